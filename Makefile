@@ -1,0 +1,81 @@
+# The daily verbs. `make` alone prints them.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+# Modules that write files kept in the tree. `make fix` runs each as `python -m MODULE`, and `make check` as
+# `python -m MODULE --check`, which must fail when the file on disk is not what the module would write.
+GENERATORS := pdpp_server.mcp.generate
+
+# Written whole by tools/promises.py.
+PROMISES := docs/reference/promises.md
+
+# Pages with blocks that are printed from the code.
+PAGES := $(shell grep -rl --include='*.md' '\[\[\[cog' README.md AGENTS.md docs 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench soak map slice fix shape wheel requirements
+
+help:
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{printf "make %-14s%s\n", $$1, $$2}'
+
+setup: $(STAMP)  ## make .venv and install every pinned version; instant when nothing changed
+
+$(STAMP): pyproject.toml requirements/dev.txt requirements/uv.txt
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=/path/to/it" if sys.version_info < (3, 11) else 0)'
+	@test -x $(BIN)/python || $(PYTHON) -m venv --without-pip $(VENV)
+	@test -x $(BIN)/uv || $(PYTHON) -m pip -qq --python $(BIN)/python install --require-hashes -r requirements/uv.txt
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt \
+		|| $(PYTHON) -m pip -qq --python $(BIN)/python install --require-hashes -r requirements/dev.txt
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --offline --no-deps --no-build-isolation --editable .
+	@touch $(STAMP)
+
+demo: setup  ## set up, load a sample life, serve it, and show one agent journey
+	@$(BIN)/pdpp demo
+
+test: setup check  ## set up and run every check, every test and the wheel
+	$(BIN)/pytest -n 2
+	$(BIN)/python -m tools.wheel
+
+check: setup  ## format, lint, types, import contracts, generated files: seconds
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/ruff check --quiet
+	$(BIN)/basedpyright --level error
+	$(BIN)/lint-imports --no-logo
+	@for module in $(GENERATORS); do echo "python -m $$module --check"; $(BIN)/python -m $$module --check || exit 1; done
+	@$(BIN)/python -m tools.promises | cmp -s - $(PROMISES) || { echo "$(PROMISES) is out of date: run make fix."; exit 1; }
+	$(BIN)/cog -I . --check --check-fail-msg "A page is out of date: run make fix." $(PAGES)
+
+bench: setup  ## the measured numbers, as ratios, into bench/latest.json
+	PYTHONPATH=. $(BIN)/python -m bench
+
+soak: setup  ## the long tests that make test leaves out
+	$(BIN)/pytest -m soak
+
+map: setup  ## the package in call order, from the first line of each module
+	@$(BIN)/python -m tools.map
+
+slice: setup  ## one operation through every layer: make slice op=search
+	@$(BIN)/python -m tools.slice $(op)
+
+fix: setup  ## format, repair what lint can repair, print generated files again
+	$(BIN)/ruff check --fix --exit-zero
+	$(BIN)/ruff format
+	@for module in $(GENERATORS); do echo "python -m $$module"; $(BIN)/python -m $$module || exit 1; done
+	@mkdir -p $(dir $(PROMISES)) && $(BIN)/python -m tools.promises > $(PROMISES).new && mv $(PROMISES).new $(PROMISES)
+	$(BIN)/cog -I . -r $(PAGES)
+
+shape: setup  ## a mirror: median, p90, the five largest files and functions
+	@$(BIN)/python -m tools.shape
+
+wheel: setup  ## build the wheel and try it in a clean environment, outside the tree
+	$(BIN)/python -m tools.wheel
+
+requirements:  ## pin every version again (add U=--upgrade to move them)
+	$(BIN)/uv pip compile $(PIN) requirements/uv.in --output-file requirements/uv.txt
+	$(BIN)/uv pip compile $(PIN) pyproject.toml requirements/dev.in -c requirements/uv.txt --output-file requirements/dev.txt
+	$(BIN)/uv pip compile $(PIN) pyproject.toml -c requirements/dev.txt --output-file requirements/run.txt
+
+PIN := --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url $(U)

@@ -1,0 +1,1 @@
+"""The measured numbers, as ratios beside floors measured in the same run."""

@@ -1,0 +1,76 @@
+"""`make bench`: measure everything, print a table, write bench/latest.json."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from bench import cases
+from bench.recall import recall
+from bench.world import build
+
+REACH = {
+    "tools_list_bytes": ("<=", 10_000),
+    "instructions_bytes": ("<=", 1400),
+    "ingest_share": (">=", 0.5),
+    "search_overhead": ("<=", 6),
+    "search_growth": ("<=", 3),
+    "stdio_fetch_ratio": ("<=", 8),
+    "cold_start_ratio": ("<=", 5),
+    "first_call_ratio": ("<=", 60),
+    "serve_fetch_ratio": ("<=", 10),
+    "serve_fetch_growth": ("<=", 1.5),
+    "rss_mb": ("<=", 200),
+}
+SIZES = [int(size) for size in os.environ.get("BENCH_SIZES", "20000,200000").split(",")]
+
+
+def measure() -> dict[str, float]:
+    numbers: dict[str, float] = {}
+    numbers |= _said("tools and instructions", cases.listing())
+    numbers |= _said("ingest, 20,000 records", cases.ingest(20_000))
+    reads: list[float] = []
+    worst: list[float] = []
+    for size in SIZES:
+        print(f"… a world of {size:,} records", file=sys.stderr)
+        world = build(size)
+        try:
+            numbers |= _said(f"point read at {size:,}", cases.point_read(world))
+            reads.append(numbers["serve_fetch_us"])
+            worst.append(cases.worst_search(world))
+            numbers |= _said(f"worst search at {size:,}", {f"worst_search_ms_{size}": worst[-1] * 1e3})
+            if size <= 200_000:
+                numbers |= _said(f"search, rare words, at {size:,}", cases.search_overhead(world))
+            numbers |= _said(f"fetch over stdio at {size:,}", cases.stdio_fetch(world))
+            numbers["rss_mb"] = numbers["stdio_rss_mb"]
+            if size == SIZES[0]:
+                numbers |= _said("cold start", cases.cold_start(world))
+        finally:
+            world.close()
+    numbers["search_growth"] = worst[-1] / worst[0]
+    numbers["serve_fetch_growth"] = reads[-1] / reads[0]
+    if folder := os.environ.get("LOCOMO_DIR"):
+        numbers |= _said("evidence recall", recall(Path(folder)))
+    return numbers
+
+
+def _said(what: str, numbers: dict[str, float]) -> dict[str, float]:
+    print(f"  {what}: " + ", ".join(f"{key} {value:,.3g}" for key, value in numbers.items()), file=sys.stderr)
+    return numbers
+
+
+def table(numbers: dict[str, float]) -> str:
+    lines = ["| key | measured | reach | holds |", "|---|---|---|---|"]
+    for key, value in numbers.items():
+        sign, bound = REACH.get(key, ("", None))
+        holds = "" if bound is None else "yes" if (value <= bound if sign == "<=" else value >= bound) else "NO"
+        lines.append(f"| `{key}` | {value:,.3g} | {f'{sign} {bound:,}' if bound is not None else ''} | {holds} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    numbers = measure()
+    Path(__file__).with_name("latest.json").write_text(
+        json.dumps({"sizes": SIZES, "numbers": numbers}, indent=2) + "\n", encoding="utf-8"
+    )
+    print(table(numbers))

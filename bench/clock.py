@@ -1,0 +1,40 @@
+"""Timing that a busy machine disturbs least: ours and the floor take turns, and medians are compared."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import quantiles
+from time import perf_counter
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    p50: float
+    p95: float
+
+
+def timed(work: Callable[[], object], times: int) -> list[float]:
+    taken: list[float] = []
+    for _ in range(times):
+        start = perf_counter()
+        work()
+        taken.append(perf_counter() - start)
+    return taken
+
+
+def timing(taken: list[float]) -> Timing:
+    cuts = quantiles(taken, n=20)
+    return Timing(cuts[9], cuts[18])
+
+
+def side_by_side(
+    ours: Callable[[], object], floor: Callable[[], object], *, rounds: int, each: int
+) -> tuple[Timing, Timing]:
+    """Alternate short bursts of both, so that a slow moment of the machine falls on both."""
+    timed(ours, each)
+    timed(floor, each)
+    mine: list[float] = []
+    bare: list[float] = []
+    for _ in range(rounds):
+        mine += timed(ours, each)
+        bare += timed(floor, each)
+    return timing(mine), timing(bare)

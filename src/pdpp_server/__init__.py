@@ -1,0 +1,1 @@
+"""A personal data server that agents can read, exactly as far as the owner agreed."""

@@ -1,0 +1,121 @@
+"""`pdpp activity`: what was disclosed, to whom, when; and whether anybody touched the log."""
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from pdpp_server.cli.home import Home, open_home
+from pdpp_server.cli.terminal import counted, json_option, print_columns, print_json
+from pdpp_server.model.activity import Disclosure, Verdict
+from pdpp_server.port.owner import PREVIEW_CLIENT
+
+LIMIT, LIMIT_MAX = 50, 10_000
+STATES = {
+    "intact": "as it was written",
+    "torn": "as it was written; the last line is half, its process died before that answer left",
+    "edited": "line {line} is not as it was written",
+    "lines_missing": "line {line} and perhaps more are missing",
+    "truncated": "lines are missing at its end, from line {line} on",
+    "missing": "the whole file is missing",
+}
+
+
+@click.group(invoke_without_command=True)
+@click.option("--grant", metavar="ID", help="Only reads under that grant or package.")
+@click.option("--request", metavar="ID", help="Only the read with that request id.")
+@click.option("--record", metavar="ID", help="Only reads that disclosed that record.")
+@click.option(
+    "--limit", type=click.IntRange(1, LIMIT_MAX), metavar="N", default=LIMIT, show_default=True, help="At most so many."
+)
+@json_option
+@click.pass_context
+def activity(
+    context: click.Context, grant: str | None, request: str | None, record: str | None, limit: int, as_json: bool
+) -> None:
+    """What was disclosed, newest first.
+
+    \b
+    Example:
+      pdpp activity --limit 10
+      pdpp activity --grant grt_0123456789abcdef
+      pdpp activity verify
+    """
+    if context.invoked_subcommand is not None:
+        return
+    with open_home() as home:
+        found = _found(home, grant, request, record, limit)
+        if as_json:
+            print_json({"activity": [_document(disclosure) for disclosure in found]})
+        elif found:
+            print_disclosures(home, found)
+        else:
+            click.echo("Nothing was disclosed.")
+    if not as_json and len(found) == limit:
+        click.echo(f"These are the newest {limit}; --limit shows more.")
+
+
+@activity.command()
+@json_option
+def verify(as_json: bool) -> int:
+    """Whether any line of the log was changed or taken away since it was written; exit code 1 if so.
+
+    \b
+    Example:
+      pdpp activity verify
+    """
+    with open_home() as home:
+        verdicts = home.owner.verify_activity()
+    sound = all(verdict.is_sound for verdict in verdicts)
+    if as_json:
+        print_json({"sound": sound, "segments": [asdict(verdict) for verdict in verdicts]})
+    else:
+        _print_verdicts(verdicts, sound=sound)
+    return 0 if sound else 1
+
+
+def print_disclosures(home: Home, found: list[Disclosure]) -> None:
+    names = {row.grant.client_id: row.grant.client_name or row.grant.client_id for row in home.owner.grants()}
+    names[PREVIEW_CLIENT] = "you, as a preview"
+    print_columns([_row(disclosure, names) for disclosure in found])
+
+
+def _found(home: Home, grant: str | None, request: str | None, record: str | None, limit: int) -> list[Disclosure]:
+    if grant is None:
+        return home.owner.activity(request_id=request, record=record, limit=limit)
+    each = [row.grant.grant_id for row in home.owner.grant(grant)]
+    found = {
+        (disclosure.at, disclosure.request_id, disclosure.operation): disclosure
+        for grant_id in each
+        for disclosure in home.owner.activity(grant_id=grant_id, request_id=request, record=record, limit=limit)
+    }
+    return [found[key] for key in sorted(found, reverse=True)][:limit]
+
+
+def _document(disclosure: Disclosure) -> dict[str, Any]:
+    return {**disclosure._asdict(), "query": dict(disclosure.query)}
+
+
+def _row(disclosure: Disclosure, names: dict[str, str]) -> tuple[str, ...]:
+    who = names.get(disclosure.client_id or "", disclosure.client_id or disclosure.token_kind)
+    match disclosure.records:
+        case ():
+            what = f"what there is: {', '.join(disclosure.streams) or 'nothing'}"
+        case (record,):
+            what = f"{record} ({', '.join(disclosure.fields)})" if disclosure.fields else record
+        case records:
+            what = f"{counted(len(records), 'record')} of {', '.join(disclosure.streams)}"
+    at = f"{disclosure.at[:10]} {disclosure.at[11:19]} UTC"
+    return at, who, disclosure.operation, what, disclosure.request_id
+
+
+def _print_verdicts(verdicts: list[Verdict], *, sound: bool) -> None:
+    for verdict in verdicts:
+        click.echo(f"{verdict.segment}: {STATES[verdict.state].format(line=verdict.line)}")
+    if not verdicts:
+        click.echo("Nothing was disclosed, so there is no log yet.")
+    elif sound:
+        lines = sum(verdict.lines for verdict in verdicts)
+        click.echo(f"All {counted(lines, 'line')} are as they were written.")
+    else:
+        click.echo("Somebody changed the log after it was written.", err=True)

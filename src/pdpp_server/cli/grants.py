@@ -1,0 +1,277 @@
+"""`pdpp grants`: list, show, create, revoke, and explain why a query is or is not permitted."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import IO, Any, cast
+
+import click
+import orjson
+
+from pdpp_server.cli.home import Home, named_home, now, open_home, shell_line
+from pdpp_server.cli.terminal import counted, json_option, moment, print_columns, print_json
+from pdpp_server.errors import InvalidAuthorizationDetails
+from pdpp_server.evidence.text import quoted, visible
+from pdpp_server.model.grants import Grant, StreamGrant
+from pdpp_server.model.queries import FetchQuery, Query, SearchQuery
+from pdpp_server.model.times import iso
+from pdpp_server.port.credentials import NAME_RULE, is_client_name, save
+from pdpp_server.port.owner import Issued
+from pdpp_server.store.grants import GrantRow
+from pdpp_server.wire.grants import decode_selection, encode_grant
+
+DAYS = 90
+CLIENT_CHARS = 80
+
+
+@click.group()
+def grants() -> None:
+    """Who may read what, until when: make it, see it, end it."""
+
+
+@grants.command("list")
+@json_option
+def list_grants(as_json: bool) -> None:
+    """Every grant that was ever given, with its state.
+
+    \b
+    Example:
+      pdpp grants list
+    """
+    with open_home() as home:
+        rows = home.owner.grants()
+    if as_json:
+        print_json({"grants": [_document(row) for row in rows]})
+    elif rows:
+        print_columns([_row(row) for row in rows])
+    else:
+        click.echo("No grant was given yet. Make one with: pdpp grants create --selection FILE --client NAME")
+
+
+@grants.command()
+@click.argument("grant")
+@json_option
+def show(grant: str, as_json: bool) -> None:
+    """One grant, or every grant of a package: streams, fields, connections, time.
+
+    \b
+    Example:
+      pdpp grants show grt_0123456789abcdef
+    """
+    with open_home() as home:
+        rows = home.owner.grant(grant)
+    if as_json:
+        print_json({"grants": [_document(row) for row in rows]})
+        return
+    for row in rows:
+        click.echo("  ".join(visible(cell) for cell in _row(row)))
+        _print_streams(row.grant)
+
+
+def _expiry(_: click.Context, __: click.Parameter, value: str) -> str | None:
+    if value == "never":
+        return None
+    try:
+        days = re.fullmatch(r"(\d+)d", value, re.ASCII)
+        ends = now() + timedelta(days=int(days[1])) if days else datetime.fromisoformat(value)
+    except (ValueError, OverflowError):
+        raise click.BadParameter("give a date such as 2027-01-31, a number of days such as 30d, or never.") from None
+    ends = ends if ends.tzinfo else ends.replace(tzinfo=UTC)
+    if ends <= now():
+        raise click.BadParameter("that is over already.")
+    return iso(ends)
+
+
+def _client(_: click.Context, __: click.Parameter, value: str) -> str:
+    name = value.strip()
+    if not name or len(name) > CLIENT_CHARS or not name.isprintable():
+        raise click.BadParameter(f"a client's name has 1 to {CLIENT_CHARS} printable characters.")
+    return name
+
+
+@grants.command()
+@click.option(
+    "--selection", "file", required=True, type=click.File("rb"), help="RFC 9396 authorization_details; - is stdin."
+)
+@click.option("--client", required=True, callback=_client, help="What you call whoever will read.")
+@click.option(
+    "--expires",
+    default=f"{DAYS}d",
+    show_default=True,
+    callback=_expiry,
+    metavar="DATE|DAYSd|never",
+    help="When it ends.",
+)
+@click.option("--save", "saved", is_flag=True, help="Keep the token for `pdpp mcp --client NAME`.")
+@json_option
+def create(file: IO[bytes], client: str, expires: str | None, saved: bool, as_json: bool) -> None:
+    """Agree to what one client may read, and get its token.
+
+    FILE holds one JSON object, or a list of them; each names a source, and of it streams, and of them fields,
+    connections and times. Several sources make a package: one token, one grant for each source.
+
+    \b
+    Example:
+      pdpp grants create --selection selection.json --client my-agent --expires 30d --save
+
+    \b
+    where selection.json is, for instance:
+      {"type": "https://pdpp.dev/data-access",
+       "source": {"id": "https://registry.pdpp.dev/connectors/commonplace"},
+       "purpose_code": "https://pdpp.dev/purpose/assistant",
+       "access_mode": "continuous",
+       "streams": [{"name": "notes", "fields": ["title", "body", "written_at"]}]}
+    """
+    if saved and not is_client_name(client):
+        raise click.BadParameter(f"{quoted(client)} cannot be the name of a file. {NAME_RULE}", param_hint="--client")
+    selections = decode_selection(_details(file))
+    with open_home() as home:
+        issued = home.owner.create_grant(selections, client, expires)
+        path = save_credential(home, client, issued) if saved else None
+    if as_json:
+        package = {"grants": [grant.grant_id for grant in issued.grants]} if len(issued.grants) > 1 else {}
+        print_json({"grant_id": issued.grant_id, "token": issued.token, "expires_at": issued.expires_at, **package})
+        return
+    _print_issued(issued, client, path)
+
+
+def _details(file: IO[bytes]) -> list[Any]:
+    try:
+        document: Any = orjson.loads(file.read())
+    except orjson.JSONDecodeError as error:
+        raise InvalidAuthorizationDetails(f"{file.name} is not JSON: {error}.") from error
+    return cast(list[Any], document) if isinstance(document, list) else [document]
+
+
+def save_credential(home: Home, client: str, issued: Issued) -> str:
+    """Keep the token where `pdpp mcp --client` looks for it; the path it lies at."""
+    settings = home.settings
+    address = settings.public_url or f"http://{settings.host}:{settings.port}"
+    document = {
+        "provider_url": address,
+        "authorization_server": address,
+        "scope": "pdpp:read",
+        "client": {
+            "client_id": issued.grants[0].client_id,
+            "client_name": client,
+            "token_endpoint_auth_method": "none",
+        },
+        "credential": {
+            "access_token": issued.token,
+            "token_type": "Bearer",
+            "expires_at": issued.expires_at,
+            "grant_id": issued.grant_id,
+            "scope": "pdpp:read",
+        },
+        "created_at": iso(now()),
+    }
+    return save(str(settings.home), client, document)
+
+
+def _print_issued(issued: Issued, client: str, path: str | None) -> None:
+    until = f"until {moment(issued.expires_at)}" if issued.expires_at else "without an end"
+    click.echo(f"{issued.grant_id} for {quoted(client)}, {until}.")
+    for grant in issued.grants:
+        click.echo(f"{grant.grant_id} {visible(grant.source.connector_key)}")
+        _print_streams(grant)
+    click.echo(f"Its token, shown only now:\n{issued.token}")
+    if path:
+        click.echo(f"It is kept in {path}. Give an agent this command:")
+        click.echo(shell_line(named_home(), "mcp", "--client", client))
+    else:
+        click.echo("Give an agent this command (with --save the token need not stand in it):")
+        click.echo(shell_line(named_home(), "mcp", PDPP_ACCESS_TOKEN=issued.token))
+
+
+@grants.command()
+@click.argument("grant")
+@json_option
+def revoke(grant: str, as_json: bool) -> None:
+    """Take a grant back, or every grant of a package. The very next read with it is refused.
+
+    \b
+    Example:
+      pdpp grants revoke grt_0123456789abcdef
+    """
+    with open_home() as home:
+        rows = home.owner.revoke(grant)
+    if as_json:
+        print_json({"grants": [_document(row) for row in rows]})
+        return
+    for row in rows:
+        click.echo(
+            f"{row.grant.grant_id} is revoked since {moment(row.state.revoked_at)}; the next read with it is refused."
+        )
+
+
+@grants.command()
+@click.argument("grant")
+@click.option("--stream", help="The stream that would be read.")
+@click.option("--field", help="One field of it.")
+@click.option("--connection", metavar="ID", help="Only that connection.")
+@click.option("--search", "searching", is_flag=True, help="A search, instead of reading one record.")
+@json_option
+def explain(
+    grant: str, stream: str | None, field: str | None, connection: str | None, searching: bool, as_json: bool
+) -> None:
+    """Say in sentences whether a read would be permitted, and of what.
+
+    \b
+    Example:
+      pdpp grants explain grt_0123456789abcdef --stream notes --field body
+    """
+    query = _query(stream, field, connection, searching=searching)
+    with open_home() as home:
+        sentences = home.owner.explain(grant, query)
+    if as_json:
+        print_json({"grant_id": grant, "sentences": sentences})
+    else:
+        click.echo("\n".join(visible(sentence) for sentence in sentences))
+
+
+def _query(stream: str | None, field: str | None, connection: str | None, *, searching: bool) -> Query:
+    if searching and field:
+        raise click.UsageError("A search looks at every granted field: leave --field out.")
+    if searching:
+        return SearchQuery("words", (stream,) if stream else None, connection)
+    if stream is None:
+        raise click.UsageError("Say what would be read: --stream STREAM, or --search.")
+    return FetchQuery(stream, "any", connection, (field,) if field else None)
+
+
+def _document(row: GrantRow) -> dict[str, Any]:
+    state = {"state": row.state.word(iso(now())), "revoked_at": row.state.revoked_at, "package_id": row.package_id}
+    return {**encode_grant(row.grant), **state}
+
+
+def _row(row: GrantRow) -> tuple[str, ...]:
+    grant, state = row.grant, row.state.word(iso(now()))
+    until = f"until {moment(grant.expires_at)}" if grant.expires_at else "no end"
+    when = f"since {moment(row.state.revoked_at)}" if state == "revoked" else until
+    package = f"in {row.package_id}" if row.package_id else ""
+    return (
+        grant.grant_id,
+        state,
+        when,
+        quoted(grant.client_name or grant.client_id),
+        grant.source.connector_key,
+        package,
+    )
+
+
+def _print_streams(grant: Grant) -> None:
+    for stream in grant.streams:
+        click.echo(f"  {visible(_stream_line(stream))}")
+
+
+def _stream_line(stream: StreamGrant) -> str:
+    """Everything that narrows it; fields in the order they are declared."""
+    fields = [name for name in stream.declared.fields if name in stream.fields]
+    whole = len(fields) == len(stream.declared.fields)
+    shown = "every field" if whole else f"{len(fields)} of {len(stream.declared.fields)} fields ({', '.join(fields)})"
+    bounds = [f"{word} {bound}" for word, bound in _bounds(stream) if bound]
+    only = [f"only {counted(len(stream.resources), 'named record')}"] if stream.resources is not None else []
+    return "; ".join([f"{stream.name}: {shown}", f"from {', '.join(stream.connections)}", *bounds, *only])
+
+
+def _bounds(stream: StreamGrant) -> list[tuple[str, str | None]]:
+    return [("since", stream.time.since), ("before", stream.time.until)] if stream.time else []

@@ -1,0 +1,76 @@
+"""The command group: its verbs in the order a person meets them, each loaded when it is called."""
+
+from importlib import import_module
+
+import click
+
+# Verb to the module that holds it and its name there.
+VERBS = {
+    "demo": ("demo", "demo"),
+    "import": ("importing", "importing"),
+    "sources": ("sources", "sources"),
+    "grants": ("grants", "grants"),
+    "mcp": ("group", "mcp"),
+    "serve": ("serve", "serve"),
+    "schema": ("read", "schema"),
+    "search": ("read", "search"),
+    "fetch": ("read", "fetch"),
+    "read": ("read", "read"),
+    "activity": ("activity", "activity"),
+    "owner": ("owner", "owner"),
+}
+
+
+class Verbs(click.Group):
+    """Looks a verb up in its own file, so that one verb does not wait for the others."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        module, name = VERBS[cmd_name]
+        command: click.Command = getattr(import_module(f"pdpp_server.cli.{module}"), name)
+        return command
+
+
+@click.command(cls=Verbs, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="pdpp-server", prog_name="pdpp")
+@click.pass_context
+def pdpp(context: click.Context) -> None:
+    """Your own data, readable by the agents you choose, exactly as far as you agreed.
+
+    \b
+    See it work, with a sample life in a throwaway home:
+      pdpp demo
+
+    \b
+    With data of your own:
+      pdpp import notes.ndjson --declaration notes.json --name "My notes"
+      pdpp grants create --selection selection.json --client my-agent --save
+      pdpp mcp --client my-agent        (this line goes into the agent's configuration)
+      pdpp activity                     (what it read)
+
+    Everything is kept in one folder, which PDPP_HOME names. Exit codes: 0 done, 64 the command was not understood,
+    77 an owner's credential where none may be, 78 no usable credential, 1 anything else.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@click.command()
+@click.option(
+    "--client", metavar="NAME", help="The saved client whose grant applies; needed only where there are several."
+)
+def mcp(client: str | None) -> None:
+    """Serve this home to one local agent (MCP over stdio).
+
+    An agent starts this by itself; no server has to run. It reads with the token that `pdpp grants create --save` kept
+    for that client, or with the one in PDPP_ACCESS_TOKEN.
+
+    \b
+    Example, for an agent that is configured by a command:
+      claude mcp add my-data -- pdpp mcp --client my-agent
+    """
+    raise click.UsageError(f"`mcp` is the first word: pdpp mcp{f' --client {client}' if client else ''}")

@@ -1,0 +1,66 @@
+"""The home that the environment names, opened for one command."""
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pdpp_server.port.owner import Owner
+from pdpp_server.reads.services import Services, open_services
+from pdpp_server.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    settings: Settings
+    services: Services
+    owner: Owner
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def read_settings() -> Settings:
+    return Settings.from_environ(os.environ)
+
+
+def services_of(settings: Settings) -> Services:
+    return open_services(
+        settings.home, now=now, log_sync=settings.log_sync, read_seconds=settings.read_deadline_ms / 1000
+    )
+
+
+@contextmanager
+def open_home(settings: Settings | None = None) -> Generator[Home, None, None]:
+    chosen = settings or read_settings()
+    services = services_of(chosen)
+    try:
+        yield Home(chosen, services, Owner(services, chosen.home))
+    finally:
+        services.close()
+
+
+def shell_line(home: Path | None, *words: str, **variables: str) -> str:
+    """A line for a shell that runs this same `pdpp`, on that home where it is not the one of the environment."""
+    if home is not None:
+        variables = {"PDPP_HOME": str(home), **variables}
+    named = [f"{name}={shlex.quote(value)}" for name, value in variables.items()]
+    return " ".join([*named, shlex.quote(program()), *map(shlex.quote, words)])
+
+
+def named_home() -> Path | None:
+    """The folder that a line must name, because another shell would not know it."""
+    return Path(os.environ["PDPP_HOME"]).absolute() if os.environ.get("PDPP_HOME") else None
+
+
+def program() -> str:
+    """`pdpp` where the shell finds this one under that name, else its whole path."""
+    here = Path(sys.argv[0]).absolute()
+    found = shutil.which("pdpp")
+    return str(here) if here.name == "pdpp" and (found is None or Path(found).absolute() != here) else "pdpp"

@@ -1,0 +1,91 @@
+"""`pdpp serve`: run the personal server."""
+
+import errno
+import socket
+from dataclasses import replace
+
+import click
+import uvicorn
+from starlette.types import ASGIApp
+
+from pdpp_server.app import create_app
+from pdpp_server.cli.home import read_settings
+from pdpp_server.resource_server.probes import LOOPBACK
+
+BACKLOG = 2048  # what uvicorn itself would ask for
+
+
+@click.command()
+@click.option("--host", help="The address to listen on.  [default: 127.0.0.1, or PDPP_HOST]")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    help="The port to listen on, 0 for a free one.  [default: 8787, or PDPP_PORT]",
+)
+def serve(host: str | None, port: int | None) -> None:
+    """Serve this home over HTTP until you press Ctrl-C.
+
+    Only this machine can reach it unless you say otherwise. For others, put it behind https and name its address in
+    PDPP_PUBLIC_URL.
+
+    \b
+    Example:
+      pdpp serve
+      PDPP_PUBLIC_URL=https://data.example.org pdpp serve --host 0.0.0.0
+    """
+    settings = read_settings()
+    chosen = replace(settings, host=host or settings.host, port=settings.port if port is None else port)
+    if chosen.host not in LOOPBACK and chosen.public_url is None:
+        if host is None:
+            raise click.UsageError(
+                f"PDPP_HOST is {chosen.host}, which others can reach. Name the address they use in PDPP_PUBLIC_URL, "
+                f"or say --host {chosen.host} if you mean it."
+            )
+        click.echo(
+            f"Warning: others can reach {chosen.host}. Requests are answered only for the names in PDPP_TRUSTED_HOSTS, "
+            "and nothing is encrypted; https and PDPP_PUBLIC_URL are the better way.",
+            err=True,
+        )
+    listening = listen(chosen.host, chosen.port)
+    address = address_of(listening)
+    server = server_of(create_app(replace(chosen, port=listening.getsockname()[1])))
+    click.echo(f"Serving {chosen.home} at {chosen.public_url or address}")
+    click.echo(f"  {address}/v1/schema    what a token may read (Authorization: Bearer TOKEN)")
+    click.echo(f"  {address}/healthz      whether all is well")
+    click.echo("Ctrl-C ends it.")
+    try:
+        server.run(sockets=[listening])
+    except KeyboardInterrupt:
+        click.echo("Ended.")
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """The socket, open before anything else is, so that a taken port is said first and an early request only waits."""
+    try:
+        family, _, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    except socket.gaierror:
+        raise click.UsageError(f"{host} is no address of this machine.") from None
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind(place)
+        listening.listen(BACKLOG)
+    except OSError as error:
+        listening.close()
+        if error.errno == errno.EADDRINUSE:
+            taken = f"Port {port} of {host} is taken, perhaps by another `pdpp serve`."
+            raise click.ClickException(f"{taken} Choose another with --port, or 0 for a free one.") from None
+        raise click.ClickException(f"{host}:{port} cannot be listened on: {error.strerror}.") from None
+    return listening
+
+
+def address_of(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def server_of(app: ASGIApp) -> uvicorn.Server:
+    """We write our own access log, and no server header."""
+    return uvicorn.Server(
+        uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=5)
+    )

@@ -1,0 +1,50 @@
+"""The next step as a tool call: a value for programs, and a line that an agent can copy."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from pdpp_server.evidence.text import compact_json
+from pdpp_server.model.queries import SearchQuery
+
+LEAD_CHARS = 200  # how much of the text before a match its window shows
+
+
+class Call(NamedTuple):
+    tool: str
+    arguments: Mapping[str, Any]
+
+    @property
+    def text(self) -> str:
+        return f"{self.tool} {compact_json(self.arguments)}"
+
+
+def read_at(handle: str, field: str, match_start: int) -> Call:
+    """The window in which a match stands, a little after its start."""
+    arguments = {"id": handle, "field_path": field, "offset_chars": max(0, match_start - LEAD_CHARS)}
+    return Call("read_record_field", arguments)
+
+
+def read_from(handle: str, field: str, offset: int) -> Call:
+    """A window that goes on where another ended; its cursor is the plain offset."""
+    return Call("read_record_field", {"id": handle, "field_path": field, "cursor": str(offset)})
+
+
+def fetch_of(handle: str, fields: tuple[str, ...] = ()) -> Call:
+    return Call("fetch", {"id": handle, "fields": list(fields)} if fields else {"id": handle})
+
+
+def search_from(query: SearchQuery, cursor: str, default_limit: int) -> Call:
+    """The same search from a cursor on."""
+    asked: dict[str, Any] = {"query": query.text}
+    if query.streams:
+        asked["streams"] = list(query.streams)
+    if query.connection_id:
+        asked["connection_id"] = query.connection_id
+    if query.limit != default_limit:
+        asked["limit"] = query.limit
+    return Call("search", {**asked, "cursor": cursor})
+
+
+def schema_of(stream: str | None = None, connection_id: str | None = None, detail: str | None = None) -> Call:
+    asked = {"stream": stream, "connection_id": connection_id, "detail": detail}
+    return Call("schema", {name: value for name, value in asked.items() if value})

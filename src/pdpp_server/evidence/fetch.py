@@ -1,0 +1,175 @@
+"""One record as a document with provenance."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from pdpp_server.evidence.binary import binary_text
+from pdpp_server.evidence.calls import fetch_of, read_from
+from pdpp_server.evidence.handles import mint
+from pdpp_server.evidence.text import CUT, byte_len, compact_json, longest_prefix, name_text, quoted, whole_characters
+from pdpp_server.evidence.titles import body, label, title
+from pdpp_server.model.records import Record
+
+TEXT_BYTES, DOCUMENT_BYTES = 12_000, 16_000
+FIELDS_BYTES, NAMES_BYTES, VALUE_CHARS = 1500, 1000, 160
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    id: str
+    title: str
+    text: str
+    url: str
+    metadata: Mapping[str, str]
+
+
+class Mirrored(NamedTuple):
+    """A document and its whole text form, which is what the budget is for."""
+
+    document: Document
+    text: str
+
+    @property
+    def fits(self) -> bool:
+        return byte_len(self.document.text) <= TEXT_BYTES and byte_len(self.text) <= DOCUMENT_BYTES
+
+
+Mirror = Callable[[Document], str]
+
+
+def document(record: Record, url: str, mirror: Mirror) -> Mirrored:
+    """The record within its budgets; `mirror` writes a document as it will be sent."""
+    handle = mint(record.id)
+    named = title(record.roles, record.data, record.origin, record.id.stream, record.authored_at, record.emitted_at)
+
+    def made(text: str, metadata: Mapping[str, str]) -> Mirrored:
+        whole = Document(handle, named, text, url, metadata)
+        return Mirrored(whole, mirror(whole))
+
+    main = body(record.roles, record.data)
+    if main and binary_text(main[1]) is None:
+        return _of_body(record, handle, named, *main, made)
+    return _of_fields(record, handle, made)
+
+
+def _of_body(
+    record: Record, handle: str, named: str, field: str, whole: str, made: Callable[[str, Mapping[str, str]], Mirrored]
+) -> Mirrored:
+    others = {name: value for name, value in record.data.items() if name != field and value != named}
+    shown, missing = _field_lines(others, FIELDS_BYTES)
+    about = {**_about(record), **_shown_beside(handle, shown), **_not_shown(handle, missing)}
+    if len(whole) <= TEXT_BYTES and (complete := made(whole, {**about, "text_complete": "true"})).fits:
+        return complete
+
+    def cut(length: int) -> Mirrored:
+        read_on = read_from(handle, field, length).text
+        place = f"characters 0..{length} of {len(whole)} of {name_text(field)} are shown"
+        mark = f"{CUT}\n[cut here: {place}. Next: {read_on}]"
+        return made(whole[:length] + mark, {**about, "text_complete": "false", "read_next": read_on})
+
+    start = whole[:TEXT_BYTES]
+    length = longest_prefix(start, lambda prefix: len(prefix) < len(whole) and cut(len(prefix)).fits)
+    return cut(whole_characters(whole, length) or length)
+
+
+def _of_fields(record: Record, handle: str, made: Callable[[str, Mapping[str, str]], Mirrored]) -> Mirrored:
+    def within(limit: int) -> Mirrored:
+        shown, missing = _field_lines(record.data, limit)
+        read_next = _read_clipped(handle, shown)
+        left_out = _not_shown(handle, missing)
+        marks = [
+            f"[clipped values: {read_next} with the name of the field]" if read_next else "",
+            f"[fields not shown: {left_out['fields_not_shown']}. Next: {left_out['read_fields']}]" if left_out else "",
+        ]
+        state = {"text_complete": "false" if read_next or missing else "true"}
+        said = {**_about(record), **left_out, **state, **({"read_next": read_next} if read_next else {})}
+        return made("\n".join((*shown, *(mark for mark in marks if mark))), said)
+
+    limit = TEXT_BYTES
+    while not (fitting := within(limit)).fits and limit > 1:
+        limit = limit * 3 // 4
+    return fitting
+
+
+def _about(record: Record) -> dict[str, str]:
+    """Whose record it is, for citing and for asking again."""
+    known = {
+        "stream": record.id.stream,
+        "record_id": record.id.key,
+        "connection_id": record.id.connection_id,
+        "connector_key": record.origin.connector_key,
+        "display_name": label(record.origin),
+        "authored_at": record.authored_at or "",
+        "emitted_at": record.emitted_at,
+    }
+    return {name: value for name, value in known.items() if value}
+
+
+def _shown_beside(handle: str, lines: list[str]) -> dict[str, str]:
+    """The other fields of a record whose text is its body."""
+    read_next = _read_clipped(handle, lines)
+    said = {"fields": "\n".join(lines), "read_clipped_fields": read_next}
+    return {name: value for name, value in said.items() if value}
+
+
+def _read_clipped(handle: str, lines: list[str]) -> str:
+    """The call that reads a clipped value, once the name of its field is put in; empty where none is clipped."""
+    is_clipped = any(line.endswith(_CLIPPED_END) for line in lines)
+    return f"read_record_field {compact_json({'id': handle, 'field_path': 'FIELD'})}" if is_clipped else ""
+
+
+def _not_shown(handle: str, names: list[str]) -> dict[str, str]:
+    """The names that there is room for, and the call that shows these fields."""
+    if not names:
+        return {}
+    named: list[str] = []
+    left = NAMES_BYTES
+    for name in names:
+        left -= byte_len(name_text(name)) + 2
+        if left < 0 and named:
+            break
+        named.append(name)
+    more = f" and {len(names) - len(named)} more" if len(named) < len(names) else ""
+    return {
+        "fields_not_shown": ", ".join(name_text(name) for name in named) + more,
+        "read_fields": fetch_of(handle, tuple(named)).text,
+    }
+
+
+# Fields as lines --------------------------------------------------------------------------------------------------
+
+_CLIPPED_END = " characters)"
+
+
+def _field_lines(data: Mapping[str, Any], limit: int) -> tuple[list[str], list[str]]:
+    """`name: value` lines within `limit` bytes, and the names for which there was no room.
+
+    Long values are clipped alike before any field is left out.
+    """
+    for chars in (max(limit, VALUE_CHARS), limit // max(1, len(data)), VALUE_CHARS, VALUE_CHARS // 4):
+        lines = {name: f"{name_text(name)}: {value_text(value, max(1, chars))}" for name, value in data.items()}
+        if sum(byte_len(line) + 1 for line in lines.values()) <= limit:
+            return list(lines.values()), []
+    shown: list[str] = []
+    missing: list[str] = []
+    left = limit
+    for name, line in lines.items():
+        if byte_len(line) + 1 <= left:
+            shown.append(line)
+            left -= byte_len(line) + 1
+        else:
+            missing.append(name)
+    return shown, missing
+
+
+def value_text(value: object, chars: int) -> str:
+    """One value on one line: JSON, or what can be said of bytes; a cut value is a quoted piece with its length."""
+    binary = binary_text(value)
+    if binary:
+        return f"[{binary}]"
+    whole = value if isinstance(value, str) else compact_json(value)
+    if len(whole) <= chars:
+        return quoted(whole) if isinstance(value, str) else whole
+    kind = "" if isinstance(value, str) else "json "
+    return f"{kind}{quoted(whole[: whole_characters(whole, chars)] + CUT)} (clipped, {len(whole)}{_CLIPPED_END}"

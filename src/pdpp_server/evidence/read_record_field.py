@@ -1,0 +1,65 @@
+"""A window as text with its place and its continuation."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from pdpp_server.evidence.budget import first_that_fits
+from pdpp_server.evidence.calls import Call, read_from
+from pdpp_server.evidence.handles import mint
+from pdpp_server.evidence.text import byte_len, longest_prefix, name_text, quoted, visible_lines
+from pdpp_server.model.text import FieldWindow
+
+HEADER_BYTES = 300
+_FOLLOWS = "record text follows, to the end:"
+
+
+def window_text(window: FieldWindow, *, asked: int | None = None) -> str:
+    """Our words stand in the first lines; after the last of them all is text of the record."""
+    handle = mint(window.id)
+    room = HEADER_BYTES + 3 * byte_len(handle) - len(_FOLLOWS) - 2
+    header = first_that_fits(_header_ways(window, handle, asked), room)
+    return f"{header}\n{_FOLLOWS}\n{visible_lines(window.text)}"
+
+
+def window_next(window: FieldWindow) -> tuple[Call, ...]:
+    """The window after this one, then the one before it."""
+    offsets = (window.next_offset, window.previous_offset)
+    return tuple(read_from(mint(window.id), window.field, offset) for offset in offsets if offset is not None)
+
+
+def narrowed(window: FieldWindow, fits: Callable[[str], bool]) -> FieldWindow:
+    """As much of the window as `fits`; a match in it stays in view. Its offsets go on without a gap."""
+    if fits(window.text):
+        return window
+    start = 0
+    length = longest_prefix(window.text, fits)
+    if window.match and window.match[1] > window.start + length:
+        start = max(0, window.match[0] - window.start - length // 4)
+        length = longest_prefix(window.text[start:], fits)
+    text = window.text[start : start + length]
+    return replace(window, text=text, start=window.start + start, limit=max(1, length))
+
+
+def _header_ways(window: FieldWindow, handle: str, asked: int | None) -> Iterator[str]:
+    place = f"characters {window.start}..{window.end} of {window.total}"
+    match = f", match at {window.match[0]}..{window.match[1]}" if window.match else ""
+    short = f", {asked} asked, shortened to fit" if asked and asked > window.limit else ""
+    state = f"complete={'true' if window.complete else 'false'}"
+    for field in (name_text(window.field), "field"):
+        yield f"{handle} {field} {place}{match}{short}, {state}{_steps_text(window, whole=True)}"
+    yield f"{handle} {place}{match}, {state}{_steps_text(window, whole=False)}"
+
+
+def _steps_text(window: FieldWindow, *, whole: bool) -> str:
+    """The next step as a whole call, the other way as the argument in which it differs."""
+    steps = [("next", window.next_offset), ("previous", window.previous_offset)]
+    said = [(word, offset) for word, offset in steps if offset is not None]
+    if not said:
+        return ""
+    first = read_from(mint(window.id), window.field, said[0][1]).text if whole else _same(said[0][1])
+    other = [f"; {word}: {_same(offset)}" for word, offset in said[1:]]
+    return f"\n{said[0][0]}: {first}{''.join(other)}"
+
+
+def _same(offset: int) -> str:
+    return f'the same with "cursor":{quoted(str(offset))}'

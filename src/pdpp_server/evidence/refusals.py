@@ -1,0 +1,44 @@
+"""A refusal in words: what is wrong, what could be meant, and what to do next."""
+
+from pdpp_server.errors import Candidate, PdppError
+from pdpp_server.evidence.budget import Row, fit
+from pdpp_server.evidence.text import byte_len, clip_bytes, clip_shown, compact_json, name_text, quoted
+from pdpp_server.evidence.titles import LABEL_CHARS
+
+REFUSAL_BYTES = 2000
+CANDIDATES_MAX = 12
+MESSAGE_BYTES, REMEDY_BYTES = 900, 300
+
+
+def message_text(error: PdppError) -> str:
+    """A message may repeat what a caller sent; that is bounded and made visible."""
+    return clip_bytes(error.message, MESSAGE_BYTES)
+
+
+def remedy_text(error: PdppError) -> str:
+    return clip_bytes(error.remedy, REMEDY_BYTES)
+
+
+def refusal_text(error: PdppError) -> str:
+    head = " ".join(part for part in (f"{error.code}:", message_text(error), remedy_text(error)) if part)
+    if not error.candidates:
+        return head
+    total = len(error.candidates)
+    tail = f"next: the same call with {compact_json({'connection_id': error.candidates[0].connection_id})}"
+    count = f"{total} in all, {total} not listed; schema {{}} lists every connection"
+    room = REFUSAL_BYTES - byte_len(head) - byte_len(tail) - byte_len(count) - 3
+    shown = fit([_candidate_row(candidate) for candidate in error.candidates[:CANDIDATES_MAX]], room)
+    omitted = total - len(shown)
+    rest = [f"{total} in all, {omitted} not listed; schema {{}} lists every connection"] if omitted else []
+    return "\n".join((head, *shown, *rest, tail))
+
+
+def candidate_label(label: str) -> str:
+    return clip_shown(label, LABEL_CHARS)
+
+
+def _candidate_row(candidate: Candidate) -> Row:
+    ids = f"{name_text(candidate.connection_id)} {name_text(candidate.connector_key)}"
+    grant = f" grant {name_text(candidate.grant_id)}" if candidate.grant_id else ""
+    label = f" {quoted(candidate_label(candidate.label))}" if candidate.label else ""
+    return Row(name_text(candidate.connection_id), (f"{ids}{label}{grant}", f"{ids}{grant}"))

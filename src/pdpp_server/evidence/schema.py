@@ -1,0 +1,243 @@
+"""The catalogue as a short index, then one stream in detail."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields as members
+from dataclasses import replace
+from itertools import chain, groupby
+
+from pdpp_server.evidence.budget import Row, first_that_fits, fit
+from pdpp_server.evidence.calls import Call, schema_of
+from pdpp_server.evidence.text import byte_len, compact_json, name_text, quoted
+from pdpp_server.evidence.titles import LABEL_CHARS, label
+from pdpp_server.model.catalogue import Catalogue, Holding, StreamEntry
+from pdpp_server.model.sources import Origin
+from pdpp_server.model.streams import Aggregations, Field, Stream
+
+INDEX_BYTES, DETAIL_BYTES = 8000, 6000
+SEARCH_MODES = "lexical"
+_MONTH_CHARS = len("2026-11")
+_ENTRY_BYTES_MIN, _OTHERS_BYTES, _NOTE_BYTES = 700, 400, 100
+_FLAGS = (
+    "flags: eq exact filter, range(operators), lex word search, sem search by meaning, sort, agg(aggregations), "
+    "role=what the field is declared to be"
+)
+
+
+# The index --------------------------------------------------------------------------------------------------------
+
+
+def index_text(catalogue: Catalogue) -> str:
+    """Every stream is named, whatever else must give way."""
+    if not catalogue.entries:
+        return "schema: no stream is granted here. Only the owner can widen a grant."
+    numbers = connection_numbers(catalogue)
+    ways = (
+        _index(catalogue, numbers, label_chars, stream_text)
+        for stream_text in (_with_months, _with_count, _with_numbers)
+        for label_chars in (LABEL_CHARS, 40, 20)
+    )
+    names_only = (_index(catalogue, numbers, 0, lambda entry, _: name_text(entry.stream.name)) for _ in "1")
+    return first_that_fits(chain(ways, names_only), INDEX_BYTES)
+
+
+def index_next(catalogue: Catalogue) -> tuple[Call, ...]:
+    return tuple(schema_of(entry.stream.name) for entry in catalogue.entries[:1])
+
+
+def connection_numbers(catalogue: Catalogue) -> dict[Origin, int]:
+    """Each connection's number, by which the index names it."""
+    origins = dict.fromkeys(holding.origin for entry in catalogue.entries for holding in entry.holdings)
+    return {origin: number for number, origin in enumerate(origins, 1)}
+
+
+def number_ranges(numbers: Iterable[int]) -> str:
+    """1,2,3,7 as `1-3,7`."""
+    runs = groupby(enumerate(sorted(set(numbers))), key=lambda pair: pair[1] - pair[0])
+    ends = [(run[0][1], run[-1][1]) for run in (list(group) for _, group in runs)]
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in ends)
+
+
+StreamText = Callable[[StreamEntry, Mapping[Origin, int]], str]
+
+
+def _index(catalogue: Catalogue, numbers: Mapping[Origin, int], label_chars: int, stream_text: StreamText) -> str:
+    streams, connections = len(catalogue.entries), len(numbers)
+    call = index_next(catalogue)[0].text
+    lines = [
+        f"schema: {_counted(connections, 'connection')}, {_counted(streams, 'stream')}. "
+        "[1] is connection number 1; after a stream its connections, records and first..last month.",
+        *(f"[{number}] {_origin_text(origin, label_chars)}" for origin, number in numbers.items()),
+        *(
+            f"connector {name_text(key)}: " + " · ".join(stream_text(entry, numbers) for entry in entries)
+            for key, entries in groupby(catalogue.entries, key=lambda entry: entry.source.connector_key)
+        ),
+        f"next: {call} for fields and filters; add connection_id where a stream has several connections",
+    ]
+    return "\n".join(lines)
+
+
+def _with_numbers(entry: StreamEntry, numbers: Mapping[Origin, int]) -> str:
+    return f"{name_text(entry.stream.name)}[{number_ranges(numbers[holding.origin] for holding in entry.holdings)}]"
+
+
+def _with_count(entry: StreamEntry, numbers: Mapping[Origin, int]) -> str:
+    return f"{_with_numbers(entry, numbers)} {sum(holding.records for holding in entry.holdings)}"
+
+
+def _with_months(entry: StreamEntry, numbers: Mapping[Origin, int]) -> str:
+    return f"{_with_count(entry, numbers)} records{months(entry.holdings)}"
+
+
+def months(holdings: Iterable[Holding]) -> str:
+    """` 2019-03..2026-11`, or nothing where no time is known."""
+    known = [h for h in holdings if h.earliest and h.latest]
+    if not known:
+        return ""
+    first, last = min(str(h.earliest) for h in known), max(str(h.latest) for h in known)
+    return f" {name_text(first[:_MONTH_CHARS])}..{name_text(last[:_MONTH_CHARS])}"
+
+
+def _origin_text(origin: Origin, label_chars: int) -> str:
+    named = f"{name_text(origin.connection_id)} {name_text(origin.connector_key)}"
+    shown = label(origin, label_chars) if label_chars else ""
+    return f"{named} {quoted(shown)}" if shown else named
+
+
+# One stream -------------------------------------------------------------------------------------------------------
+
+
+def stream_text(catalogue: Catalogue, *, full: bool = False) -> str:
+    """Fields and abilities of each source that has the stream; what does not fit is counted and can be asked for."""
+    if not catalogue.entries:
+        return "schema: no such stream is granted here.\nnext: schema {} for the streams that are"
+    tail = f"next: {stream_next(catalogue)[0].text}"
+    left = DETAIL_BYTES - byte_len(_FLAGS) - byte_len(tail) - 2
+    entries = catalogue.entries[: max(1, (left - _OTHERS_BYTES) // _ENTRY_BYTES_MIN)]
+    others = _others_text(catalogue.entries[len(entries) :])
+    left -= byte_len(others)
+    blocks: list[str] = []
+    for index, entry in enumerate(entries):
+        blocks.append(_entry_text(entry, left // (len(entries) - index) - 1, full))
+        left -= byte_len(blocks[-1]) + 1
+    head, *rest = "\n".join(blocks).split("\n")
+    return "\n".join((head, _FLAGS, *rest, *filter(None, (others,)), tail))
+
+
+def _others_text(entries: Sequence[StreamEntry]) -> str:
+    ids = [name_text(holding.origin.connection_id) for entry in entries for holding in entry.holdings[:1]]
+    if not entries:
+        return ""
+    shown = fit([Row(id) for id in ids], _OTHERS_BYTES - 100, joint=2)
+    more = f" and {len(ids) - len(shown)} more, see schema {{}}" if len(shown) < len(ids) else ""
+    return (
+        f"{_counted(len(entries), 'more source')} with this stream; repeat with connection_id: {', '.join(shown)}{more}"
+    )
+
+
+def stream_next(catalogue: Catalogue) -> tuple[Call, ...]:
+    """A search in the stream where words can be searched, else its full schema."""
+    for entry in catalogue.entries:
+        if entry.holdings and entry.granted & set(entry.stream.lexical_fields):
+            connection = entry.holdings[0].origin.connection_id
+            arguments = {"query": "WORDS", "streams": [entry.stream.name], "connection_id": connection}
+            return (Call("search", arguments),)
+    return (schema_of(),) if catalogue.entries else ()
+
+
+def _entry_text(entry: StreamEntry, limit: int, full: bool) -> str:
+    stream = entry.stream
+    name = f"schema {name_text(stream.name)}:"
+    heads = (f"{name} {_sources_text(entry, chars)}{_facts_text(stream)}" for chars in (80, 40, 20, 0))
+    head = first_that_fits(chain(heads, (f"{name} {_counted(len(entry.holdings), 'connection')}",)), limit // 3)
+    facts = first_that_fits(_abilities_ways(entry), limit // 3)
+    rows = [_field_row(stream, field, full) for name, field in stream.fields.items() if name in entry.granted]
+    joint = "\n" if full else " | "
+    room = limit - byte_len(head) - byte_len(facts) - _NOTE_BYTES
+    shown = fit(rows, room, joint=len(joint))
+    missing = (
+        f"\n{len(rows) - len(shown)} of {len(rows)} granted fields do not fit here; fetch shows the fields of a record"
+    )
+    return f"{head}\n{joint.join(shown)}{missing if len(shown) < len(rows) else ''}\n{facts}"
+
+
+def _sources_text(entry: StreamEntry, label_chars: int) -> str:
+    """Each connection with what it holds; where labels had to go, only the first of many."""
+    shown = entry.holdings if label_chars else entry.holdings[:3]
+    texts = [f"{_origin_text(h.origin, label_chars)}, {h.records} records{months((h,))}" for h in shown]
+    rest = len(entry.holdings) - len(shown)
+    more = [f"{rest} more connections, see schema {{}}"] if rest else []
+    return "; ".join([*texts, *more]) or "no connection"
+
+
+def _facts_text(stream: Stream) -> str:
+    return f", key {_names(stream.primary_key)}, {stream.semantics.replace('_', ' ')}"
+
+
+def _abilities_ways(entry: StreamEntry) -> Iterator[str]:
+    stream = entry.stream
+    always = f"always_returned={_names(stream.primary_key)}"
+    counts = ["count: exact", f"search modes: {SEARCH_MODES if stream.lexical_fields else 'none'}"]
+    sort = [f"sort: {name_text(stream.cursor_field)}"] if stream.cursor_field else []
+    hidden = [name for name in stream.fields if name not in entry.granted]
+    not_granted = [f"not granted: {_names(hidden)}"] if hidden else []
+    views = (
+        [f"views: {' '.join(f'{name_text(v.id)}({_names(v.fields)})' for v in stream.views)}"] if stream.views else []
+    )
+    limits = {expansion.name: expansion.max_limit for expansion in stream.expansions}
+    relations = [
+        f"{name_text(r.name)} ({name_text(r.stream)}, up to {limits[r.name]})"
+        for r in stream.relationships
+        if r.name in limits
+    ]
+    expand = [f"expand: {', '.join(relations)}"] if relations else []
+    for parts in ((*sort, *views, *expand, *counts, *not_granted), (*sort, *expand, *counts), counts):
+        yield " · ".join((always, *parts))
+    yield counts[1]
+
+
+def _field_row(stream: Stream, field: Field, full: bool) -> Row:
+    plain = " ".join((name_text(field.name), name_text(field.type), *_abilities(stream, field)))
+    return Row(name_text(field.name), (f"{plain} {compact_json(field.schema)}", plain) if full else (plain,))
+
+
+def _abilities(stream: Stream, field: Field) -> Iterator[str]:
+    name = field.name
+    if field.is_scalar:
+        yield "eq"
+    if operators := stream.range_filters.get(name):
+        yield f"range({','.join(operators)})"
+    if name in stream.lexical_fields:
+        yield "lex"
+    if name in stream.semantic_fields:
+        yield "sem"
+    if name == stream.cursor_field:
+        yield "sort"
+    if kinds := [
+        m.name for m in members(Aggregations) if m.name != "count" and name in getattr(stream.aggregations, m.name)
+    ]:
+        yield f"agg({','.join(kinds)})"
+    if field.role:
+        yield f"role={name_text(field.role)}"
+
+
+def _names(names: Iterable[str]) -> str:
+    return ",".join(name_text(name) for name in names) or "none"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+# What both channels share -----------------------------------------------------------------------------------------
+
+
+def shown_catalogue(catalogue: Catalogue, label_chars: int = LABEL_CHARS) -> Catalogue:
+    """The same with labels that are safe to show."""
+
+    def shown(holding: Holding) -> Holding:
+        return replace(holding, origin=replace(holding.origin, label=label(holding.origin, label_chars) or None))
+
+    entries: Sequence[StreamEntry] = [
+        replace(entry, holdings=tuple(shown(holding) for holding in entry.holdings)) for entry in catalogue.entries
+    ]
+    return replace(catalogue, entries=tuple(entries))

@@ -1,0 +1,282 @@
+"""Search hits as a short list that an agent can cite and follow."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import NamedTuple
+
+from pdpp_server.evidence.budget import affordable, first_that_fits
+from pdpp_server.evidence.calls import Call, fetch_of, read_at, schema_of, search_from
+from pdpp_server.evidence.text import (
+    CUT,
+    byte_len,
+    clip_shown,
+    compact_json,
+    name_text,
+    one_line,
+    quoted,
+    whole_characters,
+)
+from pdpp_server.evidence.titles import TITLE_CHARS, hit_identity, hit_title, label, moment
+from pdpp_server.model.queries import SearchQuery
+from pdpp_server.model.records import Excerpt, Hit, Recall, SearchPage, Warned
+
+SEARCH_BYTES = 1800
+TOOL_LIMIT = 10  # what tools ask for unless told otherwise
+METADATA_ONLY = "(only metadata known, no match of its own)"
+_LONG_HANDLE_BYTES = 160
+_LEAST_CHARS, _MOST_CHARS = 32, 160  # of an excerpt
+# What is worth having once there is so much to spare: a time, names, a second excerpt, a title that says nothing new.
+_WORTH_BYTES, _NAMES_BYTES, _SECOND_BYTES, _PLENTY_BYTES = 20, 40, 100, 200
+_PART_BYTES = len(", the first 100 of them here")
+_AROUND_BYTES, _MARK_BYTES = byte_len(f'@12345 "{CUT}{CUT}"'), len("<mark></mark>")
+_CURSOR_BYTES = 170  # kept free for a cursor that is yet to be asked for
+_SOURCES_SHOWN = 8
+
+
+class SearchText(NamedTuple):
+    text: str
+    shown: int  # hits of the page for which there was room
+
+
+def search_text(page: SearchPage, query: SearchQuery, ids: Sequence[str], rest: str | None = None) -> SearchText:
+    """The first handle stands on the first line, so a clipped text still opens its best hit.
+
+    Every hit is sure of a few words before any gets more. Where there is no room for the whole page, the call that
+    goes on after the last hit shown has that hit's own cursor, or `rest` from a server that gave it none.
+    """
+    hits = page.hits
+    if not hits:
+        return SearchText(_nothing_text(page), 0)
+    calls = [_search_ways("more", query, page.next_cursor)] if page.next_cursor else []
+    calls.append(_next_ways(hits[0], ids[0]))
+    room = SEARCH_BYTES - byte_len(_head_text(page, query, ids[0], len(hits))) - _least_bytes(calls)
+    for_rest = _rest_bytes(hits)
+    remarks = _affordable_remarks(page, room - for_rest - _least_row_bytes(hits[0], ids[0]))
+    sizes, spare = _least_rows(hits, ids, room - sum(byte_len(remark) + 1 for remark in remarks), for_rest)
+    shown = len(sizes)
+    if shown < len(hits):
+        calls.insert(0, _rest_ways(query, shown, hits[shown - 1].cursor or rest, for_rest))
+        spare += for_rest - _PART_BYTES - _least_bytes(calls[:1])
+    said: list[str] = []
+    for ways in calls:
+        said.append(first_that_fits(ways, byte_len(ways[-1]) + spare))
+        spare -= byte_len(said[-1]) - byte_len(ways[-1])
+    rows: list[str] = []
+    for left, hit, id, size in zip(range(shown, 0, -1), hits, ids, sizes, strict=False):
+        rows.append(_row(hit, id, size, min(spare, max(spare // left, _WORTH_BYTES))))
+        spare -= byte_len(rows[-1]) + 1 - size
+    return SearchText("\n".join((_head_text(page, query, ids[0], shown), *rows, *remarks, *said)), shown)
+
+
+def _affordable_remarks(page: SearchPage, limit: int) -> list[str]:
+    remarks = (*_recall_lines(page.recall), *_warning_lines(page.warnings), *_source_lines(page))
+    return [remark for remark in affordable(remarks, limit) if remark]
+
+
+def _least_rows(hits: Sequence[Hit], ids: Sequence[str], room: int, for_rest: int) -> tuple[list[int], int]:
+    """The sizes of the hits that fit, one at least, and what is left; `for_rest` stays free where some do not fit."""
+    sizes: list[int] = []
+    for hit, id in zip(hits, ids, strict=True):
+        size = _least_row_bytes(hit, id)
+        if size > room and sizes:
+            room -= for_rest
+            break
+        sizes.append(size)
+        room -= size
+    while room < 0 and len(sizes) > 1:
+        room += sizes.pop()
+    return sizes, max(0, room)
+
+
+def search_next(page: SearchPage, query: SearchQuery, ids: Sequence[str]) -> tuple[Call, ...]:
+    """Open the best hit where it matched, then turn the page."""
+    if not page.hits:
+        return (schema_of(),)
+    more = (search_from(query, page.next_cursor, TOOL_LIMIT),) if page.next_cursor else ()
+    return (_opening(page.hits[0], ids[0]), *more)
+
+
+def _opening(hit: Hit, handle: str) -> Call:
+    proven = next((excerpt for excerpt in hit.excerpts if excerpt.marks), None)
+    return read_at(handle, proven.field, proven.marks[0][0]) if proven else fetch_of(handle)
+
+
+def _head_text(page: SearchPage, query: SearchQuery, first_id: str, shown: int) -> str:
+    recall, here = page.recall, len(page.hits)
+    counted = "" if recall.matches is None else f" of {'' if recall.matches_exact else 'at least '}{recall.matches}"
+    part = "" if shown == here else f", the first {shown} of them here"
+    turned = "the next " if query.cursor else ""
+    ranked = ", ranked over all matches" if recall.complete else ""
+    noun = "hit" if here == 1 and recall.matches in (None, 1) else "hits"
+    return f"search: {turned}{here}{counted} {noun}{part}{ranked}. first_fetch_id={first_id}"
+
+
+# What follows the hits: calls in several ways, the fullest first --------------------------------------------------
+
+
+def _least_bytes(calls: Sequence[Sequence[str]]) -> int:
+    return sum(byte_len(ways[-1]) + 1 for ways in calls)
+
+
+def _search_ways(word: str, query: SearchQuery, cursor: str) -> list[str]:
+    call = search_from(query, cursor, TOOL_LIMIT).text
+    return [f"{word}: {call}", f"{word}: the same search with {compact_json({'cursor': cursor})}"]
+
+
+def _rest_bytes(hits: Sequence[Hit]) -> int:
+    """What it takes to say that hits are left out and how to get them, wherever the cut will be."""
+    longest = max(len(hit.cursor or "") for hit in hits) or _CURSOR_BYTES
+    return _PART_BYTES + len('rest: the same search with {"cursor":""}') + longest + 1 if len(hits) > 1 else 0
+
+
+def _rest_ways(query: SearchQuery, shown: int, cursor: str | None, limit: int) -> list[str]:
+    ways = _search_ways("rest", query, cursor) if cursor else []
+    if ways and _PART_BYTES + _least_bytes([ways]) <= limit:
+        return ways
+    return [f"rest: the same search with {compact_json({'limit': shown})}, then on from its cursor"]
+
+
+def _next_ways(hit: Hit, handle: str) -> list[str]:
+    opening = _opening(hit, handle)
+    beyond_id = {name: value for name, value in opening.arguments.items() if name != "id"}
+    call = f"next: {opening.text}"
+    whole = call + (' or fetch {"id":ID}' if beyond_id else "")
+    ways = [f"{whole}, an id exactly as shown, connection_id only if it is shown separately", whole, call]
+    if byte_len(handle) > _LONG_HANDLE_BYTES:
+        ways += [f"next: {opening.tool} with id = first_fetch_id and {compact_json(beyond_id)}"] if beyond_id else []
+        ways += ["next: fetch with id = first_fetch_id"]
+    return ways
+
+
+def _recall_lines(recall: Recall) -> Iterator[str]:
+    if not recall.complete and recall.ranked is not None:
+        window = f", at most {recall.window} are" if recall.window else ""
+        narrower = "rarer words, streams or connection_id reach the others"
+        yield f"recall: only {recall.ranked} matches were ranked{window}; {narrower}"
+
+
+def _warning_lines(warnings: tuple[Warned, ...]) -> Iterator[str]:
+    for warned in warnings:
+        yield f"warning {name_text(clip_shown(warned.code, 40))}: {quoted(clip_shown(warned.message, 120))}"
+
+
+def _source_lines(page: SearchPage) -> Iterator[str]:
+    """Where the hits of the page come from, and how fresh that is."""
+    parts: list[str] = []
+    counts = Counter([hit.origin.connection_id for hit in page.hits])
+    if len(counts) > 1:
+        mix = ", ".join(f"{name_text(name)} {count}" for name, count in counts.most_common(_SOURCES_SHOWN))
+        others = len(counts) - _SOURCES_SHOWN
+        parts.append(f"sources: {mix}" + (f", {others} more" if others > 0 else ""))
+    if fresh := moment(page.as_of):
+        parts.append(f"data as of {fresh}")
+    if parts:
+        yield "; ".join(parts)
+
+
+def _nothing_text(page: SearchPage) -> str:
+    lines = [*_recall_lines(page.recall), *_warning_lines(page.warnings)]
+    as_of = moment(page.as_of)
+    fresh = f" Data as of {as_of}." if as_of else ""
+    said = [line for line in lines if byte_len(line) < 300][:3]
+    return "\n".join(
+        (f"search: 0 hits.{fresh}", *said, "next: search with other words, or schema {} for what can be searched")
+    )
+
+
+# One hit ----------------------------------------------------------------------------------------------------------
+
+
+def _least_row_bytes(hit: Hit, handle: str) -> int:
+    """About what the handle and a few words take, with the end of the line; a long handle goes without words."""
+    size = byte_len(handle) + 1
+    if size > _LONG_HANDLE_BYTES:
+        return size
+    if not hit.excerpts:
+        return size + 1 + len(METADATA_ONLY)
+    first = hit.excerpts[0]
+    chars = min(_LEAST_CHARS, len(first.text))
+    return size + 1 + _around_bytes(first) + chars * byte_len(first.text) // (len(first.text) or 1)
+
+
+def _row(hit: Hit, handle: str, size: int, spare: int) -> str:
+    """The hit on one line: when, what and whose as far as `spare` bytes go, and words in what is left of all."""
+    about = handle
+    if spare >= _WORTH_BYTES:
+        when = moment(hit.authored_at) or moment(hit.emitted_at)
+        known = _known_texts(hit, when, spare) if spare >= _NAMES_BYTES else ("", "")
+        time, title, source = affordable((when, *known), spare)
+        about = " ".join(filter(None, (handle, source, time, title)))
+    words = _words(hit, size + spare - byte_len(about) - 2)
+    return f"{about} {words}" if words else about
+
+
+def _known_texts(hit: Hit, when: str, spare: int) -> tuple[str, str]:
+    """Title and source. A title that only repeats label, stream and time is worth its bytes where there are plenty."""
+    chars = min(TITLE_CHARS, spare // 2)
+    repeats = not hit.title or (hit.title.endswith(when) and hit.title == hit_identity(hit))
+    title = "" if repeats and spare < _PLENTY_BYTES else f"title {quoted(hit_title(hit, chars))}"
+    known_as = label(hit.origin, chars)
+    return title, name_text(hit.origin.connector_key) + (f" {quoted(known_as)}" if known_as else "")
+
+
+def _words(hit: Hit, room: int) -> str:
+    """What was proven, in at most `room` bytes."""
+    if not hit.excerpts:
+        return METADATA_ONLY if len(METADATA_ONLY) <= room else ""
+    words = _excerpt_text(hit.excerpts[0], room)
+    left = room - byte_len(words) - 1
+    if left < _SECOND_BYTES or len(hit.excerpts) == 1:
+        return words
+    return f"{words} {_excerpt_text(hit.excerpts[1], left)}".strip()
+
+
+def _excerpt_text(excerpt: Excerpt, room: int) -> str:
+    """Where it matched and the words around; fewer of them where they are long in bytes, and nothing without room."""
+    chars = min(_MOST_CHARS, room - _around_bytes(excerpt))
+    while chars > 0:
+        narrowed = narrow_excerpt(excerpt, chars)
+        at = narrowed.marks[0][0] if narrowed.marks else narrowed.start
+        before, after = CUT if narrowed.start else "", CUT if narrowed.end < narrowed.total_chars else ""
+        text = f"{name_text(excerpt.field)}@{at} {quoted(f'{before}{one_line(marked(narrowed))}{after}')}"
+        size = byte_len(text)
+        if size <= room:
+            return text
+        chars = min(len(narrowed.text), chars) * room // size - 1
+    return ""
+
+
+def _around_bytes(excerpt: Excerpt) -> int:
+    """About what stands around the words of an excerpt: field and place, quotes, cuts, marks of two words."""
+    return byte_len(excerpt.field) + _AROUND_BYTES + _MARK_BYTES * min(2, len(excerpt.marks))
+
+
+def marked(excerpt: Excerpt) -> str:
+    """The text with its matches in mark tags; all else is escaped, so that no record can forge one."""
+    text = excerpt.text
+    plain = _escaped if "<" in text or "&" in text or ">" in text else str
+    pieces: list[str] = []
+    done = 0
+    for start, end in excerpt.marks:
+        first, last = max(done, start - excerpt.start), max(done, end - excerpt.start)
+        pieces += (plain(text[done:first]), "<mark>", plain(text[first:last]), "</mark>")
+        done = last
+    return "".join((*pieces, plain(text[done:])))
+
+
+def _escaped(text: str) -> str:
+    return escape(text, quote=False)
+
+
+def narrow_excerpt(excerpt: Excerpt, chars: int) -> Excerpt:
+    """At most `chars` of it around its first match, its words and offsets unchanged."""
+    text = excerpt.text
+    if len(text) <= chars:
+        return excerpt
+    first = excerpt.marks[0][0] - excerpt.start if excerpt.marks else 0
+    start = whole_characters(text, max(0, min(first - chars // 3, len(text) - chars)))
+    end = whole_characters(text, start + chars)
+    low, high = excerpt.start + start, excerpt.start + end
+    kept = tuple([(max(a, low), min(b, high)) for a, b in excerpt.marks if a < high and b > low])
+    return Excerpt(excerpt.field, text[start:end], low, kept, excerpt.total_chars)

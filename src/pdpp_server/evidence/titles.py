@@ -1,0 +1,72 @@
+"""A human name for a record, its body and its time, from what its stream declares and from nothing else."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from pdpp_server.evidence.text import clip_shown
+from pdpp_server.model.records import Hit
+from pdpp_server.model.sources import Origin
+
+TITLE_CHARS = LABEL_CHARS = 80
+TITLE_ROLE, BODY_ROLE = "primary-title", "primary-body"
+_DATE_CHARS, _MINUTE_CHARS = len("2026-11-15"), len("2026-11-15T08:00")
+
+
+def title(
+    roles: Mapping[str, str] | None,
+    data: Mapping[str, Any],
+    origin: Origin,
+    stream: str,
+    authored_at: str | None,
+    emitted_at: str,
+) -> str:
+    """The declared title, else label / stream / time; never a piece of the text."""
+    declared = _declared(roles, data, TITLE_ROLE)
+    shown = clip_shown(declared[1], TITLE_CHARS) if declared else ""
+    return shown or identity(origin, stream, authored_at, emitted_at)
+
+
+def identity(origin: Origin, stream: str, authored_at: str | None, emitted_at: str) -> str:
+    """What can be said of any record: whose, what and when."""
+    parts = (label(origin) or clip_shown(origin.connector_key, LABEL_CHARS), clip_shown(stream, LABEL_CHARS))
+    return " / ".join(part for part in (*parts, moment(authored_at) or moment(emitted_at)) if part)
+
+
+def hit_identity(hit: Hit) -> str:
+    return identity(hit.origin, hit.id.stream, hit.authored_at, hit.emitted_at)
+
+
+def hit_title(hit: Hit, limit: int = TITLE_CHARS) -> str:
+    """A hit's title as shown; a foreign server may send none, or one that does not fit on a line."""
+    return clip_shown(hit.title, limit) or hit_identity(hit)
+
+
+def body(roles: Mapping[str, str] | None, data: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The field that holds the text of the record, and that text."""
+    return _declared(roles, data, BODY_ROLE)
+
+
+def label(origin: Origin, limit: int = LABEL_CHARS) -> str:
+    """The owner's name for the connection; empty where there is none."""
+    return clip_shown(origin.label or "", limit)
+
+
+def moment(value: str | None) -> str:
+    """A time in UTC to the minute, a date as it is, and nothing where the text names no time."""
+    try:
+        when = datetime.fromisoformat(value or "")
+        if len(value or "") <= _DATE_CHARS:
+            return when.date().isoformat()
+        utc = when.astimezone(UTC) if when.tzinfo else when
+    except (ValueError, OverflowError):
+        return ""
+    return f"{utc.isoformat()[:_MINUTE_CHARS]}Z"
+
+
+def _declared(roles: Mapping[str, str] | None, data: Mapping[str, Any], wanted: str) -> tuple[str, str] | None:
+    for name, role in (roles or {}).items():
+        value = data.get(name)
+        if role == wanted and isinstance(value, str) and value.strip():
+            return name, value
+    return None

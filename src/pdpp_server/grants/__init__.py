@@ -1,0 +1,1 @@
+"""Consent, pure: issue it, follow its life, decide one query."""

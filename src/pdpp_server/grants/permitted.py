@@ -1,0 +1,37 @@
+"""The proof that a query was allowed. Only `grants.permit` builds one."""
+
+from typing import Generic, NamedTuple, TypeVar
+
+from pdpp_server.model.grants import Holder
+from pdpp_server.model.queries import Query
+from pdpp_server.model.streams import Stream
+
+Q_co = TypeVar("Q_co", bound=Query, covariant=True)
+
+
+class Scope(NamedTuple):
+    """What may be touched of one stream: which connections, fields, time and records."""
+
+    grant_id: str
+    stream: Stream
+    connections: tuple[str, ...]
+    fields: frozenset[str]
+    since: int | None = None  # microseconds, inclusive; bounds the stream's consent time
+    until: int | None = None  # microseconds, exclusive
+    resources: frozenset[str] | None = None
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether some records of these connections are hidden."""
+        return self.since is not None or self.until is not None or self.resources is not None
+
+    @property
+    def time_field(self) -> str | None:
+        """The field that tells when a record happened, if it may be shown."""
+        return next((name for name in self.stream.time_fields if name in self.fields), None)
+
+
+class Permitted(NamedTuple, Generic[Q_co]):
+    query: Q_co
+    scopes: tuple[Scope, ...]
+    holder: Holder

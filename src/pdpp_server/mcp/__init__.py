@@ -1,0 +1,1 @@
+"""The MCP adapter: tools over the port. It holds no data and decides no permission."""

@@ -1,0 +1,60 @@
+"""Writes front.json: every answer that never changes, so that the first ones leave before the tools are imported."""
+
+import json
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pdpp_server.mcp.session import HANDSHAKE, MODERN
+from pdpp_server.mcp.surface import INSTRUCTIONS, TOOLS
+from pdpp_server.mcp.tool import Tool
+
+FRONT = Path(__file__).with_name("front.json")
+FRESH_MS = 300_000
+HINTS = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
+
+Answers = dict[str, dict[str, Any]]
+
+
+def front() -> dict[str, Answers]:
+    """Results by era and method. `initialize` lacks its version, and the modern `tools/call` its content."""
+    server = {"name": "pdpp", "title": "Personal data", "version": version("pdpp-server")}
+    about: dict[str, Any] = {"capabilities": {"tools": {}}, "instructions": INSTRUCTIONS}
+    lists: Answers = {
+        "tools/list": {"tools": [listing(tool) for tool in TOOLS]},
+        "resources/list": {"resources": []},
+        "resources/templates/list": {"resourceTemplates": []},
+    }
+    handshake: Answers = {"initialize": {"serverInfo": server, **about}, "ping": {}, **lists}
+    complete = {"resultType": "complete", "_meta": {"io.modelcontextprotocol/serverInfo": server}}
+    cached = {**complete, "ttlMs": FRESH_MS, "cacheScope": "public"}
+    modern: Answers = {"server/discover": {**cached, "supportedVersions": [MODERN], **about}, "tools/call": complete}
+    modern |= {method: {**cached, **result} for method, result in lists.items()}
+    return {HANDSHAKE: handshake, MODERN: modern}
+
+
+def listing(tool: Tool) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "inputSchema": tool.input_schema,
+        "outputSchema": tool.output_schema,
+        "annotations": HINTS,
+    }
+
+
+def front_text() -> str:
+    return json.dumps(front(), ensure_ascii=False, indent=1) + "\n"
+
+
+def main(argv: list[str]) -> None:
+    if "--check" not in argv:
+        FRONT.write_text(front_text(), "utf-8")
+    elif not FRONT.exists() or FRONT.read_text("utf-8") != front_text():
+        raise SystemExit(f"{FRONT.name} is out of date: run make fix.")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

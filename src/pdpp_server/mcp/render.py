@@ -1,0 +1,34 @@
+"""Values -> MCP results. Success and refusal, side by side."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+
+from pdpp_server.errors import PdppError
+from pdpp_server.evidence.refusals import CANDIDATES_MAX, candidate_label, message_text, refusal_text, remedy_text
+from pdpp_server.mcp.tool import ToolResult
+from pdpp_server.port.reader import Reader
+from pdpp_server.wire.tools import encode_refusal
+
+REFUSAL_STRUCTURED_BYTES = 4000
+
+
+def refuse(error: PdppError) -> ToolResult:
+    """The same words in both channels; as many candidates as there is room for."""
+    for most in (CANDIDATES_MAX, 6, 2, 0):
+        structured = encode_refusal(error, message_text(error), remedy_text(error), candidate_label, most)
+        if json_bytes(structured) <= REFUSAL_STRUCTURED_BYTES:
+            break
+    return ToolResult(refusal_text(error), structured, is_error=True)
+
+
+def json_bytes(body: Mapping[str, Any]) -> int:
+    """The size of a structured answer as it is sent."""
+    return len(orjson.dumps(body))
+
+
+def record_url(reader: Reader, handle: str) -> str:
+    """The owner's own page of a record; empty where no address is known."""
+    return f"{reader.public_url.rstrip('/')}/records/{quote(handle, safe='/:')}" if reader.public_url else ""

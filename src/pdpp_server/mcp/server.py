@@ -1,0 +1,164 @@
+"""One MCP server: list the tools, call one, turn any refusal into a result."""
+
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import Any
+
+import orjson
+from jsonschema_rs import Draft202012Validator, ValidationError, ValidationErrorKind
+
+from pdpp_server.errors import InvalidRequest, PdppError
+from pdpp_server.mcp.render import refuse
+from pdpp_server.mcp.session import INTERNAL_ERROR, INVALID_PARAMS, Fault, strict_json
+from pdpp_server.mcp.tool import Tool, ToolResult
+from pdpp_server.port.reader import Reader
+
+PROBLEMS_SHOWN = 3
+NAMES_SHOWN = 5
+NAME_CHARS = 64
+
+Arguments = Mapping[str, Any]
+Kind = ValidationErrorKind
+
+
+class McpServer:
+    """The tools, each with its input schema compiled once."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools = {tool.name: (tool, Draft202012Validator(dict(tool.input_schema))) for tool in tools}
+
+    def warm(self, open_reader: Callable[[], Reader]) -> None:
+        """Open the reader before it is needed; trouble is met again, and answered, at the first call."""
+        with suppress(Exception):
+            open_reader()
+
+    def call(self, open_reader: Callable[[], Reader], name: str, arguments: Arguments) -> bytes:
+        """The JSON of one result; a refusal is a result too. Raises: Fault for an unknown tool, and for a bug."""
+        if name not in self._tools:
+            raise Fault(INVALID_PARAMS, f"There is no such tool. The tools are: {', '.join(self._tools)}.")
+        try:
+            return _encoded(self._answer(open_reader, name, arguments))
+        except Exception as bug:  # noqa: BLE001 - the one place where a bug becomes an answer
+            request_id = new_request_id()
+            report(bug, request_id)
+            raise Fault(INTERNAL_ERROR, f"Internal error. Request id: {request_id}.") from None
+
+    def _answer(self, open_reader: Callable[[], Reader], name: str, arguments: Arguments) -> ToolResult:
+        tool, validator = self._tools[name]
+        try:
+            check_arguments(tool, validator, arguments)
+            return tool.call(open_reader(), _whole_numbers(arguments))
+        except PdppError as refusal:
+            refusal.request_id = refusal.request_id or new_request_id()
+            return refuse(refusal)
+
+
+def decode(line: bytes) -> Any:
+    """JSON as strangers send it: half a surrogate pair passes here, and is refused where it stands."""
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return strict_json(line)
+
+
+def new_request_id() -> str:
+    return f"req_{os.urandom(8).hex()}"
+
+
+def report(bug: Exception, request_id: str) -> None:
+    """Where it happened and its type; never its words, for they may hold text of a record."""
+    sys.stderr.write(f"{request_id} {type(bug).__name__}\n{''.join(traceback.format_tb(bug.__traceback__))}")
+    sys.stderr.flush()
+
+
+def check_arguments(tool: Tool, validator: Draft202012Validator, arguments: Arguments) -> None:
+    """Raises: InvalidRequest, in words that let an agent repair its call."""
+    try:
+        orjson.dumps(arguments)
+    except TypeError:
+        raise InvalidRequest("The arguments hold half of a surrogate pair, which is no text.") from None
+    if not validator.is_valid(arguments):
+        problems = list(validator.iter_errors(arguments))
+        said = " ".join(dict.fromkeys(problem_text(tool, problem) for problem in problems[:PROBLEMS_SHOWN]))
+        raise InvalidRequest(said, param=_argument(problems[0]))
+
+
+def problem_text(tool: Tool, problem: ValidationError) -> str:
+    """One sentence that names the argument, and what it takes instead."""
+    where = _place(problem.instance_path)
+    match problem.kind:
+        case Kind.AdditionalProperties(unexpected=names) | Kind.UnevaluatedProperties(unexpected=names):
+            return _unknown_text(tool, problem.instance_path, names)
+        case Kind.Required(property=name):
+            return f"{name} is required{f' in {where}' if problem.instance_path else ''}."
+        case Kind.Type(types=types):
+            return f"{where} must be {' or '.join(f'of type {name}' for name in types)}."
+        case Kind.Enum(options=options):
+            return f"{where} must be one of {_json(options)}."
+        case Kind.Constant(expected_value=value):
+            return f"{where} must be {_json(value)}."
+        case Kind.Minimum(limit=limit):
+            return f"{where} must be at least {limit}."
+        case Kind.Maximum(limit=limit):
+            return f"{where} must be at most {limit}."
+        case Kind.MinLength(limit=limit):
+            return f"{where} must have at least {limit} character(s)."
+        case Kind.MaxLength(limit=limit):
+            return f"{where} must have at most {limit} characters."
+        case Kind.MinItems(limit=limit) | Kind.MinProperties(limit=limit):
+            return f"{where} must have at least {limit} item(s)."
+        case Kind.MaxItems(limit=limit) | Kind.MaxProperties(limit=limit):
+            return f"{where} must have at most {limit} items."
+        case Kind.Pattern(pattern=pattern):
+            return f"{where} must match {pattern}."
+        case _:
+            return f"{where} does not fit the input schema of {tool.name}."
+
+
+def _unknown_text(tool: Tool, path: list[str | int], names: list[str]) -> str:
+    shown = ", ".join(_shown(name) for name in names[:NAMES_SHOWN])
+    if path:
+        return f"{_place(path)} does not take {shown}."
+    return f"{tool.name} does not take {shown}. It takes: {', '.join(tool.input_schema['properties'])}."
+
+
+def _argument(problem: ValidationError) -> str | None:
+    match problem.kind:
+        case Kind.AdditionalProperties(unexpected=[name, *_]) if not problem.instance_path:
+            return name[:NAME_CHARS]
+        case Kind.Required(property=name) if not problem.instance_path:
+            return str(name)
+        case _:
+            return str(problem.instance_path[0])[:NAME_CHARS] if problem.instance_path else None
+
+
+def _place(path: list[str | int]) -> str:
+    if not path:
+        return "The arguments"
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step[:NAME_CHARS]}" for step in path).lstrip(".")
+
+
+def _shown(name: str) -> str:
+    """A name that a caller made up: short, and with nothing invisible in it."""
+    return repr(name[:NAME_CHARS])
+
+
+def _json(value: object) -> str:
+    return orjson.dumps(value).decode()
+
+
+def _whole_numbers(arguments: Arguments) -> Arguments:
+    """JSON does not tell 5.0 from 5, and neither should a tool."""
+    if not any(type(value) is float for value in arguments.values()):
+        return arguments
+    return {k: int(v) if type(v) is float and v.is_integer() else v for k, v in arguments.items()}
+
+
+def _encoded(result: ToolResult) -> bytes:
+    body: dict[str, Any] = {"content": [{"type": "text", "text": result.text}], "structuredContent": result.structured}
+    if result.is_error:
+        body["isError"] = True
+    return orjson.dumps(body)

@@ -1,0 +1,192 @@
+"""One client's session: JSON-RPC framing, and which of the two protocol eras it speaks."""
+
+# Only what is cheap to import may stand here: `pdpp mcp` answers its first requests before anything else is loaded.
+from __future__ import annotations
+
+import json
+
+TYPE_CHECKING = False  # `typing` alone would double the start-up time
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, NoReturn
+
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
+UNSUPPORTED_PROTOCOL_VERSION = -32022
+
+HANDSHAKE = "handshake"
+HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+MODERN = "2026-07-28"
+BATCHES = "2025-03-26"  # the one version that knows arrays of messages
+
+ECHO_CHARS = 128
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
+
+
+class Fault(Exception):
+    """A JSON-RPC error: the protocol was misused, or we failed. A refusal is no fault; it is a result."""
+
+    def __init__(self, code: int, message: str, data: object = None) -> None:
+        super().__init__(message)
+        self.body: dict[str, object] = {"code": code, "message": message}
+        if data is not None:
+            self.body["data"] = data
+
+
+class Session:
+    """`answers` holds what never changes, by era and method; `call` makes the JSON of one tool's result."""
+
+    def __init__(
+        self,
+        answers: Mapping[str, Mapping[str, bytes]],
+        *,
+        decode: Callable[[bytes], Any],
+        call: Callable[[str, dict[str, Any]], bytes],
+    ) -> None:
+        self.decode = decode
+        self.call = call
+        self._answers = answers
+        self._era: str | None = None
+        self._version = HANDSHAKE_VERSIONS[-1]
+
+    def handle(self, line: bytes) -> bytes | None:
+        """The answer to one message, without a newline; None where none is due."""
+        try:
+            message = self.decode(line)
+        except (ValueError, RecursionError):
+            return fault_reply(None, Fault(PARSE_ERROR, "The line is not JSON."))
+        if self._version == BATCHES and _is_batch(message):
+            replies = [reply for part in message if (reply := self._reply(part)) is not None]
+            return b"[" + b",".join(replies) + b"]" if replies else None
+        return self._reply(message)
+
+    def _reply(self, message: Any) -> bytes | None:
+        if not _is_object(message):
+            return fault_reply(None, Fault(INVALID_REQUEST, "A message is one JSON object."))
+        id = message.get("id") if _is_id(message.get("id")) else None
+        try:
+            method, params = _request(message)
+            if method is None:
+                return None
+            return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (_encoded(id), self._result(method, params))
+        except Fault as fault:
+            return fault_reply(id, fault)
+
+    def _result(self, method: str, params: dict[str, Any]) -> bytes:
+        era = self._enter(method, params)
+        if method == "tools/call":
+            result = self.call(*_tool_call(params))
+            return _joined(self._answers[MODERN][method], result) if era == MODERN else result
+        answer = self._answers[era].get(method)
+        if answer is None:
+            raise Fault(METHOD_NOT_FOUND, "Method not found.", method[:ECHO_CHARS])
+        if method == "initialize":
+            asked = params.get("protocolVersion")
+            self._version = asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
+            return _joined(b'{"protocolVersion":"%b"}' % self._version.encode(), answer)
+        if params.get("cursor") is not None:
+            raise Fault(INVALID_PARAMS, "There is one page only, and no cursor.")
+        return answer
+
+    def _enter(self, method: str, params: dict[str, Any]) -> str:
+        """The era of this request; the first request of a session decides it for all."""
+        meta: Any = params.get("_meta")
+        enveloped = _is_object(meta) and VERSION_KEY in meta and method != "initialize"
+        if self._era is None:
+            self._era = MODERN if enveloped else HANDSHAKE
+        if self._era == MODERN:
+            _check_envelope(method, params)
+        elif enveloped:
+            raise Fault(INVALID_REQUEST, f"This session began with the handshake; {MODERN} needs a new one.")
+        return self._era
+
+
+def load_answers(text: bytes) -> dict[str, dict[str, bytes]]:
+    """The generated answers, each as the bytes that are sent."""
+    encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+    eras: dict[str, dict[str, Any]] = json.loads(text)
+    return {era: {method: encode(answer).encode() for method, answer in of.items()} for era, of in eras.items()}
+
+
+def strict_json(line: bytes) -> Any:
+    """What the line says; only UTF-8, and only numbers that JSON has. Raises: ValueError, RecursionError."""
+    return json.loads(line.decode(), parse_constant=_refuse_constant)
+
+
+def fault_reply(id: str | int | None, fault: Fault) -> bytes:
+    return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (_encoded(id), _encoded(fault.body))
+
+
+def _request(message: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
+    """Method and parameters; no method where nothing is asked of us: a notification, or an answer."""
+    method, params = message.get("method"), message.get("params")
+    if message.get("jsonrpc") != "2.0":
+        raise Fault(INVALID_REQUEST, 'A message has "jsonrpc": "2.0".')
+    if method is None and ("result" in message or "error" in message):
+        return None, {}
+    if not isinstance(method, str):
+        raise Fault(INVALID_REQUEST, "A request has a method.")
+    if "id" not in message:
+        return None, {}
+    if not _is_id(message["id"]):
+        raise Fault(INVALID_REQUEST, "The id of a request is a string or an integer.")
+    if params is not None and not _is_object(params):
+        raise Fault(INVALID_REQUEST, "The params of a request are an object.")
+    return method, params or {}
+
+
+def _tool_call(params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    name, arguments = params.get("name"), params.get("arguments")
+    if not isinstance(name, str):
+        raise Fault(INVALID_PARAMS, "tools/call needs the name of a tool.")
+    if arguments is not None and not _is_object(arguments):
+        raise Fault(INVALID_PARAMS, "The arguments of a tool are an object.")
+    return name, arguments or {}
+
+
+def _check_envelope(method: str, params: dict[str, Any]) -> None:
+    """Every request of the stateless era says its version and the client's capabilities."""
+    if method == "initialize":
+        raise _unsupported(params.get("protocolVersion"))
+    meta: Any = params.get("_meta")
+    missing = [key for key in (VERSION_KEY, CAPABILITIES_KEY) if not _is_object(meta) or key not in meta]
+    if missing:
+        raise Fault(INVALID_PARAMS, f"params._meta lacks {' and '.join(missing)}.")
+    version = meta[VERSION_KEY]
+    if not isinstance(version, str):
+        raise Fault(INVALID_PARAMS, f"{VERSION_KEY} is a string.")
+    if version != MODERN:
+        raise _unsupported(version)
+
+
+def _unsupported(version: object) -> Fault:
+    data: dict[str, object] = {"supported": [MODERN]}
+    if isinstance(version, str):
+        data["requested"] = version[:ECHO_CHARS]
+    return Fault(UNSUPPORTED_PROTOCOL_VERSION, f"This session speaks {MODERN}.", data)
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_batch(value: Any) -> bool:
+    return isinstance(value, list) and value != []
+
+
+def _is_id(value: Any) -> bool:
+    return type(value) is str or type(value) is int
+
+
+def _joined(first: bytes, second: bytes) -> bytes:
+    """Two JSON objects as one, without parsing either; both have members."""
+    return first[:-1] + b"," + second[1:]
+
+
+def _encoded(value: object) -> bytes:
+    """Escaped to ASCII, so that even half a surrogate pair in an id goes back as it came."""
+    return b"%d" % value if type(value) is int else json.dumps(value, separators=(",", ":")).encode()
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)

@@ -1,0 +1,1 @@
+"""The tools, in the order an agent meets them."""

@@ -1,0 +1,67 @@
+"""The `fetch` tool: one record by its handle."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pdpp_server.errors import ConflictingConnectionId
+from pdpp_server.evidence.fetch import Document, document
+from pdpp_server.evidence.handles import mint, parse
+from pdpp_server.evidence.text import compact_json
+from pdpp_server.mcp.render import record_url
+from pdpp_server.mcp.tool import Tool, ToolResult
+from pdpp_server.model.queries import FetchQuery
+from pdpp_server.port.reader import Reader
+from pdpp_server.wire.tools import encode_document
+
+
+def fetch(reader: Reader, arguments: Mapping[str, Any]) -> ToolResult:
+    record = reader.fetch(_query(arguments)).value
+    made = document(record, record_url(reader, mint(record.id)), _mirror)
+    return ToolResult(made.text, _structured(made.document))
+
+
+def _query(arguments: Mapping[str, Any]) -> FetchQuery:
+    id, connection = parse(arguments["id"]), arguments.get("connection_id")
+    if connection is not None and id.connection_id and connection != id.connection_id:
+        raise ConflictingConnectionId("The id and connection_id name different connections.", param="connection_id")
+    fields = arguments.get("fields")
+    return FetchQuery(id.stream, id.key, id.connection_id or connection, tuple(fields) if fields else None)
+
+
+def _structured(made: Document) -> Mapping[str, Any]:
+    return encode_document(made.id, made.title, made.text, made.url, made.metadata)
+
+
+def _mirror(made: Document) -> str:
+    """The same document as JSON, with unseen characters escaped: it decodes to exactly the structured form."""
+    return compact_json(_structured(made))
+
+
+FETCH = Tool(
+    "fetch",
+    "Fetch one record",
+    "One record as a document: id, title, text, url, metadata. Pass the id as search printed it; nothing else is "
+    "needed. A long text is cut and says which read_record_field call goes on; fields picks fields.",
+    {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "minLength": 1, "description": "connection_id/stream:record_key"},
+            "fields": {"type": "array", "items": {"type": "string"}, "minItems": 1, "description": "Only these fields"},
+            "connection_id": {"type": "string", "minLength": 1, "description": "Only for a short id stream:record_key"},
+        },
+        "required": ["id"],
+        "additionalProperties": False,
+    },
+    {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string"},
+            "title": {"type": "string"},
+            "text": {"type": "string"},
+            "url": {"type": "string"},
+            "metadata": {"type": "object", "additionalProperties": {"type": "string"}},
+        },
+        "anyOf": [{"required": ["id", "title", "text", "url", "metadata"]}, {"required": ["error"]}],
+    },
+    fetch,
+)

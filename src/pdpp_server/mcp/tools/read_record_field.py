@@ -1,0 +1,138 @@
+"""The `read_record_field` tool: one bounded window of one long field."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pdpp_server.errors import ConflictingConnectionId, InvalidFieldWindowSelector
+from pdpp_server.evidence.handles import mint, parse
+from pdpp_server.evidence.read_record_field import narrowed, window_next, window_text
+from pdpp_server.evidence.text import byte_len, visible_lines
+from pdpp_server.mcp.render import json_bytes
+from pdpp_server.mcp.tool import Tool, ToolResult
+from pdpp_server.model.queries import CONTEXT_CHARS_MAX, WINDOW_CHARS, WINDOW_CHARS_MAX, WindowQuery
+from pdpp_server.model.records import RecordId
+from pdpp_server.model.text import FieldWindow
+from pdpp_server.port.reader import Reader
+from pdpp_server.wire.tools import encode_window
+
+STRUCTURED_BYTES = 20_000
+_PARTS = ("connection_id", "stream", "record_id")
+_PLACES = ("cursor", "offset_chars", "q")
+
+
+def read_record_field(reader: Reader, arguments: Mapping[str, Any]) -> ToolResult:
+    query = _query(arguments)
+    found = reader.read_record_field(query)
+
+    def structured(window: FieldWindow) -> Mapping[str, Any]:
+        return encode_window(window, mint(window.id), found.request_id, window_next(window))
+
+    def fits(text: str) -> bool:
+        return json_bytes({"": text}) <= room and byte_len(visible_lines(text)) <= room
+
+    around = json_bytes(structured(_emptied(found.value)))
+    room = STRUCTURED_BYTES - around - 400  # the steps of a shorter window may be longer than those of the whole
+    window = narrowed(found.value, fits)
+    return ToolResult(window_text(window, asked=query.limit if window != found.value else None), structured(window))
+
+
+def _emptied(window: FieldWindow) -> FieldWindow:
+    return FieldWindow(window.id, window.field, window.type, "", window.start, window.total, window.limit, window.match)
+
+
+def _query(arguments: Mapping[str, Any]) -> WindowQuery:
+    id = _record(arguments)
+    places = [name for name in _PLACES if name in arguments]
+    if len(places) > 1:
+        raise _refusal(f"{' and '.join(places)} exclude each other: one of them places the window.", places[1])
+    context = [name for name in ("before_chars", "after_chars") if name in arguments]
+    if context and "q" not in arguments:
+        raise _refusal(f"{context[0]} needs q: it counts from a match.", context[0])
+    q, before, after = arguments.get("q"), arguments.get("before_chars", 0), arguments.get("after_chars")
+    around = before + len(q or "") + (after or 0)
+    usual = min(around, WINDOW_CHARS_MAX) if context else WINDOW_CHARS
+    limit = arguments.get("limit_chars", usual)
+    return WindowQuery(
+        id.stream,
+        id.key,
+        arguments["field_path"],
+        id.connection_id or None,
+        int(arguments.get("cursor", arguments.get("offset_chars", 0))),
+        limit if after is None else min(limit, around),
+        q,
+        before,
+    )
+
+
+def _record(arguments: Mapping[str, Any]) -> RecordId:
+    """By its id, or by all three parts of it."""
+    parts = [name for name in _PARTS if name in arguments]
+    if "id" not in arguments:
+        if len(parts) < len(_PARTS):
+            raise _refusal("Give id, or connection_id, stream and record_id together.", "id")
+        return RecordId(arguments["connection_id"], arguments["stream"], arguments["record_id"])
+    if "stream" in parts or "record_id" in parts:
+        raise _refusal("id excludes stream and record_id: it names them already.", parts[-1])
+    id = parse(arguments["id"])
+    connection = arguments.get("connection_id", id.connection_id)
+    if id.connection_id and connection != id.connection_id:
+        raise ConflictingConnectionId("The id and connection_id name different connections.", param="connection_id")
+    return id._replace(connection_id=connection)
+
+
+def _refusal(message: str, param: str) -> InvalidFieldWindowSelector:
+    remedy = 'For example {"id": ID, "field_path": FIELD, "offset_chars": 0}.'
+    return InvalidFieldWindowSelector(message, param=param, remedy=remedy)
+
+
+_CONTEXT = {"type": "integer", "minimum": 0, "maximum": CONTEXT_CHARS_MAX}
+
+READ_RECORD_FIELD = Tool(
+    "read_record_field",
+    "Read part of a field",
+    "One window of one field of a record: from offset_chars, on from cursor, or around the first match of q (one of "
+    "them). Offsets count Unicode characters. Each answer says how to go on.",
+    {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "minLength": 1, "description": "connection_id/stream:record_key, as printed"},
+            "connection_id": {
+                "type": "string",
+                "minLength": 1,
+                "description": "With stream and record_id, instead of id",
+            },
+            "stream": {"type": "string", "minLength": 1},
+            "record_id": {"type": "string", "minLength": 1},
+            "field_path": {"type": "string", "minLength": 1, "description": "One top-level field"},
+            "offset_chars": {"type": "integer", "minimum": 0},
+            "cursor": {"type": "string", "pattern": "^[0-9]{1,15}$"},
+            "q": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Any case"},
+            "before_chars": {**_CONTEXT, "description": "Only with q"},
+            "after_chars": {**_CONTEXT, "description": "Only with q"},
+            "limit_chars": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": WINDOW_CHARS_MAX,
+                "description": f"Default {WINDOW_CHARS}",
+            },
+        },
+        "required": ["field_path"],
+        "additionalProperties": False,
+    },
+    {
+        "type": "object",
+        "properties": {
+            "record": {"type": "object", "properties": {"id": {"type": "string"}}},
+            "field": {"type": "object"},
+            "window": {
+                "type": "object",
+                "properties": {"text": {"type": "string"}, "next_cursor": {"type": ["string", "null"]}},
+                "required": ["text", "next_cursor"],
+            },
+            "next": {"type": "array"},
+            "request_id": {"type": "string"},
+        },
+        "anyOf": [{"required": ["record", "field", "window"]}, {"required": ["error"]}],
+    },
+    read_record_field,
+)

@@ -1,0 +1,55 @@
+"""Disclosures: what left the server, to whom, when."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+
+class Disclosure(NamedTuple):
+    """One line of the log. `query` holds no content: whoever builds it has hashed search words and the like."""
+
+    at: str
+    request_id: str
+    operation: str
+    token_kind: str
+    client_id: str | None
+    grant_ids: tuple[str, ...]
+    query: Mapping[str, Any]
+    connections: tuple[str, ...]
+    streams: tuple[str, ...]
+    fields: tuple[str, ...]
+    records: tuple[str, ...]  # handles, as they are printed
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """How far somebody saw a segment: the number of a line, and the hash of that line."""
+
+    id: str
+    n: int
+    digest: str
+
+
+State = Literal["intact", "torn", "edited", "lines_missing", "truncated", "missing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What verification found in one segment. `line` is the first line that is not as it was written."""
+
+    segment: str
+    state: State
+    lines: int  # sound lines before the fault, or in all
+    line: int | None = None
+
+    @property
+    def is_sound(self) -> bool:
+        """A torn last line is sound: its process died while writing it, so its answer never left."""
+        return self.state in {"intact", "torn"}
+
+
+class Day(NamedTuple):
+    day: str
+    disclosures: int
+    records: int

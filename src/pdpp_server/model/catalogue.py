@@ -1,0 +1,35 @@
+"""The catalogue: which streams a caller may ask, of which connections, and what is in them."""
+
+from dataclasses import dataclass
+
+from pdpp_server.model.sources import Origin, Source
+from pdpp_server.model.streams import Stream
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What one connection holds of a stream, counted over visible records only."""
+
+    origin: Origin
+    records: int
+    earliest: str | None = None  # of the stream's time field, where that field is granted
+    latest: str | None = None
+    captured_at: str | None = None  # when this connection last received records
+
+
+@dataclass(frozen=True, slots=True)
+class StreamEntry:
+    source: Source
+    stream: Stream
+    granted: frozenset[str]
+    holdings: tuple[Holding, ...]
+    grant_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    token_kind: str
+    client_id: str | None
+    grant_ids: tuple[str, ...]
+    entries: tuple[StreamEntry, ...]  # in order of connector key, stream name
+    package_id: str | None = None

@@ -1,0 +1,33 @@
+"""Records on their way in, and what became of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+
+class Incoming(NamedTuple):
+    """One record as it arrived. `data` is None for a deletion, `key` where the data must tell it."""
+
+    place: str  # where it stood, for whoever has to mend it: "file.ndjson:12"
+    stream: str
+    key: str | tuple[str, ...] | None
+    data: Mapping[str, Any] | None
+    emitted_at: str | None
+
+
+class Rejection(NamedTuple):
+    place: str
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What one delivery did. Unchanged records were there already, word for word."""
+
+    accepted: int = 0
+    unchanged: int = 0
+    rejected: tuple[Rejection, ...] = ()
+
+    def __add__(self, other: "Receipt") -> "Receipt":
+        return Receipt(self.accepted + other.accepted, self.unchanged + other.unchanged, self.rejected + other.rejected)

@@ -1,0 +1,82 @@
+"""Records, their identity, and search hits."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from pdpp_server.model.sources import Origin
+
+
+class RecordId(NamedTuple):
+    connection_id: str
+    stream: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record as its reader may see it: `data` holds granted fields only."""
+
+    id: RecordId
+    origin: Origin
+    data: Mapping[str, Any]
+    emitted_at: str
+    authored_at: str | None = None
+    roles: Mapping[str, str] | None = None  # declared roles of the fields in `data`; None where nobody said
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A proven piece of a field: `text` starts at code point `start` of the field; marks are absolute offsets."""
+
+    field: str
+    text: str
+    start: int
+    marks: tuple[tuple[int, int], ...]
+    total_chars: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    id: RecordId
+    origin: Origin
+    title: str
+    emitted_at: str
+    authored_at: str | None
+    excerpts: tuple[Excerpt, ...]  # empty: found through its neighbours, or by a server that proved nothing
+    score: float | None = None
+    cursor: str | None = None  # goes on right after this hit, for an answer that has room for no more
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What the ranking looked at. `matches` is None where nobody counted."""
+
+    complete: bool
+    matches: int | None
+    matches_exact: bool
+    ranked: int | None
+    window: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """A remark that does not change the status of an answer."""
+
+    code: str
+    message: str
+    param: str | None = None
+    detail: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPage:
+    hits: tuple[Hit, ...]
+    next_cursor: str | None
+    recall: Recall
+    as_of: str | None = None  # newest import among the searched connections
+    warnings: tuple[Warned, ...] = ()

@@ -1,0 +1,1 @@
+"""How everything else talks to a server: over the network, or to the app in this process."""

@@ -1,0 +1,152 @@
+"""The token that `pdpp grants create --save` kept; owner tokens are refused here."""
+
+# `pdpp mcp` reads its token before anything else is loaded, and pathlib is dear to import.
+# ruff: noqa: PTH101, PTH103, PTH105, PTH108, PTH123, PTH208
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+TYPE_CHECKING = False  # `typing` alone would double the start-up time
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+OWNER_REFUSED, UNUSABLE = 77, 78
+OWNER_VARIABLES = ("PDPP_OWNER_TOKEN", "PDPP_OWNER_SESSION_COOKIE")
+SCOPED_KINDS = ("client", "mcp_package")
+TOKEN_VARIABLE = "PDPP_ACCESS_TOKEN"
+REMEDY = "Run `pdpp grants create --selection FILE --client NAME --save`."
+NAME_RULE = (
+    "A client's name has 1 to 64 letters, digits, dots, dashes or underscores, and no dot first; such as my-agent."
+)
+
+NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
+UTC = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"
+
+
+class CredentialError(Exception):
+    """No token that may be used here; `exit_code` is what a command ends with."""
+
+    def __init__(self, exit_code: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+        self.code = code
+
+
+def refuse_owner_environment(environ: Mapping[str, str]) -> None:
+    """An agent's process must not hold what could read everything, even if it would not use it."""
+    for name in OWNER_VARIABLES:
+        if name in environ:
+            raise CredentialError(
+                OWNER_REFUSED, "owner_token_refused", f"{name} is set; agents never get owner credentials. Unset it."
+            )
+
+
+def refuse_kind(kind: str | None) -> None:
+    """`kind` is what the server says of the token, never what a file calls it."""
+    if kind == "owner":
+        message = "The token is an owner token; agents never get owner credentials."
+        raise CredentialError(OWNER_REFUSED, "owner_token_refused", f"{message} {REMEDY}")
+    if kind not in SCOPED_KINDS:
+        raise CredentialError(UNUSABLE, "credential_invalid", f"The token is not one for reading here. {REMEDY}")
+
+
+def find_token(home: str, environ: Mapping[str, str], client: str | None, *, now: str) -> str:
+    """The named client's token, else that of the environment, else the only saved one; `now` as in the files."""
+    if client is None and environ.get(TOKEN_VARIABLE):
+        return environ[TOKEN_VARIABLE]
+    return read_token(home, client if client is not None else _only_client(home), now=now)
+
+
+def is_client_name(name: str) -> bool:
+    """Whether a file can be called so: each name has a file of its own, in the folder, in sight."""
+    return re.fullmatch(NAME, name) is not None
+
+
+def client_names(home: str) -> list[str]:
+    """The saved clients, in order."""
+    try:
+        entries = os.listdir(_folder(home))
+    except OSError:
+        return []
+    return sorted(name[:-5] for name in entries if name.endswith(".json") and not name.startswith("."))
+
+
+def read_token(home: str, client: str, *, now: str) -> str:
+    """Raises: CredentialError."""
+    try:
+        with open(_path(home, client), "rb") as file:
+            token, expires = _credential(json.loads(file.read()))
+    except FileNotFoundError:
+        saved_names = ", ".join(client_names(home)) or "none"
+        raise CredentialError(
+            UNUSABLE, "not_connected", f"No client {client!r} is connected (connected: {saved_names}). {REMEDY}"
+        ) from None
+    except (OSError, ValueError):
+        raise _unusable(client, "cannot be read") from None
+    if not isinstance(token, str) or not token:
+        raise _unusable(client, "holds no token")
+    if expires is not None and (not isinstance(expires, str) or not re.fullmatch(UTC, expires, re.ASCII)):
+        raise _unusable(client, "says no readable time for its end")
+    if expires is not None and expires[:19] <= now[:19]:
+        message = f"The credential of client {client!r} expired at {expires}. {REMEDY}"
+        raise CredentialError(UNUSABLE, "credential_expired", message)
+    return token
+
+
+def save(home: str, client: str, document: Mapping[str, Any]) -> str:
+    """Replaces the client's file in one step and returns its path; nobody but its owner can read it.
+
+    Raises: CredentialError where no file can be called so.
+    """
+    path = _path(home, client)
+    os.makedirs(_folder(home), mode=0o700, exist_ok=True)
+    os.chmod(_folder(home), 0o700)
+    draft = f"{_folder(home)}/.{os.urandom(8).hex()}.new"
+    try:
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(json.dumps(document, indent=1).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except BaseException:
+        os.unlink(draft)
+        raise
+    return path
+
+
+def _credential(document: Any) -> tuple[object, object]:
+    """Token and end, as found; nothing where the document has another shape."""
+    match document:
+        case {"credential": {"access_token": token, **others}}:
+            return token, others.get("expires_at")
+        case _:
+            return None, None
+
+
+def _only_client(home: str) -> str:
+    match client_names(home):
+        case [name]:
+            return name
+        case []:
+            raise CredentialError(UNUSABLE, "not_connected", f"No client is connected. {REMEDY}")
+        case names:
+            message = f"Several clients are connected; name one with --client: {', '.join(names)}."
+            raise CredentialError(UNUSABLE, "not_connected", message)
+
+
+def _path(home: str, client: str) -> str:
+    if not is_client_name(client):
+        raise CredentialError(UNUSABLE, "not_connected", f"No client can be called {client!r}. {NAME_RULE}")
+    return f"{_folder(home)}/{client}.json"
+
+
+def _folder(home: str) -> str:
+    return f"{home}/clients"
+
+
+def _unusable(client: str, why: str) -> CredentialError:
+    return CredentialError(UNUSABLE, "credential_invalid", f"The credential of client {client!r} {why}. {REMEDY}")

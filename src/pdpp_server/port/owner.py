@@ -1,0 +1,202 @@
+"""What the owner's own tools may ask: sources, grants, activity."""
+
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from pdpp_server.errors import InvalidAuthorizationDetails, NotFound
+from pdpp_server.grants.explain import explain
+from pdpp_server.grants.issue import issue
+from pdpp_server.model.activity import Disclosure, Verdict
+from pdpp_server.model.grants import Grant, Holder
+from pdpp_server.model.ingest import Rejection
+from pdpp_server.model.queries import Query
+from pdpp_server.model.selections import Selection
+from pdpp_server.model.sources import Declaration
+from pdpp_server.model.times import iso
+from pdpp_server.port.writer import SUBJECT, Writer
+from pdpp_server.reads.services import Services
+from pdpp_server.store import activity, grants, log, sources
+from pdpp_server.store.db import Reading
+from pdpp_server.store.grants import GrantRow
+from pdpp_server.store.sources import StoredSource
+from pdpp_server.store.tokens import forget_ended, keep_token
+
+PREVIEW_SECONDS = 300
+PREVIEW_CLIENT = "owner-preview"
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A new grant, or a package of several, and the one token for it: it is shown here and never again."""
+
+    grant_id: str
+    token: str
+    expires_at: str | None
+    grants: tuple[Grant, ...]
+
+
+class Owner:
+    """The owner's desk on one home. Whoever can read the home's files is the owner."""
+
+    def __init__(self, services: Services, home: Path) -> None:
+        self._services, self._home = services, home
+
+    # sources
+
+    def writer(self, declaration: Declaration, name: str) -> Writer:
+        return Writer(self._services, declaration, name)
+
+    def sources(self) -> list[StoredSource]:
+        with self._services.database.reading() as reading:
+            return sources.list_sources(reading.connection)
+
+    def rejections(self, connection_id: str) -> list[Rejection]:
+        with self._services.database.reading() as reading:
+            return sources.list_rejections(reading.connection, connection_id)
+
+    # grants
+
+    def create_grant(self, selections: Iterable[Selection], client_name: str, expires_at: str | None) -> Issued:
+        """One grant for each selection. Several make a package: one token that stands for all of them."""
+        now = iso(self._services.now())
+        client_id = f"cli_{secrets.token_hex(8)}"
+        with self._services.database.reading() as reading:
+            issued = [
+                issue(
+                    selection,
+                    declaration := _declaration(reading, selection.source_id),
+                    eligible=_eligible(reading, declaration),
+                    grant_id=f"grt_{secrets.token_hex(8)}",
+                    issued_at=now,
+                    subject=SUBJECT,
+                    client_id=client_id,
+                    client_name=client_name,
+                    expires_at=expires_at,
+                )
+                for selection in selections
+            ]
+        package_id = f"gpkg_{secrets.token_hex(8)}" if len(issued) > 1 else None
+        token = secrets.token_hex(32)
+        with self._services.database.writing() as writer:
+            for grant in issued:
+                grants.keep_grant(writer, grant, package_id)
+            keep_token(
+                writer,
+                token,
+                kind="mcp_package" if package_id else "client",
+                now=now,
+                expires_at=expires_at,
+                client_id=client_id,
+                grant_id=None if package_id else issued[0].grant_id,
+                package_id=package_id,
+            )
+        return Issued(package_id or issued[0].grant_id, token, expires_at, tuple(issued))
+
+    def grants(self) -> list[GrantRow]:
+        with self._services.database.reading() as reading:
+            return grants.list_grants(reading, self._services.shelf)
+
+    def grant(self, grant_id: str) -> list[GrantRow]:
+        """The grant of that id, or all grants of that package."""
+        found = [row for row in self.grants() if grant_id in {row.grant.grant_id, row.package_id}]
+        if not found:
+            raise NotFound(f"There is no grant {grant_id!r}.", remedy="`pdpp grants list` shows them.")
+        return found
+
+    def revoke(self, grant_id: str) -> list[GrantRow]:
+        """Effective for the very next read, in every process. Revoking again changes nothing."""
+        rows = self.grant(grant_id)
+        with self._services.database.writing() as writer:
+            for row in rows:
+                grants.revoke(writer, row.grant.grant_id, iso(self._services.now()))
+        return self.grant(grant_id)
+
+    def explain(self, grant_id: str, query: Query) -> list[str]:
+        rows = self.grant(grant_id)
+        with self._services.database.reading() as reading:
+            held = tuple(row.grant for row in rows)
+            kind = "mcp_package" if len(held) > 1 else "client"
+            holder = Holder(kind, rows[0].grant.client_id, held, reading.layout.origins)
+        now = iso(self._services.now())
+        ended = [
+            f"Grant {row.grant.grant_id} is {state}." for row in rows if (state := row.state.word(now)) != "active"
+        ]
+        return ended + explain(holder, query)
+
+    def preview_token(self, grant_id: str) -> str:
+        """A token of five minutes, to read as that grant's client would. The log names the preview as its reader."""
+        rows = self.grant(grant_id)
+        package_id = rows[0].package_id if grant_id == rows[0].package_id else None
+        now = self._services.now()
+        token = secrets.token_hex(32)
+        with self._services.database.writing() as writer:
+            forget_ended(writer, PREVIEW_CLIENT, iso(now))
+            keep_token(
+                writer,
+                token,
+                kind="mcp_package" if package_id else "client",
+                now=iso(now),
+                expires_at=iso(now + timedelta(seconds=PREVIEW_SECONDS)),
+                client_id=PREVIEW_CLIENT,
+                grant_id=None if package_id else rows[0].grant.grant_id,
+                package_id=package_id,
+            )
+        return token
+
+    def owner_token(self, days: int) -> tuple[str, str]:
+        """A token for the owner's own tools, and when it ends."""
+        now = self._services.now()
+        token, expires_at = secrets.token_hex(32), iso(now + timedelta(days=days))
+        with self._services.database.writing() as writer:
+            keep_token(writer, token, kind="owner", now=iso(now), expires_at=expires_at)
+        return token, expires_at
+
+    # activity
+
+    def activity(
+        self, *, grant_id: str | None = None, request_id: str | None = None, record: str | None = None, limit: int = 50
+    ) -> list[Disclosure]:
+        """What was disclosed, newest first."""
+        index = activity.open_index(self._home / "activity.sqlite")
+        try:
+            activity.catch_up(index, self._home / "activity")
+            return activity.recent(index, grant_id=grant_id, request_id=request_id, record=record, limit=limit)
+        finally:
+            index.close()
+
+    def verify_activity(self) -> list[Verdict]:
+        """Whether any line of the log was changed or taken away since it was written."""
+        index = activity.open_index(self._home / "activity.sqlite")
+        try:
+            verdicts = log.verify(self._home / "activity", activity.seen(index))
+            activity.catch_up(index, self._home / "activity")
+        finally:
+            index.close()
+        return verdicts
+
+
+def _declaration(reading: Reading, source_id: str) -> Declaration:
+    declaration = grants.current_declaration(reading, source_id)
+    if declaration is None:
+        raise InvalidAuthorizationDetails(
+            f"No connection of source {source_id!r} is here.",
+            param="source",
+            remedy="`pdpp sources` shows what there is.",
+        )
+    return declaration
+
+
+def _eligible(reading: Reading, declaration: Declaration) -> dict[str, tuple[str, ...]]:
+    """Stream to the connections of that source which hold it."""
+    of_source = [
+        (connection_id, place)
+        for connection_id, place in reading.layout.connections.items()
+        if reading.layouts.declaration(reading.connection, place.declaration).source.id == declaration.source.id
+    ]
+    return {
+        name: tuple(connection_id for connection_id, place in of_source if name in place.streams)
+        for name in declaration.streams
+    }

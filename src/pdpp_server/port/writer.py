@@ -1,0 +1,52 @@
+"""Deliver records to the store of this home, in batches, safely repeatable."""
+
+from collections.abc import Iterable, Sequence
+
+from pdpp_server.model.ingest import Incoming, Receipt, Rejection
+from pdpp_server.model.sources import Declaration
+from pdpp_server.model.times import iso
+from pdpp_server.reads.services import Services
+from pdpp_server.store.ingest import Desk, deliver, desks
+from pdpp_server.store.layout import Layout
+from pdpp_server.store.rebuild import rebuild_words
+from pdpp_server.store.sources import connect, finish_run
+
+SUBJECT = "owner_local"
+
+
+class Writer:
+    """One connection, open for records. Making it declares the source and makes the connection if it is new."""
+
+    def __init__(self, services: Services, declaration: Declaration, name: str) -> None:
+        self._services = services
+        self.declaration = declaration
+        self._layout: Layout | None = None
+        self._desks: dict[str, Desk] = {}
+        with services.database.writing() as writer:
+            self.connection_id, is_stale = connect(writer, declaration, name, subject=SUBJECT, now=self._now())
+            if is_stale:
+                rebuild_words(writer)
+
+    def deliver(self, batch: Iterable[Incoming]) -> Receipt:
+        """One transaction: when this returns, the batch is stored, indexed and survives a crash."""
+        by_stream: dict[str, list[Incoming]] = {}
+        for incoming in batch:
+            by_stream.setdefault(incoming.stream, []).append(incoming)
+        receipt = Receipt()
+        database = self._services.database
+        with database.writing() as writer:
+            layout = database.layouts.of(writer)
+            if layout is not self._layout:  # a declaration may have changed meanwhile
+                place = layout.connections[self.connection_id]
+                declaration = database.layouts.declaration(writer, place.declaration)
+                self._layout, self._desks = layout, desks(declaration, place)
+            for stream, records in by_stream.items():
+                receipt += deliver(writer, self._desks[stream], records, self._now())
+        return receipt
+
+    def finish(self, file: str, rejections: Sequence[Rejection]) -> None:
+        with self._services.database.writing() as writer:
+            finish_run(writer, self.connection_id, file, rejections, self._now())
+
+    def _now(self) -> str:
+        return iso(self._services.now())

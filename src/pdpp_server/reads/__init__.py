@@ -1,0 +1,1 @@
+"""Every read, once, for every door: permit, read, log, return values."""

@@ -1,0 +1,57 @@
+"""Words in granted fields, ranked."""
+
+import hashlib
+
+from pdpp_server.evidence.handles import mint
+from pdpp_server.evidence.titles import title
+from pdpp_server.grants.permitted import Permitted
+from pdpp_server.model.queries import SearchQuery
+from pdpp_server.model.records import Hit, SearchPage
+from pdpp_server.reads.disclosure import Disclosed
+from pdpp_server.reads.services import Call, Services
+from pdpp_server.store.search import Found, Position, search
+
+
+def serve(services: Services, call: Call, query: SearchQuery) -> SearchPage:
+    with services.reading(call, "search") as read:
+        permitted = read.permit(query)
+        bound_to = _binding(permitted)
+        after = Position(*read.seal.open("search", query.cursor, bound_to=bound_to)) if query.cursor else None
+        ranked = search(read.store, permitted, after)
+        read.disclose(permitted, _disclosed(ranked.found))
+        hits = tuple(
+            _hit(found, read.seal.seal("search", *found.position, bound_to=bound_to)) for found in ranked.found
+        )
+        return SearchPage(hits, hits[-1].cursor if ranked.has_more else None, ranked.recall, ranked.as_of)
+
+
+def _hit(found: Found, cursor: str) -> Hit:
+    record = found.record
+    name = title(record.roles, record.data, record.origin, record.id.stream, record.authored_at, record.emitted_at)
+    score = found.position.score
+    return Hit(record.id, record.origin, name, record.emitted_at, record.authored_at, found.excerpts, score, cursor)
+
+
+def _disclosed(page: tuple[Found, ...]) -> Disclosed:
+    """The fields of excerpts, and those that a title or a time came from."""
+    records = [found.record for found in page]
+    fields = {excerpt.field for found in page for excerpt in found.excerpts}
+    fields |= {name for record in records for name in record.roles or () if name in record.data}
+    return Disclosed(
+        tuple(dict.fromkeys(record.id.connection_id for record in records)),
+        tuple(dict.fromkeys(record.id.stream for record in records)),
+        tuple(sorted(fields)),
+        tuple(mint(record.id) for record in records),
+        sum(len(excerpt.text.encode()) for found in page for excerpt in found.excerpts),
+    )
+
+
+def _binding(permitted: Permitted[SearchQuery]) -> bytes:
+    """What a cursor continues: this query, in these scopes, for this holder."""
+    query = permitted.query
+    asked = (query.text, query.streams, query.connection_id)
+    scopes = [
+        (scope.grant_id, scope.stream.name, scope.connections, sorted(scope.fields)) for scope in permitted.scopes
+    ]
+    holder = (permitted.holder.kind, permitted.holder.client_id)
+    return hashlib.sha256(repr((asked, scopes, holder)).encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,32 @@
+"""One request as its handler sees it."""
+
+from dataclasses import dataclass
+
+from starlette.requests import Request
+
+from pdpp_server.reads.services import Call
+from pdpp_server.resource_server.headers import bearer_of, check_version
+from pdpp_server.wire.params import Params, decode_segment
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    call: Call
+    params: Params
+    links_self: str
+    stream: str = ""
+    key: str = ""
+
+
+def asked_of(request: Request) -> Asked:
+    """The version is looked at first, then the token, and only then what is asked."""
+    check_version(request.headers)
+    call = Call(bearer_of(request.headers), request.state.request_id)
+    query: bytes = request.scope["query_string"]
+    path: str = request.scope["path"]
+    return Asked(
+        call,
+        Params.parse(query),
+        f"{path}?{query.decode('latin-1')}" if query else path,
+        **{name: decode_segment(value) for name, value in request.path_params.items()},
+    )

@@ -1,0 +1,69 @@
+"""Request-Id, PDPP-Version, Cache-Control, and the challenge of a 401."""
+
+import re
+import secrets
+from time import perf_counter
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pdpp_server.errors import PdppError, Unauthenticated, UnsupportedVersion
+
+VERSION = "2026-04-06"
+METADATA_PATH = "/.well-known/oauth-protected-resource"
+
+_REQUEST_ID = re.compile(r"(?=[\x20-\x7e]{1,128}\Z)\S(?:.*\S)?")
+
+
+class Front:
+    """What every answer passes: it gets its request id, our version, and no leave to be kept by a cache."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request_id = request_id_of(Headers(scope=scope))
+        # Routes are matched on the path as it was sent, so that an encoded slash stays inside its segment.
+        path = scope["raw_path"].decode("latin-1")
+        state = {**scope.get("state", {}), "request_id": request_id, "started": perf_counter()}
+        scope = {**scope, "path": path, "state": state}
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers["Request-Id"] = headers["X-Request-Id"] = request_id
+                headers["PDPP-Version"] = VERSION
+                headers.setdefault("Cache-Control", "private, no-store")
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers)
+
+
+def request_id_of(headers: Headers) -> str:
+    """The caller's own, if it can stand in a header and a log; else a new one."""
+    given = headers.get("request-id", "")
+    return given if _REQUEST_ID.fullmatch(given) else f"req_{secrets.token_hex(12)}"
+
+
+def bearer_of(headers: Headers) -> str:
+    """The token of the Authorization header, which must be there."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise Unauthenticated("This needs a bearer token in the Authorization header.")
+    return token.strip()
+
+
+def check_version(headers: Headers) -> None:
+    if headers.get("pdpp-version", VERSION) != VERSION:
+        raise UnsupportedVersion(f"This server speaks PDPP-Version {VERSION}.", param="PDPP-Version")
+
+
+def refusal_headers(refusal: PdppError, resource_metadata: str, *, had_token: bool) -> dict[str, str]:
+    """RFC 6750: the challenge names a fault only where there was a token to find fault with."""
+    if not isinstance(refusal, Unauthenticated):
+        return {}
+    fault = 'error="invalid_token", ' if had_token else ""
+    return {"WWW-Authenticate": f'Bearer {fault}resource_metadata="{resource_metadata}"'}

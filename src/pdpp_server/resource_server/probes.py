@@ -1,0 +1,43 @@
+"""What an operator's probes ask: is it alive, can it read, can it log."""
+
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from starlette.requests import Request
+
+from pdpp_server.errors import PermissionDenied
+from pdpp_server.reads.services import Services
+from pdpp_server.settings import Settings
+
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+def health(services: Services, home: Path) -> dict[str, bool]:
+    """Nothing here depends on what is stored, and nothing stored is said."""
+    return {"database": _can_read(services), "log": _can_write(home / "activity") or _can_write(home)}
+
+
+def require_local(request: Request, settings: Settings) -> None:
+    """A request that came through a proxy has its sender's address in a header, and is not local."""
+    forwarded = "forwarded" in request.headers or "x-forwarded-for" in request.headers
+    local = request.client is not None and request.client.host in LOOPBACK and request.url.hostname in LOOPBACK
+    if not settings.metrics_remote and (forwarded or not local):
+        raise PermissionDenied(
+            "Metrics are given to this machine only.", remedy="Set PDPP_METRICS_REMOTE=1 to allow it."
+        )
+
+
+def _can_read(services: Services) -> bool:
+    try:
+        with services.database.reading():
+            return True
+    except Exception:  # noqa: BLE001 - for whatever reason, it cannot be read
+        return False
+
+
+def _can_write(folder: Path) -> bool:
+    try:
+        with TemporaryFile(dir=folder) as file:
+            return file.write(b"\n") == 1
+    except OSError:
+        return False

@@ -1,0 +1,178 @@
+"""Every setting with its type, default and sentence; nothing else reads the environment."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+_HOST = re.compile(r"[a-z0-9_.-]+|[0-9a-f]*:[0-9a-f]*:[0-9a-f:.]*")
+
+
+class InvalidSetting(Exception):
+    """A variable of the environment has a value that cannot be meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """How one setting is written in the environment: its name, what it takes, and what it does."""
+
+    name: str
+    takes: str
+    says: str
+    read: Callable[[str], Any]
+
+
+def _default_home() -> Path:
+    from platformdirs import user_data_path  # noqa: PLC0415 - costs a tenth of a cold start, and only this default needs it
+
+    return user_data_path("pdpp", appauthor=False)
+
+
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    def read(value: str) -> int:
+        if not (value.isascii() and value.isdigit() and least <= int(value) <= most):
+            raise ValueError
+        return int(value)
+
+    return read
+
+
+def _one_of(*choices: str) -> Callable[[str], str]:
+    def read(value: str) -> str:
+        if value not in choices:
+            raise ValueError
+        return value
+
+    return read
+
+
+def _switch(value: str) -> bool:
+    return _one_of("0", "1")(value) == "1"
+
+
+def _text(value: str) -> str:
+    if not value or not value.isprintable():
+        raise ValueError
+    return value
+
+
+def _folder(value: str) -> Path:
+    return Path(_text(value)).expanduser()
+
+
+def _hosts(value: str) -> tuple[str, ...]:
+    return tuple(_host(name.strip()) for name in value.split(",") if name.strip())
+
+
+def _host(name: str) -> str:
+    """A name or address as a Host header gives it, without port and brackets."""
+    host = name.lower().removeprefix("[").removesuffix("]")
+    if not _HOST.fullmatch(host):
+        raise ValueError
+    return host
+
+
+def _address(value: str) -> str:
+    parts = urlsplit(value)
+    if (
+        parts.scheme not in {"http", "https"}
+        or not parts.hostname
+        or "@" in parts.netloc
+        or parts.query
+        or parts.fragment
+    ):
+        raise ValueError
+    _ = parts.port  # refuses one that is no number
+    return value.rstrip("/")
+
+
+def _variable(name: str, takes: str, read: Callable[[str], Any], says: str) -> dict[str, Variable]:
+    return {"variable": Variable(name, takes, says, read)}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    home: Path = field(
+        default_factory=_default_home,
+        metadata=_variable(
+            "PDPP_HOME", "a folder", _folder, "Where records, grants, keys and the disclosure log are kept."
+        ),
+    )
+    public_url: str | None = field(
+        default=None,
+        metadata=_variable("PDPP_PUBLIC_URL", "an http(s) address", _address, "The address that remote clients use."),
+    )
+    host: str = field(
+        default="127.0.0.1", metadata=_variable("PDPP_HOST", "a host", _host, "The address to listen on.")
+    )
+    port: int = field(
+        default=8787, metadata=_variable("PDPP_PORT", "0 to 65535", _whole(0, 65_535), "The port to listen on.")
+    )
+    trusted_hosts: tuple[str, ...] = field(
+        default=(),
+        metadata=_variable(
+            "PDPP_TRUSTED_HOSTS",
+            "hosts, separated by commas",
+            _hosts,
+            "Further names in a Host header that are answered, beside loopback and the public address.",
+        ),
+    )
+    log_sync: str = field(
+        default="normal",
+        metadata=_variable(
+            "PDPP_LOG_SYNC",
+            "normal or full",
+            _one_of("normal", "full"),
+            "What a line of the disclosure log survives: the death of the process (normal), or a power cut too (full).",
+        ),
+    )
+    core_strict: bool = field(
+        default=False,
+        metadata=_variable(
+            "PDPP_CORE_STRICT",
+            "0 or 1",
+            _switch,
+            "Whether clients get only what Core v0.1 allows: no filter, expand or view.",
+        ),
+    )
+    read_deadline_ms: int = field(
+        default=5000,
+        metadata=_variable(
+            "PDPP_READ_DEADLINE_MS",
+            "1 to 600000",
+            _whole(1, 600_000),
+            "How long a read may take before it is refused with query_timeout.",
+        ),
+    )
+    slow_ms: int = field(
+        default=500,
+        metadata=_variable(
+            "PDPP_SLOW_MS", "0 to 600000", _whole(0, 600_000), "A read that takes longer is logged as a warning."
+        ),
+    )
+    metrics_remote: bool = field(
+        default=False,
+        metadata=_variable(
+            "PDPP_METRICS_REMOTE", "0 or 1", _switch, "Whether /metrics answers others than this machine."
+        ),
+    )
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str]) -> "Settings":
+        """Raises `InvalidSetting` with the name of the variable and what it takes; its value is not repeated."""
+        values: dict[str, Any] = {}
+        for each in fields(cls):
+            variable: Variable = each.metadata["variable"]
+            if variable.name in environ:
+                try:
+                    values[each.name] = variable.read(environ[variable.name])
+                except ValueError:
+                    raise InvalidSetting(f"{variable.name} must be {variable.takes}.") from None
+        return cls(**values)
+
+
+def variables() -> tuple[Variable, ...]:
+    """Every variable, in the order of the reference."""
+    return tuple(each.metadata["variable"] for each in fields(Settings))

@@ -1,0 +1,134 @@
+"""Connections: many readers, one writer, the pragmas, the deadline of a read."""
+
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from types import TracebackType
+
+import apsw
+
+from pdpp_server.errors import IngestStorageError, QueryTimeout, ServerTrouble
+from pdpp_server.store.layout import Layout, LayoutCache
+from pdpp_server.store.migrations import migrate
+from pdpp_server.store.rank import Ranking
+
+_PRAGMAS = """
+pragma journal_mode = wal;
+pragma synchronous = normal;
+pragma secure_delete = on;
+pragma foreign_keys = on;
+pragma trusted_schema = off;
+pragma temp_store = memory;
+pragma cache_size = -32000;
+"""
+_DISK_TROUBLE = (apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.BusyError)
+BUSY_TIMEOUT_MS = 30_000
+STEPS_BETWEEN_CHECKS = 20_000
+
+
+class Reading:
+    """One snapshot of the database. Every statement in it sees the same moment and shares one deadline."""
+
+    def __init__(self, connection: apsw.Connection, layouts: LayoutCache, seconds: float) -> None:
+        self.connection = connection
+        self.layouts = layouts
+        self.ranking = Ranking(connection)
+        self._seconds = seconds
+        self._deadline = 0.0
+        connection.set_progress_handler(self._is_late, STEPS_BETWEEN_CHECKS)
+
+    def _is_late(self) -> bool:
+        return monotonic() > self._deadline
+
+    def __enter__(self) -> "Reading":
+        self._deadline = monotonic() + self._seconds
+        self.connection.execute("begin")
+        try:
+            self.layout: Layout = self.layouts.of(self.connection)
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        if self.connection.in_transaction:  # an interrupted statement may have ended it already
+            self.connection.execute("rollback")
+        if isinstance(error, apsw.InterruptError):
+            raise QueryTimeout(f"The read took longer than {self._seconds:g} s.") from error
+
+
+class Database:
+    """One home's records, declarations, grants. Opening it brings its schema up to date."""
+
+    def __init__(self, path: Path, *, read_seconds: float = 5.0) -> None:
+        self.path = path
+        self._read_seconds = read_seconds
+        self._local = threading.local()
+        self.layouts = LayoutCache()
+        self._writer: apsw.Connection | None = None
+        self._write_lock = threading.Lock()
+        self._opened: list[apsw.Connection] = []
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            self._writer = self._open()
+            migrate(self._writer, path)
+        except apsw.Error as error:
+            self.close()
+            raise ServerTrouble(
+                f"{path} cannot be used as the database ({error}).",
+                remedy="PDPP_HOME must name a folder that you may write to; a backup can replace a damaged file.",
+            ) from error
+        except ServerTrouble:
+            self.close()
+            raise
+
+    def _open(self) -> apsw.Connection:
+        fresh = not self.path.exists()
+        connection = apsw.Connection(str(self.path))
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)  # before the first statement: opening a WAL may have to wait
+        if fresh:
+            self.path.chmod(0o600)  # its -wal and -shm files take the same mode
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)  # or joins are planned anew for every value bound
+        connection.execute(_PRAGMAS).fetchall()  # a statement that gives a row waits there until it is asked for more
+        self._opened.append(connection)
+        return connection
+
+    def reading(self) -> Reading:
+        """This thread's reader; use it as a context manager."""
+        reading: Reading | None = getattr(self._local, "reading", None)
+        if reading is None:
+            reading = self._local.reading = Reading(self._open(), self.layouts, self._read_seconds)
+        return reading
+
+    @contextmanager
+    def writing(self) -> Generator[apsw.Connection, None, None]:
+        """The one writer, inside one transaction: all of it is kept, or none."""
+        with self._write_lock:
+            assert self._writer is not None
+            writer = self._writer
+            try:
+                writer.execute("begin immediate")
+                yield writer
+                writer.execute("commit")
+            except BaseException as error:
+                if writer.in_transaction:
+                    writer.execute("rollback")
+                if isinstance(error, _DISK_TROUBLE):
+                    raise IngestStorageError(
+                        f"The database could not be written ({error}).",
+                        remedy="Free disk space, or wait for the other writer, and try again: nothing is stored twice.",
+                    ) from error
+                raise
+
+    def truncate_wal(self) -> None:
+        """Fold the log into the database, so that erased pages are not left behind in it."""
+        with self._write_lock:
+            assert self._writer is not None
+            self._writer.execute("pragma wal_checkpoint(truncate)")
+
+    def close(self) -> None:
+        for connection in self._opened:
+            connection.close()
+        self._opened.clear()

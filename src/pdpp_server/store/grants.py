@@ -1,0 +1,90 @@
+"""Grants, the declarations they were given by, and their states."""
+
+from dataclasses import dataclass
+
+import apsw
+import orjson
+
+from pdpp_server.grants.issue import everything
+from pdpp_server.grants.lifecycle import GrantState
+from pdpp_server.model.grants import Grant
+from pdpp_server.model.sources import Declaration
+from pdpp_server.store.db import Reading
+from pdpp_server.store.rows import one, rows
+from pdpp_server.wire.grants import decode_grant, encode_grant
+
+_NEW = """
+insert into grants(grant_id, package_id, client_id, document, declaration, issued_at, expires_at)
+select :grant_id, :package_id, :client_id, :document, declaration, :issued_at, :expires_at
+from declarations where source_id = :source_id and version = :version
+"""
+_DOCUMENT = "select document, declaration from grants where grant_id = ?"
+_ALL = """
+select grant_id, expires_at, revoked_at, consumed_at, package_id from grants order by issued_at, grant_id
+"""
+_REVOKE = "update grants set revoked_at = :now where grant_id = :grant_id and revoked_at is null"
+_EXISTS = "select 1 from grants where grant_id = ?"
+_DECLARATIONS_IN_USE = """
+select d.declaration, group_concat(c.connection_id) from connections c join declarations d using(declaration)
+group by d.declaration order by d.declaration
+"""
+_LATEST = """
+select d.declaration from connections c join declarations d using(declaration) where d.source_id = ?
+order by c.updated_at desc limit 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class GrantRow:
+    grant: Grant
+    state: GrantState
+    package_id: str | None
+
+
+class GrantShelf:
+    """Grants never change once given, so one decoding of each serves for ever."""
+
+    def __init__(self) -> None:
+        self._grants: dict[str, Grant] = {}
+
+    def get(self, reading: Reading, grant_id: str) -> Grant:
+        grant = self._grants.get(grant_id)
+        if grant is None:
+            document, number = one(reading.connection, _DOCUMENT, (grant_id,))
+            declaration = reading.layouts.declaration(reading.connection, number)
+            grant = self._grants[grant_id] = decode_grant(orjson.loads(document), declaration)
+        return grant
+
+
+def keep_grant(writer: apsw.Connection, grant: Grant, package_id: str | None = None) -> None:
+    row = {
+        "grant_id": grant.grant_id, "package_id": package_id, "client_id": grant.client_id,
+        "document": orjson.dumps(encode_grant(grant)).decode(), "issued_at": grant.issued_at,
+        "expires_at": grant.expires_at, "source_id": grant.source.id, "version": grant.declaration_version,
+    }  # fmt: skip
+    writer.execute(_NEW, row)
+
+
+def list_grants(reading: Reading, shelf: GrantShelf) -> list[GrantRow]:
+    found = rows(reading.connection, _ALL)
+    return [GrantRow(shelf.get(reading, row[0]), GrantState(*row[:4]), row[4]) for row in found]
+
+
+def revoke(writer: apsw.Connection, grant_id: str, now: str) -> bool:
+    """False where there is no such grant; revoking again changes nothing."""
+    writer.execute(_REVOKE, {"grant_id": grant_id, "now": now})
+    return one(writer, _EXISTS, (grant_id,)) is not None
+
+
+def owners_grants(reading: Reading) -> tuple[Grant, ...]:
+    """Everything there is, as the owner may read it: by the declarations of now."""
+    return tuple(
+        everything(reading.layouts.declaration(reading.connection, number), tuple(connection_ids.split(",")))
+        for number, connection_ids in rows(reading.connection, _DECLARATIONS_IN_USE)
+    )
+
+
+def current_declaration(reading: Reading, source_id: str) -> Declaration | None:
+    """What the source's most recently used connection declares."""
+    number = one(reading.connection, _LATEST, (source_id,))
+    return None if number is None else reading.layouts.declaration(reading.connection, number)

@@ -1,0 +1,374 @@
+"""Insert, update, tombstone; the word index and the field index in the same transaction."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, cast
+
+import apsw
+import jsonschema_rs
+import orjson
+
+from pdpp_server.errors import InvalidRecordId
+from pdpp_server.evidence.handles import check_key
+from pdpp_server.model.ingest import Incoming, Receipt, Rejection
+from pdpp_server.model.records import RecordId
+from pdpp_server.model.sources import Declaration
+from pdpp_server.model.streams import Field, Stream
+from pdpp_server.model.times import instant
+from pdpp_server.store.layout import ConnectionPlace, StreamPlace, day_of, first_rid
+from pdpp_server.store.rows import one, rows
+from pdpp_server.store.words import spaced
+
+RECORD_BYTES_MAX = 16 * 1024 * 1024
+DEPTH_MAX = 100
+INDEXED_CHARS = 128  # of a long string; enough to find candidates, which are then compared whole
+
+_STORED = """
+select key, rid, version, at, deleted_at, data from records
+where sid = ? and key in (select value from json_each(?))
+"""
+_LAST_RID = "select max(rid) from records where rid >= ? and rid < ?"
+_STREAM_VERSION = "select version from streams where sid = ?"
+_ADVANCE = "update streams set version = ?, live = live + ? where sid = ?"
+_NEW = "insert into records(rid, sid, key, version, at, emitted_at, data) values(?, ?, ?, ?, ?, ?, ?)"
+_DROP = "delete from records where rid = ?"
+_BURY = "update records set version = ?, at = null, emitted_at = ?, deleted_at = ?, data = null where rid = ?"
+_REPLACE = "update records set version = ?, at = ?, emitted_at = ?, deleted_at = null, data = ? where rid = ?"
+_SUPERSEDE = "insert into history(sid, key, version, until, at, data) values(?, ?, ?, ?, ?, ?)"
+_ERASE_HISTORY = "update history set data = null where sid = ? and key = ?"
+_NEW_VALUE = "insert or ignore into field_values(fid, value, rid) values(?, ?, ?)"
+_DROP_VALUE = "delete from field_values where fid = ? and value = ? and rid = ?"
+_NEW_WORDS = "insert into words(rowid, {columns}) values(?, {marks})"
+_DROP_WORDS = "insert into words(words, rowid, {columns}) values('delete', ?, {marks})"
+_EASY_KEY = re.compile(r"[\w:@+=-]{1,200}", re.ASCII)  # such a key surely fits into a handle
+
+
+class _Stored(NamedTuple):
+    rid: int
+    version: int
+    at: int | None
+    deleted_at: str | None
+    data: str | None
+
+
+class _Ready(NamedTuple):
+    """A record that passed every check."""
+
+    key: str
+    at: int | None
+    emitted_at: str
+    data: Mapping[str, Any] | None
+    canonical: str | None
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Where records of one stream of one connection are checked and laid down."""
+
+    connection_id: str
+    stream: Stream
+    place: StreamPlace
+    validator: jsonschema_rs.Draft202012Validator
+
+    def check(self, incoming: Incoming, now: str) -> _Ready | Rejection:
+        try:
+            return self._check(incoming, now)
+        except (_Unfit, InvalidRecordId) as unfit:
+            code = unfit.code if isinstance(unfit, _Unfit) else "invalid_record_identity"
+            return Rejection(incoming.place, code, str(unfit))
+
+    def _check(self, incoming: Incoming, now: str) -> _Ready:
+        data = incoming.data
+        emitted_at = incoming.emitted_at or now
+        if incoming.emitted_at and instant(emitted_at) is None:
+            raise _Unfit("invalid_record", "`emitted_at` is not an ISO 8601 time")
+        if data is None:
+            return _Ready(self._joined(incoming.key), None, emitted_at, None, None)
+        if not self.validator.is_valid(data):
+            raise _Unfit("invalid_record", _why_invalid(self.validator, data))
+        key = self._key(incoming.key, data)
+        if not _EASY_KEY.fullmatch(key):
+            if "\0" in key:
+                raise _Unfit("invalid_record_identity", "the key holds a NUL character")
+            check_key(RecordId(self.connection_id, self.stream.name, key))
+        order_field = self.stream.order_field
+        at = instant(data.get(order_field) if order_field else emitted_at)
+        return _Ready(key, at, emitted_at, data, _canonical(data))
+
+    def _key(self, given: str | tuple[str, ...] | None, data: Mapping[str, Any]) -> str:
+        parts = [_key_part(data.get(name)) for name in self.stream.primary_key]
+        if given is None:
+            if None in parts:
+                missing = self.stream.primary_key[parts.index(None)]
+                raise _Unfit("invalid_record_identity", f"the data has no {missing!r}, which the key needs")
+            return _join_key([part for part in parts if part is not None])
+        named = self._split(given)
+        for name, part, told in zip(self.stream.primary_key, parts, named, strict=True):
+            if part is not None and part != told:
+                raise _Unfit("invalid_record_identity", f"the key and {name!r} of the data disagree")
+        return _join_key(named)
+
+    def _split(self, given: str | tuple[str, ...]) -> Sequence[str]:
+        arity = len(self.stream.primary_key)
+        named: object = given
+        if isinstance(given, str):
+            named = [given] if arity == 1 else _parsed_list(given)
+        parts: list[Any] = list(named) if isinstance(named, list | tuple) else []  # pyright: ignore[reportUnknownArgumentType]
+        if len(parts) != arity or not all(type(part) in (str, int) for part in parts):
+            raise _Unfit("invalid_record_identity", f"the key has {arity} parts: {', '.join(self.stream.primary_key)}")
+        return [str(part) for part in parts]
+
+    def _joined(self, given: str | tuple[str, ...] | None) -> str:
+        assert given is not None
+        return _join_key(self._split(given))
+
+    @cached_property
+    def new_words(self) -> str:
+        return self._on_words(_NEW_WORDS)
+
+    @cached_property
+    def drop_words(self) -> str:
+        return self._on_words(_DROP_WORDS)
+
+    def _on_words(self, statement: str) -> str:
+        slots = self.place.slots.values()
+        return statement.format(columns=", ".join(f"s{slot}" for slot in slots), marks=", ".join("?" for _ in slots))
+
+    def words(self, data: Mapping[str, Any]) -> list[str]:
+        """The columns of the word index, in the order of `place.slots`; empty where there is no word to index."""
+        row = [spaced(text) if isinstance(text := data.get(name), str) else "" for name in self.place.slots]
+        return row if any(row) else []
+
+    def values(self, data: Mapping[str, Any], rid: int) -> list[tuple[int, int | float | str, int]]:
+        """The rows of the field index."""
+        return [
+            (fid, value, rid)
+            for fid, field in self._indexed
+            if (value := indexed_value(field, data.get(field.name))) is not None
+        ]
+
+    @cached_property
+    def _indexed(self) -> list[tuple[int, Field]]:
+        return [(fid, self.stream.fields[name]) for name, fid in self.place.fids.items()]
+
+
+class _Unfit(Exception):
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+
+
+def desks(declaration: Declaration, connection: ConnectionPlace) -> dict[str, Desk]:
+    """One desk for each stream, by name."""
+    return {
+        name: Desk(
+            connection.origin.connection_id,
+            stream,
+            connection.streams[name],
+            jsonschema_rs.Draft202012Validator(dict(stream.schema), offline=True),
+        )
+        for name, stream in declaration.streams.items()
+    }
+
+
+def deliver(writer: apsw.Connection, desk: Desk, batch: Iterable[Incoming], now: str) -> Receipt:
+    """Store what is new or changed. A rejected record does not stop the others; the caller commits."""
+    receipt = Receipt()
+    ready: dict[str, tuple[str, _Ready]] = {}
+    rejected: list[Rejection] = []
+    for incoming in batch:
+        checked = desk.check(incoming, now)
+        if isinstance(checked, Rejection):
+            rejected.append(checked)
+            continue
+        if checked.key in ready:  # the same record twice: the first must be stored before the second can change it
+            receipt += _store(writer, desk, ready, now)
+            ready = {}
+        ready[checked.key] = (incoming.place, checked)
+    receipt += _store(writer, desk, ready, now)
+    return receipt + Receipt(rejected=tuple(rejected))
+
+
+def _store(writer: apsw.Connection, desk: Desk, ready: Mapping[str, tuple[str, _Ready]], now: str) -> Receipt:
+    sid = desk.place.sid
+    keys = orjson.dumps(list(ready)).decode()
+    stored = {row[0]: _Stored(*row[1:]) for row in rows(writer, _STORED, (sid, keys))} if ready else {}
+    changes: list[tuple[_Ready, _Stored | None]] = []
+    rejected: list[Rejection] = []
+    for key, (place, record) in ready.items():
+        before = stored.get(key)
+        if record.canonical == (before.data if before else None):
+            continue  # there already, or gone already
+        if before and before.data is not None and record.data is not None and desk.stream.semantics == "append_only":
+            rejected.append(
+                Rejection(place, "invalid_record", "the stream is append_only and holds other data for this key")
+            )
+            continue
+        changes.append((record, before))
+    _Writing(writer, desk, now).apply(changes)
+    return Receipt(len(changes), len(ready) - len(changes) - len(rejected), tuple(rejected))
+
+
+class _Writing:
+    """The statements of one batch, gathered and then run table by table: what the index likes best is sorted rows."""
+
+    def __init__(self, writer: apsw.Connection, desk: Desk, now: str) -> None:
+        self._writer, self._desk, self._now = writer, desk, now
+        self._next_rids: dict[int, int] = {}
+        self._version: int = 0
+
+    def apply(self, changes: Sequence[tuple[_Ready, _Stored | None]]) -> None:
+        if not changes:
+            return
+        sid = self._desk.place.sid
+        self._version = one(self._writer, _STREAM_VERSION, (sid,))
+        self._unindex([before for _, before in changes if before])
+        fresh: list[tuple[Any, ...]] = []
+        findable: list[tuple[Mapping[str, Any], int]] = []
+        live = 0
+        for record, before in changes:
+            self._version += 1
+            rid = before.rid if before and record.data is None else self._rid(record, before)
+            if before:
+                self._supersede(record, before, rid)
+                live -= before.data is not None
+            if record.data is not None:
+                live += 1
+                findable.append((record.data, rid))
+                if not (before and before.rid == rid):
+                    fresh.append((rid, sid, record.key, self._version, record.at, record.emitted_at, record.canonical))
+        self._writer.executemany(_NEW, fresh)
+        index_records(self._writer, self._desk, sorted(findable, key=lambda row: row[1]))
+        self._writer.execute(_ADVANCE, (self._version, live, sid))
+
+    def _unindex(self, stored: Sequence[_Stored]) -> None:
+        for before in sorted(stored):
+            if before.data is not None:
+                data = orjson.loads(before.data)
+                if words := self._desk.words(data):
+                    self._writer.execute(self._desk.drop_words, (before.rid, *words))
+                self._writer.executemany(_DROP_VALUE, self._desk.values(data, before.rid))
+
+    def _supersede(self, record: _Ready, before: _Stored, rid: int) -> None:
+        """Keep what a change feed needs of the version before, and make its row the new one, or room for it.
+
+        A deletion leaves no data behind, not in the history either.
+        """
+        sid = self._desk.place.sid
+        if record.data is None:
+            self._writer.execute(_ERASE_HISTORY, (sid, record.key))
+            self._writer.execute(_BURY, (self._version, record.emitted_at, self._now, rid))
+        elif before.rid == rid:
+            self._writer.execute(_REPLACE, (self._version, record.at, record.emitted_at, record.canonical, rid))
+        else:
+            self._writer.execute(_DROP, (before.rid,))
+        kept = None if record.data is None else before.data
+        self._writer.execute(_SUPERSEDE, (sid, record.key, before.version, self._version, before.at, kept))
+
+    def _rid(self, record: _Ready, before: _Stored | None) -> int:
+        """The rid of before while the day is the same; else the next free one of its day."""
+        first = first_rid(self._desk.place.sid, day_of(record.at))
+        if before and first <= before.rid < first_rid(self._desk.place.sid, day_of(record.at) + 1):
+            return before.rid
+        if first not in self._next_rids:
+            last = one(self._writer, _LAST_RID, (first, first_rid(self._desk.place.sid, day_of(record.at) + 1)))
+            self._next_rids[first] = first if last is None else last + 1
+        rid = self._next_rids[first]
+        self._next_rids[first] = rid + 1
+        return rid
+
+
+def index_records(writer: apsw.Connection, desk: Desk, records: Sequence[tuple[Mapping[str, Any], int]]) -> None:
+    """Make records findable; they come in the order of their rids."""
+    if desk.place.slots:
+        writer.executemany(desk.new_words, ((rid, *row) for data, rid in records if (row := desk.words(data))))
+    values = [row for data, rid in records for row in desk.values(data, rid)]
+    writer.executemany(_NEW_VALUE, sorted(values, key=_value_order))
+
+
+def _value_order(row: tuple[int, int | float | str, int]) -> tuple[int, str, float, int]:
+    fid, value, rid = row
+    return (fid, value, 0.0, rid) if isinstance(value, str) else (fid, "", value, rid)
+
+
+def indexed_value(field: Field, value: object) -> int | float | str | None:
+    """A value as the field index compares it: dates by instant, numbers by size, text by its beginning."""
+    if value is None or isinstance(value, dict | list):
+        return None
+    if field.is_date:
+        return instant(value)
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, int | float):
+        return value if abs(value) < 1 << 63 else float(value)
+    return str(value)[:INDEXED_CHARS]
+
+
+def _canonical(data: Mapping[str, Any]) -> str:
+    try:
+        raw = orjson.dumps(data, option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError as error:
+        raise _Unfit("invalid_record", f"cannot be stored as JSON: {error}") from error
+    if len(raw) > RECORD_BYTES_MAX:
+        raise _Unfit("invalid_record", f"larger than {RECORD_BYTES_MAX >> 20} MiB")
+    if raw.count(b"[") + raw.count(b"{") > DEPTH_MAX and _depth(data) > DEPTH_MAX:
+        raise _Unfit("invalid_record", f"nested deeper than {DEPTH_MAX} levels")
+    text = raw.decode()
+    if "\\u0000" in text and _holds_nul(data):
+        raise _Unfit("invalid_record", "holds a NUL character")
+    return text
+
+
+def _depth(value: Any) -> int:
+    level: list[Any] = [value]
+    deepest = 0
+    while level:
+        deepest += 1
+        level = [child for node in level for child in _children(node)]
+    return deepest
+
+
+def _holds_nul(value: Any) -> bool:
+    if isinstance(value, str):
+        return "\0" in value
+    names = cast(dict[str, Any], value) if isinstance(value, dict) else ()
+    return any("\0" in name for name in names) or any(_holds_nul(child) for child in _children(value))
+
+
+def _children(node: Any) -> Iterable[Any]:
+    if isinstance(node, dict):
+        return cast(dict[str, Any], node).values()
+    return cast(list[Any], node) if isinstance(node, list) else ()
+
+
+def _key_part(value: object) -> str | None:
+    match value:
+        case str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return str(value)
+        case _:
+            return None
+
+
+def _join_key(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else orjson.dumps(list(parts)).decode()
+
+
+def _parsed_list(text: str) -> object:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _why_invalid(validator: jsonschema_rs.Draft202012Validator, data: Mapping[str, Any]) -> str:
+    """Which rule of the schema is broken and where, without the value."""
+    error = next(iter(validator.iter_errors(data)))
+    where = "/".join(str(part) for part in error.instance_path) or "the record"
+    rule = error.schema_path[-1] if error.schema_path else "schema"
+    return f"{where} does not fit the declared `{rule}`"

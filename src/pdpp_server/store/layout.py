@@ -1,0 +1,107 @@
+"""Where things lie: connections, streams and fields as the numbers that other tables use."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import apsw
+import orjson
+
+from pdpp_server.model.sources import Declaration, Origin
+from pdpp_server.store.rows import one
+from pdpp_server.wire.declarations import decode_declaration
+
+SID_BITS, DAY_BITS = 43, 26
+MAX_DAY = (1 << (SID_BITS - DAY_BITS)) - 1
+_DAYS_BEFORE_1970 = 62_091  # 1800-01-01
+
+_GENERATION = "select generation from layout"
+_CONNECTIONS = """
+select connection, connection_id, declaration, connector_key, display_name from connections order by connection
+"""
+_STREAMS = "select sid, connection, name from streams"
+_FIELDS = "select sid, name, fid, slot, indexed from fields"
+_DECLARATION = "select document from declarations where declaration = ?"
+
+
+def first_rid(sid: int, day: int = 0) -> int:
+    return (sid << SID_BITS) + (day << DAY_BITS)
+
+
+def day_of(at: int | None) -> int:
+    """The day number inside a rid; a record without a time counts as the oldest."""
+    return 0 if at is None else min(max(at // 86_400_000_000 + _DAYS_BEFORE_1970, 0), MAX_DAY)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPlace:
+    sid: int
+    slots: Mapping[str, int]  # field to column of the word index
+    fids: Mapping[str, int]  # field to number in field_values
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionPlace:
+    number: int
+    origin: Origin
+    declaration: int
+    streams: Mapping[str, StreamPlace]
+    declared: frozenset[str]  # names of the streams that its declaration of now still has
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    generation: int
+    connections: Mapping[str, ConnectionPlace]  # by connection id, oldest first
+    origins: Mapping[str, Origin]
+
+    def place(self, connection_id: str, stream: str) -> StreamPlace | None:
+        """None where a connection is gone, or no longer declares that stream."""
+        connection = self.connections.get(connection_id)
+        return connection.streams.get(stream) if connection and stream in connection.declared else None
+
+
+class LayoutCache:
+    """The layout as of a snapshot; read anew only when a declaration or connection changed."""
+
+    def __init__(self) -> None:
+        self._layout: Layout | None = None
+        self._declarations: dict[int, Declaration] = {}
+
+    def of(self, connection: apsw.Connection) -> Layout:
+        generation: int = one(connection, _GENERATION)
+        layout = self._layout
+        if layout is None or layout.generation != generation:
+            layout = self._layout = self._load(connection, generation)
+        return layout
+
+    def declaration(self, connection: apsw.Connection, number: int) -> Declaration:
+        """Declarations never change once stored, so one decoding serves for ever."""
+        known = self._declarations.get(number)
+        if known is None:
+            document = one(connection, _DECLARATION, (number,))
+            known = self._declarations[number] = decode_declaration(orjson.loads(document))
+        return known
+
+    def _load(self, connection: apsw.Connection, generation: int) -> Layout:
+        fields: dict[int, list[tuple[str, int, int | None, int]]] = {}
+        for sid, name, fid, slot, indexed in connection.execute(_FIELDS):
+            fields.setdefault(sid, []).append((name, fid, slot, indexed))
+        streams: dict[int, dict[str, StreamPlace]] = {}
+        for sid, number, name in connection.execute(_STREAMS):
+            rows = fields.get(sid, [])
+            streams.setdefault(number, {})[name] = StreamPlace(
+                sid,
+                {field: slot for field, _, slot, _ in rows if slot is not None},
+                {field: fid for field, fid, _, indexed in rows if indexed},
+            )
+        connections = {
+            connection_id: ConnectionPlace(
+                number,
+                Origin(connection_id, connector_key, label),
+                declaration,
+                streams.get(number, {}),
+                frozenset(self.declaration(connection, declaration).streams),
+            )
+            for number, connection_id, declaration, connector_key, label in connection.execute(_CONNECTIONS)
+        }
+        return Layout(generation, connections, {name: place.origin for name, place in connections.items()})

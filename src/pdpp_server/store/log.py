@@ -1,0 +1,360 @@
+"""The disclosure log: hash-chained lines, one segment for each process.
+
+A line is a JSON object with its number `n` and `prev`, the SHA-256 of the whole line before it, newline included. Line
+0 is a header: it names its segment and, where the same process wrote another one before, that segment's last line.
+"""
+
+import errno
+import os
+import re
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+from typing import Any, Literal, cast
+from weakref import WeakSet
+
+import orjson
+
+from pdpp_server.errors import DisclosureLogUnavailable
+from pdpp_server.model.activity import Disclosure, Segment, State, Verdict
+from pdpp_server.model.times import instant, iso_micros
+
+VERSION = 1
+SEGMENT_BYTES = 64 * 1024 * 1024
+LINE_BYTES_MAX = 1024 * 1024
+NO_LINE = "0" * 64
+
+Sync = Literal["normal", "full"]
+
+_SEGMENT_NAME = re.compile(r"\d{8}T\d{6}-\d+-[0-9a-f]{8}\.jsonl", re.ASCII)
+_CREATE = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL
+_NUMBER_MAX = 2**53
+
+_keep_on_disk = getattr(os, "fdatasync", os.fsync)
+
+
+# Writing ----------------------------------------------------------------------------------------------------------
+
+
+class DisclosureLog:
+    """Appends disclosures to this process's own segment."""
+
+    def __init__(self, directory: Path, *, sync: Sync = "normal") -> None:
+        self._directory = directory.absolute()  # whatever the working directory becomes
+        self._sync: Sync = sync
+        self._lock = Lock()
+        self._segment: _OpenSegment | None = None
+        _LOGS.add(self)
+
+    def append(self, disclosure: Disclosure) -> None:
+        """When this returns, the line outlives the process; with `sync="full"` also a power cut.
+
+        Raises:
+            DisclosureLogUnavailable: nothing may leave.
+        """
+        with self._lock:
+            segment = self._segment
+            try:
+                if segment is None or not segment.usable or segment.size >= SEGMENT_BYTES:
+                    segment = self._start_segment(disclosure.at)
+                segment.put(segment.line(disclosure))
+            except OSError as error:
+                if self._segment:
+                    self._segment.settle()
+                raise DisclosureLogUnavailable("The disclosure log cannot be written, so nothing is read.") from error
+
+    def close(self) -> None:
+        with self._lock:
+            self._let_go()
+
+    def start_over(self) -> None:
+        """Leave the segment to the parent process; its lock too, which nobody may be left to release."""
+        self._lock = Lock()
+        self._let_go()
+
+    def _start_segment(self, at: str) -> "_OpenSegment":
+        before = self._segment
+        self._segment = _OpenSegment.create(self._directory, at, self._sync, before.seen if before else None)
+        if before:
+            before.close()
+        return self._segment
+
+    def _let_go(self) -> None:
+        if self._segment:
+            self._segment.close()
+            self._segment = None
+
+
+_LOGS: WeakSet[DisclosureLog] = WeakSet()
+
+
+def _start_over_in_child() -> None:
+    for log in _LOGS:
+        log.start_over()
+
+
+os.register_at_fork(after_in_child=_start_over_in_child)
+
+
+class _OpenSegment:
+    """A file that grows by whole lines; `n`, `digest` and `size` describe the last line that was acknowledged."""
+
+    def __init__(self, path: Path, sync: Sync) -> None:
+        self.id = path.stem
+        self.n = -1
+        self.digest = NO_LINE
+        self.size = 0
+        self.usable = True
+        self._is_full_sync = sync == "full"
+        self._path = os.fsencode(path)
+        self._descriptor = os.open(path, _CREATE, 0o600)
+
+    @classmethod
+    def create(cls, directory: Path, at: str, sync: Sync, follows: Segment | None) -> "_OpenSegment":
+        directory.mkdir(mode=0o700, exist_ok=True)
+        path = directory / f"{_stamp(at)}-{os.getpid()}-{secrets.token_hex(4)}.jsonl"
+        segment = cls(path, sync)
+        try:
+            segment.put(segment.header(at, follows))
+            if sync == "full":
+                _keep_names(directory)
+        except OSError:
+            segment.close()
+            with suppress(OSError):  # a full disk should not fill with empty segments as well
+                path.unlink()
+            raise
+        return segment
+
+    @property
+    def seen(self) -> Segment:
+        return Segment(self.id, self.n, self.digest)
+
+    def header(self, at: str, follows: Segment | None) -> bytes:
+        origin = {"version": VERSION, "segment": self.id, "created_at": at, "follows": follows}
+        return orjson.dumps({"n": self.n + 1, "prev": self.digest, **origin}, option=orjson.OPT_APPEND_NEWLINE)
+
+    def line(self, disclosure: Disclosure) -> bytes:
+        """The disclosure as the next line. Named one by one: orjson takes twice as long for a dataclass."""
+        return orjson.dumps(
+            {
+                "n": self.n + 1,
+                "prev": self.digest,
+                "at": disclosure.at,
+                "request_id": disclosure.request_id,
+                "operation": disclosure.operation,
+                "token_kind": disclosure.token_kind,
+                "client_id": disclosure.client_id,
+                "grant_ids": disclosure.grant_ids,
+                "query": disclosure.query,
+                "connections": disclosure.connections,
+                "streams": disclosure.streams,
+                "fields": disclosure.fields,
+                "records": disclosure.records,
+                "bytes": disclosure.bytes,
+            },
+            dict,  # a mapping that is no dict becomes one
+            orjson.OPT_APPEND_NEWLINE,
+        )
+
+    def put(self, line: bytes) -> None:
+        """Write with one `write`, and advance only after everything about it succeeded."""
+        if len(line) > LINE_BYTES_MAX:
+            raise OSError(errno.EMSGSIZE, "The line is longer than any reader would read.")
+        self.usable = False
+        written = os.write(self._descriptor, line)
+        size = self.size + written
+        if written != len(line):
+            self._take_back(size)
+            raise OSError(errno.ENOSPC, "Only a part of the line was written.")
+        # Not fstat: measured in place, it costs more than these two together, and slows the next write.
+        if os.lseek(self._descriptor, 0, os.SEEK_CUR) != size or not os.access(self._path, os.F_OK):
+            raise OSError(errno.ESTALE, "The segment was changed or removed by somebody else.")
+        if self._is_full_sync:
+            _keep_on_disk(self._descriptor)
+        self.n += 1
+        self.digest = sha256(line).hexdigest()
+        self.size = size
+        self.usable = True
+
+    def _take_back(self, size: int) -> None:
+        """Cut off the half line that we just wrote, and nothing that somebody else did."""
+        if os.fstat(self._descriptor).st_size == size:
+            os.ftruncate(self._descriptor, self.size)
+
+    def settle(self) -> None:
+        """After a failure: go on with this segment only if it still ends with the last acknowledged line."""
+        with suppress(OSError):
+            found = os.fstat(self._descriptor)
+            self.usable = found.st_nlink > 0 and found.st_size == self.size and os.access(self._path, os.F_OK)
+
+    def close(self) -> None:
+        self.usable = False
+        with suppress(OSError):
+            os.close(self._descriptor)
+
+
+def _stamp(at: str) -> str:
+    """`yyyymmddThhmmss` in UTC, so that the names of segments sort by their start."""
+    micros = instant(at)
+    if micros is None:
+        raise ValueError("A disclosure needs a time.")
+    return iso_micros(micros)[:19].replace("-", "").replace(":", "")
+
+
+def _keep_names(directory: Path) -> None:
+    """A new file survives a power cut only when the directories that name it were written too."""
+    for place in (directory, directory.parent):
+        descriptor = os.open(place, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+# Reading ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line as it stands in a segment; `n` is -1 where it is none of ours."""
+
+    raw: bytes
+    end: int  # offset of the byte after it
+    n: int
+    prev: str
+    content: Mapping[str, Any]
+
+    @property
+    def is_whole(self) -> bool:
+        return self.raw.endswith(b"\n")
+
+    @property
+    def digest(self) -> str:
+        return sha256(self.raw).hexdigest()
+
+
+def segment_paths(directory: Path) -> list[Path]:
+    """The segments in order of their start; whatever else lies in the directory is not looked at."""
+    if not directory.is_dir():
+        return []
+    return sorted(
+        path
+        for path in directory.iterdir()
+        if _SEGMENT_NAME.fullmatch(path.name) and path.is_file() and not path.is_symlink()
+    )
+
+
+def read_segment(path: Path, offset: int = 0) -> Iterator[Line]:
+    """The lines from `offset` on, one at a time; the last one may be torn, and a too long one comes in pieces."""
+    with path.open("rb") as file:
+        file.seek(offset)
+        while raw := file.readline(LINE_BYTES_MAX):
+            offset += len(raw)
+            yield _line(raw, offset)
+
+
+def disclosure_of(content: Mapping[str, Any]) -> Disclosure | None:
+    """The disclosure that a line holds; None for a header and for anything that we did not write."""
+    match content:
+        case {
+            "at": str(at),
+            "request_id": str(request_id),
+            "operation": str(operation),
+            "token_kind": str(token_kind),
+            "client_id": str() | None as client_id,
+            "query": dict(query),
+            "bytes": int(size),
+        }:
+            lists = [_texts(content.get(name)) for name in ("grant_ids", "connections", "streams", "fields", "records")]
+            if None in lists:
+                return None
+            grant_ids, connections, streams, fields, records = cast("list[tuple[str, ...]]", lists)
+            return Disclosure(
+                at=at,
+                request_id=request_id,
+                operation=operation,
+                token_kind=token_kind,
+                client_id=client_id,
+                grant_ids=grant_ids,
+                query=cast("dict[str, Any]", query),
+                connections=connections,
+                streams=streams,
+                fields=fields,
+                records=records,
+                bytes=size,
+            )
+        case _:
+            return None
+
+
+def _line(raw: bytes, end: int) -> Line:
+    with suppress(orjson.JSONDecodeError):
+        match orjson.loads(raw):
+            case {"n": int(n), "prev": str(prev), **content} if 0 <= n < _NUMBER_MAX:
+                return Line(raw, end, n, prev, cast("dict[str, Any]", content))
+            case _:
+                pass
+    return Line(raw, end, -1, "", {})
+
+
+def _texts(value: object) -> tuple[str, ...] | None:
+    if not isinstance(value, list):
+        return None
+    texts = tuple(text for text in cast("list[object]", value) if isinstance(text, str))
+    return texts if len(texts) == len(cast("list[object]", value)) else None
+
+
+# Verifying --------------------------------------------------------------------------------------------------------
+
+
+def verify(directory: Path, seen: Iterable[Segment]) -> list[Verdict]:
+    """Check every segment by its own chain, by what its successor says of it, and by what was `seen` of it before."""
+    paths = {path.stem: path for path in segment_paths(directory)}
+    claims: dict[str, list[Segment]] = {id: [] for id in paths}
+    for claim in (*seen, *_followed(paths.values())):
+        claims.setdefault(claim.id, []).append(claim)
+    return [
+        _verdict(id, paths[id], claims[id]) if id in paths else Verdict(id, "missing", 0, 0) for id in sorted(claims)
+    ]
+
+
+def _followed(paths: Iterable[Path]) -> Iterator[Segment]:
+    for path in paths:
+        header = next(read_segment(path), None)
+        match header and header.content:
+            case {"follows": {"id": str(id), "n": int(n), "digest": str(digest)}}:
+                yield Segment(id, n, digest)
+            case _:
+                pass
+
+
+def _verdict(id: str, path: Path, claims: list[Segment]) -> Verdict:
+    n, digest, torn = -1, NO_LINE, True  # without a line even its header was torn
+    for line in read_segment(path):
+        torn = not line.is_whole and len(line.raw) < LINE_BYTES_MAX
+        if torn:
+            break
+        state, at = _fault(line, id, n, digest)
+        if state != "intact":
+            return Verdict(id, state, n + 1, at)
+        n, digest = line.n, line.digest
+        if any(claim.n == n and claim.digest != digest for claim in claims):
+            return Verdict(id, "edited", n, n)
+    if any(claim.n > n for claim in claims):
+        return Verdict(id, "truncated", n + 1, n + 1)
+    return Verdict(id, "torn", n + 1, n + 1) if torn else Verdict(id, "intact", n + 1)
+
+
+def _fault(line: Line, id: str, n: int, digest: str) -> tuple[State, int]:
+    """How a line fails to continue line `n`, and which line that speaks against."""
+    if line.prev == digest and line.n == n + 1:
+        return ("intact", line.n) if line.n > 0 or line.content.get("segment") == id else ("edited", 0)
+    if line.prev != digest and line.n > n + 1:
+        return "lines_missing", n + 1
+    if line.n == n + 1:
+        return "edited", max(n, 0)  # numbered right, but written after another line than this one
+    return "edited", n + 1

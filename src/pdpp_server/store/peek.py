@@ -1,0 +1,25 @@
+"""One question before anything else is loaded: the kind of a token."""
+
+import hashlib
+import os
+
+import apsw
+
+
+def token_digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+def token_kind(home: str, token: str) -> str | None:
+    """`owner`, `client` or `mcp_package`; None where this home does not know the token."""
+    path = os.path.join(home, "pdpp.sqlite")  # noqa: PTH118 - pathlib would double the start-up time
+    if not os.path.exists(path):  # noqa: PTH110
+        return None
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        connection.set_busy_timeout(5000)
+        return connection.execute("select kind from tokens where digest = ?", (token_digest(token),)).get
+    except apsw.SQLError:  # a database without our tables knows no token
+        return None
+    finally:
+        connection.close()

@@ -1,0 +1,25 @@
+"""Rebuild the indexes from the records, when a declaration changed what is to be found."""
+
+import apsw
+import orjson
+
+from pdpp_server.store.ingest import desks, index_records
+from pdpp_server.store.layout import LayoutCache, first_rid
+from pdpp_server.store.rows import rows
+
+_CLEAR_WORDS = "insert into words(words) values('delete-all')"
+_CLEAR_VALUES = "delete from field_values"
+_RECORDS = "select rid, data from records where rid >= ? and rid < ? and data is not null order by rid limit 2000"
+
+
+def rebuild_words(writer: apsw.Connection) -> None:
+    """Everything anew, in the caller's transaction: nobody sees a half-built index."""
+    writer.execute(_CLEAR_WORDS)
+    writer.execute(_CLEAR_VALUES)
+    uncommitted = LayoutCache()  # what a rollback would undo must not be remembered by the readers
+    for connection in uncommitted.of(writer).connections.values():
+        for desk in desks(uncommitted.declaration(writer, connection.declaration), connection).values():
+            start, end = first_rid(desk.place.sid), first_rid(desk.place.sid + 1)
+            while batch := rows(writer, _RECORDS, (start, end)):
+                index_records(writer, desk, [(orjson.loads(data), rid) for rid, data in batch])
+                start = batch[-1][0] + 1

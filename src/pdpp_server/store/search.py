@@ -1,0 +1,278 @@
+"""Full-text search over granted streams: bounded work, order by visible facts, proven offsets."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import orjson
+
+from pdpp_server.errors import InvalidRequest
+from pdpp_server.grants.permitted import Permitted, Scope
+from pdpp_server.model.queries import SearchQuery
+from pdpp_server.model.records import Excerpt, Recall, Record, RecordId
+from pdpp_server.model.times import instant
+from pdpp_server.store.db import Reading
+from pdpp_server.store.fetch import record_of
+from pdpp_server.store.layout import SID_BITS
+from pdpp_server.store.rank import weight
+from pdpp_server.store.rows import one, rows
+from pdpp_server.store.scope import Reach, reaches
+from pdpp_server.store.words import Finder, Phrase, Span, WordQuery
+
+CANDIDATES = 4000  # rows that one search scores at the most, about 2 µs each
+COUNTED = 50_000  # matches of one phrase that are counted, about 40 ns each
+EXCERPT_CHARS, EXCERPT_LEAD_CHARS = 220, 70
+EXCERPTS_PER_HIT = 2
+
+_COUNT = "select count(*) from (select 1 from words where words match :match and {where} limit :most)"
+_SCORED = "select rowid, visible_score(words) from words where words match :match and {where}"
+_SCORED_NEWEST = _SCORED + " order by rowid desc limit :most"
+_LIVE = "select live from streams where sid = :sid"
+_VISIBLE_COUNT = "select count(*) from (select 1 from records where {where} and data is not null limit :most)"
+_KEYS = """
+select rid, key, emitted_at, at from records where rid in (select value from json_each(?)) and data is not null
+"""
+_AS_OF = "select max(updated_at) from connections where connection_id in (select value from json_each(?))"
+_DATA = "select rid, data from records where rid in (select value from json_each(?))"
+
+
+class Position(NamedTuple):
+    """Where a page ended: nothing but what its reader could see."""
+
+    score: float
+    at: int
+    digest: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    record: Record
+    excerpts: tuple[Excerpt, ...]
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    found: tuple[Found, ...]
+    has_more: bool
+    recall: Recall
+    as_of: str | None  # when the searched connections last received records
+
+
+class _Candidate(NamedTuple):
+    position: Position
+    rid: int
+    reach: Reach
+    key: str
+    emitted_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Reaches that are asked in the same columns: all that their rows have, or only the granted ones."""
+
+    slots: tuple[int, ...]
+    columns: str
+    reaches: list[Reach]
+
+
+def search(reading: Reading, permitted: Permitted[SearchQuery], after: Position | None) -> Ranked:
+    words = reading.ranking.tokenizer.query(permitted.query.text)
+    if not words.wanted:
+        raise InvalidRequest(
+            "The query has no word to look for.", param="q", remedy='Give words, a "phrase" or a prefix*.'
+        )
+    groups = _groups(reading, permitted.scopes)
+    counts = [_matches(reading, groups, phrase) for phrase in words.wanted]
+    visible = _visible_records(reading, groups)
+    weights = [weight(visible, count) for count in counts]
+    scores, is_complete = _scores(reading, groups, words, counts, weights)
+    limit = permitted.query.limit
+    page, has_more = _page(reading, groups, scores, after, limit)
+    matches = len(scores) if is_complete else max(*counts, len(scores)) if len(counts) > 1 else counts[0]
+    recall = Recall(is_complete, matches, is_complete, len(scores), None if is_complete else CANDIDATES)
+    found = tuple(_found(reading, page, reading.ranking.tokenizer.finder(words.wanted, weights)))
+    return Ranked(found, has_more, recall, _as_of(reading, groups))
+
+
+def _groups(reading: Reading, scopes: Iterable[Scope]) -> list[_Group]:
+    grouped: dict[str, _Group] = {}
+    for scope in scopes:
+        for reach in reaches(reading.connection, reading.layout, scope):
+            slots = reach.place.slots
+            granted = tuple(
+                sorted(slots[name] for name in scope.stream.lexical_fields if name in scope.fields & slots.keys())
+            )
+            if not granted:
+                continue
+            columns = "" if len(granted) == len(slots) else "{" + " ".join(f"s{slot}" for slot in granted) + "} : "
+            known = grouped.get(columns)
+            merged = granted if known is None else tuple(sorted({*known.slots, *granted}))
+            grouped[columns] = _Group(merged, columns, [*(known.reaches if known else ()), reach])
+    return list(grouped.values())
+
+
+def _matches(reading: Reading, groups: Sequence[_Group], phrase: Phrase) -> int:
+    """How many visible records hold the phrase; counting stops at COUNTED."""
+    total = 0
+    for group in groups:
+        for where, values in _spans(group.reaches):
+            if total >= COUNTED:
+                return COUNTED
+            asked = {"match": f"{group.columns}({phrase.match})", "most": COUNTED - total, **values}
+            total += one(reading.connection, _COUNT.format(where=where), asked)
+    return total
+
+
+def _spans(group: Sequence[Reach]) -> list[tuple[str, dict[str, int | str]]]:
+    """Reaches as few ranges: neighbours of which nothing is hidden become one."""
+    spans: list[tuple[Reach, dict[str, int | str]]] = []
+    for reach in sorted(group, key=lambda reach: reach.values["low"]):
+        if spans and reach.is_whole and spans[-1][0].is_whole and spans[-1][1]["high"] == reach.values["low"]:
+            spans[-1][1]["high"] = reach.values["high"]
+        else:
+            spans.append((reach, dict(reach.values)))
+    return [(reach.narrowing("words.rowid"), values) for reach, values in spans]
+
+
+def _scores(
+    reading: Reading, groups: Sequence[_Group], words: WordQuery, counts: Sequence[int], weights: Sequence[float]
+) -> tuple[dict[int, float], bool]:
+    """Scores by rid, and whether every match was scored.
+
+    Rare phrases are followed to every record; where all of them together are too many, the common ones only add to the
+    scores of records that a rare one found, and give their newest records.
+    """
+    rarest = sorted(range(len(counts)), key=counts.__getitem__)
+    essential: list[int] = []
+    for i in rarest:
+        if sum(counts[j] for j in essential) + counts[i] > CANDIDATES:
+            break
+        essential.append(i)
+    common = rarest[len(essential) :]
+    rare = f"({' OR '.join(words.wanted[i].match for i in essential)})" if common or words.unwanted else ""
+    scores: dict[int, float] = {}
+    reading.ranking.matched_slots.clear()
+    for group in groups:
+        reading.ranking.use(weights, group.slots)
+        if essential:
+            match = _match(group, words, rare)
+            for where, values in _spans(group.reaches):
+                scores.update(reading.connection.execute(_SCORED.format(where=where), {"match": match, **values}))
+        if common:
+            scores.update(_newest(reading, group, words, common, sum(len(g.reaches) for g in groups)))
+    return scores, not common
+
+
+def _match(group: _Group, words: WordQuery, narrowing: str) -> str:
+    """All wanted phrases come first, so that the score function counts them, then what narrows, if anything does.
+
+    No AND may stand below another node: there FTS5 forgets the positions of a phrase that is ahead of a row which
+    matches in other columns only, and a hidden word would change a score. NOT binds to the last part of `narrowing`.
+    """
+    wanted = " OR ".join(phrase.match for phrase in words.wanted)
+    unwanted = "".join(f" NOT {phrase.match}" for phrase in words.unwanted)
+    return f"{group.columns}(({wanted}) AND {narrowing}{unwanted})" if narrowing else f"{group.columns}({wanted})"
+
+
+def _newest(
+    reading: Reading, group: _Group, words: WordQuery, common: Sequence[int], shares: int
+) -> Iterator[tuple[int, float]]:
+    """The newest records that hold all the common phrases, and the newest that hold the rarest of them."""
+    most = max(CANDIDATES // shares, 100)
+    together = " AND ".join(words.wanted[i].match for i in common)
+    for narrowing in dict.fromkeys((together, words.wanted[common[0]].match)):
+        match = _match(group, words, narrowing)
+        for reach in group.reaches:
+            # "Newest" would tell of a hidden time: where it is hidden, every match is looked at.
+            statement = _SCORED_NEWEST if _shows_its_order(reach.scope) else _SCORED
+            asked = {"match": match, "most": most, **reach.values}
+            yield from rows(reading.connection, statement.format(where=reach.narrowing("words.rowid")), asked)
+
+
+def _shows_its_order(scope: Scope) -> bool:
+    return scope.stream.order_field is None or scope.stream.order_field in scope.fields
+
+
+def _visible_records(reading: Reading, groups: Sequence[_Group]) -> int:
+    total = 0
+    for group in groups:
+        for reach in group.reaches:
+            if reach.is_whole:
+                total += one(reading.connection, _LIVE, {"sid": reach.place.sid})
+            else:
+                statement = _VISIBLE_COUNT.format(where=reach.narrowing("records.rid"))
+                total += one(reading.connection, statement, {"most": COUNTED, **reach.values})
+    return total
+
+
+def _page(
+    reading: Reading, groups: Sequence[_Group], scores: dict[int, float], after: Position | None, limit: int
+) -> tuple[list[_Candidate], bool]:
+    """The next `limit` in order of score, time, digest of the id; and whether more follow."""
+    ranked = sorted(scores.items(), key=lambda item: -item[1])
+    if after is not None:
+        ranked = [item for item in ranked if item[1] <= after.score]
+    ties_before = sum(1 for _, score in ranked if after is not None and score == after.score)
+    last = ranked[: limit + ties_before + 1][-1][1] if ranked else 0.0
+    contenders = [item for item in ranked if item[1] >= last]
+    ordered = sorted(_candidates(reading, groups, dict(contenders)), key=lambda candidate: _order(candidate.position))
+    if after is not None:
+        ordered = [candidate for candidate in ordered if _order(candidate.position) > _order(after)]
+    return ordered[:limit], len(ordered) > limit
+
+
+def _as_of(reading: Reading, groups: Sequence[_Group]) -> str | None:
+    searched = sorted({reach.origin.connection_id for group in groups for reach in group.reaches})
+    return one(reading.connection, _AS_OF, (orjson.dumps(searched).decode(),))
+
+
+def _order(position: Position) -> tuple[float, int, int]:
+    return -position.score, -position.at, position.digest
+
+
+def _candidates(reading: Reading, groups: Sequence[_Group], scores: dict[int, float]) -> Iterator[_Candidate]:
+    by_sid = {reach.place.sid: reach for group in groups for reach in group.reaches}
+    rids = orjson.dumps(list(scores)).decode()
+    for rid, key, emitted_at, at in rows(reading.connection, _KEYS, (rids,)):
+        reach = by_sid[rid >> SID_BITS]
+        shown_at = at if reach.scope.stream.order_field in reach.scope.fields else instant(emitted_at)
+        named = f"{reach.origin.connection_id}/{reach.scope.stream.name}:{key}"
+        digest = int.from_bytes(hashlib.blake2b(named.encode(), digest_size=8).digest()) >> 1
+        yield _Candidate(Position(scores[rid], shown_at or 0, digest), rid, reach, key, emitted_at)
+
+
+def _found(reading: Reading, page: Sequence[_Candidate], finder: Finder) -> Iterator[Found]:
+    rids = orjson.dumps([candidate.rid for candidate in page]).decode()
+    data = dict(rows(reading.connection, _DATA, (rids,)))
+    for candidate in page:
+        reach, scope = candidate.reach, candidate.reach.scope
+        shown = {name: value for name, value in orjson.loads(data[candidate.rid]).items() if name in scope.fields}
+        record_id = RecordId(reach.origin.connection_id, scope.stream.name, candidate.key)
+        record = record_of(scope, record_id, reach.origin, shown, candidate.emitted_at)
+        matched = reading.ranking.matched_slots[candidate.rid]
+        yield Found(record, tuple(_excerpts(finder, candidate.reach, record, matched)), candidate.position)
+
+
+def _excerpts(finder: Finder, reach: Reach, record: Record, matched: Sequence[int]) -> Iterator[Excerpt]:
+    """The proof: where in the matched fields the phrases stand."""
+    slots = reach.place.slots
+    fields = [name for name in reach.scope.stream.lexical_fields if slots.get(name) in matched]
+    for field in fields[:EXCERPTS_PER_HIT]:
+        text = record.data.get(field)
+        if isinstance(text, str) and (spans := finder.spans(text, near=EXCERPT_CHARS)):
+            yield _excerpt(field, text, spans, finder.best(spans, EXCERPT_CHARS - EXCERPT_LEAD_CHARS).start)
+
+
+def _excerpt(field: str, text: str, spans: Sequence[Span], first: int) -> Excerpt:
+    """Some words around the match that begins at `first`, with every match among them."""
+    start = max(0, first - EXCERPT_LEAD_CHARS)
+    end = min(len(text), start + EXCERPT_CHARS)
+    if start:
+        start = text.find(" ", start, first) + 1 or start
+    if end < len(text):
+        space = text.rfind(" ", first, end)
+        end = space if space > first else end
+    marks = tuple([(span.start, span.end) for span in spans if start <= span.start and span.end <= end])
+    return Excerpt(field, text[start:end], start, marks, len(text))

@@ -1,0 +1,236 @@
+"""Words: how text becomes index terms, how a query becomes phrases, and where a phrase stands in a text."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, cast
+
+import apsw
+
+# Scripts written without spaces: each character becomes a word of its own, so that any run of them can be found.
+_UNSPACED = re.compile("[\u0e00-\u0e7f\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_APART = re.compile(rf"\s|{_UNSPACED.pattern}")
+_BREAK = re.compile(rf"[\s!-/:-@\[-`{{-~]|{_UNSPACED.pattern}")
+_QUERY_PART = re.compile(r'(?P<minus>-?)(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))')
+# Words that carry no topic. They are left out of a query that has others, and found when it has none.
+_STOP_WORDS = frozenset(
+    """a about after all also am an and any are as at be been before being but by can could did do does doing for from
+    had has have having he her him his how i if in into is it its just like me my no not of on or our she should so some
+    than that the their them then there these they this those to too us was we were what when where which who whom whose
+    why will with would you your""".split()
+)
+_CHUNK_CHARS = 8192
+_MAX_PHRASES = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """One thing to find: `text` as the index is asked for it, `tokens` as the tokenizer sees it."""
+
+    text: str
+    tokens: tuple[str, ...]
+    is_prefix: bool = False
+
+    @property
+    def match(self) -> str:
+        quoted = '"' + self.text.replace('"', '""') + '"'
+        return f"{quoted}*" if self.is_prefix else quoted
+
+
+@dataclass(frozen=True, slots=True)
+class WordQuery:
+    wanted: tuple[Phrase, ...]
+    unwanted: tuple[Phrase, ...]
+
+
+def spaced(text: str) -> str:
+    """What the index is fed: the text, with unspaced scripts set apart. Must never change without a rebuild."""
+    return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
+
+
+class Tokenizer:
+    """The index's own tokenizer, so that a proof cannot disagree with a match."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._tokenize = connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
+
+    def tokens(self, text: str) -> tuple[str, ...]:
+        raw = self._tokenize(spaced(text).encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
+        return tuple(str(token[0]) for token in raw)
+
+    def query(self, text: str) -> WordQuery:
+        """Ranked words; `"quotes"` keep words together, `word*` is a prefix, `-word` excludes."""
+        wanted: dict[Phrase, None] = {}
+        unwanted: dict[Phrase, None] = {}
+        stop: dict[Phrase, None] = {}
+        for part in _QUERY_PART.finditer(text.replace("\0", " ")):  # a NUL would end the statement's text
+            raw = part["phrase"] if part["phrase"] is not None else part["word"]
+            is_word = part["word"] is not None
+            is_prefix = is_word and len(raw) > 2 and raw.endswith("*")
+            tokens = self.tokens(raw)
+            if not tokens:
+                continue
+            phrase = Phrase(spaced(raw.rstrip("*") if is_prefix else raw), tokens, is_prefix)
+            if part["minus"]:
+                unwanted[phrase] = None
+            elif is_word and raw.lower() in _STOP_WORDS:
+                stop[phrase] = None
+            else:
+                wanted[phrase] = None
+        return WordQuery(tuple(wanted or stop)[:_MAX_PHRASES], tuple(unwanted)[:_MAX_PHRASES])
+
+    def finder(self, phrases: Sequence[Phrase], weights: Sequence[float]) -> "Finder":
+        return Finder(self._tokenize, phrases, weights)
+
+
+class Span(NamedTuple):
+    """Where a phrase stands, in code points, and which one it is."""
+
+    start: int
+    end: int
+    phrase: int
+
+
+class Finder:
+    """Looks for the phrases of one query in many texts. A phrase of more weight is the one to be shown."""
+
+    def __init__(self, tokenize: apsw.FTS5Tokenizer, phrases: Sequence[Phrase], weights: Sequence[float]) -> None:
+        self._tokenize, self._phrases, self._weights = tokenize, phrases, weights
+        self._by_opening: dict[str, list[int]] = {}
+        for number, phrase in enumerate(phrases):
+            self._by_opening.setdefault(phrase.tokens[0], []).append(number)
+        self._short_prefixes = [i for i, phrase in enumerate(phrases) if phrase.is_prefix and len(phrase.tokens) == 1]
+        self._typed = [phrase.text.lower() for phrase in phrases]
+
+    def spans(self, text: str, *, near: int) -> list[Span]:
+        """The phrases, in reading order, in a stretch of the text that has the most telling of them.
+
+        A text that is not much longer than `near` is looked through whole. In a longer one the words are first looked
+        for as they were typed; only what stands around them has to be tokenized.
+        """
+        if len(text) <= 2 * near:
+            return self._in_stretch(text, 0, len(text))
+        for start, end in self._stretches(text, near):
+            if found := self._in_stretch(text, start, end):
+                return found
+        return self._in_stretch(text, 0, len(text))  # a phrase across two stretches
+
+    def best(self, spans: Sequence[Span], within: int) -> Span:
+        """The span from which on the most telling phrases stand within so many code points."""
+        if len(spans) == 1:
+            return spans[0]
+        return max(spans, key=lambda span: (self._told(spans, span.start, span.start + within), -span.start))
+
+    def _told(self, spans: Sequence[Span], start: int, end: int) -> float:
+        return sum(self._weights[phrase] for phrase in {s.phrase for s in spans if start <= s.start and s.end <= end})
+
+    def _stretches(self, text: str, near: int) -> Iterator[tuple[int, int]]:
+        lowered = text.lower()
+        if len(lowered) == len(text):  # else its offsets would not be those of the text
+            places = enumerate(_word_place(lowered, word) for word in self._typed)
+            typed = [Span(place, place + 1, phrase) for phrase, place in places if place >= 0]
+            if typed:
+                first = self.best(typed, near).start
+                yield _break_before(text, first - near // 2), _break_after(text, first + near)
+        start = 0
+        while start < len(text):
+            end = _break_after(text, start + _CHUNK_CHARS)
+            yield start, end
+            start = end
+
+    def _in_stretch(self, text: str, start: int, end: int) -> list[Span]:
+        stretch = text[start:end]
+        fed = spaced(stretch)
+        raw = fed.encode()
+        tokens = cast(list[tuple[int, int, str]], self._tokenize(raw, apsw.FTS5_TOKENIZE_DOCUMENT, None))
+        place = _Places(stretch, fed, raw)
+        return [
+            Span(start + place.start(tokens[first][0]), start + place.end(tokens[last][1]), phrase)
+            for first, last, phrase in self._matches([token for _, _, token in tokens])
+        ]
+
+    def _matches(self, tokens: list[str]) -> list[tuple[int, int, int]]:
+        """First and last token of each match, and its phrase; what lies inside an earlier match is part of it."""
+        present = set(tokens)
+        openings = self._by_opening.keys() & present
+        for i in self._short_prefixes:
+            openings |= {token for token in present if token.startswith(self._phrases[i].tokens[0])}
+        found: list[tuple[int, int, int]] = []
+        for i in sorted(_places_of(openings, tokens)):
+            if not found or i > found[-1][1]:
+                numbers = (*self._by_opening.get(tokens[i], ()), *self._short_prefixes)
+                length, phrase = max((_match_length(tokens, i, self._phrases[n]), n) for n in numbers)
+                if length:
+                    found.append((i, i + length - 1, phrase))
+        return found
+
+
+def _places_of(words: set[str], tokens: list[str]) -> Iterator[int]:
+    """Without a loop over every token."""
+    for word in words:
+        place = -1
+        for _ in range(tokens.count(word)):
+            place = tokens.index(word, place + 1)
+            yield place
+
+
+class _Places:
+    """Byte offsets in what was fed to the tokenizer, as code points of the original text."""
+
+    def __init__(self, text: str, fed: str, raw: bytes) -> None:
+        self._raw = None if len(raw) == len(fed) == len(text) else raw
+        self._text_at_fed = None
+        if len(fed) != len(text):  # each character set apart stands between two added spaces
+            self._text_at_fed = [m.start() for m in _UNSPACED.finditer(text)]
+
+    def start(self, byte_offset: int) -> int:
+        return byte_offset if self._raw is None else self._place(len(self._raw[:byte_offset].decode()))
+
+    def end(self, byte_offset: int) -> int:
+        """Counted from the last character, so that spaces added behind it do not count."""
+        return byte_offset if self._raw is None else self._place(len(self._raw[:byte_offset].decode()) - 1) + 1
+
+    def _place(self, fed_offset: int) -> int:
+        """The i-th set-apart character, at t in the text, stands at t + 2i + 1 in what was fed."""
+        if self._text_at_fed is None:
+            return fed_offset
+        before = bisect_right(range(len(self._text_at_fed)), fed_offset, key=self._fed_place)
+        if before and self._fed_place(before - 1) == fed_offset:
+            return self._text_at_fed[before - 1]
+        return fed_offset - 2 * before
+
+    def _fed_place(self, i: int) -> int:
+        assert self._text_at_fed is not None
+        return self._text_at_fed[i] + 2 * i + 1
+
+
+def _match_length(tokens: list[str], i: int, phrase: Phrase) -> int:
+    """How many tokens the phrase covers at token i; 0 where it does not stand there."""
+    size = len(phrase.tokens)
+    here = tokens[i : i + size]
+    if len(here) < size or tuple(here[:-1]) != phrase.tokens[:-1]:
+        return 0
+    last = phrase.tokens[-1]
+    return size if here[-1] == last or (phrase.is_prefix and here[-1].startswith(last)) else 0
+
+
+def _break_after(text: str, at: int) -> int:
+    """The first place from there on where no word can be cut in two."""
+    found = _BREAK.search(text, at) if at < len(text) else None
+    return found.start() if found else len(text)
+
+
+def _break_before(text: str, at: int) -> int:
+    found = [match.start() for match in _BREAK.finditer(text, max(0, at - 200), max(0, at))]
+    return found[-1] if found else 0
+
+
+def _word_place(lowered: str, word: str) -> int:
+    """Where the word stands with nothing of a word before it; -1 where it does not, or not soon."""
+    place = -1
+    for _ in range(20):
+        place = lowered.find(word, place + 1)
+        if place <= 0 or not lowered[place - 1].isalnum():
+            break
+    return place

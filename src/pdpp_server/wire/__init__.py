@@ -1,0 +1,1 @@
+"""JSON <-> values. The only package that knows the protocol's key names."""

@@ -1,0 +1,98 @@
+"""What all answers share: links, meta and warnings; and the careful reading of a stranger's JSON."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+from urllib.parse import quote, urlencode
+
+from pdpp_server.errors import SourceUnavailable
+from pdpp_server.model.records import Warned
+
+Json = dict[str, Any]
+NO_COUNT: Mapping[str, str] = {"kind": "none"}
+
+
+def finish(body: Json, links_self: str, warnings: Iterable[Warned] = ()) -> Json:
+    """Add the links and meta that every single object ends with."""
+    meta = {"count": dict(NO_COUNT), "warnings": encode_warnings(warnings)}
+    return {**body, "links": {"self": links_self}, "meta": meta}
+
+
+def limit_clamped(param: str, asked: int, most: int) -> Warned:
+    detail = {"requested_limit": asked, "max_limit": most}
+    return Warned("limit_clamped", f"{param} was lowered from {asked} to {most}.", param=param, detail=detail)
+
+
+def encode_warnings(warnings: Iterable[Warned]) -> list[Json]:
+    """Each remark once, whoever made it."""
+    unique = {(warned.code, warned.param): warned for warned in warnings}
+    return [
+        present(code=warned.code, message=warned.message, param=warned.param, detail=warned.detail)
+        for warned in unique.values()
+    ]
+
+
+def decode_warnings(body: Mapping[str, Any]) -> tuple[Warned, ...]:
+    return tuple(
+        Warned(
+            text_of(warned, "code") or "compatibility_fallback",
+            text_of(warned, "message") or "",
+            param=text_of(warned, "param"),
+            detail=object_of(warned, "detail") or None,
+        )
+        for warned in objects_of(object_of(body, "meta"), "warnings")
+    )
+
+
+def present(**members: Any) -> Json:
+    """The members that are not None, in the order given."""
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def url(*segments: str, **parameters: str | int | tuple[str, ...] | None) -> str:
+    """A relative address under /v1; a tuple is a repeated parameter."""
+    path = "/v1/" + "/".join(quote(segment, safe="") for segment in segments)
+    query = urlencode(present(**parameters), doseq=True)
+    return f"{path}?{query}" if query else path
+
+
+# A foreign server's body ------------------------------------------------------------------------------------------
+
+
+def is_object(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+def object_of(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The object under a name; an empty one where there is none."""
+    value = body.get(name)
+    return cast("Mapping[str, Any]", value) if is_object(value) else {}
+
+
+def objects_of(body: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any], ...]:
+    value = body.get(name)
+    return (
+        tuple(cast("Mapping[str, Any]", item) for item in cast("list[Any]", value) if is_object(item))
+        if isinstance(value, list)
+        else ()
+    )
+
+
+def texts_of(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    value = body.get(name)
+    return tuple(item for item in cast("list[Any]", value) if isinstance(item, str)) if isinstance(value, list) else ()
+
+
+def text_of(body: Mapping[str, Any], name: str) -> str | None:
+    value = body.get(name)
+    return value if isinstance(value, str) else None
+
+
+def whole_of(body: Mapping[str, Any], name: str) -> int | None:
+    value = body.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def needed(value: str | None, what: str) -> str:
+    if value is None:
+        raise SourceUnavailable(f"The server's answer has no {what}.")
+    return value

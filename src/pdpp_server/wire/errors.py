@@ -1,0 +1,97 @@
+"""The error envelope, both directions."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pdpp_server.errors import Candidate, PdppError, ServerTrouble, SourceUnavailable, Unauthenticated
+from pdpp_server.wire.envelope import Json, object_of, objects_of, present, text_of
+
+CANDIDATES_MAX = 12
+
+_CODE = re.compile(r"[a-z][a-z0-9_.]{0,63}")
+
+
+def encode(error: PdppError, *, request_id: str | None = None, resource_metadata: str | None = None) -> Json:
+    """A 401 also says where to learn how to get a token."""
+    unknown_caller = isinstance(error, Unauthenticated)
+    return {
+        "error": {
+            "type": error.type,
+            "code": error.code,
+            "message": error.message,
+            **present(
+                param=error.param,
+                request_id=request_id or error.request_id,
+                remedy=error.remedy or None,
+                resource_metadata=resource_metadata if unknown_caller else None,
+                next_step=error.remedy if unknown_caller and error.remedy else None,
+            ),
+            **(_encode_candidates(error.candidates) if error.candidates else {}),
+        }
+    }
+
+
+def decode(status: int, body: object) -> PdppError:
+    """The refusal that the server meant, of the same class; never less than a refusal."""
+    error = object_of({"body": body}, "body")
+    error = object_of(error, "error")
+    code, message = text_of(error, "code"), text_of(error, "message")
+    if code is None or message is None:
+        return SourceUnavailable(f"The server answered {status} without saying why.")
+    refusal = CLASSES.get(code)
+    decoded = (
+        refusal(
+            message,
+            param=text_of(error, "param"),
+            remedy=text_of(error, "remedy"),
+            candidates=tuple(_decode_candidate(entry) for entry in objects_of(error, "available_connections")),
+        )
+        if refusal
+        else ServerTrouble(f"The server answered {status} with {_named(code)}, which this version does not know.")
+    )
+    decoded.request_id = text_of(error, "request_id")
+    return decoded
+
+
+def refusals(root: type[PdppError] = PdppError) -> Iterator[type[PdppError]]:
+    """Every class of refusal below `root`, categories included."""
+    for child in root.__subclasses__():
+        yield child
+        yield from refusals(child)
+
+
+# Where a narrower class keeps the code of a wider one, the wider one is meant.
+CLASSES: Mapping[str, type[PdppError]] = {refusal.code: refusal for refusal in reversed([*refusals()])}
+
+
+def _encode_candidates(candidates: tuple[Candidate, ...]) -> Json:
+    omitted = max(0, len(candidates) - CANDIDATES_MAX)
+    return {
+        "available_connections": [
+            present(
+                connection_id=candidate.connection_id,
+                connector_key=candidate.connector_key,
+                grant_id=candidate.grant_id,
+                display_name=candidate.label,
+            )
+            for candidate in candidates[:CANDIDATES_MAX]
+        ],
+        "available_connection_count": len(candidates),
+        **({"available_connections_truncated": True, "available_connections_omitted": omitted} if omitted else {}),
+        "retry_with": "connection_id",
+    }
+
+
+def _decode_candidate(entry: Mapping[str, Any]) -> Candidate:
+    return Candidate(
+        text_of(entry, "connection_id") or text_of(entry, "connector_instance_id") or "",
+        text_of(entry, "connector_key") or "",
+        text_of(entry, "grant_id"),
+        text_of(entry, "display_name"),
+    )
+
+
+def _named(code: str) -> str:
+    """A stranger's code is repeated only if it looks like one."""
+    return code if _CODE.fullmatch(code) else "a code"

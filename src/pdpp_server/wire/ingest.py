@@ -1,0 +1,105 @@
+"""Records as they arrive: one NDJSON line to one incoming record, or to the reason why not."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+import orjson
+
+from pdpp_server.model.ingest import Incoming, Rejection
+
+LINE_BYTES_MAX = 16 * 1024 * 1024
+_ENVELOPE = frozenset({"type", "stream", "key", "data", "emitted_at", "op"})
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_LONG_INTEGER = re.compile(rb"(?<![0-9.eE+-])-?[0-9]{19,}(?![0-9.eE])")
+
+
+def decode_line(line: bytes, place: str, streams: Mapping[str, object]) -> Incoming | Rejection | None:
+    """None for a blank line. A line is an envelope, or, where the source has one stream, the data alone."""
+    if not line.strip():
+        return None
+    if len(line) > LINE_BYTES_MAX:
+        return Rejection(place, "resource_limit", f"the line is longer than {LINE_BYTES_MAX >> 20} MiB")
+    try:
+        body: object = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        return _unreadable(line, place, error)
+    if not isinstance(body, dict):
+        return Rejection(place, "malformed_ndjson", "the line is not a JSON object")
+    body = cast(dict[str, Any], body)
+    if _holds_wide_number(body) and _holds_wide_integer(line):
+        return Rejection(place, "invalid_record", "a whole number needs more than 64 bits and would be changed")
+    return _incoming(body, place, streams)
+
+
+def _holds_wide_number(body: object) -> bool:
+    """Whether a number is so large that it may have been a whole one; without recursion, for depth is unchecked."""
+    pending: list[Any] = [body]
+    for value in pending:  # grows while it is read
+        if type(value) is dict:
+            pending.extend(cast(dict[str, Any], value).values())
+        elif type(value) is list:
+            pending.extend(cast(list[Any], value))
+        elif type(value) is float and abs(value) >= 1 << 63:
+            return True
+    return False
+
+
+def _holds_wide_integer(line: bytes) -> bool:
+    """Whether one was written as a whole number: such a number is read as a float, and not exactly."""
+    written = _LONG_INTEGER.findall(_STRING.sub(b'""', line))
+    return any(len(digits) > 20 or not -(1 << 63) <= int(digits) < 1 << 64 for digits in written)
+
+
+def _unreadable(line: bytes, place: str, error: orjson.JSONDecodeError) -> Rejection:
+    try:
+        line.decode()
+    except UnicodeDecodeError as bad:
+        return Rejection(place, "invalid_utf8", f"byte {bad.start + 1} of the line is not UTF-8")
+    return Rejection(place, "malformed_ndjson", f"not JSON: {error.msg} (column {error.colno})")
+
+
+def _incoming(body: dict[str, Any], place: str, streams: Mapping[str, object]) -> Incoming | Rejection:
+    if not (body.keys() <= _ENVELOPE and ("data" in body or "op" in body)):
+        if len(streams) > 1:
+            return Rejection(place, "invalid_record", f"no `stream` and `data`; streams are {', '.join(streams)}")
+        return Incoming(place, next(iter(streams)), None, body, None)
+    match body:
+        case {"op": op} if op not in ("upsert", "delete"):
+            return Rejection(place, "invalid_record", "`op` is upsert or delete")
+        case {"emitted_at": time} if not isinstance(time, str):
+            return Rejection(place, "invalid_record", "`emitted_at` is not a string")
+        case _:
+            pass
+    stream = body.get("stream", next(iter(streams)) if len(streams) == 1 else None)
+    if not isinstance(stream, str) or stream not in streams:
+        return Rejection(place, "invalid_record", f"`stream` is none of {', '.join(streams)}")
+    key = _key(body.get("key"))
+    if key is _BAD_KEY:
+        return Rejection(place, "invalid_record_identity", "`key` is neither a string nor a list of strings")
+    if body.get("op") == "delete":
+        if key is None:
+            return Rejection(place, "invalid_record_identity", "a deletion needs a `key`")
+        return Incoming(place, stream, key, None, body.get("emitted_at"))
+    if not isinstance(body.get("data"), dict):
+        return Rejection(place, "invalid_record", "`data` is not an object")
+    return Incoming(place, stream, key, body["data"], body.get("emitted_at"))
+
+
+_BAD_KEY = ("",)
+
+
+def _key(value: object) -> str | tuple[str, ...] | None:
+    match value:
+        case None | str():
+            return value
+        case bool():
+            return _BAD_KEY
+        case int():
+            return str(value)
+        case list():
+            parts = cast(list[Any], value)
+            is_key = parts and all(type(part) in (str, int) for part in parts)
+            return tuple(str(part) for part in parts) if is_key else _BAD_KEY
+        case _:
+            return _BAD_KEY

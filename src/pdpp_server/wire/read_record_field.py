@@ -1,0 +1,143 @@
+"""Window parameters and windows."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pdpp_server.errors import InvalidFieldPath, InvalidWindow, SourceUnavailable
+from pdpp_server.model.queries import CONTEXT_CHARS_MAX, WINDOW_CHARS, WINDOW_CHARS_MAX, WindowQuery
+from pdpp_server.model.records import RecordId, Warned
+from pdpp_server.model.text import FieldWindow
+from pdpp_server.wire.envelope import (
+    Json,
+    decode_warnings,
+    finish,
+    limit_clamped,
+    needed,
+    object_of,
+    text_of,
+    url,
+    whole_of,
+)
+from pdpp_server.wire.params import ALIAS, Params
+
+
+def encode_query(query: WindowQuery) -> str:
+    """With `q` the limit is sent too, so that it stands for any context after the match."""
+    by_match = query.q is not None
+    return url(
+        "streams",
+        query.stream,
+        "records",
+        query.key,
+        "field-window",
+        field=query.field,
+        connection_id=query.connection_id,
+        offset_chars=None if by_match else query.offset,
+        q=query.q,
+        before_chars=query.before if by_match else None,
+        limit_chars=query.limit,
+    )
+
+
+def decode_query(params: Params, *, stream: str, key: str) -> WindowQuery:
+    params.only("field", "offset_chars", "limit_chars", "q", "before_chars", "after_chars", "connection_id", ALIAS)
+    field, q = params.text("field"), params.text("q")
+    if not field or "\0" in field:
+        raise InvalidFieldPath("field must name one top-level field.", param="field")
+    offset, before, after = (
+        _whole(params, "offset_chars", 0),
+        _whole(params, "before_chars", 0, CONTEXT_CHARS_MAX),
+        _whole(params, "after_chars", 0, CONTEXT_CHARS_MAX),
+    )
+    _refuse_mixed(q, offset, before, after)
+    limit = _limit(_whole(params, "limit_chars", 1), q, before, after)
+    clamped_from = limit if limit > WINDOW_CHARS_MAX else None
+    return WindowQuery(
+        stream,
+        key,
+        field,
+        params.connection_id(),
+        offset or 0,
+        min(limit, WINDOW_CHARS_MAX),
+        q,
+        before or 0,
+        clamped_from,
+    )
+
+
+def encode(window: FieldWindow, links_self: str, warnings: Iterable[Warned] = ()) -> Json:
+    body: Json = {
+        "object": "field_window",
+        "stream": window.id.stream,
+        "record_id": window.id.key,
+        "connection_id": window.id.connection_id,
+        "url": url("streams", window.id.stream, "records", window.id.key, "field-window"),
+        "field": {"path": window.field, "type": window.type},
+        "window": {
+            "text": window.text,
+            "total_chars": window.total,
+            "start_chars": window.start,
+            "end_chars": window.end,
+            "limit_chars": window.limit,
+            "complete": window.complete,
+            "has_more": window.next_offset is not None,
+            "match_start_chars": window.match[0] if window.match else None,
+            "match_end_chars": window.match[1] if window.match else None,
+            "next_offset_chars": window.next_offset,
+            "previous_offset_chars": window.previous_offset,
+        },
+    }
+    clamped = (limit_clamped("limit_chars", window.clamped_from, window.limit),) if window.clamped_from else ()
+    return finish(body, links_self, (*warnings, *clamped))
+
+
+def decode(body: Mapping[str, Any]) -> FieldWindow:
+    field, window = object_of(body, "field"), object_of(body, "window")
+    start, total, limit = (whole_of(window, name) for name in ("start_chars", "total_chars", "limit_chars"))
+    if start is None or total is None:
+        raise SourceUnavailable("The server's window does not say where it stands.")
+    text = needed(text_of(window, "text"), "window text")
+    match = whole_of(window, "match_start_chars"), whole_of(window, "match_end_chars")
+    connection = text_of(body, "connection_id") or text_of(body, "connector_instance_id") or ""
+    return FieldWindow(
+        RecordId(connection, needed(text_of(body, "stream"), "stream"), needed(text_of(body, "record_id"), "record")),
+        needed(text_of(field, "path"), "field"),
+        text_of(field, "type") or "string",
+        text,
+        start,
+        total,
+        len(text) if limit is None else limit,
+        (match[0], match[1]) if match[0] is not None and match[1] is not None else None,
+        _clamped_from(body),
+    )
+
+
+def _clamped_from(body: Mapping[str, Any]) -> int | None:
+    clamped = (warned for warned in decode_warnings(body) if warned.code == "limit_clamped")
+    return next((whole_of(warned.detail or {}, "requested_limit") for warned in clamped), None)
+
+
+def _whole(params: Params, name: str, least: int, most: int | None = None) -> int | None:
+    value = params.integer(name, refusal=InvalidWindow)
+    if value is not None and (value < least or (most is not None and value > most)):
+        bounds = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise InvalidWindow(f"{name} must be {bounds}.", param=name)
+    return value
+
+
+def _refuse_mixed(q: str | None, offset: int | None, before: int | None, after: int | None) -> None:
+    if q == "":
+        raise InvalidWindow("q must not be empty.", param="q")
+    if q is not None and offset is not None:
+        raise InvalidWindow("q and offset_chars exclude each other.", param="offset_chars")
+    if q is None and (before is not None or after is not None):
+        param = "after_chars" if before is None else "before_chars"
+        raise InvalidWindow(f"{param} needs q.", param=param)
+
+
+def _limit(asked: int | None, q: str | None, before: int | None, after: int | None) -> int:
+    """What the context adds up to, where context was asked for; an explicit limit still bounds it."""
+    around = (before or 0) + len(q or "") + (after or 0)
+    if asked is None:
+        return WINDOW_CHARS if before is None and after is None else around
+    return asked if after is None else min(asked, around)

@@ -1,0 +1,448 @@
+"""The schema document."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from itertools import groupby
+from typing import Any, cast
+
+from pdpp_server.errors import InvalidRequest
+from pdpp_server.model.catalogue import Catalogue, Holding, StreamEntry
+from pdpp_server.model.queries import SchemaQuery
+from pdpp_server.model.records import Warned
+from pdpp_server.model.sources import Origin, Source
+from pdpp_server.model.streams import (
+    DATES,
+    SCALARS,
+    Aggregations,
+    Expansion,
+    Field,
+    Relationship,
+    Stream,
+    View,
+)
+from pdpp_server.wire.envelope import (
+    Json,
+    finish,
+    is_object,
+    needed,
+    object_of,
+    objects_of,
+    present,
+    text_of,
+    texts_of,
+    url,
+    whole_of,
+)
+from pdpp_server.wire.params import Params
+from pdpp_server.wire.records import decode_origin, shown_label
+
+CLIENT_QUERY_EXTENSIONS = ("filter", "sort", "count", "view", "expand", "aggregate")
+AGGREGATES = ("sum", "min", "max", "group_by", "group_by_time", "count_distinct")
+NOT_GRANTED = "field_not_granted"
+
+_SEPARATORS = re.compile(r"[;,\[\]{}=\s]")
+
+
+def encode_query(query: SchemaQuery) -> str:
+    return url(
+        "schema",
+        view=None if query.full else "compact",
+        detail="full" if query.full else None,
+        stream=query.stream,
+        connection_id=query.connection_id,
+    )
+
+
+def decode_query(params: Params) -> SchemaQuery:
+    params.only("view", "detail", "stream", "connection_id")
+    stream, detail = params.text("stream"), params.text("detail")
+    if stream == "":
+        raise InvalidRequest("stream must not be empty.", param="stream")
+    if detail not in (None, "full"):
+        raise InvalidRequest("detail must be full.", param="detail")
+    full = detail == "full" and not wants_compact(params)
+    if full and stream is None:
+        raise InvalidRequest("detail=full needs a stream.", param="detail")
+    return SchemaQuery(stream, params.text("connection_id") or None, full)
+
+
+def wants_compact(params: Params) -> bool:
+    view = params.text("view")
+    if view is not None and view.strip().lower() != "compact":
+        raise InvalidRequest("view must be compact.", param="view")
+    return view is not None
+
+
+def encode_full(
+    catalogue: Catalogue, links_self: str, warnings: Iterable[Warned] = (), *, core_strict: bool = False
+) -> Json:
+    narrows = catalogue.token_kind == "owner" or not core_strict
+    connectors = [
+        {**_connector(source, entries), "streams": [_full_row(entry, narrows) for entry in entries]}
+        for source, entries in _by_source(catalogue)
+    ]
+    return finish({**_head(catalogue, core_strict), "connectors": connectors}, links_self, warnings)
+
+
+def encode_compact(
+    catalogue: Catalogue, links_self: str, warnings: Iterable[Warned] = (), *, core_strict: bool = False
+) -> Json:
+    narrows = catalogue.token_kind == "owner" or not core_strict
+    connectors: list[Json] = []
+    for source, entries in _by_source(catalogue):
+        lifted = _most_shared(entries)
+        connectors.append(
+            {
+                **_connector(source, entries),
+                **({"granted_connections": _encode_origins(lifted)} if lifted else {}),
+                "streams": [_compact_row(entry, narrows, lifted) for entry in entries],
+            }
+        )
+    counts = {"connector_count": len(connectors), "stream_count": len(catalogue.entries)}
+    body = {**_head(catalogue, core_strict), "detail": "compact", **counts, "connectors": connectors}
+    return finish(body, links_self, warnings)
+
+
+def decode(body: Mapping[str, Any]) -> Catalogue:
+    """Either form; the compact one gives back what it says and no more."""
+    bearer = object_of(body, "bearer")
+    grant_id = text_of(bearer, "grant_id")
+    return Catalogue(
+        needed(text_of(bearer, "token_kind"), "kind of token"),
+        text_of(bearer, "client_id"),
+        (grant_id,) if grant_id else (),
+        tuple(
+            _decode_entry(connector, row, grant_id)
+            for connector in objects_of(body, "connectors")
+            for row in objects_of(connector, "streams")
+        ),
+    )
+
+
+# What both forms share --------------------------------------------------------------------------------------------
+
+
+def _head(catalogue: Catalogue, core_strict: bool) -> Json:
+    bearer: Json = {"token_kind": catalogue.token_kind, "scope": "owner"}
+    if catalogue.token_kind != "owner":
+        grant_id = next(iter(catalogue.grant_ids), None)
+        bearer |= {"scope": "grant", **present(grant_id=grant_id, client_id=catalogue.client_id)}
+    extensions = [] if core_strict else list(CLIENT_QUERY_EXTENSIONS)
+    return {"object": "schema", "bearer": bearer, "capabilities": {"client_query_extensions": extensions}}
+
+
+def _by_source(catalogue: Catalogue) -> list[tuple[Source, list[StreamEntry]]]:
+    ordered = sorted(catalogue.entries, key=lambda entry: (*_place(entry.source), entry.stream.name))
+    return [(source, list(entries)) for source, entries in groupby(ordered, key=lambda entry: entry.source)]
+
+
+def _place(source: Source) -> tuple[str, str]:
+    return source.connector_key, source.id
+
+
+def _connector(source: Source, entries: list[StreamEntry]) -> Json:
+    return {
+        "object": "connector",
+        "connector_key": source.connector_key,
+        "connector_id": source.connector_key,
+        "source": {"kind": source.kind, "id": source.id},
+        "stream_count": len(entries),
+    }
+
+
+def _encode_origins(origins: Iterable[Origin]) -> list[Json]:
+    return [present(connection_id=origin.connection_id, display_name=shown_label(origin)) for origin in origins]
+
+
+def _declared(stream: Stream) -> Json:
+    """The members that both forms say of a stream, in the same words."""
+    return {
+        "name": stream.name,
+        "semantics": stream.semantics,
+        "primary_key": list(stream.primary_key),
+        **present(cursor_field=stream.cursor_field, consent_time_field=stream.consent_time_field),
+    }
+
+
+# The full form ----------------------------------------------------------------------------------------------------
+
+
+def _full_row(entry: StreamEntry, narrows: bool) -> Json:
+    stream = entry.stream
+    captured = max((holding.captured_at for holding in entry.holdings if holding.captured_at), default=None)
+    display = present(label=stream.label, detail=stream.detail)
+    return {
+        "object": "stream_metadata",
+        **_declared(stream),
+        **present(display=display or None, description=stream.description),
+        "selection": {"fields": stream.selects_fields, "resources": stream.selects_resources},
+        "schema": stream.schema,
+        "views": [{"id": view.id, "label": view.label, "fields": list(view.fields)} for view in stream.views],
+        "relationships": [asdict(relationship) for relationship in stream.relationships],
+        "query": _encode_query_block(stream),
+        "field_capabilities": {
+            name: _capability(stream, field, name in entry.granted, narrows) for name, field in stream.fields.items()
+        },
+        "expand_capabilities": [],
+        "record_count": sum(holding.records for holding in entry.holdings),
+        "granted_connections": [_encode_holding(holding) for holding in entry.holdings],
+        "freshness": {"status": "unknown", **present(captured_at=captured)},
+    }
+
+
+def _encode_holding(holding: Holding) -> Json:
+    return {
+        **_encode_origins((holding.origin,))[0],
+        "record_count": holding.records,
+        **present(earliest_at=holding.earliest, latest_at=holding.latest, captured_at=holding.captured_at),
+    }
+
+
+def _encode_query_block(stream: Stream) -> Json:
+    aggregations = {name: value for name, value in asdict(stream.aggregations).items() if value}
+    search = {
+        name: list(fields)
+        for name, fields in (("lexical_fields", stream.lexical_fields), ("semantic_fields", stream.semantic_fields))
+        if fields
+    }
+    return {
+        "range_filters": {name: list(operators) for name, operators in stream.range_filters.items()},
+        "search": search,
+        "aggregations": {name: value if value is True else list(value) for name, value in aggregations.items()},
+        "expand": [asdict(expansion) for expansion in stream.expansions],
+    }
+
+
+def _capability(stream: Stream, field: Field, granted: bool, narrows: bool) -> Json:
+    ranges = stream.range_filters.get(field.name)
+    filters = {
+        "exact_filter": _flag(field.is_scalar, granted),
+        "range_filter": {**_flag(ranges is not None, granted), **({"operators": list(ranges)} if ranges else {})},
+    }
+    return {
+        **present(type=field.schema.get("x_pdpp_type"), role=field.role),
+        "granted": granted,
+        "schema": field.schema,
+        **(filters if narrows else {}),
+        "lexical_search": _flag(field.name in stream.lexical_fields, granted),
+        "semantic_search": _flag(field.name in stream.semantic_fields, granted),
+        "aggregation": {kind: _flag(kind in _aggregates(stream, field.name), granted) for kind in AGGREGATES},
+    }
+
+
+def _flag(declared: bool, granted: bool) -> Json:
+    reason = {"reason": NOT_GRANTED} if declared and not granted else {}
+    return {"declared": declared, "usable": declared and granted, **reason}
+
+
+def _aggregates(stream: Stream, name: str) -> list[str]:
+    return [kind for kind in AGGREGATES if name in getattr(stream.aggregations, kind)]
+
+
+# The compact form -------------------------------------------------------------------------------------------------
+
+
+def _compact_row(entry: StreamEntry, narrows: bool, lifted: tuple[Origin, ...]) -> Json:
+    stream = entry.stream
+    own = _origins(entry)
+    return {
+        **_declared(stream),
+        **({"views": [view.id for view in stream.views]} if stream.views else {}),
+        "record_count": sum(holding.records for holding in entry.holdings),
+        **({"granted_connections": _encode_origins(own)} if own != lifted else {}),
+        "holdings": {holding.origin.connection_id: _encode_amounts(holding) for holding in entry.holdings},
+        "field_capabilities": {
+            name: _flags(stream, field, name in entry.granted, narrows) for name, field in stream.fields.items()
+        },
+        "expand_capabilities": [],
+    }
+
+
+def _origins(entry: StreamEntry) -> tuple[Origin, ...]:
+    return tuple(holding.origin for holding in entry.holdings)
+
+
+def _most_shared(entries: list[StreamEntry]) -> tuple[Origin, ...]:
+    counted = Counter(filter(None, (_origins(entry) for entry in entries)))
+    return counted.most_common(1)[0][0] if counted else ()
+
+
+def _encode_amounts(holding: Holding) -> list[int | str | None]:
+    """Records, earliest, latest, captured_at; what is unknown at the end is left off."""
+    amounts = [holding.records, holding.earliest, holding.latest, holding.captured_at]
+    while amounts[-1] is None:
+        amounts.pop()
+    return amounts
+
+
+def _flags(stream: Stream, field: Field, granted: bool, narrows: bool) -> str:
+    ranges, aggregates = stream.range_filters.get(field.name), _aggregates(stream, field.name)
+    flags = [f"t={_inline(field.type)}"]
+    if field.role:
+        flags.append(f"role={_inline(field.role)}")
+    if not granted:
+        flags.append("g=false")
+    abilities = {
+        "eq": "" if narrows and field.is_scalar else None,
+        "r": "|".join(ranges) if narrows and ranges is not None else None,
+        "lex": "" if field.name in stream.lexical_fields else None,
+        "sem": "" if field.name in stream.semantic_fields else None,
+        "a": "|".join(aggregates) if aggregates else None,
+    }
+    for name, value in abilities.items():
+        if value is not None:
+            shown = value if granted else f"unusable:{NOT_GRANTED}"
+            flags.append(f"{name}={shown}" if shown else name)
+    return ",".join(flags)
+
+
+def _inline(value: str) -> str:
+    return _SEPARATORS.sub("_", value)
+
+
+# Decoding ---------------------------------------------------------------------------------------------------------
+
+
+def _decode_entry(connector: Mapping[str, Any], row: Mapping[str, Any], grant_id: str | None) -> StreamEntry:
+    capabilities = object_of(row, "field_capabilities")
+    compact = {name: flags for name, flags in capabilities.items() if isinstance(flags, str)}
+    source = object_of(connector, "source") or object_of(row, "source")
+    return StreamEntry(
+        Source(
+            text_of(source, "kind") or "connector",
+            text_of(source, "id") or needed(text_of(connector, "connector_key"), "connector key"),
+        ),
+        _decode_compact_stream(row, compact) if compact else _decode_full_stream(row),
+        frozenset(name for name in capabilities if _is_granted(capabilities[name])),
+        _decode_holdings(connector, row),
+        grant_id,
+    )
+
+
+def _is_granted(capability: object) -> bool:
+    if isinstance(capability, str):
+        return "g=false" not in capability.split(",")
+    return is_object(capability) and cast("Mapping[str, Any]", capability).get("granted") is True
+
+
+def _decode_holdings(connector: Mapping[str, Any], row: Mapping[str, Any]) -> tuple[Holding, ...]:
+    """A server that gives one count for several connections leaves each without one."""
+    connections = objects_of(row, "granted_connections") or objects_of(connector, "granted_connections")
+    amounts, alone = object_of(row, "holdings"), len(connections) == 1
+    holdings: list[Holding] = []
+    for connection in connections:
+        origin = decode_origin({**_named(connector), **connection})
+        said = amounts.get(origin.connection_id)
+        if isinstance(said, list):
+            records, earliest, latest, captured = [*cast("list[Any]", said), None, None, None][:4]
+        else:
+            earliest, latest, captured = (
+                text_of(connection, name) for name in ("earliest_at", "latest_at", "captured_at")
+            )
+            records = whole_of(connection, "record_count") or (whole_of(row, "record_count") if alone else None)
+        holdings.append(Holding(origin, records or 0, earliest, latest, captured))
+    return tuple(holdings)
+
+
+def _named(connector: Mapping[str, Any]) -> Json:
+    return present(connector_key=text_of(connector, "connector_key"), connector_id=text_of(connector, "connector_id"))
+
+
+def _decode_full_stream(row: Mapping[str, Any]) -> Stream:
+    schema, query, display = object_of(row, "schema"), object_of(row, "query"), object_of(row, "display")
+    search, aggregations = object_of(query, "search"), object_of(query, "aggregations")
+    properties, selection = object_of(schema, "properties"), object_of(row, "selection")
+    ranges = object_of(query, "range_filters")
+    return Stream(
+        **_decode_declared(row, {name: _field(name, object_of(properties, name)) for name in properties}),
+        schema=schema,
+        selects_fields=selection.get("fields") is not False,
+        selects_resources=selection.get("resources") is not False,
+        views=tuple(
+            View(needed(text_of(view, "id"), "view id"), text_of(view, "label") or "", texts_of(view, "fields"))
+            for view in objects_of(row, "views")
+        ),
+        relationships=tuple(
+            Relationship(*(text_of(one, name) or "" for name in ("name", "stream", "foreign_key", "cardinality")))
+            for one in objects_of(row, "relationships")
+        ),
+        expansions=tuple(_expansion(one) for one in objects_of(query, "expand")),
+        range_filters={name: texts_of(ranges, name) for name in ranges},
+        lexical_fields=texts_of(search, "lexical_fields"),
+        semantic_fields=texts_of(search, "semantic_fields"),
+        aggregations=Aggregations(
+            count=aggregations.get("count") is True, **{kind: texts_of(aggregations, kind) for kind in AGGREGATES}
+        ),
+        label=text_of(display, "label"),
+        detail=text_of(display, "detail"),
+        description=text_of(row, "description"),
+    )
+
+
+def _decode_compact_stream(row: Mapping[str, Any], flags: Mapping[str, str]) -> Stream:
+    said = {name: dict(_split(flag) for flag in line.split(",")) for name, line in flags.items()}
+    fields = {name: Field(name, _flagged_type(flag), {}, flag.get("role")) for name, flag in said.items()}
+    return Stream(
+        **_decode_declared(row, fields),
+        schema={},
+        views=tuple(View(id, id, ()) for id in texts_of(row, "views")),
+        range_filters={name: _usable(flag["r"]) for name, flag in said.items() if "r" in flag},
+        lexical_fields=tuple(name for name, flag in said.items() if "lex" in flag),
+        semantic_fields=tuple(name for name, flag in said.items() if "sem" in flag),
+        aggregations=Aggregations(
+            count=False,
+            **{
+                kind: tuple(name for name, flag in said.items() if kind in _usable(flag.get("a", "")))
+                for kind in AGGREGATES
+            },
+        ),
+    )
+
+
+def _decode_declared(row: Mapping[str, Any], fields: dict[str, Field]) -> dict[str, Any]:
+    """A time or cursor field that is no field of the stream is not one: nothing could be read by it."""
+    cursor, consent = text_of(row, "cursor_field"), text_of(row, "consent_time_field")
+    return {
+        "name": needed(text_of(row, "name"), "stream name"),
+        "semantics": text_of(row, "semantics") or "mutable_state",
+        "fields": fields,
+        "primary_key": texts_of(row, "primary_key"),
+        "cursor_field": cursor if cursor in fields else None,
+        "consent_time_field": consent if consent in fields else None,
+    }
+
+
+def _field(name: str, schema: Mapping[str, Any]) -> Field:
+    types = schema.get("type")
+    several = cast("list[object]", types) if isinstance(types, list) else [types]
+    (one, *others) = [each for each in several if each != "null"] or [None]
+    type = one if isinstance(one, str) and not others else "mixed"
+    if type == "string" and schema.get("format") in DATES:
+        type = str(schema["format"])
+    return Field(name, type, schema, text_of(schema, "x_pdpp_role"))
+
+
+def _flagged_type(flag: Mapping[str, str]) -> str:
+    """Where a server prints a type of its own, a field that can be compared is at least a string."""
+    type = flag.get("t", "mixed")
+    return "string" if "eq" in flag and type not in SCALARS | DATES else type
+
+
+def _split(flag: str) -> tuple[str, str]:
+    name, _, value = flag.partition("=")
+    return name, value
+
+
+def _usable(value: str) -> tuple[str, ...]:
+    return () if not value or value.startswith("unusable:") else tuple(value.split("|"))
+
+
+def _expansion(body: Mapping[str, Any]) -> Expansion:
+    usual = Expansion(text_of(body, "name") or "")
+    return Expansion(
+        usual.name,
+        whole_of(body, "default_limit") or usual.default_limit,
+        whole_of(body, "max_limit") or usual.max_limit,
+    )

@@ -1,0 +1,240 @@
+"""Search: query string and result page."""
+
+import re
+from collections.abc import Iterable, Mapping
+from html import escape, unescape
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from pdpp_server.errors import InvalidCursor, InvalidRequest
+from pdpp_server.model.queries import SEARCH_LIMIT, SEARCH_LIMIT_MAX, FetchQuery, SearchQuery
+from pdpp_server.model.records import Excerpt, Hit, Recall, RecordId, SearchPage, Warned
+from pdpp_server.wire import fetch
+from pdpp_server.wire.envelope import (
+    Json,
+    decode_warnings,
+    encode_warnings,
+    limit_clamped,
+    needed,
+    object_of,
+    objects_of,
+    present,
+    text_of,
+    url,
+    whole_of,
+)
+from pdpp_server.wire.params import ALIAS, Params
+from pdpp_server.wire.records import decode_origin, encode_origin
+
+SCORE_KIND, SCORE_ORDER = "bm25_visible", "higher_is_better"
+
+_MARKED = re.compile(r"<(/?)mark>")
+
+
+def encode_query(query: SearchQuery) -> str:
+    return url(
+        "search",
+        q=query.text,
+        streams=query.streams,
+        connection_id=query.connection_id,
+        limit=query.limit,
+        cursor=query.cursor,
+    )
+
+
+def decode_query(params: Params) -> SearchQuery:
+    params.only("q", "limit", "cursor", "connection_id", ALIAS, lists=("streams",))
+    text = params.text("q")
+    if not text or not text.strip():
+        raise InvalidRequest("q must hold at least one word.", param="q")
+    limit = params.integer("limit")
+    if limit is not None and limit <= 0:
+        raise InvalidRequest("limit must be at least 1.", param="limit")
+    cursor = params.text("cursor")
+    if cursor == "":
+        raise InvalidCursor("cursor must not be empty.", param="cursor")
+    clamped_from = limit if limit and limit > SEARCH_LIMIT_MAX else None
+    if clamped_from:
+        params.warnings.append(limit_clamped("limit", clamped_from, SEARCH_LIMIT_MAX))
+    return SearchQuery(
+        text,
+        params.texts("streams"),
+        params.connection_id(),
+        min(limit or SEARCH_LIMIT, SEARCH_LIMIT_MAX),
+        cursor,
+        clamped_from,
+    )
+
+
+def encode_page(page: SearchPage, links_self: str, warnings: Iterable[Warned] = ()) -> Json:
+    return {
+        "object": "list",
+        "url": "/v1/search",
+        "has_more": page.next_cursor is not None,
+        **present(next_cursor=page.next_cursor),
+        "data": [_encode_hit(hit) for hit in page.hits],
+        "links": {"self": links_self, "next": _next(links_self, page.next_cursor)},
+        "meta": {
+            **_encode_recall(page.recall),
+            **present(as_of=page.as_of),
+            "warnings": encode_warnings((*page.warnings, *warnings)),
+        },
+    }
+
+
+def decode_page(body: Mapping[str, Any]) -> SearchPage:
+    meta = object_of(body, "meta")
+    return SearchPage(
+        tuple(_decode_hit(hit) for hit in objects_of(body, "data")),
+        text_of(body, "next_cursor"),
+        _decode_recall(meta),
+        text_of(meta, "as_of"),
+        decode_warnings(body),
+    )
+
+
+def _next(links_self: str, cursor: str | None) -> str | None:
+    if cursor is None:
+        return None
+    path, _, query = links_self.partition("?")
+    kept = [pair for pair in parse_qsl(query, keep_blank_values=True) if pair[0] != "cursor"]
+    return f"{path}?{urlencode([*kept, ('cursor', cursor)])}"
+
+
+# Hits -------------------------------------------------------------------------------------------------------------
+
+
+def _encode_hit(hit: Hit) -> Json:
+    return {
+        "object": "search_result",
+        "stream": hit.id.stream,
+        "record_key": hit.id.key,
+        "connector_id": hit.origin.connector_key,
+        **encode_origin(hit.origin),
+        "title": hit.title,
+        "emitted_at": hit.emitted_at,
+        **present(authored_at=hit.authored_at),
+        "matched_fields": list(dict.fromkeys(excerpt.field for excerpt in hit.excerpts)),
+        "record_url": fetch.encode_query(FetchQuery(hit.id.stream, hit.id.key, hit.id.connection_id)),
+        **present(score=_encode_score(hit.score)),
+        **(_encode_evidence(hit) if hit.excerpts else {}),
+        **present(cursor=hit.cursor),
+    }
+
+
+def _decode_hit(body: Mapping[str, Any]) -> Hit:
+    origin = decode_origin(body)
+    stream, key = needed(text_of(body, "stream"), "stream"), needed(text_of(body, "record_key"), "record key")
+    score = object_of(body, "score").get("value")
+    return Hit(
+        RecordId(origin.connection_id, stream, key),
+        origin,
+        text_of(body, "title") or "",
+        text_of(body, "emitted_at") or "",
+        text_of(body, "authored_at"),
+        tuple(filter(None, (_decode_excerpt(excerpt) for excerpt in objects_of(body, "evidence_excerpts")))),
+        float(score) if isinstance(score, int | float) else None,
+        text_of(body, "cursor"),
+    )
+
+
+def _encode_score(score: float | None) -> Json | None:
+    return None if score is None else {"kind": SCORE_KIND, "value": score, "order": SCORE_ORDER}
+
+
+def _encode_evidence(hit: Hit) -> Json:
+    first = hit.excerpts[0]
+    before, after = "…" if first.start else "", "…" if first.end < first.total_chars else ""
+    return {
+        "snippet": {"field": first.field, "text": f"{before}{_marked(first)}{after}"},
+        "evidence_excerpts": [_encode_excerpt(hit.id, excerpt) for excerpt in hit.excerpts],
+    }
+
+
+def _encode_excerpt(id: RecordId, excerpt: Excerpt) -> Json:
+    match_start, match_end = excerpt.marks[0] if excerpt.marks else (None, None)
+    return {
+        "object": "evidence_excerpt",
+        "field_path": excerpt.field,
+        "preview_text": _marked(excerpt),
+        "provenance": "lexical_match",
+        "truncated": excerpt.start > 0 or excerpt.end < excerpt.total_chars,
+        "offset_chars": excerpt.start,
+        **present(match_start_chars=match_start, match_end_chars=match_end),
+        "total_chars": excerpt.total_chars,
+        "read": {
+            "object": "field_window_read",
+            "method": "GET",
+            "route": url("streams", id.stream, "records", id.key, "field-window"),
+            "stream": id.stream,
+            "record_id": id.key,
+            "field": excerpt.field,
+            "connection_id": id.connection_id,
+            "offset_chars": excerpt.start,
+        },
+    }
+
+
+def _decode_excerpt(body: Mapping[str, Any]) -> Excerpt | None:
+    """None where the server did not say where in the field its text stands: that proves nothing."""
+    field, marked = text_of(body, "field_path"), text_of(body, "preview_text")
+    start, total = whole_of(body, "offset_chars"), whole_of(body, "total_chars")
+    if field is None or marked is None or start is None or total is None:
+        return None
+    text, marks = _unmarked(marked, start)
+    return Excerpt(field, text, start, marks, total)
+
+
+def _marked(excerpt: Excerpt) -> str:
+    """The text with its matches in mark tags; all else is escaped, so no other tag is one."""
+    pieces: list[str] = []
+    done = excerpt.start
+    for start, end in excerpt.marks:
+        before, match = (excerpt.text[a - excerpt.start : b - excerpt.start] for a, b in ((done, start), (start, end)))
+        pieces += [escape(before, quote=False), "<mark>", escape(match, quote=False), "</mark>"]
+        done = end
+    return "".join((*pieces, escape(excerpt.text[done - excerpt.start :], quote=False)))
+
+
+def _unmarked(marked: str, start: int) -> tuple[str, tuple[tuple[int, int], ...]]:
+    text, opened, marks = "", start, list[tuple[int, int]]()
+    pieces = _MARKED.split(marked)  # text, "" or "/", text, ...
+    for index in range(0, len(pieces), 2):
+        if index:
+            place = start + len(text)
+            if pieces[index - 1]:
+                marks.append((opened, place))
+            opened = place
+        text += unescape(pieces[index])
+    return text, tuple(marks)
+
+
+# What was ranked --------------------------------------------------------------------------------------------------
+
+
+def _encode_recall(recall: Recall) -> Json:
+    counted = recall.matches is not None
+    accuracy = ("exact" if recall.matches_exact else "lower_bound") if counted else "not_counted"
+    scope = "all_matches" if recall.complete else "unknown" if recall.ranked is None else "candidate_window"
+    return {
+        "count": recall.matches,
+        "count_accuracy": accuracy,
+        "recall": {
+            "complete": recall.complete,
+            "ranking_scope": scope,
+            "truncated": not recall.complete,
+            **present(ranked_candidate_count=recall.ranked, candidate_window_limit=recall.window),
+        },
+    }
+
+
+def _decode_recall(meta: Mapping[str, Any]) -> Recall:
+    """A server that says nothing about its ranking has not ranked everything, as far as we know."""
+    recall = object_of(meta, "recall")
+    return Recall(
+        recall.get("complete") is True,
+        whole_of(meta, "count"),
+        meta.get("count_accuracy") == "exact",
+        whole_of(recall, "ranked_candidate_count"),
+        whole_of(recall, "candidate_window_limit"),
+    )

@@ -1,0 +1,1 @@
+"""The tests: promises, scenarios through the public doors, units, contracts and budgets."""

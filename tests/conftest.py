@@ -1,0 +1,38 @@
+"""The world of the tests: one owner, two chat accounts that share record ids, a clock that stands still.
+
+`world` is a whole server in a folder of its own (see tests/worlds/world.py). What most tests need of it:
+
+    world.reader.search(SearchQuery("lease"))       what an agent would get
+    world.grant(world.both("messages", fields=[...]))   a token for less
+    world.deliver(chat.WORK, [chat.message("m9", text="...")])   more records
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.worlds.world import Clock, World, build, close
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """An empty folder for a server."""
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def world(home: Path, clock: Clock) -> Iterator[World]:
+    built = build(home, clock)
+    yield built
+    close(built.services)

@@ -1,0 +1,1 @@
+"""The house keeping itself: promises, error table, docs, map, layers, public names."""

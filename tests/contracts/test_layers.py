@@ -1,0 +1,139 @@
+"""The walls of the house: who may import whom, and what only one place may do."""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tools.tree import PACKAGE, ROOT
+
+LINT_IMPORTS = Path(sys.executable).with_name("lint-imports")
+
+SQL = re.compile(
+    r"(?:^|[\n(;])\s*(?:select\s.+?\sfrom\s|insert\s+(?:or\s+\w+\s+)?into\s|delete\s+from\s|update\s+\w+\s+set\s"
+    r"|create\s+(?:virtual\s+)?(?:table|index|view|trigger)\s|pragma\s+\w)",
+    re.IGNORECASE | re.DOTALL,
+)
+OUTSIDE_WORLD = re.compile(
+    r"^(?:os\.(?:environb?|getenv)|time\.time(?:_ns)?"
+    r"|(?:datetime\.)?datetime\.(?:now|utcnow|today)|(?:datetime\.)?date\.today)$"
+)
+
+Net = Callable[[ast.Module], Iterator[tuple[int, str]]]
+
+
+def dotted(node: ast.expr) -> str:
+    """`a.b.c` for a chain of attributes, else an empty text."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=value, attr=attr) if dotted(value):
+            return f"{dotted(value)}.{attr}"
+        case _:
+            return ""
+
+
+def proofs(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Where a `Permitted` is made."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            made = node.func.value if isinstance(node.func, ast.Subscript) else node.func
+            if dotted(made).split(".")[-1] == "Permitted":
+                yield node.lineno, "makes a Permitted"
+
+
+def statements(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Where a text that is no docstring reads as SQL."""
+    prose: set[ast.AST] = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(value=str(text)) if node not in prose and SQL.search(text):
+                yield node.lineno, "speaks SQL"
+            case ast.JoinedStr(values=values):
+                text = "".join(str(part.value) if isinstance(part, ast.Constant) else "x" for part in values)
+                if SQL.search(text):
+                    yield node.lineno, "speaks SQL"
+            case _:
+                pass
+
+
+def surroundings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Where the clock or the environment is read, by whatever name it was imported."""
+    names: dict[str, str] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=aliases):
+                names |= {alias.asname: alias.name for alias in aliases if alias.asname}
+            case ast.ImportFrom(module=str(module), names=aliases):
+                names |= {alias.asname or alias.name: f"{module}.{alias.name}" for alias in aliases}
+            case _:
+                pass
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute | ast.Name):
+            first, _, rest = dotted(node).partition(".")
+            whole = ".".join(part for part in (names.get(first, first), rest) if part)
+            if OUTSIDE_WORLD.match(whole):
+                yield node.lineno, f"reads {whole}"
+
+
+RULES: list[tuple[str, Net, tuple[str, ...]]] = [
+    ("only grants/permit.py makes a Permitted", proofs, ("grants/permit.py",)),
+    ("only the store writes SQL", statements, ("store/",)),
+    ("clock and environment come in as values", surroundings, ("settings.py", "app.py", "cli/", "mcp/stdio.py")),
+]
+
+
+@pytest.mark.parametrize(("net", "allowed"), [rule[1:] for rule in RULES], ids=[rule[0] for rule in RULES])
+def test_only_one_place_does_it(net: Net, allowed: tuple[str, ...]) -> None:
+    caught: list[str] = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        if not name.startswith(allowed):
+            caught += [f"{name}:{line} {what}" for line, what in net(ast.parse(path.read_text("utf-8")))]
+    assert caught == []
+
+
+@pytest.mark.parametrize(
+    ("net", "source"),
+    [
+        (proofs, "Permitted(query, scope)"),
+        (proofs, "permitted.Permitted[SearchQuery](query, scope)"),
+        (statements, "sql = 'select rkey from rec where rid = :rid'"),
+        (statements, "sql = '''\nINSERT OR IGNORE INTO rec values (1)\n'''"),
+        (statements, "sql = f'select {columns} from rec'"),
+        (statements, "sql = 'with x as (select 1 from rec) ...'"),
+        (surroundings, "import os\nhome = os.environ['PDPP_HOME']"),
+        (surroundings, "from os import getenv\nhome = getenv('PDPP_HOME')"),
+        (surroundings, "import time as t\nnow = t.time()"),
+        (surroundings, "from datetime import datetime, UTC\nnow = datetime.now(UTC)"),
+        (surroundings, "import datetime\nnow = datetime.datetime.now()"),
+        (surroundings, "def f(now=time.time): ..."),
+    ],
+)
+def test_a_net_catches(net: Net, source: str) -> None:
+    assert list(net(ast.parse(source)))
+
+
+@pytest.mark.parametrize(
+    ("net", "source"),
+    [
+        (proofs, "def read(permitted: Permitted[SearchQuery]) -> None: ..."),
+        (statements, '"""select a record from the store"""'),
+        (statements, "text = 'You may select fields from the list.'"),
+        (surroundings, "import time\nstarted = time.perf_counter()"),
+        (surroundings, "moment = datetime.fromisoformat(text)"),
+    ],
+)
+def test_a_net_lets_pass(net: Net, source: str) -> None:
+    assert list(net(ast.parse(source))) == []
+
+
+def test_the_import_contracts_hold() -> None:
+    done = subprocess.run(
+        [LINT_IMPORTS, "--no-cache", "--no-logo"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout

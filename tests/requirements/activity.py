@@ -1,0 +1,63 @@
+"""What the disclosure log promises: no answer without a durable line of what it held."""
+
+from tests.requirements import later
+from tests.requirements.promise import Promise
+
+PROMISES: dict[str, Promise] = {
+    "log.line.before-answer": Promise(
+        source="design: no log line, no record",
+        says="When an answer reaches the caller, its line survives the death of the process.",
+    ),
+    "log.line.what": Promise(
+        source="design: no log line, no record",
+        says="A line names grant, client, operation, time, request id, bytes, and the connections, streams, fields "
+        "and records disclosed.",
+        ruling=(24,),
+    ),
+    "log.line.hashed-content": Promise(
+        source="design: no log line, no record",
+        says="Search words and other content in a query stand in the log only as hashes.",
+    ),
+    "log.line.never-less": Promise(
+        source="design: two channels",
+        says="A line names at least every record and field that the answer showed.",
+    ),
+    "log.chain.hashes": Promise(
+        source="design: no log line, no record",
+        says="Each line holds the hash of the line before it in its segment.",
+    ),
+    "log.chain.one-segment-per-process": Promise(
+        source="design: no log line, no record",
+        says="Two processes write two segments, and neither waits for the other.",
+    ),
+    "log.verify.edits": Promise(
+        source="design: no log line, no record",
+        says="Verification names the first line that was changed, added or removed.",
+    ),
+    "log.verify.truncation": Promise(
+        source="design: no log line, no record",
+        says="Verification finds a segment that lost its end.",
+    ),
+    "log.failure.closed": Promise(
+        source="design: no log line, no record",
+        says="If the line cannot be written, the read is refused with 503 `disclosure_log_unavailable` and no data.",
+        ruling=(37,),
+    ),
+    "log.index.derived": Promise(
+        source="design: no log line, no record",
+        says="The index of the log can be deleted and is built again from the segments with the same content.",
+    ),
+    "log.sync.full": Promise(
+        source="design: no log line, no record",
+        says="`PDPP_LOG_SYNC=full` asks the disk to keep each line before the answer leaves.",
+    ),
+    "log.owner.activity": Promise(
+        source="design: commands",
+        says="The owner reads what was disclosed, by grant, record or request, in the terminal.",
+    ),
+    "log.owner.page": Promise(
+        source="design: no log line, no record",
+        says="The owner reads the same on a page.",
+        deferred=later.PAGES,
+    ),
+}

@@ -1,0 +1,134 @@
+"""What the command promises: what it prints, how it ends, and that a person is never left with a riddle."""
+
+from tests.requirements.promise import Promise
+
+PROMISES: dict[str, Promise] = {
+    # how it ends
+    "cli.exit.usage": Promise(
+        source="design: commands",
+        says="What is not understood ends with 64, prints nothing on standard output and points to the help.",
+    ),
+    "cli.exit.one-line": Promise(
+        source="design: errors",
+        says="A refusal is one line on standard error: what is wrong, what to do, its code; never a traceback.",
+    ),
+    "cli.exit.no-credential": Promise(
+        source="design: commands",
+        says="Where there is no grant to read by it ends with 78, and says how to make one.",
+    ),
+    "cli.exit.settings": Promise(
+        source="design: commands",
+        says="A setting that cannot be meant ends with 64 and is named with what it may be.",
+    ),
+    "cli.help.examples": Promise(
+        source="design: commands",
+        says="Help lists every verb, teaches each by an example, and touches no home.",
+    ),
+    "cli.readme.commands": Promise(
+        source="design: commands",
+        says="Every command of the README works as it is written, and every verb that it names exists.",
+    ),
+    # import and sources
+    "cli.import.counts": Promise(
+        source="design: commands",
+        says="An import says how many lines were accepted, unchanged and rejected, and one without a record ends with "
+        "1.",
+    ),
+    "cli.import.rejections": Promise(
+        source="design: commands",
+        says="It shows the first 20 rejected lines and the command that shows all of them, in the order of the file.",
+    ),
+    "cli.import.stopped": Promise(
+        source="design: commands",
+        says="Ctrl-C says how many records are kept, and the same command run again brings in the others.",
+    ),
+    "cli.import.full-disk": Promise(
+        source="design: commands",
+        says="A disk without room is said in a line, and what was there before stays readable.",
+    ),
+    "cli.sources.empty": Promise(
+        source="design: commands",
+        says="An empty home says how to begin.",
+    ),
+    # grants
+    "cli.grants.created": Promise(
+        source="design: commands",
+        says="A new grant prints its token once, its end, and the line that an agent is configured with.",
+    ),
+    "cli.grants.client-name": Promise(
+        source="design: processes and home",
+        says="A client that is saved has a name of 64 plain characters at most and a file that no other name shares.",
+    ),
+    "cli.grants.ends": Promise(
+        source="design: commands",
+        says="A grant ends when it was told to, and an end that cannot be meant makes no grant.",
+    ),
+    "cli.grants.listed": Promise(
+        source="design: commands",
+        says="The list has every grant with its state, and an unknown one is named with the way to the list.",
+    ),
+    "cli.grants.bad-selection": Promise(
+        source="authorization contract: selection request",
+        says="A selection that cannot be given is refused in a line with its place, and makes no grant.",
+    ),
+    "cli.grants.explained": Promise(
+        source="design: commands",
+        says="Whether a read would be permitted, and of what, is said in sentences.",
+    ),
+    "cli.owner.token": Promise(
+        source="design: commands",
+        says="An owner's token is shown once with its end, lives the days that were asked for, and is new each time.",
+    ),
+    # reading
+    "cli.read.agents-words": Promise(
+        source="design: commands",
+        says="The terminal prints the very text that an agent reads, and with --json its structured content.",
+    ),
+    "cli.read.refusals": Promise(
+        source="design: errors",
+        says="A refused read ends with 1, in the words that the agent gets and with its request id.",
+    ),
+    "cli.read.one-grant": Promise(
+        source="design: commands",
+        says="The only live grant is read by; of several one must be named, and they are listed.",
+    ),
+    "cli.activity.narrowed": Promise(
+        source="design: commands",
+        says="What was disclosed is listed newest first, and narrowed by grant, request or record.",
+    ),
+    "cli.activity.verify": Promise(
+        source="design: no log line, no record",
+        says="A log that somebody touched ends with 1 and names the file and the line.",
+    ),
+    # serving
+    "cli.serve.port-taken": Promise(
+        source="design: commands",
+        says="A taken port is said in a line with the way out.",
+    ),
+    "cli.serve.loopback": Promise(
+        source="design: commands",
+        says="Others are let in only on purpose: an address that they can reach needs a public one, or a flag.",
+    ),
+    "cli.serve.signals": Promise(
+        source="design: commands",
+        says="A polite signal ends the server without a traceback.",
+    ),
+    "cli.demo.journey": Promise(
+        source="design: commands",
+        says="The demo shows one journey from what there is to what the owner sees, each call made of the answer "
+        "before.",
+    ),
+    "cli.demo.lines-work": Promise(
+        source="design: commands",
+        says="The lines that the demo prints work while it runs.",
+    ),
+    "cli.demo.cleans-up": Promise(
+        source="design: commands",
+        says="However the demo ends, its folder is gone and nothing of the owner's was touched.",
+    ),
+    "cli.demo.sample": Promise(
+        source="design: commands",
+        says="The sample is hard on purpose: shared ids, several scripts and zones, a long text, and one that gives "
+        "orders.",
+    ),
+}

@@ -1,0 +1,97 @@
+"""What grants promise: what the owner agreed to is all that a client can learn."""
+
+from tests.requirements.promise import Promise
+
+PROMISES: dict[str, Promise] = {
+    "grants.permit.streams": Promise(
+        source="resource server contract: grant enforcement order",
+        says="Only the streams named in the grant can be read.",
+    ),
+    "grants.permit.connections": Promise(
+        source="resource server contract: grant enforcement order",
+        says="Only records of the connections that the grant names for a stream can be read.",
+    ),
+    "grants.permit.fields": Promise(
+        source="resource server contract: grant enforcement order",
+        says="No answer holds a value of a field outside the grant.",
+    ),
+    "grants.permit.time": Promise(
+        source="resource server contract: grant enforcement order",
+        says="Only records from since on and before until are visible, and one without a readable time is hidden.",
+    ),
+    "grants.permit.resources": Promise(
+        source="resource server contract: grant enforcement order",
+        says="If the grant names record keys, only exactly these records are visible, compound keys included.",
+    ),
+    "grants.permit.request-narrows": Promise(
+        source="resource server contract: grant enforcement order",
+        says="What a request names can only narrow what the grant gives.",
+    ),
+    "grants.permit.monotone": Promise(
+        source="design: a grant is asked in one place",
+        says="A narrower grant never permits what a wider one refuses.",
+    ),
+    "grants.permit.only-key": Promise(
+        source="design: a grant is asked in one place",
+        says="Only permit makes the value that opens a read of the store.",
+    ),
+    "grants.permit.frozen": Promise(
+        source="resource server contract: grant enforcement order",
+        says="A later declaration with new or newly required fields adds nothing to an old grant.",
+    ),
+    "grants.permit.handles-grant-nothing": Promise(
+        source="MCP adapter contract: resources and handles",
+        says="A handle of data outside the grant gives the refusal of the grant, whoever made the handle.",
+        scenario=("S130",),
+    ),
+    "grants.worlds.same-bytes": Promise(
+        source="design: a grant is asked in one place",
+        says="Two servers that differ only in what a grant hides answer every read with the same bytes, cursors apart.",
+    ),
+    "grants.worlds.ranking": Promise(
+        source="design: a grant is asked in one place",
+        says="Hidden records and fields change neither the order, nor the snippets, nor the count of a search.",
+    ),
+    "grants.worlds.errors": Promise(
+        source="design: a grant is asked in one place",
+        says="A refusal is the same whether or not the hidden data exists.",
+    ),
+    "grants.worlds.cursors": Promise(
+        source="design: a grant is asked in one place",
+        says="The cursors of two such servers have the same length and lead to the same records.",
+        ruling=(18,),
+    ),
+    "grants.lifecycle.expired": Promise(
+        source="authorization contract: revocation and expiry",
+        says="A grant past its end refuses with `grant_expired`.",
+    ),
+    "grants.lifecycle.revoked": Promise(
+        source="authorization contract: revocation and expiry",
+        says="A revoked grant refuses the very next request with `grant_revoked`.",
+    ),
+    "grants.lifecycle.consumed": Promise(
+        source="authorization contract: grant object",
+        says="A single-use grant that gave its token gives no second one: `grant_consumed`.",
+        deferred="A grant and its token are made together, so nothing asks for a second one before the flows exist.",
+    ),
+    "grants.lifecycle.final": Promise(
+        source="authorization contract: grant object",
+        says="A grant is never changed or revived; it is revoked and issued anew.",
+    ),
+    "grants.tokens.hashed": Promise(
+        source="authorization contract: token endpoint",
+        says="No token stands in the database in clear; it is found by its hash.",
+    ),
+    "grants.issue.resolution": Promise(
+        source="authorization contract: selection request",
+        says="Wildcards, presets and views are resolved into frozen streams and fields when the grant is issued.",
+    ),
+    "grants.issue.package": Promise(
+        source="authorization contract: packages",
+        says="A selection of several sources makes a package with one child grant for each source.",
+    ),
+    "grants.explain.same-decision": Promise(
+        source="design: commands",
+        says="The explanation of a decision in words always agrees with the decision.",
+    ),
+}

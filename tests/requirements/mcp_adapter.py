@@ -1,0 +1,728 @@
+"""What the MCP adapter promises: six read tools, one handle, two channels, nothing beyond the grant."""
+
+from tests.requirements import later
+from tests.requirements.promise import Promise
+
+SIX = "The tools query_records and aggregate come with the whole resource server."
+
+PROMISES: dict[str, Promise] = {
+    # credentials
+    "mcp.credentials.scoped": Promise(
+        source="MCP adapter contract: server",
+        says="With a cached scoped token the stdio adapter serves, and every read is made under that token's grant.",
+        scenario=("S001",),
+    ),
+    "mcp.credentials.none": Promise(
+        source="MCP adapter contract: server",
+        says="Without a usable token it exits with 78, says how to get one, and uses no owner token instead.",
+        scenario=("S002",),
+    ),
+    "mcp.credentials.connect-named": Promise(
+        source="MCP adapter contract: server",
+        says="The way to a token that it names is pdpp connect.",
+        scenario=("S002",),
+        deferred="The connect command comes with the authorization server; until then `pdpp grants create` is named.",
+    ),
+    "mcp.credentials.owner-environment": Promise(
+        source="design: owner credentials never reach MCP",
+        says="An owner token or session in its environment makes it exit with 77, also beside a scoped token.",
+        scenario=("S003", "S101"),
+    ),
+    "mcp.credentials.kind-asked": Promise(
+        source="design: owner credentials never reach MCP",
+        says="An owner token in the cache or in `PDPP_ACCESS_TOKEN` is refused with 77, whatever its file calls it.",
+        scenario=("S101",),
+    ),
+    "mcp.credentials.client-named": Promise(
+        source="design: processes and home",
+        says="The only cached client is used unnamed; several and none named exit with 78 and list the names.",
+    ),
+    "mcp.credentials.revoked-live": Promise(
+        source="authorization contract: revocation and expiry",
+        says="After a revocation the next tool call of a running adapter is refused.",
+    ),
+    # stdio
+    "mcp.stdio.stdout-protocol": Promise(
+        source="MCP adapter contract: server",
+        says="Standard output holds protocol messages only, and diagnostics go to standard error.",
+        scenario=("S012",),
+    ),
+    "mcp.stdio.no-profiles": Promise(
+        source="design: six tools, no profiles",
+        says="No flag, variable or tool of the adapter names a profile.",
+        scenario=("S097",),
+    ),
+    "mcp.stdio.no-server-needed": Promise(
+        source="design: what it is",
+        says="The adapter reads the embedded store with no server running.",
+    ),
+    "mcp.protocol.both-eras": Promise(
+        source="design: two protocol eras",
+        says="Clients of both protocol eras connect, list the tools and call them over stdio.",
+    ),
+    "mcp.protocol.unknown-tool": Promise(
+        source="design: errors",
+        says="A call of a tool that does not exist is a protocol error, and bad arguments are a refusal.",
+    ),
+    # adapter
+    "mcp.adapter.changes-nothing": Promise(
+        source="MCP adapter contract: server",
+        says="Using every tool leaves grants, tokens, connections, declarations and records as they were.",
+        scenario=("S004",),
+    ),
+    "mcp.adapter.same-door": Promise(
+        source="MCP adapter contract: server",
+        says="A tool shows what the /v1 endpoint shows under the same token, and tries no other credential.",
+        scenario=("S100",),
+    ),
+    "mcp.adapter.network-port": Promise(
+        source="design: commands",
+        says="The adapter on another server answers as the adapter on the embedded store.",
+        deferred=later.NETWORK,
+    ),
+    # tools/list
+    "mcp.tools.exact-six": Promise(
+        source="design: six tools, no profiles",
+        says="The tools are schema, `query_records`, aggregate, search, fetch and `read_record_field`, and no others.",
+        scenario=("S098",),
+        ruling=(2,),
+        deferred=SIX,
+    ),
+    "mcp.tools.no-others": Promise(
+        source="design: six tools, no profiles",
+        says="Every listed tool is one of the six reads; `list_streams`, `fetch_blob`, event and developer tools are "
+        "absent.",
+        scenario=("S098", "S102"),
+        ruling=(2, 40),
+    ),
+    "mcp.tools.strict-arguments": Promise(
+        source="MCP adapter contract: server",
+        says="An argument that a tool does not know is refused by name with the valid ones, before any read.",
+        scenario=("S007",),
+    ),
+    "mcp.tools.limit-refused": Promise(
+        source="design: nothing is silently different",
+        says="A limit of 100 is accepted and 101 refused, not lowered.",
+    ),
+    "mcp.tools.annotations": Promise(
+        source="MCP adapter contract: server",
+        says="Every tool is marked read-only, not destructive, idempotent and closed-world.",
+        scenario=("S122",),
+    ),
+    "mcp.tools.connection-argument": Promise(
+        source="MCP adapter contract: tools",
+        says="Every tool that reads data takes an optional `connection_id`, and none takes `connector_instance_id` or "
+        "a connector address.",
+        scenario=("S009", "S099"),
+    ),
+    "mcp.tools.guidance-once": Promise(
+        source="MCP adapter contract: server",
+        says="The long guidance on `connection_id` stands in the instructions and in no tool description.",
+        scenario=("S127",),
+    ),
+    "mcp.tools.teach-handles": Promise(
+        source="MCP adapter contract: search",
+        says="Descriptions, output schemas, instructions and documentation all teach the one handle.",
+        scenario=("S070",),
+    ),
+    "mcp.tools.static-descriptions": Promise(
+        source="MCP adapter contract: server",
+        says="The list of tools is the same for every grant and all data.",
+    ),
+    "mcp.tools.output-schemas": Promise(
+        source="MCP adapter contract: tools",
+        says="What a tool returns fits the output schema that it lists.",
+    ),
+    "mcp.instructions.first-512": Promise(
+        source="MCP adapter contract: server",
+        says="The first 512 characters of the instructions stand alone: schema first, `connection_id` and paging.",
+        scenario=("S126",),
+    ),
+    "mcp.instructions.typed-filters": Promise(
+        source="MCP adapter contract: server",
+        says="They name typed filters too.",
+        scenario=("S126",),
+        deferred="No tool takes a filter yet; they come with `query_records`.",
+    ),
+    "mcp.instructions.no-owner-token": Promise(
+        source="MCP adapter contract: server",
+        says="The instructions never ask for an owner token.",
+        scenario=("S126",),
+    ),
+    # channels and refusals
+    "mcp.channels.text-enough": Promise(
+        source="design: two channels",
+        says="The text alone holds whole handles, what was shown of how many, the cursor and the next call.",
+        scenario=("S137",),
+    ),
+    "mcp.channels.structured-enough": Promise(
+        source="design: two channels",
+        says="The structured content alone holds the same, with the next calls as tool and arguments.",
+    ),
+    "mcp.channels.rest-call": Promise(
+        source="design: two channels",
+        says="A text with fewer items than its page prints the page's cursor and a call that goes on without a gap.",
+        ruling=(31,),
+    ),
+    "mcp.channels.next-step-is-a-tool": Promise(
+        source="MCP adapter contract: resources and handles",
+        says="An incomplete preview names a tool call whose arguments are visible and that works as printed.",
+        scenario=("S081",),
+    ),
+    "mcp.channels.no-dead-handles": Promise(
+        source="MCP adapter contract: resources and handles",
+        says="Every record, field or cursor handle that a text shows is accepted by the tool it names.",
+        scenario=("S134",),
+    ),
+    "mcp.channels.no-resource-uris": Promise(
+        source="MCP adapter contract: resources and handles",
+        says="No pdpp:// address and no resource link appears in any output.",
+        scenario=("S084", "S085"),
+    ),
+    "mcp.channels.request-id": Promise(
+        source="MCP adapter contract: tools",
+        says="Every result except that of fetch carries the request id that the log has.",
+        ruling=(24,),
+    ),
+    "mcp.refusals.same-code": Promise(
+        source="MCP adapter contract: server",
+        says="A refusal is an error result with the code of the resource server, and nothing wider is tried.",
+        scenario=("S010",),
+    ),
+    "mcp.refusals.remedy": Promise(
+        source="MCP adapter contract: server",
+        says="A refusal says in its text its code, what is wrong and what to do next.",
+    ),
+    "mcp.refusals.ambiguity": Promise(
+        source="MCP adapter contract: hosted package",
+        says="An ambiguity lists at most 12 candidates, one to a line with the same entries, then total and omitted.",
+        ruling=(33,),
+    ),
+    # budgets
+    "mcp.budget.tools-list": Promise(
+        source="design: numbers",
+        says="The list of tools has at most 10,000 bytes.",
+        scenario=("S075", "S102"),
+    ),
+    "mcp.budget.instructions": Promise(
+        source="design: numbers",
+        says="The instructions have at most 1,400 bytes.",
+    ),
+    "mcp.budget.text": Promise(
+        source="design: numbers",
+        says="The text of each tool keeps its budget over hostile data, and search keeps 1,800 bytes.",
+        scenario=("S044", "S075"),
+    ),
+    "mcp.budget.structured": Promise(
+        source="design: numbers",
+        says="The structured content of each tool keeps its budget over hostile data, after escaping.",
+    ),
+    "mcp.budget.refusal": Promise(
+        source="design: numbers",
+        says="Any refusal keeps 2,000 bytes of text and 4,000 of structured content.",
+    ),
+    "mcp.budget.one-whole-item": Promise(
+        source="design: numbers",
+        says="However small the budget, at least one whole item is shown.",
+    ),
+    # schema
+    "mcp.schema.index": Promise(
+        source="MCP adapter contract: schema tool",
+        says="Without a stream it gives a short index whose text names every granted stream, also beyond the rows.",
+        scenario=("S104",),
+    ),
+    "mcp.schema.compact-kept": Promise(
+        source="MCP adapter contract: schema tool",
+        says="With a stream the compact schema of the server is in the structured data unchanged.",
+        scenario=("S019",),
+        ruling=(39,),
+        diverges="Without a stream the data is an index: the rows without the capabilities of their fields.",
+    ),
+    "mcp.schema.shared-name": Promise(
+        source="MCP adapter contract: schema tool",
+        says="A stream name of several sources shows fields and aggregations of every matching row in the text.",
+        scenario=("S105",),
+    ),
+    "mcp.schema.one-connection": Promise(
+        source="MCP adapter contract: schema tool",
+        says="`stream` and `connection_id` give that one row with the handles needed next.",
+        scenario=("S106",),
+    ),
+    "mcp.schema.legend": Promise(
+        source="MCP adapter contract: schema tool",
+        says="Where flags are shown, a visible legend explains them.",
+        scenario=("S107",),
+    ),
+    "mcp.schema.always-returned": Promise(
+        source="MCP adapter contract: schema tool",
+        says="The text of one stream names the fields that are always returned.",
+        ruling=(30,),
+    ),
+    "mcp.schema.full-needs-stream": Promise(
+        source="MCP adapter contract: schema tool",
+        says="`detail=full` without a stream is refused with advice.",
+        scenario=("S108",),
+    ),
+    "mcp.schema.full-ambiguous": Promise(
+        source="MCP adapter contract: schema tool",
+        says="`detail=full` for a shared stream is refused with the connections to choose from, before any content.",
+        scenario=("S109",),
+    ),
+    "mcp.schema.full-one-source": Promise(
+        source="MCP adapter contract: schema tool",
+        says="`detail=full` with stream and connection gives exactly one source's document directly under data, "
+        "bounded.",
+        scenario=("S021", "S110"),
+    ),
+    "mcp.schema.asks-compact": Promise(
+        source="MCP adapter contract: schema tool",
+        says="From another server it asks for the compact view, with the stream if one was given.",
+        scenario=("S018",),
+        deferred=later.NETWORK,
+    ),
+    "mcp.schema.foreign-fallback": Promise(
+        source="MCP adapter contract: schema tool",
+        says="Where another server knows no compact view, the same compact schema is made here.",
+        scenario=("S020",),
+        deferred=later.NETWORK,
+    ),
+    # search
+    "mcp.search.query-argument": Promise(
+        source="MCP adapter contract: search",
+        says="The words are given as `query`, `q` is taken as its old name, and two different values are refused.",
+        ruling=(3,),
+    ),
+    "mcp.search.modes": Promise(
+        source="MCP adapter contract: search",
+        says="`mode` is auto unless told, and a mode that the server lacks is `unsupported_mode` with the ones it has.",
+        ruling=(4,),
+    ),
+    "mcp.search.semantic-modes": Promise(
+        source="MCP adapter contract: search",
+        says="With a model semantic and hybrid are served, and auto takes the best of them.",
+        ruling=(4,),
+        deferred=later.MEANING,
+    ),
+    "mcp.search.results": Promise(
+        source="MCP adapter contract: search",
+        says="`results` has for each hit a stable id, a readable title, a url and the `connection_id`, in the order "
+        "of the data.",
+        scenario=("S022",),
+        ruling=(6,),
+    ),
+    "mcp.search.envelope": Promise(
+        source="MCP adapter contract: search",
+        says="The structured data is the list envelope of the server with its hits, and results repeats nothing of it.",
+        scenario=("S024",),
+        ruling=(6, 39),
+        diverges="The envelope is whole except where it must fit: cut values and shortened pages are marked, and "
+        "`list_streams` and `fetch_blob` are no tools.",
+    ),
+    "mcp.search.structured-evidence": Promise(
+        source="MCP adapter contract: search",
+        says="A proven hit carries its excerpt with offsets in the data, and one `read_with` template says how to go "
+        "on.",
+        scenario=("S079",),
+        ruling=(6, 39),
+        diverges="There is no `content_ladder` object: next, `read_with` and the offsets do its work.",
+    ),
+    "mcp.search.top-hits": Promise(
+        source="MCP adapter contract: search",
+        says="The text previews the first hits with handle, stream, label, connector key, title and snippet.",
+        scenario=("S041",),
+    ),
+    "mcp.search.connection-once": Promise(
+        source="MCP adapter contract: search",
+        says="A line of the text names its connection once, inside the handle.",
+        scenario=("S042",),
+    ),
+    "mcp.search.pass-as-is": Promise(
+        source="MCP adapter contract: search",
+        says="The text says to pass a handle as it stands.",
+        scenario=("S043",),
+    ),
+    "mcp.search.self-contained-ids": Promise(
+        source="MCP adapter contract: search",
+        says="Hits of several connections have handles with their connection, the same in text and results.",
+        scenario=("S056",),
+    ),
+    "mcp.search.first-fetch-id": Promise(
+        source="MCP adapter contract: search",
+        says="`first_fetch_id` stands before the mix of sources and is the id of the first result.",
+        scenario=("S062",),
+    ),
+    "mcp.search.first-line-enough": Promise(
+        source="MCP adapter contract: search",
+        says="If only the first line of the text survives, its handle can be fetched.",
+        scenario=("S064",),
+    ),
+    "mcp.search.no-hits": Promise(
+        source="MCP adapter contract: search",
+        says="Without hits there is no `first_fetch_id`, results is empty, and the text says what to try.",
+        scenario=("S063",),
+    ),
+    "mcp.search.next-cursor": Promise(
+        source="MCP adapter contract: search",
+        says="The text has the next cursor, and passing it gives the following hits.",
+        scenario=("S112",),
+    ),
+    "mcp.search.source-mix": Promise(
+        source="MCP adapter contract: search",
+        says="A search over several connections gives at most limit hits with their sources, and the mix in the text.",
+        scenario=("S113",),
+    ),
+    "mcp.search.connection-scope": Promise(
+        source="MCP adapter contract: search",
+        says="With a `connection_id` the limit counts hits of that connection only.",
+        scenario=("S116",),
+    ),
+    "mcp.search.excerpts-first": Promise(
+        source="MCP adapter contract: search",
+        says="The line of a hit proves it: handle, field with offset, snippet; no bare list of results comes before, "
+        "and the read that goes on is printed.",
+        scenario=("S078", "S087"),
+    ),
+    "mcp.search.opens-at-match": Promise(
+        source="design: evidence is proven",
+        says="The read printed beside an excerpt shows the match itself.",
+        scenario=("S078",),
+        ruling=(9,),
+    ),
+    "mcp.search.metadata-only": Promise(
+        source="MCP adapter contract: search",
+        says="A hit without a proven place says so and still names a read that opens it.",
+        scenario=("S080", "S095"),
+    ),
+    "mcp.search.balanced-marks": Promise(
+        source="MCP adapter contract: search",
+        says="Highlight marks in the text are balanced or absent.",
+        scenario=("S114",),
+    ),
+    "mcp.search.recall": Promise(
+        source="MCP adapter contract: search",
+        says="The text warns with numbers if not all matches were ranked, is silent if they were, and invents nothing.",
+        scenario=("S140",),
+    ),
+    "mcp.search.foreign-record-uri": Promise(
+        source="MCP adapter contract: search",
+        says="A record address given by another server is shown as the handle it means.",
+        scenario=("S088",),
+        deferred=later.NETWORK,
+    ),
+    "mcp.search.foreign-ids": Promise(
+        source="MCP adapter contract: search",
+        says="An id of another server that holds a slash already is passed on unchanged.",
+        scenario=("S076",),
+        deferred=later.NETWORK,
+    ),
+    # fetch
+    "mcp.fetch.document": Promise(
+        source="MCP adapter contract: fetch",
+        says="A fetched id gives one document with id, title, text, url and metadata.",
+        scenario=("S023",),
+    ),
+    "mcp.fetch.document-only": Promise(
+        source="MCP adapter contract: fetch",
+        says="The structured content has the five document fields only, and the text is their JSON.",
+        scenario=("S045", "S117"),
+        ruling=(24,),
+    ),
+    "mcp.fetch.nested-data": Promise(
+        source="MCP adapter contract: fetch",
+        says="Title, text and url come from the fields of the record, and text is never a mere pointer.",
+        scenario=("S046",),
+    ),
+    "mcp.fetch.text-bounded": Promise(
+        source="MCP adapter contract: fetch",
+        says="`text` has at most 12,000 bytes, and a cut ends with the `read_record_field` call that goes on.",
+        ruling=(8,),
+    ),
+    "mcp.fetch.text-complete": Promise(
+        source="MCP adapter contract: fetch",
+        says="`metadata` says in strings whether the text is complete and how to read on, and unshown fields are "
+        "named.",
+        ruling=(8,),
+    ),
+    "mcp.fetch.fields": Promise(
+        source="MCP adapter contract: fetch",
+        says="With fields, other payload fields appear nowhere, and the identity stays in metadata.",
+        scenario=("S118",),
+        ruling=(30,),
+    ),
+    "mcp.fetch.small-inline": Promise(
+        source="MCP adapter contract: fetch",
+        says="A small document is inline and whole, without a resource link or a record address.",
+        scenario=("S086",),
+    ),
+    "mcp.fetch.handle-alone": Promise(
+        source="MCP adapter contract: fetch",
+        says="A handle taken from the text of a search is fetched with nothing else, on an ambiguous grant too.",
+        scenario=("S057", "S071"),
+    ),
+    "mcp.fetch.every-key": Promise(
+        source="design: one handle",
+        says="Records with compound keys, paths, addresses or emoji as keys are fetched by the handle search printed.",
+        ruling=(5,),
+    ),
+    "mcp.fetch.legacy-id": Promise(
+        source="MCP adapter contract: fetch",
+        says="A short id works with a `connection_id`, and alone gives `ambiguous_connection` where several hold it.",
+        scenario=("S058", "S072"),
+    ),
+    "mcp.fetch.conflicting-connection": Promise(
+        source="MCP adapter contract: fetch",
+        says="A `connection_id` that differs from the handle's is `conflicting_connection_id`, before any read.",
+        scenario=("S059", "S067"),
+        ruling=(37,),
+    ),
+    "mcp.fetch.matching-connection": Promise(
+        source="MCP adapter contract: fetch",
+        says="A `connection_id` that equals the handle's is accepted.",
+        scenario=("S073",),
+    ),
+    "mcp.fetch.malformed-id": Promise(
+        source="MCP adapter contract: fetch",
+        says="An id with empty, extra or dot segments is `invalid_record_id`, before any read.",
+        scenario=("S060",),
+        ruling=(5, 37),
+    ),
+    "mcp.fetch.record-uri": Promise(
+        source="MCP adapter contract: resources and handles",
+        says="`fetch` and `read_record_field` take a pdpp://record address as the record it names.",
+        scenario=("S089",),
+    ),
+    # read_record_field
+    "mcp.field.inline": Promise(
+        source="MCP adapter contract: read_record_field",
+        says="A small granted field is inline with whether it is complete, and no file or resource link.",
+        scenario=("S083", "S084"),
+    ),
+    "mcp.field.continuation": Promise(
+        source="MCP adapter contract: read_record_field",
+        says="An incomplete window says its place, its total and the calls before and after it.",
+        scenario=("S083",),
+    ),
+    "mcp.field.cursor-is-offset": Promise(
+        source="MCP adapter contract: read_record_field",
+        says="The cursor of a window is its plain offset in code points.",
+        ruling=(9, 18),
+    ),
+    "mcp.field.selector-refused": Promise(
+        source="MCP adapter contract: read_record_field",
+        says="Two of `cursor`, `offset_chars` and `q`, or an id beside its parts, is `invalid_field_window_selector`, "
+        "before any read.",
+        scenario=("S129",),
+        ruling=(37,),
+    ),
+    "mcp.field.window-from-server": Promise(
+        source="MCP adapter contract: read_record_field",
+        says="The window is cut by the server under the grant, and the adapter never holds the whole body.",
+        scenario=("S131",),
+    ),
+    "mcp.field.json": Promise(
+        source="MCP adapter contract: read_record_field",
+        says="A long object or array is read in windows of its canonical JSON.",
+        ruling=(34,),
+    ),
+    # query_records and aggregate
+    "mcp.query.arguments": Promise(
+        source="MCP adapter contract: query_records",
+        says="Every supported argument reaches the read unchanged, and none widens the scope.",
+        scenario=("S006",),
+        deferred=later.QUERY,
+    ),
+    "mcp.query.handles-in-text": Promise(
+        source="MCP adapter contract: query_records",
+        says="Cursor, bookmark and counts are in the text.",
+        scenario=("S111",),
+        deferred=later.QUERY,
+    ),
+    "mcp.query.canonical-ids": Promise(
+        source="MCP adapter contract: query_records",
+        says="The records of `query_records` and aggregate keep the ids of the resource server.",
+        scenario=("S077",),
+        deferred=later.QUERY,
+    ),
+    "mcp.query.projection": Promise(
+        source="MCP adapter contract: query_records",
+        says="With fields each payload has the requested fields, the primary key and nothing else.",
+        scenario=("S119",),
+        ruling=(30,),
+        deferred=later.QUERY,
+    ),
+    "mcp.query.fitted-envelope": Promise(
+        source="MCP adapter contract: query_records",
+        says="The data is the list envelope made to fit: clipped values listed, and a shorter page with a right "
+        "cursor.",
+        ruling=(29, 35),
+        deferred=later.QUERY,
+    ),
+    "mcp.filters.advertised": Promise(
+        source="MCP adapter contract: query_records",
+        says="Filters are listed as an object of scalars or ranges, with no string form.",
+        scenario=("S028",),
+        deferred=later.QUERY,
+    ),
+    "mcp.filters.encoded": Promise(
+        source="MCP adapter contract: query_records",
+        says="A scalar becomes `filter[field]`, a range `filter[field][op]` with gte, gt, lte or lt, in aggregate too.",
+        scenario=("S029", "S030", "S033"),
+        deferred=later.QUERY,
+    ),
+    "mcp.filters.refused": Promise(
+        source="MCP adapter contract: query_records",
+        says="A string, an empty object or a key with brackets is `invalid_filter`, before any read.",
+        scenario=("S031", "S032", "S033"),
+        ruling=(37,),
+        deferred=later.QUERY,
+    ),
+    "mcp.expand.encoded": Promise(
+        source="MCP adapter contract: query_records",
+        says="`expand_limit` becomes `expand_limit[relation]` in `query_records` and fetch, never a JSON text.",
+        scenario=("S034", "S035"),
+        deferred=later.EXPAND,
+    ),
+    "mcp.expand.refused": Promise(
+        source="MCP adapter contract: query_records",
+        says="An empty or bracketed `expand_limit` is refused with `invalid_expand`, before any read.",
+        scenario=("S036",),
+        deferred=later.EXPAND,
+    ),
+    "mcp.expand.unadvertised": Promise(
+        source="MCP adapter contract: query_records",
+        says="Expanding a stream without relations is `invalid_expand` with its name, by the schema of this moment.",
+        scenario=("S128",),
+        deferred=later.EXPAND,
+    ),
+    "mcp.aggregate.number": Promise(
+        source="MCP adapter contract: aggregate",
+        says="An ungrouped answer shows metric, stream and number in the text.",
+        scenario=("S037",),
+        deferred=later.AGGREGATE,
+    ),
+    "mcp.aggregate.groups": Promise(
+        source="MCP adapter contract: aggregate",
+        says="A grouped answer shows the dimension and bounded keys with counts, and all groups in the data.",
+        scenario=("S038",),
+        deferred=later.AGGREGATE,
+    ),
+    "mcp.aggregate.other-count": Promise(
+        source="MCP adapter contract: aggregate",
+        says="The description explains `other_count`, and the text shows it beside the groups.",
+        scenario=("S039", "S040"),
+        deferred=later.AGGREGATE,
+    ),
+    # resources
+    "mcp.resources.field-window": Promise(
+        source="MCP adapter contract: resources and handles",
+        says="A field window read as a resource is under the same grant and is the text of the tool.",
+        scenario=("S082", "S094"),
+        deferred=later.RESOURCES,
+    ),
+    "mcp.resources.not-needed": Promise(
+        source="MCP adapter contract: resources and handles",
+        says="If a resource read fails, the visible tool arguments still reach the evidence.",
+        scenario=("S093",),
+        deferred=later.RESOURCES,
+    ),
+    "mcp.resources.record": Promise(
+        source="MCP adapter contract: resources and handles",
+        says="Reading a pdpp://record address as a resource gives that record.",
+        scenario=("S089",),
+        deferred=later.RESOURCES,
+    ),
+    # hosted endpoint
+    "mcp.hosted.initialize": Promise(
+        source="MCP adapter contract: server",
+        says="A remote client with a client token initializes at /mcp with no local process.",
+        scenario=("S013",),
+        deferred=later.HOSTED,
+    ),
+    "mcp.hosted.same-surface": Promise(
+        source="MCP adapter contract: server",
+        says="The tools over stdio and at /mcp are the same.",
+        scenario=("S014", "S097"),
+        deferred=later.HOSTED,
+    ),
+    "mcp.hosted.challenge": Promise(
+        source="authorization contract: hosted MCP",
+        says="Without a bearer /mcp answers 401 with the metadata address for MCP in the challenge and in the body.",
+        scenario=("S015", "S054"),
+        deferred=later.HOSTED,
+    ),
+    "mcp.hosted.owner-refused": Promise(
+        source="authorization contract: hosted MCP",
+        says="An owner bearer at /mcp is refused, and nothing is read with it.",
+        scenario=("S016", "S101"),
+        deferred=later.HOSTED,
+    ),
+    "mcp.hosted.same-door": Promise(
+        source="authorization contract: hosted MCP",
+        says="A tool call at /mcp reads with the caller's bearer and returns no more than /v1 does.",
+        scenario=("S017",),
+        deferred=later.HOSTED,
+    ),
+    "mcp.hosted.icons": Promise(
+        source="authorization contract: hosted MCP",
+        says="The server's info and the 401 answer name the same public icon.",
+        scenario=("S051", "S052"),
+        deferred=later.HOSTED,
+    ),
+    "mcp.hosted.methods": Promise(
+        source="authorization contract: hosted MCP",
+        says="GET and DELETE at /mcp are 401 without a token, then 405.",
+        ruling=(38,),
+        deferred=later.HOSTED,
+    ),
+    "mcp.hosted.device-token": Promise(
+        source="authorization contract: device flow",
+        says="A client token of the device flow works at /mcp, and an owner's device token is refused.",
+        scenario=("S139",),
+        deferred=later.HOSTED,
+    ),
+    # packages
+    "mcp.packages.search-merged": Promise(
+        source="MCP adapter contract: hosted package",
+        says="A search over a package merges by rank under one limit and one cursor, each hit with its source.",
+        scenario=("S047",),
+        ruling=(12,),
+        deferred=later.PACKAGES,
+    ),
+    "mcp.packages.streams-routed": Promise(
+        source="MCP adapter contract: hosted package",
+        says="A child is asked only for streams of its grant, and not at all if it has none of them.",
+        scenario=("S048", "S049"),
+        deferred=later.PACKAGES,
+    ),
+    "mcp.packages.connection-routed": Promise(
+        source="MCP adapter contract: hosted package",
+        says="With a `connection_id` exactly that child is asked.",
+        scenario=("S050",),
+        deferred=later.PACKAGES,
+    ),
+    "mcp.packages.partial": Promise(
+        source="MCP adapter contract: hosted package",
+        says="A child that fails or is late makes the answer partial, and the answer names the missing source.",
+        ruling=(12,),
+        deferred=later.PACKAGES,
+    ),
+    "mcp.packages.ambiguous": Promise(
+        source="MCP adapter contract: hosted package",
+        says="A read that needs a source is `ambiguous_connection` with the candidates, without asking a child.",
+        scenario=("S120",),
+        ruling=(12, 33),
+        deferred=later.PACKAGES,
+    ),
+    "mcp.packages.unusable-child": Promise(
+        source="MCP adapter contract: hosted package",
+        says="A child whose grant ended is not offered, and its error says to approve again or choose another.",
+        scenario=("S011",),
+        deferred=later.PACKAGES,
+    ),
+    "mcp.packages.one-child": Promise(
+        source="MCP adapter contract: hosted package",
+        says="A package with one child answers as that grant does.",
+        ruling=(33,),
+        deferred=later.PACKAGES,
+    ),
+}

@@ -1,0 +1,836 @@
+"""What the resource server promises: the /v1 API over HTTP."""
+
+from tests.requirements import later
+from tests.requirements.promise import Promise
+
+PROMISES: dict[str, Promise] = {
+    # transport and headers
+    "rs.transport.json-body": Promise(
+        source="resource server contract: transport",
+        says="Every answer of /v1 with a body is JSON and says so in its content type.",
+    ),
+    "rs.transport.bearer-header": Promise(
+        source="resource server contract: transport",
+        says="A token counts only in the Authorization header, never in the query string.",
+    ),
+    "rs.transport.head-mirrors-get": Promise(
+        source="resource server contract: transport",
+        says="HEAD on every read answers with the status and headers of GET and no body.",
+    ),
+    "rs.transport.repeated-parameters": Promise(
+        source="resource server contract: transport",
+        says="A list parameter may be repeated, with or without brackets, and means the same.",
+    ),
+    "rs.transport.nested-parameters": Promise(
+        source="resource server contract: transport",
+        says="Bracketed parameters nest to depth 8, and a list of more than 64 values is refused by name.",
+        deferred=later.QUERY,
+    ),
+    "rs.headers.request-id": Promise(
+        source="resource server contract: headers",
+        says="Every answer carries Request-Id, the caller's own if it sent one, else a new one, and an error body "
+        "repeats it.",
+        ruling=(24,),
+    ),
+    "rs.headers.x-request-id": Promise(
+        source="resource server contract: headers",
+        says="Every answer carries X-Request-Id with the same value as Request-Id.",
+    ),
+    "rs.headers.version": Promise(
+        source="resource server contract: headers",
+        says="Every answer, also a refusal, carries PDPP-Version: 2026-04-06.",
+    ),
+    "rs.headers.version-refused": Promise(
+        source="resource server contract: headers",
+        says="Any other PDPP-Version in the request gives 400 `unsupported_version` before the token is looked at.",
+    ),
+    "rs.headers.cache-control": Promise(
+        source="resource server contract: caching",
+        says="Every read of /v1 answers with Cache-Control: private, no-store.",
+    ),
+    "rs.parameters.unknown-refused": Promise(
+        source="resource server contract: transport",
+        says="An unknown query parameter gives 400 `invalid_request` on every endpoint and is named in `param`.",
+        ruling=(25,),
+    ),
+    "rs.limits.rate": Promise(
+        source="resource server contract: transport",
+        says="A token over its rate gets 429 `rate_limit_exceeded` with Retry-After, and other tokens are not slowed.",
+        ruling=(26,),
+        deferred=later.RATE,
+    ),
+    # tokens
+    "rs.tokens.kinds": Promise(
+        source="resource server contract: token kinds",
+        says="Only owner and client tokens open /v1; a token of any other kind answers 401.",
+    ),
+    "rs.tokens.opaque": Promise(
+        source="resource server contract: token kinds",
+        says="The kind of a token comes from the token table, never from how the token looks.",
+    ),
+    "rs.tokens.owner-only-operations": Promise(
+        source="resource server contract: errors",
+        says="A client token on an operation of the owner gets 403 `permission_error`.",
+        deferred=later.OWNER_WRITES,
+    ),
+    "rs.tokens.challenge": Promise(
+        source="resource server contract: inactive tokens",
+        says="A missing or unknown token gives 401 `authentication_error` with a Bearer challenge that names the "
+        "resource metadata, and the body names it too with a next step.",
+    ),
+    "rs.tokens.expired": Promise(
+        source="resource server contract: inactive tokens",
+        says='An expired access token gives 401 `authentication_error` and a challenge with `error="invalid_token"`, '
+        "not `grant_expired`.",
+        ruling=(13,),
+    ),
+    "rs.tokens.inactive-reasons": Promise(
+        source="resource server contract: inactive tokens",
+        says="A live token of an ended grant gives 403 with `grant_revoked`, `grant_expired` or `grant_invalid`.",
+        ruling=(13,),
+    ),
+    "rs.tokens.introspection-cache": Promise(
+        source="resource server contract: token kinds",
+        says="A resource server that stands apart may keep a positive introspection for at most 60 seconds, and keeps "
+        "none unless told to.",
+        ruling=(13,),
+        deferred=later.OAUTH,
+    ),
+    "rs.tokens.audience": Promise(
+        source="authorization contract: introspection",
+        says="A token issued for another resource is refused.",
+        ruling=(15,),
+        deferred=later.OAUTH,
+    ),
+    # enforcement order
+    "rs.enforcement.order": Promise(
+        source="resource server contract: grant enforcement order",
+        says="A request with several faults reports the first of version, token, stream, connection and field.",
+    ),
+    "rs.enforcement.stream-not-granted": Promise(
+        source="resource server contract: grant enforcement order",
+        says="A stream outside the grant gives 403 `grant_stream_not_allowed`.",
+    ),
+    "rs.enforcement.connection-narrows": Promise(
+        source="resource server contract: grant enforcement order",
+        says="A `connection_id` outside the grant gives 404 `connection_not_found`, whether or not it exists.",
+    ),
+    "rs.enforcement.hidden-not-found": Promise(
+        source="resource server contract: grant enforcement order",
+        says="A record that the grant hides gives the same 404 `not_found` as one that does not exist.",
+    ),
+    "rs.enforcement.undeclared-stream": Promise(
+        source="resource server contract: grant enforcement order",
+        says="A read in a granted stream that its source no longer declares gives 404 `stream_not_declared`, not "
+        "`not_found`.",
+    ),
+    "rs.enforcement.undeclared-search": Promise(
+        source="resource server contract: grant enforcement order",
+        says="A search of nothing but such streams gives 404 `stream_not_declared`, not an empty page.",
+        deferred="A search leaves such a stream out without a word so far.",
+    ),
+    "rs.enforcement.ambiguous": Promise(
+        source="resource server contract: grant enforcement order",
+        says="A record id that two granted connections really hold gives 409 `ambiguous_connection`, and one that "
+        "only one of them holds is answered.",
+        ruling=(33,),
+    ),
+    "rs.enforcement.fan-in": Promise(
+        source="resource server contract: grant enforcement order",
+        says="Schema and search without a `connection_id` cover every granted connection.",
+    ),
+    # connection selector
+    "rs.selector.alias-warned": Promise(
+        source="resource server contract: connection selector",
+        says="`connector_instance_id` works as `connection_id` and adds a `deprecated_alias_used` warning.",
+    ),
+    "rs.selector.alias-conflict": Promise(
+        source="resource server contract: connection selector",
+        says="`connection_id` and `connector_instance_id` with different values give 400 `invalid_argument`.",
+    ),
+    "rs.selector.schema-without-alias": Promise(
+        source="resource server contract: connection selector",
+        says="The schema endpoint takes `connection_id` only and refuses the alias as an unknown parameter.",
+    ),
+    "rs.selector.empty-is-absent": Promise(
+        source="resource server contract: connection selector",
+        says="An empty `connection_id` means the same as none.",
+    ),
+    "rs.selector.canonical-out": Promise(
+        source="resource server contract: connection selector",
+        says="Answers name a connection as `connection_id` only.",
+    ),
+    "rs.selector.owner-names-source": Promise(
+        source="resource server contract: connection selector",
+        says="An owner token on a server with several connectors must name `connector_id` or `connection_id`, else "
+        "400.",
+        deferred=later.OWNER_READS,
+    ),
+    # envelope and warnings
+    "rs.envelope.links-and-meta": Promise(
+        source="resource server contract: success envelope",
+        says="Every JSON read ends with a relative `links.self` and with `meta.count` and `meta.warnings`.",
+    ),
+    "rs.envelope.links-next": Promise(
+        source="resource server contract: success envelope",
+        says="`links.next` is there on list answers only, leads to the next page, and is null on the last.",
+    ),
+    "rs.envelope.flat": Promise(
+        source="resource server contract: success envelope",
+        says="A single object is the body itself and is not wrapped under data.",
+    ),
+    "rs.envelope.changes-next": Promise(
+        source="resource server contract: success envelope",
+        says="On a change feed `links.next` carries only the cursor until the last page.",
+        deferred=later.CHANGES,
+    ),
+    "rs.warnings.closed-set": Promise(
+        source="resource server contract: warnings",
+        says="A warning has a code of the closed set and a message, and never changes the status.",
+    ),
+    "rs.warnings.limit-clamped": Promise(
+        source="resource server contract: warnings",
+        says="A limit above the maximum is lowered to it with `limit_clamped` and both numbers in its detail.",
+    ),
+    "rs.warnings.source-skipped": Promise(
+        source="resource server contract: warnings",
+        says="A fan-in that leaves out a source says `source_skipped_not_applicable` and which one.",
+        deferred=later.PACKAGES,
+    ),
+    "rs.warnings.fan-in-needs-none": Promise(
+        source="resource server contract: warnings",
+        says="A list over several connections gives exact counts and a cursor, so it never warns of partial results.",
+        ruling=(11,),
+        deferred=later.QUERY,
+    ),
+    # cursors
+    "rs.cursors.sealed": Promise(
+        source="resource server contract: paging cursors",
+        says="A cursor is sealed: it shows no record value, and one changed byte makes it `invalid_cursor`.",
+        ruling=(18,),
+    ),
+    "rs.cursors.bounded-size": Promise(
+        source="resource server contract: paging cursors",
+        says="A cursor is at most 160 bytes, and its length does not depend on what it points at.",
+        ruling=(18,),
+    ),
+    "rs.cursors.bound-to-grant": Promise(
+        source="resource server contract: paging cursors",
+        says="A cursor of another grant gives 400 `invalid_cursor`.",
+        ruling=(18,),
+    ),
+    "rs.cursors.bound-to-query": Promise(
+        source="resource server contract: paging cursors",
+        says="A cursor used with other words, streams, connections, order, filter or fields gives 400 "
+        "`invalid_cursor`.",
+        ruling=(18,),
+    ),
+    "rs.cursors.no-growing-table": Promise(
+        source="resource server contract: paging cursors",
+        says="Paging through searches leaves no row behind in the database.",
+        ruling=(19,),
+    ),
+    "rs.cursors.direction-bound": Promise(
+        source="resource server contract: paging cursors",
+        says="A records cursor with the other order gives `invalid_cursor` and is stable under inserts.",
+        deferred=later.QUERY,
+    ),
+    "rs.cursors.two-spaces": Promise(
+        source="resource server contract: paging cursors",
+        says="A page cursor used as `changes_since`, or the reverse, gives 400 `invalid_cursor`.",
+        deferred=later.CHANGES,
+    ),
+    # schema
+    "rs.schema.full-body": Promise(
+        source="resource server contract: schema",
+        says="The full schema gives, for each granted stream, its declaration, field capabilities and connections.",
+    ),
+    "rs.schema.compact-body": Promise(
+        source="resource server contract: schema, compact body",
+        says="`view=compact` gives counts, one short row for each stream and one flag string for each field, and no "
+        "JSON Schema.",
+    ),
+    "rs.schema.compact-keeps": Promise(
+        source="resource server contract: schema, compact body",
+        says="A compact row keeps semantics, `consent_time_field` and the ids of its views.",
+    ),
+    "rs.schema.flag-grammar": Promise(
+        source="resource server contract: schema, compact body",
+        says="A flag string follows the grammar t, role, g, eq, r, lex, sem, a, and separators inside values become "
+        "underscores.",
+    ),
+    "rs.schema.capability-flags": Promise(
+        source="resource server contract: schema",
+        says="A capability is usable only if it is declared and its field is granted, else it names the reason.",
+    ),
+    "rs.schema.roles-declared": Promise(
+        source="resource server contract: schema",
+        says="Type and role of a field are what the declaration marks on the property, and nothing if it marks none.",
+    ),
+    "rs.schema.bearer": Promise(
+        source="resource server contract: schema",
+        says="The schema says the kind and scope of the token, and for a client its grant and client ids.",
+    ),
+    "rs.schema.granted-only": Promise(
+        source="resource server contract: schema",
+        says="A client sees only the streams and connections of its grant.",
+    ),
+    "rs.schema.stream-scope": Promise(
+        source="resource server contract: schema",
+        says="`stream` and `connection_id` keep only the rows of that stream and that connection.",
+    ),
+    "rs.schema.no-match": Promise(
+        source="resource server contract: schema",
+        says="A selector that matches nothing gives 200 with no connectors.",
+    ),
+    "rs.schema.detail-needs-stream": Promise(
+        source="resource server contract: schema",
+        says="`detail=full` without a stream gives 400 `invalid_request` with param `detail`.",
+    ),
+    "rs.schema.ambiguous-detail": Promise(
+        source="resource server contract: schema",
+        says="`detail=full` for a stream of several sources gives 409 `ambiguous_schema_detail` with the connections "
+        "to choose from and `retry_with` `connection_id`.",
+    ),
+    "rs.schema.connections-lifted": Promise(
+        source="resource server contract: schema, compact body",
+        says="Connections shared by the streams of a connector stand once on the connector.",
+    ),
+    "rs.schema.display-name": Promise(
+        source="resource server contract: schema",
+        says="A placeholder, the connector key, a registry address or the connection id is never shown as a label.",
+    ),
+    "rs.schema.connector-key": Promise(
+        source="resource server contract: schema",
+        says="`connector_key` is the short key in every answer, and the address stands only in `source.id`.",
+        ruling=(20,),
+    ),
+    "rs.schema.budget": Promise(
+        source="resource server contract: schema",
+        says="A compact schema of 19 connections stays under 60,000 bytes and of one stream under 6,000.",
+    ),
+    "rs.schema.expand-capabilities": Promise(
+        source="resource server contract: schema",
+        says="An expansion is listed with its limits, and is not usable if the related stream is not granted.",
+        deferred=later.EXPAND,
+    ),
+    # connectors and streams
+    "rs.connectors.list": Promise(
+        source="resource server contract: connectors",
+        says="The connectors endpoint lists the sources that the bearer may see, with counts and usable queries.",
+        deferred=later.LISTS,
+    ),
+    "rs.streams.rows": Promise(
+        source="resource server contract: streams",
+        says="The streams endpoint has one row for each stream and connection, with connector key and label.",
+        scenario=("S005",),
+        deferred=later.LISTS,
+    ),
+    "rs.streams.visible-counts": Promise(
+        source="resource server contract: streams",
+        says="Counts and `last_updated` are computed over the rows that the grant shows.",
+        deferred=later.LISTS,
+    ),
+    "rs.streams.freshness": Promise(
+        source="resource server contract: streams",
+        says="Freshness is current, stale or unknown, and current only under a declared maximum age.",
+        deferred=later.LISTS,
+    ),
+    "rs.streams.metadata": Promise(
+        source="resource server contract: stream metadata",
+        says="Stream metadata is whole for a granted stream and 403 for another.",
+        deferred=later.LISTS,
+    ),
+    # records
+    "rs.records.page": Promise(
+        source="resource server contract: records",
+        says="A page has at most limit records, 25 unless told, and following `next_cursor` gives every record once.",
+        deferred=later.QUERY,
+    ),
+    "rs.records.limit-refused": Promise(
+        source="resource server contract: records",
+        says="A limit of zero, below zero or not a number gives 400.",
+        deferred=later.QUERY,
+    ),
+    "rs.records.order": Promise(
+        source="resource server contract: records",
+        says="Records come by cursor field, then primary key, compared by declared type, newest first unless told.",
+        deferred=later.QUERY,
+    ),
+    "rs.records.nulls-last": Promise(
+        source="resource server contract: records",
+        says="Records without a value of the cursor field come last in both directions.",
+        ruling=(10,),
+        deferred=later.QUERY,
+    ),
+    "rs.records.sort-refused": Promise(
+        source="resource server contract: records",
+        says="A sort on anything but the advertised field, or against order, gives 400 `invalid_sort`.",
+        scenario=("S121",),
+        deferred=later.QUERY,
+    ),
+    "rs.records.count": Promise(
+        source="resource server contract: records",
+        says="`count=exact` counts the whole visible filtered set.",
+        deferred=later.QUERY,
+    ),
+    "rs.records.window": Promise(
+        source="resource server contract: records",
+        says="`window=exact` gives the total and the earliest and latest consent time of the visible set.",
+        deferred=later.QUERY,
+    ),
+    "rs.records.client-narrowing": Promise(
+        source="design: narrowing works",
+        says="A client may use filter, sort, count, view and expand on granted fields, by the declaration that was "
+        "consented to.",
+        ruling=(1,),
+        deferred=later.QUERY,
+    ),
+    "rs.records.core-strict": Promise(
+        source="design: narrowing works",
+        says="`PDPP_CORE_STRICT=1` refuses filter, expand and view of a client with 400 before any lookup.",
+        ruling=(1,),
+        deferred=later.QUERY,
+    ),
+    "rs.records.filters": Promise(
+        source="resource server contract: records",
+        says="Exact filters work on granted scalars, range filters where declared, and all of them must hold.",
+        deferred=later.QUERY,
+    ),
+    "rs.records.filter-refused": Promise(
+        source="resource server contract: records",
+        says="A filter on an unknown field, an ungranted field, an undeclared range or a bad value is refused by name.",
+        deferred=later.QUERY,
+    ),
+    "rs.records.projection": Promise(
+        source="resource server contract: records",
+        says="A record has the requested and granted fields, its primary key, and nothing else.",
+        ruling=(30,),
+        deferred=later.QUERY,
+    ),
+    "rs.records.view": Promise(
+        source="resource server contract: records",
+        says="A view gives its fields, an unknown view is refused, and a view beside fields is refused.",
+        deferred=later.QUERY,
+    ),
+    "rs.records.expand": Promise(
+        source="resource server contract: records",
+        says="An expansion holds the related records of the same connection, under the related stream's own limits.",
+        deferred=later.EXPAND,
+    ),
+    "rs.records.expand-refused": Promise(
+        source="resource server contract: records",
+        says="An unknown or nested relation or a limit above the declared one gives `invalid_expand`, and an "
+        "ungranted stream `insufficient_scope`.",
+        deferred=later.EXPAND,
+    ),
+    "rs.records.fan-in": Promise(
+        source="resource server contract: records",
+        says="Several connections of one grant merge into one order with one cursor and one global limit.",
+        ruling=(11,),
+        deferred=later.QUERY,
+    ),
+    # changes
+    "rs.changes.session": Promise(
+        source="resource server contract: change tracking",
+        says="A session is fixed at its first page; later writes come in the next session, one entry for each key.",
+        deferred=later.CHANGES,
+    ),
+    "rs.changes.bookmark": Promise(
+        source="resource server contract: change tracking",
+        says="The last page has `next_changes_since`, and anything but beginning or a bookmark is `invalid_cursor`.",
+        deferred=later.CHANGES,
+    ),
+    "rs.changes.beginning": Promise(
+        source="resource server contract: change tracking",
+        says="`changes_since=beginning` always works, also after history was pruned.",
+        ruling=(17,),
+        deferred=later.CHANGES,
+    ),
+    "rs.changes.expired": Promise(
+        source="resource server contract: change tracking",
+        says="A bookmark older than the kept history gives 410 `cursor_expired`.",
+        deferred=later.CHANGES,
+    ),
+    "rs.changes.hidden-change": Promise(
+        source="resource server contract: change tracking",
+        says="A change in fields that the grant hides does not appear in the feed.",
+        deferred=later.CHANGES,
+    ),
+    "rs.changes.tombstone": Promise(
+        source="resource server contract: change tracking",
+        says="A deleted record gives a tombstone with both times and no data.",
+        deferred=later.CHANGES,
+    ),
+    "rs.changes.leaves-window": Promise(
+        source="resource server contract: change tracking",
+        says="A record that leaves the window of the grant gives a tombstone.",
+        ruling=(17,),
+        deferred=later.CHANGES,
+    ),
+    "rs.changes.refused-parameters": Promise(
+        source="resource server contract: change tracking",
+        says="A change feed refuses sort, count, order, window and expand.",
+        deferred=later.CHANGES,
+    ),
+    "rs.changes.several-connections": Promise(
+        source="resource server contract: change tracking",
+        says="A change feed over several connections keeps one sealed position.",
+        ruling=(11,),
+        deferred=later.CHANGES,
+    ),
+    # single record
+    "rs.fetch.record": Promise(
+        source="resource server contract: single record",
+        says="A record is answered with id, stream, data, `emitted_at`, `connection_id` and `connector_key`.",
+    ),
+    "rs.fetch.compound-key": Promise(
+        source="resource server contract: single record",
+        says="A record with a compound key is read by its percent-encoded key, and so is a key with slashes.",
+    ),
+    "rs.fetch.fields": Promise(
+        source="resource server contract: single record",
+        says="`fields` gives the requested and granted fields, the primary key, and nothing else.",
+        ruling=(30,),
+    ),
+    "rs.fetch.field-not-granted": Promise(
+        source="resource server contract: single record",
+        says="A declared field outside the grant gives 403 `field_not_granted`, and an undeclared one 400 "
+        "`unknown_field`.",
+    ),
+    "rs.fetch.ambiguous-candidates": Promise(
+        source="resource server contract: single record",
+        says="The 409 of an ambiguous record lists the connections that hold it and says `retry_with` `connection_id`.",
+        ruling=(23, 33),
+    ),
+    "rs.fetch.no-stored-size": Promise(
+        source="resource server contract: single record",
+        says="A client never learns the size of the stored record.",
+    ),
+    "rs.fetch.expand": Promise(
+        source="resource server contract: single record",
+        says="One record may be read with its granted relations.",
+        deferred=later.EXPAND,
+    ),
+    # field window
+    "rs.window.shape": Promise(
+        source="resource server contract: field window",
+        says="A window says its text, start, end, total, whether it is complete, and the next and previous offsets.",
+    ),
+    "rs.window.complete": Promise(
+        source="resource server contract: field window",
+        says="`complete` is true only if the window holds the field from its first character to its last.",
+    ),
+    "rs.window.joined-windows": Promise(
+        source="resource server contract: field window",
+        says="Following `next_offset_chars` from the start gives the field again, character by character.",
+        ruling=(9,),
+    ),
+    "rs.window.code-points": Promise(
+        source="resource server contract: field window",
+        says="Offsets count Unicode code points, also after emoji.",
+        ruling=(9,),
+    ),
+    "rs.window.limits": Promise(
+        source="resource server contract: field window",
+        says="A window has 4,096 characters unless told, at most 16,384 with a warning, and bad numbers are "
+        "`invalid_window`.",
+    ),
+    "rs.window.query": Promise(
+        source="resource server contract: field window",
+        says="`q` opens the window at the first match whatever its case, says where it is, and 404 `query_not_found` "
+        "if there is none.",
+    ),
+    "rs.window.context": Promise(
+        source="resource server contract: field window",
+        says="`before_chars` and `after_chars` need `q` and are at most 8,192, and `q` excludes `offset_chars`.",
+    ),
+    "rs.window.refusals": Promise(
+        source="resource server contract: field window",
+        says="No field is `invalid_field_path`, an ungranted one `field_not_granted` before anything is read, and an "
+        "absent one `field_not_found`.",
+    ),
+    "rs.window.json": Promise(
+        source="resource server contract: field window",
+        says="An object or array is windowed over its canonical JSON as type json, and numbers, booleans, nulls and "
+        "blob references are `field_not_text`.",
+        ruling=(34,),
+    ),
+    "rs.window.names-connection": Promise(
+        source="resource server contract: field window",
+        says="A window names the connection it was read from.",
+    ),
+    "rs.window.cut-in-store": Promise(
+        source="resource server contract: field window",
+        says="The window is cut in the store after the grant was asked, and no door gets the whole text.",
+        scenario=("S131",),
+    ),
+    # aggregate
+    "rs.aggregate.metrics": Promise(
+        source="resource server contract: aggregate",
+        says="`count`, `sum`, `min`, `max` and `count_distinct` are computed over visible rows and skip missing "
+        "values.",
+        deferred=later.AGGREGATE,
+    ),
+    "rs.aggregate.declared-only": Promise(
+        source="resource server contract: aggregate",
+        says="Only a declared aggregation of a granted field is answered, and others are refused by name.",
+        deferred=later.AGGREGATE,
+    ),
+    "rs.aggregate.groups": Promise(
+        source="resource server contract: aggregate",
+        says="Groups come by count then key, and `other_count` adds up what was cut.",
+        deferred=later.AGGREGATE,
+    ),
+    "rs.aggregate.time-buckets": Promise(
+        source="resource server contract: aggregate",
+        says="Time buckets are wall-clock in the asked zone, carry a start with offset, and the most recent are kept.",
+        ruling=(11,),
+        deferred=later.AGGREGATE,
+    ),
+    "rs.aggregate.limit": Promise(
+        source="resource server contract: aggregate",
+        says="`limit` is 1 to 100, 10 unless told, only with groups, and 400 outside.",
+        deferred=later.AGGREGATE,
+    ),
+    "rs.aggregate.fan-in": Promise(
+        source="resource server contract: aggregate",
+        says="Several connections are merged before groups are cut, and distinct values are counted over the union.",
+        ruling=(11,),
+        deferred=later.AGGREGATE,
+    ),
+    # errors
+    "rs.errors.envelope": Promise(
+        source="resource server contract: errors",
+        says="Every refusal is one error object with type, code, message and `request_id`, and param where one is to "
+        "blame.",
+        ruling=(24,),
+    ),
+    "rs.errors.table": Promise(
+        source="resource server contract: errors",
+        says="Every code has the listed status and type.",
+    ),
+    "rs.errors.conflict-types": Promise(
+        source="resource server contract: errors",
+        says="Status 409 has type `conflict_error` and status 422 has type `unprocessable_error`.",
+        ruling=(23,),
+    ),
+    "rs.errors.own-codes": Promise(
+        source="resource server contract: errors",
+        says="The codes of our own have their statuses: five 400, `disclosure_log_unavailable` 503, "
+        "`source_unavailable` 502.",
+        ruling=(37,),
+    ),
+    "rs.errors.round-trip": Promise(
+        source="resource server contract: errors",
+        says="Every refusal survives being encoded and decoded, and an unknown code becomes an internal error.",
+    ),
+    "rs.errors.unmapped": Promise(
+        source="resource server contract: errors",
+        says="A bug answers 500 `api_error` with the request id and nothing of the cause.",
+    ),
+    "rs.errors.no-broader-grant": Promise(
+        source="resource server contract: errors",
+        says="The resource server never answers `needs_broader_grant`.",
+    ),
+    "rs.errors.untrusted-host": Promise(
+        source="resource server contract: errors",
+        says="A host that is not trusted gets 421 `misdirected_request` where addresses would be printed.",
+        deferred=later.DISCOVERY,
+    ),
+    # search
+    "rs.search.query-required": Promise(
+        source="resource server contract: search",
+        says="A search without `q`, or with an empty one, gives 400 with param `q`.",
+    ),
+    "rs.search.limit": Promise(
+        source="resource server contract: search",
+        says="A search gives 25 hits unless told and at most 100, and the limit holds over all connections together.",
+        scenario=("S113", "S116"),
+        ruling=(11,),
+    ),
+    "rs.search.paging": Promise(
+        source="resource server contract: search",
+        says="Following `next_cursor` gives every hit once and in the order of one long page.",
+        ruling=(19,),
+    ),
+    "rs.search.streams-scope": Promise(
+        source="resource server contract: search",
+        says="`streams` narrows the search, and a stream outside the grant gives 403 `grant_stream_not_allowed`.",
+    ),
+    "rs.search.foreign-parameters": Promise(
+        source="resource server contract: search",
+        says="Parameters of other reads or of ranking, such as sort, fields, mode or boost, give 400 and are named.",
+        ruling=(25,),
+    ),
+    "rs.search.hit": Promise(
+        source="resource server contract: search",
+        says="A hit names its stream, key, connection, connector key, label, times and matched fields, and has no "
+        "whole record.",
+    ),
+    "rs.search.proven-evidence": Promise(
+        source="resource server contract: search",
+        says="A hit on a granted text field carries an excerpt with field, text, truncation and the read that goes on.",
+        scenario=("S090", "S136"),
+    ),
+    "rs.search.evidence-offset": Promise(
+        source="resource server contract: search",
+        says="The read beside an excerpt opens the window at the match, in code points.",
+        ruling=(9,),
+    ),
+    "rs.search.no-evidence-unproven": Promise(
+        source="resource server contract: search",
+        says="A hit whose field is not proven has no excerpt and no snippet.",
+        scenario=("S091",),
+    ),
+    "rs.search.words-ranked": Promise(
+        source="resource server contract: search",
+        says="Words are ranked together, may stand in different fields, and need not all occur.",
+        ruling=(36,),
+    ),
+    "rs.search.words-narrow": Promise(
+        source="resource server contract: search",
+        says="Quotes ask for a phrase, a star for a beginning and a minus for absence.",
+        ruling=(36,),
+    ),
+    "rs.search.any-text": Promise(
+        source="resource server contract: search",
+        says="Any text is safe: operators of the index language are words, and a text without a word to look for is "
+        "refused with `invalid_request` and a remedy, never a server error.",
+    ),
+    "rs.search.one-hit-per-record": Promise(
+        source="resource server contract: search",
+        says="A record that matches in several fields is one hit.",
+    ),
+    "rs.search.hidden-fields": Promise(
+        source="resource server contract: search",
+        says="Only granted and declared text fields are searched; a word in another field finds nothing.",
+    ),
+    "rs.search.authored-at": Promise(
+        source="resource server contract: search",
+        says="`authored_at` comes only from a granted field.",
+        ruling=(32,),
+    ),
+    "rs.search.recall": Promise(
+        source="resource server contract: search",
+        says="The answer says how many hits were counted, how exactly, and whether all matches were ranked.",
+    ),
+    "rs.search.balanced-marks": Promise(
+        source="resource server contract: search",
+        says="Highlight marks in a snippet are balanced or absent.",
+        scenario=("S114",),
+    ),
+    "rs.search.passage": Promise(
+        source="resource server contract: search",
+        says="A hit found only through its neighbours or its meaning says that it has no match of its own.",
+        ruling=(36,),
+        deferred=later.MEANING,
+    ),
+    "rs.search.filter": Promise(
+        source="resource server contract: search",
+        says="A filter in a search needs exactly one stream.",
+        deferred=later.QUERY,
+    ),
+    "rs.search.semantic": Promise(
+        source="resource server contract: search",
+        says="Semantic search is there only with a model and never answers with lexical hits instead.",
+        deferred=later.MEANING,
+    ),
+    "rs.search.hybrid": Promise(
+        source="resource server contract: search",
+        says="Hybrid search fuses both rankings by rank, keeps excerpts, and names the sources of each hit.",
+        deferred=later.MEANING,
+    ),
+    "rs.search.score": Promise(
+        source="resource server contract: search",
+        says="A hit has a score only where discovery advertises one.",
+        deferred=later.DISCOVERY,
+    ),
+    # blobs
+    "rs.blobs.authorized": Promise(
+        source="resource server contract: blobs",
+        says="A blob is readable only with a token that sees a record and field that refer to it, else "
+        "`blob_not_found`.",
+        scenario=("S008",),
+        ruling=(27,),
+        deferred=later.BLOBS,
+    ),
+    "rs.blobs.headers": Promise(
+        source="resource server contract: blobs",
+        says="A blob has its type, length, nosniff, a strong ETag, and is an attachment unless the type is safe.",
+        ruling=(27,),
+        deferred=later.BLOBS,
+    ),
+    "rs.blobs.range": Promise(
+        source="resource server contract: blobs",
+        says="A range of a blob is answered with 206.",
+        ruling=(27,),
+        deferred=later.BLOBS,
+    ),
+    "rs.blobs.fetch-url": Promise(
+        source="resource server contract: blobs",
+        says="A blob reference is served with its address, which the server alone writes.",
+        deferred=later.BLOBS,
+    ),
+    # discovery
+    "rs.discovery.index": Promise(
+        source="resource server contract: discovery",
+        says="The root answers with an index of the discovery documents and read endpoints.",
+        deferred=later.DISCOVERY,
+    ),
+    "rs.discovery.protected-resource": Promise(
+        source="authorization contract: protected resource",
+        says="The resource metadata names the query base /v1, the hosted MCP endpoint and the authorization server.",
+        scenario=("S025",),
+        deferred=later.DISCOVERY,
+    ),
+    "rs.discovery.protected-resource-mcp": Promise(
+        source="authorization contract: protected resource",
+        says="The metadata for MCP names /mcp as its resource, its endpoint, and only token kinds of clients.",
+        scenario=("S026", "S055"),
+        deferred=later.DISCOVERY,
+    ),
+    "rs.discovery.public-origin": Promise(
+        source="authorization contract: protected resource",
+        says="Behind a trusted proxy the addresses use the public origin.",
+        scenario=("S027",),
+        deferred=later.DISCOVERY,
+    ),
+    "rs.discovery.no-profile": Promise(
+        source="authorization contract: protected resource",
+        says="The metadata advertises no profile and no `logo_uri`.",
+        scenario=("S053", "S103"),
+        deferred=later.DISCOVERY,
+    ),
+    # owner writes
+    "rs.ingest.batch": Promise(
+        source="record model: ingest",
+        says="The owner posts NDJSON lines and learns how many were accepted and which were rejected, and why.",
+        deferred=later.OWNER_WRITES,
+    ),
+    "rs.ingest.limits": Promise(
+        source="record model: ingest",
+        says="A body or line over 50 MiB gives 413 `resource_limit`, and a storage failure 503 for the whole batch.",
+        deferred=later.OWNER_WRITES,
+    ),
+    "rs.state.round-trip": Promise(
+        source="record model: sync state",
+        says="The owner's tools can put the sync state of a connector and get it again, in their own namespace.",
+        deferred=later.OWNER_WRITES,
+    ),
+    "rs.deletes.idempotent": Promise(
+        source="resource server contract: owner writes",
+        says="Deleting a record answers 204 whether or not it was there.",
+        deferred=later.OWNER_WRITES,
+    ),
+    "rs.deletes.stream": Promise(
+        source="resource server contract: owner writes",
+        says="Deleting a stream of one connection leaves other connections whole.",
+        deferred=later.OWNER_WRITES,
+    ),
+    "rs.events.subscriptions": Promise(
+        source="resource server contract: event subscriptions",
+        says="A client can subscribe to changes and gets signed events without record bodies.",
+        deferred=later.EVENTS,
+    ),
+}

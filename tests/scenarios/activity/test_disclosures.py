@@ -1,0 +1,178 @@
+"""No answer without a line, and no line with less than its answer."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pdpp_server.errors import DisclosureLogUnavailable, NotFound
+from pdpp_server.evidence.handles import mint
+from pdpp_server.mcp.surface import TOOLS
+from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery, WindowQuery
+from pdpp_server.store.activity import catch_up, open_index, recent
+from pdpp_server.store.log import read_segment, segment_paths
+from tests.requirements import requirement
+from tests.worlds.world import NOW, World
+
+DYING = """
+import os, signal, sys
+from datetime import datetime
+from pathlib import Path
+from pdpp_server.model.queries import SearchQuery
+from pdpp_server.port.local import LocalReader
+from pdpp_server.reads.services import open_services
+now = datetime.fromisoformat(sys.argv[2])
+services = open_services(Path(sys.argv[1]), now=lambda: now)
+answer = LocalReader(services, sys.stdin.readline().strip()).search(SearchQuery("lease"))
+os.write(1, answer.request_id.encode())
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@requirement("log.line.what")
+def test_a_line_names_who_read_what_and_how_much(world: World) -> None:
+    answer = world.reader.fetch(FetchQuery("messages", "m1", world.work))
+
+    (line,) = world.owner.activity()
+    assert line.request_id == answer.request_id
+    assert (line.operation, line.token_kind, line.at) == ("fetch", "client", "2026-11-15T12:00:00.000Z")
+    assert line.grant_ids == (world.grant_id,)
+    assert line.client_id == world.owner.grant(world.grant_id)[0].grant.client_id
+    assert (line.connections, line.streams) == ((world.work,), ("messages",))
+    assert line.records == (f"{world.work}/messages:m1",)
+    assert {*line.fields} == {*answer.value.data}
+    assert line.bytes >= len("The lease draft is ready.")
+
+
+@requirement("log.line.hashed-content")
+def test_words_that_were_looked_for_stand_nowhere_in_the_log(world: World) -> None:
+    world.reader.search(SearchQuery("walrus lunch"))
+    world.reader.read_record_field(WindowQuery("messages", "m2", "text", world.work, q="walrus"))
+
+    raw = b"".join(path.read_bytes() for path in segment_paths(world.home / "activity"))
+    assert b"read_record_field" in raw
+    assert b"walrus" not in raw
+    assert b"lunch" not in raw
+
+
+@requirement("log.line.never-less")
+def test_a_line_names_every_record_and_field_that_an_answer_showed(world: World) -> None:
+    tools = {tool.name: tool for tool in TOOLS}
+    first = tools["search"].call(world.reader, {"query": "lease lake"}).structured
+    tools["fetch"].call(world.reader, {"id": f"{world.work}/messages:m1"})
+    tools["read_record_field"].call(
+        world.reader, {"id": f"{world.work}/messages:m2", "field_path": "text", "q": "walrus"}
+    )
+
+    lines = world.owner.activity()
+    named = {record for line in lines for record in line.records}
+    assert {hit["id"] for hit in first["results"]} <= named
+    searched = next(line for line in lines if line.operation == "search")
+    assert {"text", "subject", "topic"} <= {*searched.fields}
+    assert any(line.operation == "read_record_field" and "text" in line.fields for line in lines)
+    assert any(line.operation == "fetch" and "author" in line.fields for line in lines)
+
+
+@requirement("log.line.never-less")
+def test_every_hit_of_every_page_is_named(world: World) -> None:
+    page = world.reader.search(SearchQuery("lease lake", limit=100))
+
+    (line,) = world.owner.activity(request_id=page.request_id)
+
+    assert line.records == tuple(mint(hit.id) for hit in page.value.hits)
+    assert {excerpt.field for hit in page.value.hits for excerpt in hit.excerpts} <= {*line.fields}
+
+
+@requirement("log.line.before-answer")
+def test_a_line_survives_the_death_of_the_process_that_answered(world: World) -> None:
+    arguments = [sys.executable, "-c", DYING, str(world.home), NOW.isoformat()]
+    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as dying:
+        told, _ = dying.communicate(world.token.encode() + b"\n", timeout=60)
+
+    assert dying.returncode == -signal.SIGKILL
+    (line,) = world.owner.activity(request_id=told.decode())
+    assert line.operation == "search"
+    assert line.records
+
+
+@requirement("log.failure.closed")
+def test_nothing_leaves_where_the_log_cannot_be_written(world: World) -> None:
+    (world.home / "activity").write_text("in the way")
+    reads = [
+        lambda: world.reader.search(SearchQuery("lease")),
+        lambda: world.reader.schema(SchemaQuery()),
+        lambda: world.reader.fetch(FetchQuery("messages", "m1", world.work)),
+        lambda: world.reader.read_record_field(WindowQuery("messages", "m1", "text", world.work)),
+    ]
+
+    for read in reads:
+        with pytest.raises(DisclosureLogUnavailable) as refused:
+            read()
+        assert (refused.value.code, refused.value.status) == ("disclosure_log_unavailable", 503)
+
+    (world.home / "activity").unlink()
+    for read in reads:
+        read()
+
+
+@requirement("log.line.what")
+def test_a_refused_read_discloses_nothing(world: World) -> None:
+    with pytest.raises(NotFound):
+        world.reader.fetch(FetchQuery("messages", "nobody", world.work))
+
+    assert world.owner.activity() == []
+
+
+@requirement("log.index.derived")
+def test_the_index_can_be_lost_and_tells_the_same_again(world: World) -> None:
+    world.reader.search(SearchQuery("lease"))
+    world.reader.fetch(FetchQuery("messages", "m1", world.work))
+    before = world.owner.activity()
+
+    for path in world.home.glob("activity.sqlite*"):
+        path.unlink()
+
+    assert world.owner.activity() == before
+    assert len(before) == 2
+
+
+@requirement("log.verify.edits")
+def test_the_owner_is_told_of_a_line_that_was_changed(world: World) -> None:
+    world.reader.search(SearchQuery("lease"))
+    world.reader.fetch(FetchQuery("messages", "m1", world.work))
+    assert all(verdict.is_sound for verdict in world.owner.verify_activity())
+    (path,) = segment_paths(world.home / "activity")
+
+    path.write_bytes(path.read_bytes().replace(b'"search"', b'"schema"'))
+
+    (verdict,) = world.owner.verify_activity()
+    assert verdict.state == "edited"
+
+
+@requirement("log.chain.one-segment-per-process")
+def test_two_processes_write_two_segments(world: World) -> None:
+    world.reader.search(SearchQuery("lease"))
+    arguments = [sys.executable, "-c", DYING, str(world.home), NOW.isoformat()]
+    subprocess.run(arguments, input=world.token.encode() + b"\n", capture_output=True, timeout=60, check=False)
+
+    paths = segment_paths(world.home / "activity")
+    assert len(paths) == 2
+    assert [len(list(read_segment(path))) for path in paths] == [2, 2]  # a header, and the line
+
+
+@requirement("log.index.derived")
+def test_another_index_on_a_copy_of_the_segments_says_the_same(world: World, tmp_path: Path) -> None:
+    world.reader.search(SearchQuery("lease"))
+    shutil.copytree(world.home / "activity", tmp_path / "copy" / "activity")
+
+    index = open_index(tmp_path / "copy" / "activity.sqlite")
+    catch_up(index, tmp_path / "copy" / "activity")
+    told = recent(index)
+    index.close()
+
+    assert told == world.owner.activity()
+    assert os.stat(tmp_path / "copy" / "activity.sqlite").st_mode & 0o077 == 0  # noqa: PTH116

@@ -1,0 +1,64 @@
+"""`pdpp activity`: what was read, and whether anybody touched the log since."""
+
+from tests.requirements import requirement
+from tests.scenarios.cli.command import Command
+
+
+@requirement("cli.activity.narrowed", "log.owner.activity", "log.line.what")
+def test_every_read_is_listed_newest_first_and_can_be_narrowed(notes: Command) -> None:
+    first, second = notes.grant(client="one")["grant_id"], notes.grant(client="two")["grant_id"]
+    id = notes("search", "walrus", "--grant", first, "--json").json["results"][0]["id"]
+    request = notes("schema", "--grant", second, "--json").json["request_id"]
+    assert notes("fetch", id, "--grant", first).code == 0
+
+    listed = notes("activity", "--json").json["activity"]
+
+    assert [line["operation"] for line in listed] == ["fetch", "schema", "search"]
+    assert listed[0]["records"] == [id]
+    assert [line["operation"] for line in notes("activity", "--grant", second, "--json").json["activity"]] == ["schema"]
+    assert [line["request_id"] for line in notes("activity", "--request", request, "--json").json["activity"]] == [
+        request
+    ]
+    assert len(notes("activity", "--record", id, "--json").json["activity"]) == 2
+    assert len(notes("activity", "--limit", "1", "--json").json["activity"]) == 1
+    shown = notes("activity").out
+    assert id in shown
+    assert request in shown
+    assert notes("activity", "--grant", "grt_nowhere").code == 1
+
+
+@requirement("log.line.hashed-content")
+def test_the_words_of_a_search_are_not_in_it(notes: Command) -> None:
+    notes.grant()
+    assert notes("search", "walrus").code == 0
+
+    assert "walrus" not in notes("activity", "--json").out
+
+
+@requirement("cli.activity.verify", "log.verify.edits", "log.verify.truncation")
+def test_a_log_that_somebody_touched_is_found_out(notes: Command) -> None:
+    notes.grant()
+    assert notes("schema").code == notes("search", "train").code == 0
+    sound = notes("activity", "verify", "--json")
+    assert (sound.code, sound.json["sound"]) == (0, True)
+    segment = sorted((notes.home / "activity").iterdir())[0]
+    whole = segment.read_bytes()
+
+    segment.write_bytes(whole.replace(b'"operation":"schema"', b'"operation":"nothing"'))
+    edited = notes("activity", "verify")
+    segment.write_bytes(whole[: whole.index(b"\n") + 1])
+    truncated = notes("activity", "verify", "--json")
+    segment.unlink()
+    missing = notes("activity", "verify", "--json")
+
+    assert edited.code == truncated.code == missing.code == 1
+    assert "line 1 is not as it was written" in edited.out
+    assert "truncated" in {each["state"] for each in truncated.json["segments"]}
+    assert "missing" in {each["state"] for each in missing.json["segments"]}
+
+
+@requirement("cli.activity.narrowed")
+def test_before_the_first_read_there_is_nothing(pdpp: Command) -> None:
+    assert pdpp("activity", "--json").json == {"activity": []}
+    assert pdpp("activity").out == "Nothing was disclosed.\n"
+    assert pdpp("activity", "verify").code == 0

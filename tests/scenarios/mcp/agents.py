@@ -1,0 +1,129 @@
+"""Agents of the world: one in this process, one as a `pdpp mcp` of its own; both see exactly what is sent."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pdpp_server.mcp.server import McpServer, decode
+from pdpp_server.mcp.session import Session
+from pdpp_server.mcp.stdio import _front
+from pdpp_server.mcp.surface import TOOLS
+from pdpp_server.port.reader import Reader
+from tests.worlds.world import World
+
+ROOT = Path(__file__).parents[3]
+PDPP_MCP = [sys.executable, "-m", "pdpp_server.cli.main", "mcp"]
+SECONDS = 30
+
+Connect = Callable[[str], "Agent"]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Both channels of one answer."""
+
+    text: str
+    structured: dict[str, Any]
+    is_error: bool
+
+    @property
+    def code(self) -> str | None:
+        """Of a refusal; none for an answer. Both channels say the same one."""
+        if not self.is_error:
+            return None
+        code: str = self.structured["error"]["code"]
+        assert self.text.startswith(f"{code}: ")
+        return code
+
+    @property
+    def next_call(self) -> tuple[str, dict[str, Any]]:
+        """Tool and arguments of the call that the text prints, as a reader of nothing else would copy it."""
+        header = self.text.partition("\nrecord text follows, to the end:\n")[0]
+        line = [line for line in header.split("\n") if line.startswith("next: ")][-1]
+        tool, _, rest = line.removeprefix("next: ").partition(" ")
+        return tool, json.JSONDecoder().raw_decode(rest)[0]
+
+
+class Agent:
+    """Sends lines of JSON, as a client of the older era does."""
+
+    def __init__(self, send: Callable[[bytes], bytes]) -> None:
+        self._send = send
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        reply: dict[str, Any] = json.loads(self._send(json.dumps(request).encode() + b"\n"))
+        return reply["result"]
+
+    def call(self, tool: str, /, **arguments: Any) -> Result:
+        result = self.ask("tools/call", name=tool, arguments=arguments)
+        (block,) = result["content"]
+        assert block["type"] == "text"
+        return Result(block["text"], result["structuredContent"], result.get("isError", False))
+
+
+def agent_on(reader: Reader) -> Agent:
+    """An agent in this process: the dispatch and the tools, on that reader."""
+    server = McpServer(TOOLS)
+    session = Session(_front(), decode=decode, call=lambda name, given: server.call(lambda: reader, name, given))
+
+    def send(line: bytes) -> bytes:
+        reply = session.handle(line)
+        assert reply is not None
+        return reply
+
+    return Agent(send)
+
+
+@contextmanager
+def adapter(home: Path, **variables: str) -> Generator[Agent]:
+    """An agent that started `pdpp mcp` on that home; the process ends when its input does."""
+    with subprocess.Popen(
+        PDPP_MCP,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+        env=environment(home, **variables),
+    ) as process:
+        stdin, stdout = process.stdin, process.stdout
+        assert stdin
+        assert stdout
+
+        def send(line: bytes) -> bytes:
+            stdin.write(line)
+            stdin.flush()
+            return stdout.readline()
+
+        try:
+            yield Agent(send)
+            assert process.communicate(timeout=SECONDS) == (b"", b"")
+            assert process.returncode == 0
+        finally:
+            process.kill()
+
+
+def environment(home: Path, **variables: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PDPP_")}
+    return {**kept, "PDPP_HOME": str(home), **variables}
+
+
+def handle_of(world: World, key: str, *, stream: str = "messages", family: bool = False) -> str:
+    return f"{world.family if family else world.work}/{stream}:{key}"
+
+
+def reads_of(world: World) -> dict[str, dict[str, Any]]:
+    """One call of each tool that discloses something of the long message."""
+    id = handle_of(world, "m2")
+    return {
+        "schema": {"stream": "messages"},
+        "search": {"query": "walrus"},
+        "fetch": {"id": id},
+        "read_record_field": {"id": id, "field_path": "text", "limit_chars": 100},
+    }

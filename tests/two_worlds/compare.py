@@ -1,0 +1,78 @@
+"""Ask both worlds the same, and find the first byte that differs."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+from pdpp_server.model.queries import Query, SearchQuery
+from tests.two_worlds.ask import DOORS, Door, Side, calls, open_side
+from tests.two_worlds.plan import SECRET, Plan, plan
+
+PAGES_MAX = 4
+
+
+class Difference(AssertionError):
+    """The two worlds can be told apart."""
+
+
+def compare(
+    seed: int, folder: Path, *, calls_each: int, is_heavy: bool = False, doors: Mapping[str, Door] = DOORS
+) -> Counter[str]:
+    """What was exercised, counted.
+
+    Raises:
+        Difference: with the seed, the call and the first bytes that differ.
+    """
+    made = plan(seed, is_heavy=is_heavy)
+    left, right = (
+        open_side(made, life, folder / name) for life, name in zip(made.lives, ("left", "right"), strict=True)
+    )
+    tally = _telling(made)
+    random = Random(-seed)
+    try:
+        for number, query in enumerate(calls(made, random, calls_each)):
+            name = random.choice(sorted(doors))
+            tally += _ask_both(left, right, doors[name], query, f"seed {seed}, call {number} by {name}")
+        if (told := left.disclosures()) != (other := right.disclosures()):
+            raise Difference(
+                f"seed {seed}: the logs differ: {_first_difference(repr(told).encode(), repr(other).encode())}"
+            )
+    finally:
+        left.close()
+        right.close()
+    return tally
+
+
+def _ask_both(left: Side, right: Side, door: Door, query: Query, where: str) -> Counter[str]:
+    """One call, and the pages that follow it."""
+    tally: Counter[str] = Counter()
+    for _ in range(PAGES_MAX):
+        (told, cursor), (other, _) = door(left, query), door(right, query)
+        if told != other:
+            raise Difference(f"{where}: {query}\n{_first_difference(told, other)}")
+        tally["calls"] += 1
+        tally["bounded"] += b"complete=False" in told
+        tally["refused"] += b"error" in told[:40] or told.startswith(b"('")
+        if cursor is None or not isinstance(query, SearchQuery):
+            break
+        tally["followed"] += 1
+        query = replace(query, cursor=cursor)
+    return tally
+
+
+def _telling(made: Plan) -> Counter[str]:
+    """What this plan hides that a leak would show."""
+    texts = [" ".join(str(event.data) for batch in life.batches for event in batch) for life in made.lives]
+    return Counter(
+        words_of_one_world=sum((word in texts[0]) != (word in texts[1]) for word in SECRET),
+        hidden_events=len(made.hidden),
+        hidden_times=int(made.hides_time),
+    )
+
+
+def _first_difference(told: bytes, other: bytes) -> str:
+    at = next((i for i, (a, b) in enumerate(zip(told, other, strict=False)) if a != b), min(len(told), len(other)))
+    around = slice(max(0, at - 120), at + 120)
+    return f"at byte {at}:\n  {told[around]!r}\n  {other[around]!r}"

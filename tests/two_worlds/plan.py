@@ -1,0 +1,361 @@
+"""A random source, grant and life, and a twin of that life which differs only in what the grant hides."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Any
+
+from pdpp_server.model.ingest import Incoming
+from pdpp_server.model.times import instant, iso
+from pdpp_server.wire.grants import DETAIL_TYPE
+
+# Words that visible and hidden text share: a hidden occurrence must change nothing.
+COMMON = (
+    "lease lake walrus clause letter meeting garden invoice kettle harbour 京都 café running runner station".split()
+)
+# Words that only hidden text holds, some of them in one of the two worlds only: they must not be findable in either.
+SECRET = "diagnosis salary affair lawsuit pregnancy bankruptcy 秘密 résumé".split()
+HEAVY = "every"  # in each text of a heavy world
+
+_DAY = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+_ROLES = (None, None, "primary-title", "primary-body", "actor", "secondary")
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Grown:
+    """What is random about a stream, as it was declared and as it was granted."""
+
+    name: str
+    fields: dict[str, str]  # field to kind of value
+    key: tuple[str, ...]
+    lexical: tuple[str, ...]
+    consent_time: str | None
+    connections: tuple[str, ...] = ()  # names; empty where the stream is not granted
+    granted: frozenset[str] = frozenset()
+    since: str | None = None
+    until: str | None = None
+    resources: frozenset[str] | None = None
+
+    def shows(self, connection: str, key: str, data: Json) -> bool:
+        """Whether the grant shows the record: said once more, in plain words, without the store."""
+        if connection not in self.connections or (self.resources is not None and key not in self.resources):
+            return False
+        if self.since is None and self.until is None:
+            return True
+        at = instant(data.get(self.consent_time or ""))
+        return at is not None and (instant(self.since) or -(10**18)) <= at < (instant(self.until) or 10**18)
+
+
+@dataclass(frozen=True)
+class Event:
+    """One delivery of one record; `data` is None for a deletion."""
+
+    connection: str
+    stream: str
+    key: tuple[str, ...]
+    data: Json | None
+    emitted_at: str
+
+    def incoming(self) -> Incoming:
+        key = self.key[0] if len(self.key) == 1 else self.key
+        return Incoming("test", self.stream, key, self.data, self.emitted_at)
+
+
+@dataclass(frozen=True)
+class Life:
+    """What happened in one world, in order and in batches; `connections` in the order in which they were made."""
+
+    connections: tuple[str, ...]
+    batches: tuple[tuple[Event, ...], ...]
+
+
+@dataclass
+class Plan:
+    seed: int
+    is_heavy: bool
+    document: Json
+    streams: dict[str, Grown]
+    lives: tuple[Life, Life]
+    visible: list[Event] = field(default_factory=list[Event])
+    hidden: list[Event] = field(default_factory=list[Event])  # of either world
+
+    def detail(self, connection_ids: dict[str, str]) -> Json:
+        return {
+            "type": DETAIL_TYPE,
+            "source": {"id": self.document["source"]["id"]},
+            "purpose_code": "https://pdpp.dev/purpose/assistance",
+            "access_mode": "continuous",
+            "streams": [_selection(one, connection_ids) for one in self.streams.values() if one.connections],
+        }
+
+    @property
+    def hides_time(self) -> bool:
+        """Whether records are laid out by a time that their reader may not see."""
+        return any(one.connections and one.consent_time not in {None, *one.granted} for one in self.streams.values())
+
+
+def plan(seed: int, *, is_heavy: bool = False) -> Plan:
+    """A heavy plan has one stream with many records that share a word: more than a bounded ranking looks at."""
+    random = Random(seed)
+    names = [f"account {number}" for number in range(random.randint(2, 3))]
+    streams = {
+        name: _grown(random, name) for name in ("notes", "mails", "visits")[: 1 if is_heavy else random.randint(1, 3)]
+    }
+    granted = random.sample(sorted(streams), random.randint(1, len(streams)))
+    streams |= {name: _granted(random, streams[name], names) for name in granted}
+    document = _document(seed, streams)
+    made = Plan(seed, is_heavy, document, streams, (Life((), ()), Life((), ())))
+    made.lives = _lives(random, made, names)
+    return made
+
+
+# Declaration and grant --------------------------------------------------------------------------------------------
+
+
+def _grown(random: Random, name: str) -> Grown:
+    kinds = ["text", "text", "text", "integer", "number", "boolean", "date-time", "date", "object", "array", "mixed"]
+    fields = {f"f{place}": kind for place, kind in enumerate(random.sample(kinds, random.randint(4, len(kinds))))}
+    fields["body"] = "text"
+    texts = [field for field, kind in fields.items() if kind == "text"]
+    times = [field for field, kind in fields.items() if kind in {"date-time", "date"}]
+    key = ("id",) if random.random() < 0.7 else ("id", "part")
+    lexical = random.sample(texts, random.randint(1, len(texts)))
+    return Grown(name, fields, key, tuple(lexical), random.choice(times) if times and random.random() < 0.8 else None)
+
+
+def _granted(random: Random, stream: Grown, names: list[str]) -> Grown:
+    fields = random.sample(sorted(stream.fields), random.randint(1, len(stream.fields)))
+    bounded = stream.consent_time and random.random() < 0.6
+    days = sorted(random.sample(range(30), 2))
+    since, until = (iso(_DAY + timedelta(days=day, hours=random.randint(-6, 6))) for day in days)
+    keys = frozenset(_key_text(_key(stream, number)) for number in range(400) if random.random() < 0.7)
+    return Grown(
+        stream.name,
+        stream.fields,
+        stream.key,
+        stream.lexical,
+        stream.consent_time,
+        tuple(random.sample(names, random.randint(1, len(names)))),
+        frozenset({*fields, *stream.key}),
+        since if bounded and random.random() < 0.8 else None,
+        until if bounded else None,
+        keys if random.random() < 0.25 else None,
+    )
+
+
+def _document(seed: int, streams: dict[str, Grown]) -> Json:
+    random = Random(seed + 1)
+    return {
+        "protocol_version": "0.1.0",
+        "source": {"kind": "connector", "id": "https://registry.pdpp.dev/connectors/random"},
+        "declaration_version": str(seed),
+        "publisher": {"id": "https://registry.pdpp.dev/"},
+        "display": {"name": "Random"},
+        "streams": [_stream_document(random, stream) for stream in streams.values()],
+    }
+
+
+def _stream_document(random: Random, stream: Grown) -> Json:
+    with_roles = random.random() < 0.7
+    properties: Json = {name: {"type": "string"} for name in stream.key}
+    for name, kind in stream.fields.items():
+        properties[name] = dict(_SCHEMAS[kind])
+        role = random.choice(_ROLES) if kind == "text" else "event-time" if kind == "date-time" else None
+        if with_roles and role:
+            properties[name]["x_pdpp_role"] = role
+    document: Json = {
+        "name": stream.name,
+        "semantics": "mutable_state",
+        "schema": {"type": "object", "required": list(stream.key), "properties": properties},
+        "primary_key": list(stream.key),
+        "selection": {"fields": True, "resources": True},
+        "query": {"search": {"lexical_fields": list(stream.lexical)}},
+    }
+    if stream.consent_time:
+        document["consent_time_field"] = stream.consent_time
+        document["query"]["range_filters"] = {stream.consent_time: ["gte", "lt"]}
+    return document
+
+
+_SCHEMAS: dict[str, Json] = {
+    "text": {"type": "string"},
+    "integer": {"type": "integer"},
+    "number": {"type": "number"},
+    "boolean": {"type": "boolean"},
+    "date-time": {"type": "string", "format": "date-time"},
+    "date": {"type": "string", "format": "date"},
+    "object": {"type": "object"},
+    "array": {"type": "array"},
+    "mixed": {"type": ["integer", "string"]},
+}
+
+
+def _selection(stream: Grown, connection_ids: dict[str, str]) -> Json:
+    selection: Json = {
+        "name": stream.name,
+        "instance_ids": [connection_ids[name] for name in stream.connections],
+        "fields": sorted(stream.granted),
+    }
+    bounds = {name: time for name, time in (("since", stream.since), ("until", stream.until)) if time}
+    return {
+        **selection,
+        **({"time_range": bounds} if bounds else {}),
+        **({"resources": sorted(stream.resources)} if stream.resources else {}),
+    }
+
+
+# Lives ------------------------------------------------------------------------------------------------------------
+
+
+def _lives(random: Random, plan: Plan, names: list[str]) -> tuple[Life, Life]:
+    """Both worlds see the same visible events in the same order; everything between and beneath them differs."""
+    shared = list(_visible_events(random, plan, names))
+    lives: list[Life] = []
+    extra = "an account nobody granted"
+    for side in range(2):
+        with_extra = random.random() < 0.8
+        everywhere = [extra, *names] if with_extra and side == 0 else [*names, extra] if with_extra else names
+        words = COMMON + SECRET[3 * side : 3 * side + 5]
+        events = list(_one_side(random, plan, shared, everywhere, words))
+        lives.append(Life(tuple(everywhere), tuple(_cut(random, events))))
+    return lives[0], lives[1]
+
+
+def _visible_events(random: Random, plan: Plan, names: list[str]) -> Iterator[Event]:
+    """Records that the grant shows, some changed or deleted later; hidden fields are left to each side."""
+    for _ in range(420 if plan.is_heavy else random.randint(8, 40)):
+        stream = random.choice([one for one in plan.streams.values() if one.connections])
+        connection = random.choice(stream.connections)
+        event = _event(random, plan, stream, connection, random.randrange(400 if plan.is_heavy else 30))
+        assert event.data is not None
+        if not stream.shows(connection, _key_text(event.key), event.data):
+            continue
+        yield event
+        if random.random() < 0.1:
+            yield Event(connection, stream.name, event.key, None, event.emitted_at)
+
+
+def _one_side(
+    random: Random, plan: Plan, shared: list[Event], names: Sequence[str], words: Sequence[str]
+) -> Iterator[Event]:
+    """The shared events, with hidden values of this side, and hidden events around them."""
+    shown = {(event.connection, event.stream, event.key) for event in shared}
+    known: set[tuple[str, str, tuple[str, ...]]] = set()
+    for event in shared:
+        stream = plan.streams[event.stream]
+        for _ in range(random.choice((0, 1, 2, 4))):
+            yield from _hidden_events(random, plan, names, shown, words)
+        if event.data is None:
+            yield event
+            continue
+        name = (event.connection, event.stream, event.key)
+        if name not in known and random.random() < 0.2 and (past := _before_it_was_shown(random, stream, event, words)):
+            plan.hidden.append(past)
+            yield past
+        known.add(name)
+        for _ in range(random.choice((1, 1, 1, 2))):  # a second version that differs in hidden fields alone
+            data = _side_data(random, plan, stream, event.data, words)
+            told = Event(event.connection, event.stream, event.key, data, event.emitted_at)
+            plan.visible.append(told)
+            yield told
+
+
+def _hidden_events(
+    random: Random,
+    plan: Plan,
+    names: Sequence[str],
+    shown: set[tuple[str, str, tuple[str, ...]]],
+    words: Sequence[str],
+) -> Iterator[Event]:
+    stream, connection = random.choice(list(plan.streams.values())), random.choice(names)
+    event = _event(random, plan, stream, connection, random.randrange(60), words)
+    assert event.data is not None
+    if (connection, stream.name, event.key) in shown or stream.shows(connection, _key_text(event.key), event.data):
+        return
+    plan.hidden.append(event)
+    yield event
+    if random.random() < 0.2:
+        yield Event(connection, stream.name, event.key, None, event.emitted_at)
+
+
+def _before_it_was_shown(random: Random, stream: Grown, event: Event, words: Sequence[str]) -> Event | None:
+    """An earlier version of a visible record, from a day that the grant hides."""
+    if not stream.since:
+        return None
+    past = {**(event.data or {}), stream.consent_time or "": "2020-01-01", "body": _text(random, words)}
+    return Event(event.connection, event.stream, event.key, past, event.emitted_at)
+
+
+def _side_data(random: Random, plan: Plan, stream: Grown, data: Json, words: Sequence[str]) -> Json:
+    """The same record with other values in the fields that the grant leaves out."""
+    keeps = {*stream.granted, *stream.key}
+    if stream.since or stream.until:
+        keeps.add(stream.consent_time or "")  # it decides what is shown, so it is no free choice
+    changed = {name: value for name, value in data.items() if name in keeps}
+    for name, kind in stream.fields.items():
+        if name not in keeps and random.random() < 0.8:
+            changed[name] = _value(random, kind, words, plan.is_heavy)
+    return changed
+
+
+def _event(
+    random: Random, plan: Plan, stream: Grown, connection: str, number: int, words: Sequence[str] = COMMON
+) -> Event:
+    key = _key(stream, number)
+    data: Json = dict(zip(stream.key, key, strict=True))
+    for name, kind in stream.fields.items():
+        if random.random() < 0.85 or name == "body":
+            data[name] = _value(random, kind, words, plan.is_heavy)
+    emitted_at = iso(_DAY + timedelta(days=random.randint(0, 30), minutes=random.randint(0, 600)))
+    return Event(connection, stream.name, key, data, emitted_at)
+
+
+def _key(stream: Grown, number: int) -> tuple[str, ...]:
+    name = f"{'r é/'[number % 4]}{number}" if number % 5 == 0 else f"r{number}"
+    return (name,) if len(stream.key) == 1 else (name, str(number % 3))
+
+
+def _key_text(key: tuple[str, ...]) -> str:
+    return key[0] if len(key) == 1 else "[" + ",".join(f'"{part}"' for part in key) + "]"
+
+
+def _value(random: Random, kind: str, words: Sequence[str], is_heavy: bool) -> Any:
+    moment = _DAY + timedelta(days=random.randint(0, 30), hours=random.randint(-12, 11), minutes=random.randint(0, 59))
+    match kind:
+        case "text":
+            return (f"{HEAVY} " if is_heavy and random.random() < 0.9 else "") + _text(random, words)
+        case "integer":
+            return random.randint(-5, 2**40)
+        case "number":
+            return random.random()
+        case "boolean":
+            return random.random() < 0.5
+        case "date-time":
+            return iso(moment) if random.random() < 0.95 else "at some time"
+        case "date":
+            return moment.date().isoformat()
+        case "object":
+            return {"of": _text(random, words), "n": random.randint(0, 9)}
+        case "array":
+            return random.choices(words, k=3)
+        case _:
+            return random.choice((random.randint(0, 99), random.choice(words)))
+
+
+def _text(random: Random, words: Sequence[str]) -> str:
+    size = random.choice((1, 3, 8, 20, 60))
+    return " ".join(random.choice(words) + random.choice(("", "", "", ".", ",", "\n")) for _ in range(size))
+
+
+def _cut(random: Random, events: list[Event]) -> Iterator[tuple[Event, ...]]:
+    """Into deliveries of one connection each, of any size; the order inside a connection stays."""
+    open_batches: dict[str, list[Event]] = {}
+    for event in events:
+        batch = open_batches.setdefault(event.connection, [])
+        batch.append(event)
+        if random.random() < 0.05:
+            yield tuple(open_batches.pop(event.connection))
+    yield from (tuple(batch) for batch in open_batches.values())

@@ -1,0 +1,139 @@
+"""Nothing that a grant hides changes a byte of what leaves; and this gate can fail."""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pdpp_server.grants.permitted import Scope
+from pdpp_server.store import fetch, schema, search
+from pdpp_server.store.scope import reaches
+from tests.requirements import requirement
+from tests.two_worlds.compare import Difference, compare
+
+LIGHT = [range(first, first + 8) for first in (1, 9, 17, 25)]
+HEAVY = [range(first, first + 4) for first in (101, 105)]
+SOAK = range(1000, 1400)
+CALLS_EACH = 60
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    """Thousands of lines of an access log help nobody to find the one difference."""
+    logger = logging.getLogger("pdpp_server.access")
+    logger.disabled = True
+    yield
+    logger.disabled = False
+
+
+def bound_the_ranking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small enough that a heavy word has more matches than are counted, scored and looked at."""
+    monkeypatch.setattr(search, "CANDIDATES", 20)
+    monkeypatch.setattr(search, "COUNTED", 60)
+
+
+def compared(
+    seeds: Iterable[int], folder: Path, *, calls_each: int = CALLS_EACH, is_heavy: bool = False
+) -> Counter[str]:
+    tally: Counter[str] = Counter()
+    for seed in seeds:
+        tally += compare(seed, folder / str(seed), calls_each=calls_each, is_heavy=is_heavy)
+    return tally
+
+
+@pytest.mark.parametrize("seeds", LIGHT, ids=str)
+@requirement("grants.worlds.same-bytes", "grants.worlds.ranking", "grants.worlds.errors", "grants.worlds.cursors")
+def test_two_worlds_that_differ_only_in_what_is_hidden_answer_with_the_same_bytes(seeds: range, tmp_path: Path) -> None:
+    tally = compared(seeds, tmp_path)
+
+    assert tally["calls"] >= len(seeds) * CALLS_EACH
+    assert all(tally[what] for what in ("refused", "followed", "words_of_one_world", "hidden_times")), tally
+
+
+@pytest.mark.parametrize("seeds", HEAVY, ids=str)
+@requirement("grants.worlds.same-bytes", "grants.worlds.ranking")
+def test_a_ranking_that_cannot_look_at_every_match_is_bounded_by_what_is_visible(
+    seeds: range, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bound_the_ranking(monkeypatch)
+
+    tally = compared(seeds, tmp_path, is_heavy=True)
+
+    assert tally["calls"] >= len(seeds) * CALLS_EACH
+    assert all(tally[what] for what in ("bounded", "followed", "words_of_one_world")), tally
+
+
+@pytest.mark.soak
+@requirement("grants.worlds.same-bytes")
+def test_fifty_thousand_calls_find_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tally = compared(SOAK, tmp_path, calls_each=100)
+    bound_the_ranking(monkeypatch)
+    tally += compared(SOAK[:60], tmp_path / "heavy", calls_each=100, is_heavy=True)
+
+    assert tally["calls"] >= 50_000
+
+
+# The gate can fail: each of these faults tells the two worlds apart.
+
+
+def unbounded(scope: Scope) -> Scope:
+    return scope._replace(since=None, until=None, resources=None)
+
+
+def show_every_record_by_its_id(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetch, "shows", lambda *_: True)
+
+
+def count_what_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema, "reaches", lambda c, layout, scope: reaches(c, layout, unbounded(scope)))
+
+
+def weigh_words_by_what_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    everything = "select sum(live) from streams"
+    monkeypatch.setattr(search, "_visible_records", lambda reading, _: reading.connection.execute(everything).get)
+
+
+def look_for_words_in_every_field(monkeypatch: pytest.MonkeyPatch) -> None:
+    groups = search._groups
+    monkeypatch.setattr(search, "_groups", lambda *asked: [replace(group, columns="") for group in groups(*asked)])
+
+
+def let_an_and_stand_below_a_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    match = search._match
+
+    def nested(group: Any, words: Any, narrowing: str) -> str:
+        wanted, unwanted = match(group, replace(words, unwanted=()), narrowing), words.unwanted
+        return f"({wanted}){''.join(f' NOT ({group.columns}({phrase.match}))' for phrase in unwanted)}"
+
+    monkeypatch.setattr(search, "_match", nested)
+
+
+def look_at_the_newest_by_a_hidden_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    bound_the_ranking(monkeypatch)
+    monkeypatch.setattr(search, "_shows_its_order", lambda _: True)
+
+
+FAULTS = {
+    show_every_record_by_its_id: False,
+    count_what_is_hidden: False,
+    weigh_words_by_what_is_hidden: False,
+    look_for_words_in_every_field: False,
+    let_an_and_stand_below_a_not: False,
+    look_at_the_newest_by_a_hidden_time: True,
+}
+
+
+@pytest.mark.parametrize(
+    ("fault", "is_heavy"), FAULTS.items(), ids=lambda value: getattr(value, "__name__", str(value))
+)
+def test_the_gate_fails_when_something_hidden_shows(
+    fault: Callable[[pytest.MonkeyPatch], None], is_heavy: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault(monkeypatch)
+
+    with pytest.raises(Difference, match="seed"):
+        compared(range(108, 125) if is_heavy else range(1, 60), tmp_path, is_heavy=is_heavy)

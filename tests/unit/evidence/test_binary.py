@@ -1,0 +1,36 @@
+"""Bytes are described, and what only looks odd is shown."""
+
+import base64
+
+import pytest
+
+from pdpp_server.evidence.binary import binary_text
+
+
+def test_a_blob_is_type_size_and_digest() -> None:
+    blob = {"blob_id": "b1", "mime_type": "image/png", "size_bytes": 2048, "sha256": "ab12"}
+    assert binary_text(blob) == 'binary, not shown, mime "image/png", 2048 bytes, sha256 "ab12"'
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"id": "x", "url": "https://x.example"},
+        {"blob_id": "b1"},
+        {"mime_type": "text/plain", "size_bytes": 3},
+        "word" * 200,
+        "plain text with spaces, 1 A " * 40,
+        "QUJD" * 10,
+        5,
+        None,
+        ["a"],
+    ],
+)
+def test_an_ordinary_value_is_no_binary(value: object) -> None:
+    assert binary_text(value) is None
+
+
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode, base64.encodebytes])
+def test_base64_is_counted_and_not_shown(encode) -> None:
+    text = encode(bytes(range(256)) * 20).decode()
+    assert binary_text(text) == f"binary, not shown, base64, {len(text)} characters"

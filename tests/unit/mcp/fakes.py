@@ -1,0 +1,138 @@
+"""A small world behind the port: records in memory, read as a server would read them, and every query remembered."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pdpp_server.errors import AmbiguousConnection, Candidate, FieldNotFound, InvalidCursor, NotFound, QueryNotFound
+from pdpp_server.evidence.handles import mint
+from pdpp_server.evidence.titles import title
+from pdpp_server.model.catalogue import Catalogue
+from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery, WindowQuery
+from pdpp_server.model.records import Excerpt, Hit, Recall, Record, RecordId, SearchPage
+from pdpp_server.model.sources import Origin
+from pdpp_server.model.text import FieldWindow
+from pdpp_server.port.reader import Answer
+
+WORK = Origin("cin_4f2a", "slack", "Work Slack")
+HOME = Origin("cin_9b10", "slack", "Home Slack")
+ROLES = {"subject": "primary-title", "text": "primary-body"}
+EXCERPT_CHARS = 220
+
+
+def record(
+    key: str, data: Mapping[str, Any], origin: Origin = WORK, stream: str = "messages", roles: Mapping[str, str] = ROLES
+) -> Record:
+    id = RecordId(origin.connection_id, stream, key)
+    shown = {name: role for name, role in roles.items() if name in data}
+    return Record(id, origin, data, "2026-11-15T08:00:00.000Z", "2026-04-01T09:12:00Z", shown)
+
+
+@dataclass
+class FakeReader:
+    """Finds records that hold any word of the query, in their order; a cursor is the number of hits already given."""
+
+    records: tuple[Record, ...] = ()
+    catalogue: Catalogue | None = None
+    public_url: str | None = None
+    as_of: str | None = "2026-11-15T08:00:00Z"
+    complete: bool = True
+    cursors: bool = True  # whether each hit has its own, as with this server and unlike others
+    asked: list[object] = field(default_factory=list[object])
+
+    def schema(self, query: SchemaQuery) -> Answer[Catalogue]:
+        self.asked.append(query)
+        assert self.catalogue is not None
+        return Answer(self.catalogue, "req_schema")
+
+    def search(self, query: SearchQuery) -> Answer[SearchPage]:
+        self.asked.append(query)
+        hits = [hit for hit in (self._hit(record, query.text.split()) for record in self.records) if hit]
+        done = self._position(query.cursor)
+        page = hits[done : done + query.limit]
+        following = _cursor(done + len(page)) if done + len(page) < len(hits) else None
+        if self.cursors:
+            page = [replace(hit, cursor=_cursor(number)) for number, hit in enumerate(page, start=done + 1)]
+        recall = Recall(self.complete, len(hits), self.complete, len(hits), None if self.complete else 4000)
+        return Answer(SearchPage(tuple(page), following, recall, self.as_of), "req_search")
+
+    def fetch(self, query: FetchQuery) -> Answer[Record]:
+        self.asked.append(query)
+        found = self._one(query.stream, query.key, query.connection_id)
+        if query.fields is None:
+            return Answer(found, "req_fetch")
+        data = {name: value for name, value in found.data.items() if name in query.fields}
+        return Answer(record(found.id.key, data, found.origin, found.id.stream, found.roles or {}), "req_fetch")
+
+    def read_record_field(self, query: WindowQuery) -> Answer[FieldWindow]:
+        self.asked.append(query)
+        found = self._one(query.stream, query.key, query.connection_id)
+        if query.field not in found.data:
+            raise FieldNotFound("This record has no such field.")
+        value = found.data[query.field]
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        start, match = query.offset, None
+        if query.q is not None:
+            at = text.lower().find(query.q.lower())
+            if at < 0:
+                raise QueryNotFound("It does not occur there.")
+            start, match = max(0, at - query.before), (at, at + len(query.q))
+        kind = "string" if isinstance(value, str) else "json"
+        piece = text[start : start + query.limit]
+        window = FieldWindow(found.id, query.field, kind, piece, start, len(text), query.limit, match)
+        return Answer(window, "req_window")
+
+    def _one(self, stream: str, key: str, connection_id: str | None) -> Record:
+        found = [one for one in self.records if one.id.stream == stream and one.id.key == key]
+        if connection_id is not None:
+            found = [one for one in found if one.id.connection_id == connection_id]
+        if not found:
+            raise NotFound("There is no such record.")
+        if len(found) > 1:
+            candidates = tuple(
+                Candidate(one.id.connection_id, one.origin.connector_key, "grt_01", one.origin.label) for one in found
+            )
+            raise AmbiguousConnection(f"The id could be in {len(found)} connections.", candidates=candidates)
+        return found[0]
+
+    def _position(self, cursor: str | None) -> int:
+        if cursor is None:
+            return 0
+        if not cursor.startswith("cur_"):
+            raise InvalidCursor("Not one of ours.")
+        return int(cursor.removeprefix("cur_"))
+
+    def _hit(self, record: Record, words: list[str]) -> Hit | None:
+        excerpts = [
+            excerpt
+            for name, value in record.data.items()
+            if isinstance(value, str) and (excerpt := _excerpt(name, value, words))
+        ]
+        if not excerpts and "neighbour" not in record.data:
+            return None
+        roles = record.roles
+        named = title(roles, record.data, record.origin, record.id.stream, record.authored_at, record.emitted_at)
+        return Hit(record.id, record.origin, named, record.emitted_at, record.authored_at, tuple(excerpts[:2]), 1.0)
+
+
+def _cursor(done: int) -> str:
+    return f"cur_{done:0>150}"
+
+
+def _excerpt(name: str, text: str, words: list[str]) -> Excerpt | None:
+    lower = text.lower()
+    places = sorted((at, at + len(word)) for word in words if (at := lower.find(word.lower())) >= 0)
+    if not places or len(lower) != len(text):
+        return None
+    start = max(0, places[0][0] - 70)
+    end = min(len(text), start + EXCERPT_CHARS)
+    marks: list[tuple[int, int]] = []
+    for low, high in places:
+        if high <= end and (not marks or low >= marks[-1][1]):
+            marks.append((low, high))
+    return Excerpt(name, text[start:end], start, tuple(marks), len(text))
+
+
+def handles(reader: FakeReader) -> list[str]:
+    return [mint(one.id) for one in reader.records]

@@ -1,0 +1,308 @@
+"""The search tool: bounded in both channels, honest about what it shows, and never a dead end."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import jsonschema_rs
+import orjson
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from pdpp_server.errors import InvalidRequest, UnsupportedMode
+from pdpp_server.evidence.handles import mint, parse
+from pdpp_server.evidence.text import byte_len
+from pdpp_server.mcp.tools.search import SEARCH
+from pdpp_server.model.queries import SearchQuery
+from pdpp_server.model.records import Record, SearchPage
+from pdpp_server.model.sources import Origin
+from pdpp_server.port.reader import Answer
+from tests.requirements import requirement
+from tests.unit.mcp.fakes import HOME, FakeReader, record
+from tests.unit.mcp.hostile import is_visible, records
+
+SLOW = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+BODY = "Minutes. " * 2000 + "said the walrus clause is in section nine. " + "More. " * 999
+
+
+def chats(number: int) -> tuple[Record, ...]:
+    origins = [Origin(f"cin_{n:024}", "slack", f"Slack {n}") for n in range(3)]
+    return tuple(
+        record(f"1712.{n:06}", {"text": f"{'so it goes ' * 20}walrus number {n}"}, origins[n % 3])
+        for n in range(number)
+    )
+
+
+def items(text: str) -> list[str]:
+    return [line for line in text.split("\n")[1:] if re.match(r"[^\s/]+/[^\s:]+:\S", line)]
+
+
+@requirement(
+    "mcp.search.first-fetch-id",
+    "mcp.search.source-mix",
+    "mcp.search.top-hits",
+    "mcp.search.pass-as-is",
+    "mcp.search.opens-at-match",
+)
+def test_a_search_reads_like_this() -> None:
+    reader = FakeReader(
+        (
+            record("r17", {"subject": "Lease draft", "text": BODY}),
+            record("x2", {"neighbour": 1}, HOME),
+        )
+    )
+
+    text = SEARCH.call(reader, {"query": "walrus clause"}).text
+
+    assert text.split("\n") == [
+        "search: 2 of 2 hits, ranked over all matches. first_fetch_id=cin_4f2a/messages:r17",
+        'cin_4f2a/messages:r17 slack "Work Slack" 2026-04-01T09:12Z title "Lease draft" text@18009 "…inutes. Minutes. '
+        "Minutes. Minutes. Minutes. said the <mark>walrus</mark> <mark>clause</mark> is in section nine. More. More. "
+        'More. More. More. More. More. More. More. More. More. More. M…"',
+        'cin_9b10/messages:x2 slack "Home Slack" 2026-04-01T09:12Z title "Home Slack / messages / 2026-04-01T09:12Z" '
+        "(only metadata known, no match of its own)",
+        "sources: cin_4f2a 1, cin_9b10 1; data as of 2026-11-15T08:00Z",
+        'next: read_record_field {"id":"cin_4f2a/messages:r17","field_path":"text","offset_chars":17809} or fetch '
+        '{"id":ID}, an id exactly as shown, connection_id only if it is shown separately',
+    ]
+
+
+@requirement("mcp.search.results", "mcp.search.envelope", "mcp.search.structured-evidence", "mcp.channels.request-id")
+def test_the_structured_form_has_flat_results_and_the_envelope_and_says_nothing_twice() -> None:
+    reader = FakeReader((record("r17", {"subject": "Lease draft", "text": BODY}),), public_url="https://me.example/")
+
+    structured = SEARCH.call(reader, {"query": "walrus"}).structured
+
+    assert structured["results"] == [
+        {
+            "id": "cin_4f2a/messages:r17",
+            "title": "Lease draft",
+            "url": "https://me.example/records/cin_4f2a/messages:r17",
+            "connection_id": "cin_4f2a",
+        }
+    ]
+    (hit,) = structured["data"]["data"]
+    assert hit["evidence_excerpts"][0]["match_start_chars"] == 18009
+    assert not {"title", "url", "connection_id", "id"} & set(hit)
+    assert structured["read_with"]["tool"] == "read_record_field"
+    assert structured["request_id"] == "req_search"
+
+
+@requirement("mcp.budget.text", "mcp.budget.structured", "mcp.budget.one-whole-item", "mcp.tools.output-schemas")
+@SLOW
+@given(records())
+def test_both_channels_keep_their_budget_over_hostile_data(found: tuple[Record, ...]) -> None:
+    result = SEARCH.call(FakeReader(found, public_url="https://me.example"), {"query": "walrus", "limit": 25})
+
+    assert byte_len(result.text) <= 1800
+    assert len(orjson.dumps(result.structured)) <= 20_000
+    assert len(items(result.text)) >= 1
+    assert jsonschema_rs.is_valid(dict(SEARCH.output_schema), result.structured)
+
+
+@requirement(
+    "ev.escape.no-forged-lines", "ev.handles.never-cut", "mcp.search.balanced-marks", "ev.escape.both-channels"
+)
+@SLOW
+@given(records())
+def test_no_record_can_speak_for_us(found: tuple[Record, ...]) -> None:
+    known = {mint(one.id) for one in found}
+    result = SEARCH.call(FakeReader(found), {"query": "walrus", "limit": 25})
+    lines = result.text.split("\n")
+
+    assert lines[0].rpartition("first_fetch_id=")[2] == result.structured["results"][0]["id"]
+    assert is_visible(result.text)
+    ours = ("search: ", "rest: ", "more: ", "next: ", "sources: ", "data as of ", "recall: ", "warning ")
+    for line in lines[1:]:
+        assert line.startswith(ours) or line.split(" ")[0] in known
+    unquoted = re.sub(r'"(?:[^"\\]|\\.)*"', "", "\n".join(items(result.text)))
+    assert "evil" not in unquoted and "<mark>" not in unquoted
+    for hit in result.structured["data"]["data"]:
+        for excerpt in hit.get("evidence_excerpts", ()):
+            tags = re.findall(r"</?mark>", excerpt["preview_text"])
+            assert tags == ["<mark>", "</mark>"] * (len(tags) // 2)
+    assert all(re.findall(r"</?mark>", line) == ["<mark>", "</mark>"] * line.count("<mark>") for line in lines)
+
+
+@requirement("mcp.search.balanced-marks", "ev.escape.both-channels")
+def test_no_record_can_forge_a_mark() -> None:
+    reader = FakeReader((record("r1", {"text": "<mark>evil</mark> walrus <mark>evil"}),))
+
+    result = SEARCH.call(reader, {"query": "walrus"})
+
+    shown = "&lt;mark&gt;evil&lt;/mark&gt; <mark>walrus</mark> &lt;mark&gt;evil"
+    assert f'text@18 "{shown}"' in result.text
+    assert result.structured["data"]["data"][0]["snippet"]["text"] == shown
+    for sign, escaped in (("<", "&lt;"), (">", "&gt;"), ("&", "&amp;")):
+        text = SEARCH.call(FakeReader((record("r1", {"text": f"{sign} walrus"}),)), {"query": "walrus"}).text
+        assert f'"{escaped} <mark>walrus</mark>"' in text
+
+
+@requirement("mcp.channels.rest-call", "mcp.search.next-cursor")
+@pytest.mark.parametrize("cursors", [True, False])
+def test_a_text_with_fewer_hits_than_its_page_goes_on_without_a_gap(cursors: bool) -> None:
+    reader = FakeReader(chats(60), cursors=cursors)
+    seen: list[str] = []
+    arguments: dict[str, object] | None = {"query": "walrus", "limit": 25}
+
+    while arguments:
+        result = SEARCH.call(reader, arguments)
+        assert byte_len(result.text) <= 1800
+        seen += [line.split(" ")[0] for line in items(result.text)]
+        calls = {
+            line.split(": ")[0]: line for line in result.text.split("\n")[1:] if line.startswith(("rest: ", "more: "))
+        }
+        if result.structured["data"]["has_more"]:
+            assert f'"cursor":"{result.structured["data"]["next_cursor"]}"' in calls["more"]
+        following = calls.get("rest") or calls.get("more")
+        arguments = orjson.loads(following.split("search ", 1)[1]) if following else None
+
+    assert seen == [mint(one.id) for one in reader.records]
+
+
+def test_a_server_that_gives_every_hit_a_cursor_is_asked_once_and_another_once_more() -> None:
+    ours, foreign = FakeReader(chats(60)), FakeReader(chats(60), cursors=False)
+
+    texts = [SEARCH.call(reader, {"query": "walrus", "limit": 25}).text for reader in (ours, foreign)]
+
+    shown = len(items(texts[0]))
+    assert 1 < shown < 25
+    assert ours.asked == [SearchQuery("walrus", limit=25)]
+    assert foreign.asked[1:] == [SearchQuery("walrus", limit=len(items(texts[1])))]
+    assert all("\nrest: " in text for text in texts)
+
+
+def test_a_cursor_too_long_to_repeat_is_replaced_by_the_way_to_it() -> None:
+    class LongCursors(FakeReader):
+        def search(self, query: SearchQuery) -> Answer[SearchPage]:
+            found = super().search(query)
+            is_rest = len(self.asked) > 1
+            return replace(found, value=replace(found.value, next_cursor="c" * 900 if is_rest else None))
+
+    text = SEARCH.call(LongCursors(chats(25), cursors=False), {"query": "walrus", "limit": 25}).text
+
+    assert byte_len(text) <= 1800
+    assert f'rest: the same search with {{"limit":{len(items(text))}}}, then on from its cursor' in text
+
+
+def test_every_hit_has_its_time_before_the_first_has_a_title() -> None:
+    many = SEARCH.call(FakeReader(chats(8)), {"query": "walrus"}).text
+
+    assert len(items(many)) == 8
+    assert all("2026-04-01T09:12Z" in line and "<mark>walrus</mark>" in line for line in items(many))
+
+
+@requirement("mcp.channels.structured-enough")
+def test_the_structured_pages_follow_each_other_without_a_gap() -> None:
+    reader = FakeReader(chats(60))
+    seen: list[str] = []
+    asked: list[dict[str, Any]] = [{"query": "walrus", "limit": 25}]
+
+    while asked:
+        structured = SEARCH.call(reader, asked[0]).structured
+        seen += [entry["id"] for entry in structured["results"]]
+        asked = [call["arguments"] for call in structured["next"] if call["tool"] == "search"]
+
+    assert seen == [mint(one.id) for one in reader.records]
+
+
+def test_long_names_are_shortened_before_a_hit_is_left_out() -> None:
+    origin = Origin("cin_4f2a", "slack", "名" * 80)
+    reader = FakeReader(tuple(record(f"r{n}", {"subject": "題" * 80, "text": "walrus"}, origin) for n in range(25)))
+
+    structured = SEARCH.call(reader, {"query": "walrus", "limit": 25}).structured
+
+    assert len(orjson.dumps(structured)) <= 20_000
+    assert [entry["title"] for entry in structured["results"]] == ["題" * 23 + "…"] * 25
+
+
+@pytest.mark.parametrize("cursors", [True, False])
+def test_a_page_too_large_for_its_structured_form_is_cut_and_says_so_once(cursors: bool) -> None:
+    found = tuple(record(f"{n:03}" + "/" * 150, {"text": "walrus " * 99}) for n in range(40))
+    reader = FakeReader(found, cursors=cursors)
+
+    result = SEARCH.call(reader, {"query": "walrus", "limit": 25})
+
+    structured = result.structured
+    assert 10 <= len(structured["results"]) < 25
+    assert all(hit["evidence_excerpts"] for hit in structured["data"]["data"])
+    assert [warned["code"] for warned in structured["data"]["meta"]["warnings"]] == ["page_shortened"]
+    assert result.text.count("page_shortened") == 1
+    assert structured["data"]["next_cursor"].endswith(f"{len(structured['results']):0>4}")
+
+
+def test_the_structured_form_spends_its_room_on_words_and_names_every_field_that_matched() -> None:
+    data = {"subject": "walrus " * 20, "text": "walrus " * 99}
+    few = SEARCH.call(FakeReader((record("r1", data),)), {"query": "walrus"}).structured
+    many = SEARCH.call(FakeReader((record("r1", data),) * 25), {"query": "walrus", "limit": 25}).structured
+
+    assert [len(hit["evidence_excerpts"]) for hit in few["data"]["data"]] == [2]
+    assert {len(hit["evidence_excerpts"]) for hit in many["data"]["data"]} == {1}
+    assert all(hit["matched_fields"] == ["subject", "text"] for hit in many["data"]["data"])
+    assert 19_000 < len(orjson.dumps(many)) <= 20_000
+
+
+@requirement("mcp.search.no-hits", "ev.url.absolute")
+def test_no_hit_means_no_handle_and_a_next_step() -> None:
+    result = SEARCH.call(FakeReader(), {"query": "walrus"})
+
+    assert "first_fetch_id" not in result.text
+    assert result.structured["results"] == []
+    assert result.structured["next"] == [{"tool": "schema", "arguments": {}}]
+    assert result.text.split("\n")[0] == "search: 0 hits. Data as of 2026-11-15T08:00Z."
+
+
+@requirement("mcp.search.metadata-only", "ev.excerpts.proven-only")
+def test_a_hit_without_a_proven_place_says_so_on_every_line() -> None:
+    reader = FakeReader(tuple(record(f"r{n}", {"neighbour": 1}) for n in range(25)))
+
+    result = SEARCH.call(reader, {"query": "walrus", "limit": 25})
+
+    assert all(line.endswith("(only metadata known, no match of its own)") for line in items(result.text))
+    assert all(hit["matched_fields"] == [] and "snippet" not in hit for hit in result.structured["data"]["data"])
+    assert result.structured["next"][0] == {"tool": "fetch", "arguments": {"id": "cin_4f2a/messages:r0"}}
+
+
+@requirement("mcp.search.recall")
+def test_what_was_not_ranked_is_said_with_numbers_and_what_was_is_not() -> None:
+    partly = SEARCH.call(FakeReader(chats(3), complete=False), {"query": "walrus"}).text
+    wholly = SEARCH.call(FakeReader(chats(3)), {"query": "walrus"}).text
+
+    assert "recall: only 3 matches were ranked, at most 4000 are" in partly
+    assert "of at least 3 hits." in partly
+    assert "recall" not in wholly
+
+
+@requirement("mcp.search.query-argument")
+def test_q_is_the_old_name_of_query() -> None:
+    reader = FakeReader(chats(1))
+
+    SEARCH.call(reader, {"q": "walrus"})
+    SEARCH.call(
+        reader, {"q": "walrus", "query": "walrus", "streams": ["messages"], "connection_id": "c", "mode": "lexical"}
+    )
+
+    assert reader.asked == [SearchQuery("walrus", limit=10), SearchQuery("walrus", ("messages",), "c", 10)]
+    for wrong in ({}, {"query": "a", "q": "b"}, {"query": "  "}):
+        with pytest.raises(InvalidRequest):
+            SEARCH.call(reader, wrong)
+    assert len(reader.asked) == 2
+
+
+@requirement("mcp.search.modes")
+def test_a_mode_that_is_not_there_is_refused_with_those_that_are() -> None:
+    reader = FakeReader()
+    with pytest.raises(UnsupportedMode, match="auto, lexical"):
+        SEARCH.call(reader, {"query": "a", "mode": "semantic"})
+    assert reader.asked == []
+
+
+def test_a_handle_of_512_bytes_is_shown_whole() -> None:
+    key = "k" * (512 - len("cin_4f2a/messages:"))
+    text = SEARCH.call(FakeReader((record(key, {"text": "walrus " * 99}),) * 3), {"query": "walrus"}).text
+
+    assert byte_len(text) <= 1800
+    assert parse(text.split("\n")[0].rpartition("=")[2]).key == key
+    assert parse(items(text)[0].split(" ")[0]).key == key

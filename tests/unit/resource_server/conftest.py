@@ -1,0 +1,5 @@
+"""The same small server that the scenarios use."""
+
+from tests.scenarios.resource_server.conftest import api, chats
+
+__all__ = ["api", "chats"]

@@ -1,0 +1,107 @@
+"""Connections: a deadline ends a read and nothing else; a snapshot is one moment; files are the owner's alone."""
+
+import stat
+import threading
+from pathlib import Path
+from time import monotonic
+
+import apsw
+import pytest
+
+from pdpp_server.errors import QueryTimeout
+from pdpp_server.store.db import Database
+from tests.requirements import requirement
+
+ENDLESS = "with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n"
+
+
+@pytest.fixture
+def database(home: Path):
+    opened = Database(home / "pdpp.sqlite", read_seconds=0.05)
+    yield opened
+    opened.close()
+
+
+@requirement("store.deadlines.query")
+def test_a_query_past_its_deadline_is_stopped_and_the_connection_serves_the_next(database: Database) -> None:
+    for _ in range(2):
+        started = monotonic()
+        with pytest.raises(QueryTimeout) as refused, database.reading() as reading:
+            reading.connection.execute(ENDLESS).fetchall()
+        assert monotonic() - started < 1
+        assert refused.value.code == "query_timeout"
+
+        with database.reading() as reading:
+            assert reading.connection.execute("select 1").get == 1
+
+
+@requirement("store.deadlines.query")
+def test_a_deadline_that_ends_the_beginning_of_a_read_leaves_the_connection_usable(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: object) -> None:
+        raise apsw.InterruptError("interrupted")
+
+    monkeypatch.setattr(database.layouts, "of", interrupted)
+    with pytest.raises(QueryTimeout), database.reading():
+        pass
+    monkeypatch.undo()
+
+    with database.reading() as reading:
+        assert reading.layout.connections == {}
+
+
+def test_a_refusal_inside_a_read_leaves_the_connection_usable(database: Database) -> None:
+    with pytest.raises(KeyError), database.reading():
+        raise KeyError
+
+    with database.reading() as reading:
+        assert reading.connection.execute("select 1").get == 1
+
+
+def test_a_read_sees_one_moment(database: Database) -> None:
+    with database.reading() as reading:
+        before = reading.layout.generation
+        with database.writing() as writer:
+            writer.execute("update layout set generation = generation + 1")
+        assert reading.connection.execute("select generation from layout").get == before
+
+    with database.reading() as reading:
+        assert reading.layout.generation == before + 1
+
+
+def test_each_thread_reads_on_its_own_connection(database: Database) -> None:
+    seen: list[object] = []
+    threads = [threading.Thread(target=lambda: seen.append(database.reading().connection)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len({id(connection) for connection in seen}) == 3
+    assert database.reading().connection is database.reading().connection
+
+
+def test_what_fails_while_writing_is_undone(database: Database) -> None:
+    with pytest.raises(KeyError), database.writing() as writer:
+        writer.execute("update layout set generation = 99")
+        raise KeyError
+
+    with database.reading() as reading:
+        assert reading.layout.generation == 1
+
+
+def test_only_the_owner_can_read_the_files(database: Database, home: Path) -> None:
+    with database.writing() as writer:
+        writer.execute("update layout set generation = generation + 1")
+
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in home.iterdir()}
+    assert modes == {"pdpp.sqlite": 0o600, "pdpp.sqlite-wal": 0o600, "pdpp.sqlite-shm": 0o600}
+    assert stat.S_IMODE(home.stat().st_mode) == 0o700
+
+
+@requirement("store.erasure.index")
+def test_erasing_is_switched_on_in_the_tables_and_in_the_index(database: Database) -> None:
+    with database.writing() as writer:
+        assert writer.execute("pragma secure_delete").get == 1
+        assert writer.execute("select v from words_config where k = 'secure-delete'").get == 1

@@ -1,0 +1,177 @@
+"""The order of a search is that of a plain model over visible records, whatever else is in the store."""
+
+from dataclasses import dataclass, replace
+from math import log
+from pathlib import Path
+from random import Random
+
+import apsw
+import pytest
+
+from pdpp_server.errors import InvalidRequest
+from pdpp_server.model.queries import SearchQuery
+from pdpp_server.store import search
+from pdpp_server.store.rank import K1, USUAL_LENGTH, B
+from pdpp_server.store.words import Phrase, Tokenizer
+from tests.requirements import requirement
+from tests.two_worlds.ask import connection_id, open_side
+from tests.two_worlds.plan import COMMON, Event, Grown, Plan, _key_text, plan
+from tests.worlds.chat import FAMILY, WORK, message
+from tests.worlds.world import World
+
+TOKENIZER = Tokenizer(apsw.Connection(":memory:"))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A visible record, with the tokens of its granted lexical fields."""
+
+    name: tuple[str, str, str]
+    fields: tuple[tuple[str, ...], ...]
+
+    def times(self, phrase: Phrase) -> int:
+        return sum(_times(tokens, phrase) for tokens in self.fields)
+
+
+def _times(tokens: tuple[str, ...], phrase: Phrase) -> int:
+    size = len(phrase.tokens)
+    return sum(_stands(tokens[i : i + size], phrase) for i in range(len(tokens) - size + 1))
+
+
+def _stands(tokens: tuple[str, ...], phrase: Phrase) -> bool:
+    *first, last = zip(tokens, phrase.tokens, strict=True)
+    ends = last[0].startswith(last[1]) if phrase.is_prefix else last[0] == last[1]
+    return ends and all(a == b for a, b in first)
+
+
+def visible(made: Plan) -> list[Shown]:
+    """What the life leaves behind for the grant's reader, said without the store."""
+    latest: dict[tuple[str, str, tuple[str, ...]], Event] = {}
+    for batch in made.lives[0].batches:
+        latest |= {(event.connection, event.stream, event.key): event for event in batch}
+    return [
+        Shown((connection_id(made, event.connection), event.stream, _key_text(event.key)), _tokens(stream, event))
+        for event in latest.values()
+        if event.data is not None
+        and (stream := made.streams[event.stream]).shows(event.connection, _key_text(event.key), event.data)
+        and stream.granted & {*stream.lexical}
+    ]
+
+
+def _tokens(stream: Grown, event: Event) -> tuple[tuple[str, ...], ...]:
+    assert event.data is not None
+    texts = [event.data.get(name, "") for name in stream.lexical if name in stream.granted]
+    return tuple(TOKENIZER.tokens(text) for text in texts)
+
+
+def model(records: list[Shown], query: str) -> dict[tuple[str, str, str], float]:
+    """BM25 by hand: weights from visible records, lengths of granted fields, minus words out."""
+    asked = TOKENIZER.query(query)
+    matching = [sum(record.times(phrase) > 0 for record in records) for phrase in asked.wanted]
+    weights = [log(1 + (len(records) - n + 0.5) / (n + 0.5)) for n in matching]
+    scores: dict[tuple[str, str, str], float] = {}
+    for record in records:
+        norm = K1 * (1 - B + B * sum(map(len, record.fields)) / USUAL_LENGTH)
+        counts = [record.times(phrase) for phrase in asked.wanted]
+        if any(counts) and not any(record.times(phrase) for phrase in asked.unwanted):
+            scores[record.name] = sum(
+                weight * count * (K1 + 1) / (count + norm) for weight, count in zip(weights, counts, strict=True)
+            )
+    return scores
+
+
+@pytest.mark.parametrize("seed", range(1, 13))
+@requirement("grants.worlds.ranking")
+def test_hits_and_scores_are_those_of_a_model_that_sees_visible_records_only(seed: int, tmp_path: Path) -> None:
+    made = plan(seed)
+    side = open_side(made, made.lives[0], tmp_path / "home")
+    records, random = visible(made), Random(seed)
+    try:
+        for _ in range(12):
+            words = random.sample(COMMON, random.randint(1, 3))
+            query = " ".join(random.choice((word, word, f"{word[:3]}*", f"-{word}")) for word in words) + f" {words[0]}"
+            page = side.reader.search(SearchQuery(query, limit=100)).value
+            scores = {tuple(hit.id): hit.score for hit in page.hits}
+
+            assert scores == pytest.approx(model(records, query)), query
+            assert list(scores.values()) == sorted(scores.values(), reverse=True)  # pyright: ignore[reportArgumentType]
+            assert page.recall.matches == len(scores)
+    finally:
+        side.close()
+
+
+def keys(world: World, text: str, **more: object) -> list[str]:
+    return [hit.id.key for hit in world.reader.search(SearchQuery(text, **more)).value.hits]  # pyright: ignore[reportArgumentType]
+
+
+def test_equal_scores_come_newest_first(world: World) -> None:
+    world.deliver(
+        WORK, [message(f"t{day}", text="alpenglow", sent_at=f"2026-07-{day:02}T09:00:00Z") for day in (3, 1, 2)]
+    )
+
+    assert keys(world, "alpenglow") == ["t3", "t2", "t1"]
+
+
+def test_pages_follow_each_other_without_a_gap_even_where_scores_are_equal(world: World) -> None:
+    world.deliver(WORK, [message(f"t{n}", text="alpenglow", sent_at="2026-07-01T09:00:00Z") for n in range(25)])
+    whole = keys(world, "alpenglow", limit=100)
+
+    paged: list[str] = []
+    query = SearchQuery("alpenglow", limit=4)
+    for _ in range(25):
+        page = world.reader.search(query).value
+        paged += [hit.id.key for hit in page.hits]
+        if page.next_cursor is None:
+            break
+        query = replace(query, cursor=page.next_cursor)
+
+    assert paged == whole
+    assert len({*paged}) == 25
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ('"walrus clause"', ["m2"]),
+        ('"clause walrus"', []),
+        ("walr*", ["m2"]),
+        ("京都", ["m4"]),
+        ("lease -draft -text -written -about", []),
+        ("lakes", ["m1", "m2"]),
+        ("LUNCH", ["m3"]),
+    ],
+)
+def test_quotes_keep_words_together_and_minus_leaves_out(query: str, found: list[str], world: World) -> None:
+    assert sorted(keys(world, query, streams=("messages",))) == found
+
+
+@pytest.mark.parametrize("query", ["", "   ", "-lease", "...", '""'])
+def test_a_query_without_a_word_is_refused(query: str, world: World) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        world.reader.search(SearchQuery(query))
+
+    assert refused.value.code == "invalid_request"
+
+
+@requirement("store.index.proven-offsets")
+def test_an_excerpt_opens_at_a_match_deep_inside_a_long_text(world: World) -> None:
+    (hit,) = world.reader.search(SearchQuery('"walrus clause"')).value.hits
+
+    (excerpt,) = hit.excerpts
+    start, end = excerpt.marks[0]
+    assert excerpt.text[start - excerpt.start : end - excerpt.start] == "walrus clause"
+    assert start > 10_000
+
+
+def test_a_ranking_that_looked_at_a_part_says_so_and_counts_at_least_what_it_saw(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.deliver(FAMILY, [message(f"t{n}", text="alpenglow") for n in range(150)])
+    monkeypatch.setattr(search, "CANDIDATES", 20)
+
+    recall = world.reader.search(SearchQuery("alpenglow")).value.recall
+
+    assert not recall.complete
+    assert not recall.matches_exact
+    assert recall.ranked is not None
+    assert recall.matches == 150 >= recall.ranked

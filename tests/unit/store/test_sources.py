@@ -1,0 +1,147 @@
+"""Declarations are kept for ever, connections keep their id, and stored records are never reinterpreted."""
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from pdpp_server.errors import InvalidDeclaration
+from pdpp_server.model.ingest import Rejection
+from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery
+from pdpp_server.store.sources import connection_id_of
+from pdpp_server.wire.declarations import decode_declaration
+from tests.requirements import requirement
+from tests.worlds import chat
+from tests.worlds.chat import WORK, deletion, message
+from tests.worlds.world import World
+
+
+def changed(version: str = "2", **of_messages: Any) -> Any:
+    document = deepcopy(chat.DOCUMENT)
+    document["declaration_version"] = version
+    document["streams"][0] |= of_messages
+    return decode_declaration(document)
+
+
+@requirement("store.connections.stable-id")
+def test_the_same_account_always_has_the_same_connection(world: World) -> None:
+    again = world.owner.writer(chat.DECLARATION, WORK).connection_id
+
+    assert again == world.work != world.family
+    assert again == connection_id_of("chat", "connector", WORK, subject="owner_local")
+    assert len(again) == 4 + 24
+    for other in (
+        connection_id_of("mail", "connector", WORK, subject="owner_local"),
+        connection_id_of("chat", "provider_native", WORK, subject="owner_local"),
+        connection_id_of("chat", "connector", WORK, subject="somebody"),
+    ):
+        assert other != again
+
+
+@requirement("store.declarations.equivocation")
+def test_the_same_version_with_other_content_is_refused_and_the_first_stays(world: World) -> None:
+    with pytest.raises(InvalidDeclaration, match="already declared something else"):
+        world.owner.writer(changed("1", display={"label": "Other"}), WORK)
+
+    assert world.reader.fetch(FetchQuery("messages", "m1", world.work)).value.data["author"] == "Ada"
+    assert world.owner.writer(chat.DECLARATION, WORK).connection_id == world.work
+
+
+@requirement("store.declarations.snapshot", "grants.permit.frozen")
+def test_a_newer_declaration_adds_nothing_to_an_old_grant(world: World) -> None:
+    schema = deepcopy(chat.DOCUMENT["streams"][0]["schema"])
+    schema["properties"]["diary"] = {"type": "string"}
+    schema["required"] = ["id", "diary"]
+    newer = changed(schema=schema, query={"search": {"lexical_fields": ["diary", "text"]}})
+
+    receipt = world.owner.writer(newer, WORK).deliver([message("m9", text="Hello", diary="A secret")])
+
+    assert receipt.accepted == 1
+    reader = world.reader
+    assert dict(reader.fetch(FetchQuery("messages", "m9", world.work)).value.data) == {"id": "m9", "text": "Hello"}
+    assert reader.search(SearchQuery("secret")).value.hits == ()
+    assert [hit.id.key for hit in reader.search(SearchQuery("hello")).value.hits] == ["m9"]
+    entries = {entry.stream.name: entry for entry in reader.schema(SchemaQuery()).value.entries}
+    assert "diary" not in entries["messages"].stream.fields
+
+
+@requirement("store.index.same-transaction")
+def test_what_a_newer_declaration_makes_findable_is_found_in_old_records(world: World) -> None:
+    newer = changed(query={"search": {"lexical_fields": ["author", "text"]}})
+    assert world.reader.search(SearchQuery("cleo")).value.hits == ()
+
+    world.owner.writer(newer, WORK)
+
+    token = world.grant({"name": "messages", "instance_ids": [world.work]})
+    assert [hit.id.key for hit in world.reader_of(token).search(SearchQuery("cleo")).value.hits] == ["m4"]
+    assert [hit.id.key for hit in world.reader_of(token).search(SearchQuery("lunch")).value.hits] == ["m3"]
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        {"consent_time_field": "edited_at", "cursor_field": "edited_at"},
+        {"primary_key": ["author"]},
+    ],
+    ids=["time", "key"],
+)
+@requirement("grants.permit.frozen")
+def test_a_declaration_that_would_reinterpret_stored_records_is_refused(layout: dict[str, Any], world: World) -> None:
+    schema = deepcopy(chat.DOCUMENT["streams"][0]["schema"])
+    schema["properties"]["edited_at"] = {"type": "string", "format": "date-time"}
+    bounded = world.grant(world.both("messages", time_range={"since": "2026-05-01"}))
+
+    with pytest.raises(InvalidDeclaration, match="holds records by"):
+        world.owner.writer(changed(schema=schema, query={}, **layout), WORK)
+
+    assert world.reader_of(bounded).search(SearchQuery("lease")).value.hits == ()
+    assert world.deliver(WORK, [message("m9", text="As before.")]).accepted == 1
+
+
+def test_an_empty_stream_may_be_declared_anew(world: World) -> None:
+    schema = deepcopy(chat.DOCUMENT["streams"][0]["schema"])
+    schema["properties"]["edited_at"] = {"type": "string", "format": "date-time"}
+
+    world.owner.writer(chat.DECLARATION, "Empty")
+    writer = world.owner.writer(changed(schema=schema, query={}, consent_time_field="edited_at"), "Empty")
+
+    assert writer.deliver([message("m9", edited_at="2026-01-01T00:00:00Z")]).accepted == 1
+
+
+def test_a_failed_adoption_leaves_no_trace_in_what_readers_know(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pdpp_server.port import writer as port
+
+    def crash(*_: object) -> None:
+        raise KeyError
+
+    rebuild = port.rebuild_words
+    monkeypatch.setattr(port, "rebuild_words", lambda *asked: (rebuild(*asked), crash()))
+    with pytest.raises(KeyError):
+        world.owner.writer(changed(query={"search": {"lexical_fields": ["author"]}}), WORK)
+    monkeypatch.undo()
+
+    world.owner.writer(changed("3", query={"search": {"lexical_fields": ["text"]}}), WORK)
+    assert [hit.id.key for hit in world.reader.search(SearchQuery("lunch", streams=("messages",))).value.hits] == ["m3"]
+
+
+def test_the_rejections_of_the_last_run_of_a_file_are_the_ones_that_stand(world: World) -> None:
+    writer = world.owner.writer(chat.DECLARATION, WORK)
+    writer.finish("a.ndjson", [Rejection("a.ndjson:1", "x", "bad"), Rejection("a.ndjson:2", "x", "bad")])
+    writer.finish("b.ndjson", [Rejection("b.ndjson:1", "x", "bad")])
+
+    writer.finish("a.ndjson", [Rejection("a.ndjson:2", "x", "still bad")])
+
+    assert [(r.place, r.reason) for r in world.owner.rejections(world.work)] == [
+        ("a.ndjson:2", "still bad"),
+        ("b.ndjson:1", "bad"),
+    ]
+
+
+def test_sources_tell_what_there_is(world: World) -> None:
+    world.deliver(WORK, [deletion("m5")])
+
+    work, family = world.owner.sources()
+
+    assert (work.name, work.connector_key, work.rejected) == (WORK, "chat", 0)
+    assert {stream.name: stream.records for stream in work.streams} == {"messages": 4, "channels": 2}
+    assert {stream.name: stream.records for stream in family.streams} == {"messages": 2, "channels": 1}

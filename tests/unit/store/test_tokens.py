@@ -1,0 +1,55 @@
+"""Tokens are found by their digest, and stand nowhere in clear."""
+
+import pytest
+
+from pdpp_server.grants.lifecycle import GrantState, TokenState
+from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery
+from pdpp_server.store.peek import token_digest, token_kind
+from pdpp_server.store.tokens import states_of, token_row
+from tests.requirements import requirement
+from tests.worlds.world import World
+
+
+@requirement("grants.tokens.hashed")
+def test_no_token_stands_in_any_file_of_the_home(world: World) -> None:
+    world.reader.search(SearchQuery("lease"))
+    world.reader.schema(SchemaQuery())
+    world.reader.fetch(FetchQuery("messages", "m1", world.work))
+    preview = world.owner.preview_token(world.grant_id)
+
+    files = {path: path.read_bytes() for path in world.home.rglob("*") if path.is_file()}
+
+    assert len(files) > 3
+    for token in (world.token, world.owner_token, preview):
+        held = [path for path, raw in files.items() if token.encode() in raw or bytes.fromhex(token) in raw]
+        assert held == []
+
+
+def states(world: World, token: str) -> tuple[TokenState, list[GrantState]] | None:
+    with world.services.database.reading() as reading:
+        row = token_row(reading.connection, token_digest(token))
+        return states_of(reading.connection, row) if row else None
+
+
+def test_a_token_is_found_with_the_grant_it_stands_for(world: World) -> None:
+    client = world.owner.grant(world.grant_id)[0].grant.client_id
+
+    assert states(world, world.token) == (
+        TokenState("client", client, None, None),
+        [GrantState(world.grant_id, None, None)],
+    )
+    assert states(world, world.owner_token) == (TokenState("owner", None, "2026-12-15T12:00:00.000Z", None), [])
+
+
+@pytest.mark.parametrize("odd", ["", "a", "f" * 64, "\ud800", "x" * 10_000, "'; drop table tokens; --"])
+def test_an_odd_token_is_an_unknown_one(odd: str, world: World) -> None:
+    assert states(world, odd) is None
+
+
+def test_the_kind_of_a_token_is_known_before_anything_else_is_loaded(world: World) -> None:
+    home = str(world.home)
+
+    assert token_kind(home, world.token) == "client"
+    assert token_kind(home, world.owner_token) == "owner"
+    assert token_kind(home, "f" * 64) is None
+    assert token_kind(home + "/nowhere", world.token) is None

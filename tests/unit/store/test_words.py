@@ -1,0 +1,153 @@
+"""A proof is where the index found it: offsets in code points, of the words that were asked for."""
+
+from collections.abc import Sequence
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdpp_server.store.words import Phrase, Tokenizer
+from tests.requirements import requirement
+
+TOKENIZER = Tokenizer(apsw.Connection(":memory:"))
+WORDS = ["lease", "Café", "naïve", "🦭", "京都", "running", "runs", "ΑΒΓ", "e\u0301te", "x", "—", "データ", "ไทย"]
+
+
+def places(text: str, phrases: Sequence[Phrase]) -> list[tuple[int, int]]:
+    found = TOKENIZER.finder(phrases, [1.0] * len(phrases)).spans(text, near=220)
+    return [(span.start, span.end) for span in found]
+
+
+def proven(text: str, query: str) -> list[str]:
+    return [text[start:end] for start, end in places(text, TOKENIZER.query(query).wanted)]
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "pieces"),
+    [
+        ("The lease ends.", "lease", ["lease"]),
+        ("🦭🦭 The LEASE 🦭 ends.", "lease", ["LEASE"]),
+        ("Ünïcödé lease", "unicode lease", ["Ünïcödé", "lease"]),
+        ("He runs; she was running.", "run", ["runs", "running"]),
+        ("東京都の地図", "京都", ["京都"]),
+        ("京都と東京都、京都", "京都", ["京都", "京都", "京都"]),
+        ("abc京都def", "京都", ["京都"]),
+        ("データを見て", "データ", ["データ"]),
+        ("the walrus clause, the clause", '"walrus clause"', ["walrus clause"]),
+        ("the walrus, clause", '"walrus clause"', ["walrus, clause"]),
+        ("walrus walruses walking", "walr*", ["walrus", "walruses"]),
+        ("lease lake lease", "lake", ["lake"]),
+        ("a-b lease_x", "lease", ["lease"]),
+        ("cafe\u0301 open", "café", ["cafe\u0301"]),
+        ("\U0001f468\u200d\U0001f469 lease", "lease", ["lease"]),
+        ("nothing here", "lease", []),
+        ("", "lease", []),
+    ],
+)
+@requirement("store.index.proven-offsets")
+def test_a_phrase_is_proven_where_it_stands(text: str, query: str, pieces: list[str]) -> None:
+    assert proven(text, query) == pieces
+
+
+@given(
+    st.lists(st.sampled_from(WORDS), max_size=30),
+    st.sampled_from(WORDS),
+    st.sampled_from([" ", "\n", ", ", " 🦭 ", "\u3000"]),
+)
+@requirement("store.index.proven-offsets")
+def test_every_proof_tokenizes_to_what_was_asked(words: list[str], asked: str, between: str) -> None:
+    text = between.join(words)
+    wanted = TOKENIZER.query(asked).wanted
+
+    for start, end in places(text, wanted):
+        assert TOKENIZER.tokens(text[start:end]) == wanted[0].tokens
+
+
+@given(st.text(max_size=200), st.text(min_size=1, max_size=10))
+@requirement("store.index.proven-offsets")
+def test_the_index_and_the_proof_agree_on_any_text(text: str, query: str) -> None:
+    index = apsw.Connection(":memory:")
+    index.execute("create virtual table t using fts5(x, tokenize='porter unicode61 remove_diacritics 2')")
+    clean, asked = text.replace("\0", " "), TOKENIZER.query(query.replace("\0", " "))
+    index.execute("insert into t values(?)", (" ".join(TOKENIZER.tokens(clean)),))
+
+    for phrase in asked.wanted:
+        spans = places(clean, [phrase])
+        assert all(0 <= start < end <= len(clean) for start, end in spans)
+        if len(phrase.tokens) == 1 and not phrase.is_prefix:
+            assert bool(spans) == (phrase.tokens[0] in TOKENIZER.tokens(clean))
+
+
+@pytest.mark.parametrize("filler", ["word ", "データ", "x", "🦭 "], ids=["words", "unspaced", "one long word", "emoji"])
+@requirement("store.index.proven-offsets")
+def test_a_match_at_the_end_of_a_megabyte_is_proven(filler: str) -> None:
+    text = filler * (1_000_000 // len(filler.encode())) + " the walrus clause"
+
+    for query, piece in {
+        "walrus": "walrus",
+        '"walrus clause"': "walrus clause",
+        "clauses": "clause",
+        "walr*": "walrus",
+    }.items():
+        (start, end), *_ = places(text, TOKENIZER.query(query).wanted)
+        assert text[start:end] == piece
+
+
+@requirement("store.index.proven-offsets")
+def test_a_part_of_a_longer_word_is_no_proof() -> None:
+    text = "x" * 8192 + "walrus " + "y " * 50 + "walrus"
+
+    assert places(text, TOKENIZER.query("walrus").wanted) == [(len(text) - 6, len(text))]
+
+
+@requirement("store.index.proven-offsets")
+def test_a_phrase_across_two_stretches_of_a_long_text_is_found() -> None:
+    for start in range(8170, 8195):
+        text = "y" * start + " walrus clause " + "z " * 5000
+        assert proven(text, '"walrus clause"') == ["walrus clause"]
+
+
+@pytest.mark.parametrize(
+    ("query", "wanted", "unwanted"),
+    [
+        ("the lease of the lake", ["lease", "lake"], []),
+        ("to be or not to be", ["to", "be", "or", "not"], []),
+        ('lease -lake -"long walk"', ["lease"], ["lake", "long walk"]),
+        ('"of the lake', ["of the lake"], []),
+        ("lea* l*", ["lea", "l*"], []),
+        ("lease lake lease", ["lease", "lake"], []),
+        ("-lake", [], ["lake"]),
+        ("... — !", [], []),
+        ('"" - "', [], []),
+        ("lake AND NOT", ["lake"], []),
+    ],
+)
+def test_a_query_is_words_phrases_prefixes_and_what_to_leave_out(
+    query: str, wanted: list[str], unwanted: list[str]
+) -> None:
+    asked = TOKENIZER.query(query)
+
+    assert [phrase.text.strip() for phrase in asked.unwanted] == unwanted
+    assert [phrase.text.strip() for phrase in asked.wanted] == wanted
+
+
+@given(st.text(max_size=60))
+def test_any_query_can_be_asked_of_the_index(query: str) -> None:
+    index = apsw.Connection(":memory:")
+    index.execute("create virtual table t using fts5(x, tokenize='porter unicode61 remove_diacritics 2')")
+    asked = TOKENIZER.query(query)
+
+    for phrase in (*asked.wanted, *asked.unwanted):
+        index.execute("select * from t where t match ?", (phrase.match,)).fetchall()
+
+
+@requirement("store.index.proven-offsets")
+def test_the_rarer_word_is_the_one_to_be_shown() -> None:
+    text = "lease " * 200 + "the walrus came " + "lease " * 200
+    phrases = TOKENIZER.query("lease walrus").wanted
+    finder = TOKENIZER.finder(phrases, [0.1, 5.0])
+
+    best = finder.best(finder.spans(text, near=220), 150)
+
+    assert "walrus" in text[best.start : best.start + 150]

@@ -1,0 +1,85 @@
+"""Settings from the environment."""
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from pdpp_server.settings import InvalidSetting, Settings, variables
+
+
+def test_without_an_environment_everything_has_its_default() -> None:
+    settings = Settings.from_environ({})
+
+    assert settings.home.name == "pdpp"
+    assert (settings.host, settings.port, settings.public_url) == ("127.0.0.1", 8787, None)
+    assert (settings.log_sync, settings.core_strict, settings.read_deadline_ms, settings.slow_ms) == (
+        "normal",
+        False,
+        5000,
+        500,
+    )
+
+
+def test_each_setting_is_read_from_its_variable() -> None:
+    settings = Settings.from_environ(
+        {
+            "PDPP_HOME": "/srv/pdpp",
+            "PDPP_PUBLIC_URL": "https://Me.example:8443/",
+            "PDPP_HOST": "::1",
+            "PDPP_PORT": "0",
+            "PDPP_TRUSTED_HOSTS": " NAS.local, [::2] ,",
+            "PDPP_LOG_SYNC": "full",
+            "PDPP_CORE_STRICT": "1",
+            "PDPP_READ_DEADLINE_MS": "250",
+            "PDPP_SLOW_MS": "0",
+            "PDPP_METRICS_REMOTE": "1",
+            "PATH": "/bin",
+        }
+    )
+
+    assert settings == Settings(
+        Path("/srv/pdpp"), "https://Me.example:8443", "::1", 0, ("nas.local", "::2"), "full", True, 250, 0, True
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PDPP_HOME", ""),
+        ("PDPP_PUBLIC_URL", "me.example"),
+        ("PDPP_PUBLIC_URL", "ftp://me.example"),
+        ("PDPP_PUBLIC_URL", "https://user@me.example"),
+        ("PDPP_PUBLIC_URL", "https://me.example:http"),
+        ("PDPP_PUBLIC_URL", "https://me.example/?a=b"),
+        ("PDPP_HOST", ""),
+        ("PDPP_HOST", "a b"),
+        ("PDPP_PORT", "http"),
+        ("PDPP_PORT", "-1"),
+        ("PDPP_PORT", "65536"),
+        ("PDPP_PORT", "٨"),
+        ("PDPP_TRUSTED_HOSTS", "nas.local:80"),
+        ("PDPP_TRUSTED_HOSTS", "https://nas.local"),
+        ("PDPP_TRUSTED_HOSTS", "*"),
+        ("PDPP_LOG_SYNC", "off"),
+        ("PDPP_CORE_STRICT", "true"),
+        ("PDPP_READ_DEADLINE_MS", "0"),
+        ("PDPP_SLOW_MS", "1.5"),
+        ("PDPP_METRICS_REMOTE", ""),
+    ],
+)
+def test_a_bad_value_is_refused_by_name(name: str, value: str) -> None:
+    with pytest.raises(InvalidSetting, match=f"^{name} must be "):
+        Settings.from_environ({name: value})
+
+
+def test_a_refused_value_is_not_repeated() -> None:
+    with pytest.raises(InvalidSetting) as refused:
+        Settings.from_environ({"PDPP_PUBLIC_URL": "https://me:hunter2@example"})
+
+    assert "hunter2" not in str(refused.value)
+
+
+def test_every_setting_has_a_variable_and_a_sentence() -> None:
+    assert len(variables()) == len(fields(Settings)) == len({variable.name for variable in variables()})
+    assert all(variable.says.endswith(".") and variable.name.startswith("PDPP_") for variable in variables())

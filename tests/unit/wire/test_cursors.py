@@ -1,0 +1,78 @@
+"""A cursor says nothing, fits a line, and opens only what it was made for."""
+
+import base64
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdpp_server.errors import InvalidCursor
+from pdpp_server.wire.cursors import KEY_BYTES, Seal
+from tests.requirements import requirement
+
+SEAL = Seal(bytes(range(KEY_BYTES)))
+BOUND = b"grant and query"
+INTEGERS = st.integers(-(2**63), 2**63 - 1)
+
+
+@given(st.floats(allow_nan=False), INTEGERS, INTEGERS)
+@requirement("rs.cursors.bounded-size")
+def test_every_place_has_a_cursor_of_the_same_small_size(score: float, at: int, digest: int) -> None:
+    cursor = SEAL.seal("search", score, at, digest, bound_to=BOUND)
+
+    assert len(cursor) == len(SEAL.seal("search", 0.0, 0, 0, bound_to=BOUND)) <= 160
+    assert SEAL.open("search", cursor, bound_to=BOUND) == (score, at, digest)
+    assert math.copysign(1, SEAL.open("search", cursor, bound_to=BOUND)[0]) == math.copysign(1, score)
+
+
+@requirement("rs.cursors.sealed")
+def test_a_cursor_shows_nothing_of_the_place_it_points_at() -> None:
+    first, second = (SEAL.seal("search", 1.5, 7, digest, bound_to=BOUND) for digest in (1, 2))
+
+    raw = [base64.urlsafe_b64decode(cursor) for cursor in (first, second)]
+    same = sum(a == b for a, b in zip(*raw, strict=True))
+    assert same < len(raw[0]) // 3
+
+
+@pytest.mark.parametrize("place", range(64))
+@requirement("rs.cursors.sealed")
+def test_one_changed_byte_makes_it_invalid(place: int) -> None:
+    cursor = SEAL.seal("search", 1.5, 7, 9, bound_to=BOUND)
+    other = "A" if cursor[place] != "A" else "B"
+
+    for changed in (other, "!", "=", "é", ""):
+        with pytest.raises(InvalidCursor):
+            SEAL.open("search", cursor[:place] + changed + cursor[place + 1 :], bound_to=BOUND)
+
+
+@pytest.mark.parametrize("added", ["=", "!", "====", "AAAA", " ", "\n", "\ud800"])
+@requirement("rs.cursors.sealed")
+def test_nothing_can_be_added_to_a_cursor(added: str) -> None:
+    cursor = SEAL.seal("search", 1.5, 7, 9, bound_to=BOUND)
+
+    for longer in (cursor + added, added + cursor, cursor[:10] + added + cursor[10:]):
+        with pytest.raises(InvalidCursor):
+            SEAL.open("search", longer, bound_to=BOUND)
+
+
+@given(st.text(max_size=200))
+@requirement("rs.cursors.sealed")
+def test_what_nobody_sealed_is_refused(text: str) -> None:
+    with pytest.raises(InvalidCursor):
+        SEAL.open("search", text, bound_to=BOUND)
+
+
+@requirement("rs.cursors.bound-to-query", "rs.cursors.bound-to-grant")
+def test_a_cursor_opens_only_under_the_key_kind_and_binding_it_was_made_for() -> None:
+    cursor = SEAL.seal("search", 1.5, 7, 9, bound_to=BOUND)
+
+    for seal, kind, bound_to in (
+        (SEAL, "search", b"another grant"),
+        (SEAL, "records", BOUND),
+        (Seal(bytes(KEY_BYTES)[:-1] + b"\1"), "search", BOUND),
+    ):
+        with pytest.raises(InvalidCursor) as refused:
+            seal.open(kind, cursor, bound_to=bound_to)
+        assert refused.value.code == "invalid_cursor"
+        assert refused.value.param == "cursor"

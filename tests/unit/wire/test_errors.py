@@ -1,0 +1,88 @@
+"""Refusals over the wire."""
+
+import pytest
+
+from pdpp_server.errors import (
+    AmbiguousConnection,
+    Candidate,
+    InvalidCursor,
+    NotFound,
+    PdppError,
+    ServerTrouble,
+    SourceUnavailable,
+    Unauthenticated,
+)
+from pdpp_server.wire.errors import decode, encode
+
+
+def test_a_refusal_is_one_object() -> None:
+    refusal = InvalidCursor("No such cursor.", param="cursor")
+
+    assert encode(refusal, request_id="req_1", resource_metadata="https://host/metadata") == {
+        "error": {
+            "type": "invalid_request_error",
+            "code": "invalid_cursor",
+            "message": "No such cursor.",
+            "param": "cursor",
+            "request_id": "req_1",
+            "remedy": "Repeat the call without the cursor.",
+        }
+    }
+
+
+def test_what_nobody_said_is_left_out() -> None:
+    assert set(encode(NotFound("Nothing here."))["error"]) == {"type", "code", "message"}
+
+
+def test_only_a_401_says_where_tokens_come_from() -> None:
+    error = encode(Unauthenticated("Who?"), resource_metadata="https://host/metadata")["error"]
+
+    assert error["resource_metadata"] == "https://host/metadata"
+    assert error["next_step"] == error["remedy"] == "Connect again to get a token."
+
+
+def test_candidates_survive_the_wire() -> None:
+    candidates = (Candidate("cin_a", "slack", "grt_1", "Work"), Candidate("cin_b", "slack"))
+    refusal = AmbiguousConnection("Which?", param="connection_id", candidates=candidates, remedy="Say which.")
+    refusal.request_id = "req_1"
+    error = encode(refusal)["error"]
+    decoded = decode(409, {"error": error})
+
+    assert error["available_connections"] == [
+        {"connection_id": "cin_a", "connector_key": "slack", "grant_id": "grt_1", "display_name": "Work"},
+        {"connection_id": "cin_b", "connector_key": "slack"},
+    ]
+    assert (error["retry_with"], error["available_connection_count"]) == ("connection_id", 2)
+    assert "available_connections_truncated" not in error
+    assert type(decoded) is AmbiguousConnection
+    assert (decoded.candidates, decoded.remedy, decoded.request_id) == (candidates, "Say which.", "req_1")
+
+
+def test_at_most_twelve_candidates_are_listed_and_the_rest_counted() -> None:
+    candidates = tuple(Candidate(f"cin_{n}", "slack") for n in range(15))
+    error = encode(AmbiguousConnection("Which?", candidates=candidates))["error"]
+
+    assert [entry["connection_id"] for entry in error["available_connections"]] == [f"cin_{n}" for n in range(12)]
+    assert error["available_connection_count"] == 15
+    assert (error["available_connections_truncated"], error["available_connections_omitted"]) == (True, 3)
+
+
+@pytest.mark.parametrize(
+    ("body", "refusal"),
+    [
+        (None, SourceUnavailable),
+        ("<html>", SourceUnavailable),
+        ([], SourceUnavailable),
+        ({"error": "invalid_token"}, SourceUnavailable),
+        ({"error": {"code": "not_found"}}, SourceUnavailable),
+        ({"error": {"code": "api_error", "message": "Boom."}}, ServerTrouble),
+        ({"error": {"code": "brand_new", "message": "Boom."}}, ServerTrouble),
+    ],
+)
+def test_a_strangers_trouble_is_always_a_refusal(body: object, refusal: type[PdppError]) -> None:
+    assert type(decode(500, body)) is refusal
+
+
+def test_an_unknown_code_is_named_only_if_it_looks_like_one() -> None:
+    assert "brand_new" in decode(400, {"error": {"code": "brand_new", "message": "x"}}).message
+    assert "evil" not in decode(400, {"error": {"code": "evil\ntext", "message": "x"}}).message

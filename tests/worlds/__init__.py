@@ -1,0 +1,1 @@
+"""Worlds: homes with records, grants and readers, for tests that ask a whole server."""

@@ -1,0 +1,1 @@
+"""Small scripts behind the verbs of the Makefile."""

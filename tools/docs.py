@@ -1,0 +1,21 @@
+"""The blocks of the pages that are printed from the code. Cog calls these."""
+
+from pathlib import Path
+
+from tools.map import map_lines
+from tools.tree import ROOT, modules
+
+
+def package_map() -> str:
+    """What `make map` prints, as a fenced block."""
+    return "\n".join(["", "```text", *map_lines(modules()), "```", ""])
+
+
+def decision_list(folder: Path = ROOT / "docs" / "decisions") -> str:
+    """One line for each decision page, from its title."""
+    rows = [f"- [{_title(page)}](decisions/{page.name})" for page in sorted(folder.glob("[0-9]*.md"))]
+    return "\n".join(["", *rows, ""])
+
+
+def _title(page: Path) -> str:
+    return page.read_text("utf-8").partition("\n")[0].removeprefix("# ")

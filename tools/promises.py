@@ -1,0 +1,85 @@
+"""Print docs/reference/promises.md: every promise, where it comes from, and which tests keep it."""
+
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tests.requirements import PROMISES, ROLES  # noqa: E402
+from tests.requirements.promise import Promise  # noqa: E402
+from tests.requirements.tagged import TaggedTest, tagged_tests  # noqa: E402
+
+TITLES = {
+    "rs": "Resource server",
+    "grants": "Grants",
+    "store": "Store",
+    "log": "Disclosure log",
+    "ev": "Evidence",
+    "mcp": "MCP adapter",
+    "as": "Authorization server",
+    "imp": "Importers",
+    "cli": "Command",
+}
+PAGE = """\
+# Promises
+
+Each line is one sentence that tests prove. A test names its promise with `@requirement("...")`; the promises stand in
+`tests/requirements/`. `make fix` prints this page again, and so does `python tools/promises.py`.
+
+<!-- [[[cog
+import cog
+from tools import promises
+cog.out(promises.tables())
+]]] -->
+{tables}<!-- [[[end]]] -->
+"""
+
+
+def tables() -> str:
+    """One table for each role, promises in the order they are written, tests in the order of their files."""
+    keepers: defaultdict[str, list[TaggedTest]] = defaultdict(list)
+    for test in tagged_tests(ROOT):
+        for id in test.ids:
+            keepers[id].append(test)
+
+    deferred = sum(promise.deferred is not None for promise in PROMISES.values())
+    kept = sum(promise.deferred is None and bool(keepers[id]) for id, promise in PROMISES.items())
+    lines = ["", f"{len(PROMISES)} promises: {kept} kept by tests, {deferred} deferred.", ""]
+    for role, promises in ROLES.items():
+        lines += [f"## {TITLES[role]}", "", "| promise | says | source | state |", "|---|---|---|---|"]
+        lines += [row(id, promise, keepers[id]) for id, promise in promises.items()]
+        lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+def row(id: str, promise: Promise, tests: list[TaggedTest]) -> str:
+    return f"| `{id}` | {cell(promise.says)} | {cell(source(promise))} | {cell(state(promise, tests))} |"
+
+
+def source(promise: Promise) -> str:
+    scenarios = [f"scenario {number}" for number in promise.scenario]
+    rulings = [f"ruling {number}" for number in promise.ruling]
+    return "; ".join([promise.source, *scenarios, *rulings])
+
+
+def state(promise: Promise, tests: list[TaggedTest]) -> str:
+    words: list[str] = []
+    if promise.deferred is not None:
+        words.append(f"deferred: {promise.deferred}")
+    elif tests:
+        words.append("kept by " + ", ".join(f"[{test.name}](../../{test.path})" for test in tests))
+    else:
+        words.append("no test yet")
+    if promise.diverges is not None:
+        words.append(f"diverges: {promise.diverges}")
+    return "; ".join(words)
+
+
+def cell(words: str) -> str:
+    return words.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(PAGE.format(tables=tables()))
