@@ -126,8 +126,8 @@ def _search_ways(word: str, query: SearchQuery, cursor: str) -> list[str]:
 
 def _rest_bytes(hits: Sequence[Hit]) -> int:
     """What it takes to say that hits are left out and how to get them, wherever the cut will be."""
-    longest = max(len(hit.cursor or "") for hit in hits) or _CURSOR_BYTES
-    return _PART_BYTES + len('rest: the same search with {"cursor":""}') + longest + 1 if len(hits) > 1 else 0
+    usual = len(hits[0].cursor or "") or _CURSOR_BYTES
+    return _PART_BYTES + len('rest: the same search with {"cursor":""}') + usual + 1 if len(hits) > 1 else 0
 
 
 def _rest_ways(query: SearchQuery, shown: int, cursor: str | None, limit: int) -> list[str]:

@@ -6,6 +6,8 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable
 
+import orjson
+
 CUT = "…"
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -58,7 +60,10 @@ def quoted(text: str) -> str:
 
 def compact_json(value: object) -> str:
     """JSON on one line, unseen characters escaped; it decodes to exactly `value`."""
-    return visible(_encode(value))
+    try:
+        return visible(orjson.dumps(value).decode())
+    except orjson.JSONEncodeError:  # half a surrogate pair, or a number beyond 64 bits, from a server elsewhere
+        return visible(_encode(value))
 
 
 def name_text(name: str) -> str:

@@ -1,7 +1,7 @@
 """Records, their identity, and search hits."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from pdpp_server.model.sources import Origin
@@ -25,8 +25,7 @@ class Record:
     roles: Mapping[str, str] | None = None  # declared roles of the fields in `data`; None where nobody said
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(NamedTuple):
     """A proven piece of a field: `text` starts at code point `start` of the field; marks are absolute offsets."""
 
     field: str
@@ -49,7 +48,12 @@ class Hit:
     authored_at: str | None
     excerpts: tuple[Excerpt, ...]  # empty: found through its neighbours, or by a server that proved nothing
     score: float | None = None
-    cursor: str | None = None  # goes on right after this hit, for an answer that has room for no more
+    make_cursor: Callable[[], str | None] = field(default=lambda: None, compare=False, repr=False)
+
+    @property
+    def cursor(self) -> str | None:
+        """Goes on right after this hit, for an answer that has room for no more. Sealing takes time: ask only then."""
+        return self.make_cursor()
 
 
 @dataclass(frozen=True, slots=True)

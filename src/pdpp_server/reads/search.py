@@ -1,6 +1,8 @@
 """Words in granted fields, ranked."""
 
 import hashlib
+from collections.abc import Callable
+from functools import partial
 
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.titles import title
@@ -19,17 +21,16 @@ def serve(services: Services, call: Call, query: SearchQuery) -> SearchPage:
         after = Position(*read.seal.open("search", query.cursor, bound_to=bound_to)) if query.cursor else None
         ranked = search(read.store, permitted, after)
         read.disclose(permitted, _disclosed(ranked.found))
-        hits = tuple(
-            _hit(found, read.seal.seal("search", *found.position, bound_to=bound_to)) for found in ranked.found
-        )
+        seal = partial(read.seal.seal, "search", bound_to=bound_to)
+        hits = tuple([_hit(found, partial(seal, *found.position)) for found in ranked.found])
         return SearchPage(hits, hits[-1].cursor if ranked.has_more else None, ranked.recall, ranked.as_of)
 
 
-def _hit(found: Found, cursor: str) -> Hit:
+def _hit(found: Found, make_cursor: Callable[[], str]) -> Hit:
     record = found.record
     name = title(record.roles, record.data, record.origin, record.id.stream, record.authored_at, record.emitted_at)
-    score = found.position.score
-    return Hit(record.id, record.origin, name, record.emitted_at, record.authored_at, found.excerpts, score, cursor)
+    times = (record.emitted_at, record.authored_at)
+    return Hit(record.id, record.origin, name, *times, found.excerpts, found.position.score, make_cursor)
 
 
 def _disclosed(page: tuple[Found, ...]) -> Disclosed:

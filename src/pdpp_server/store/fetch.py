@@ -64,7 +64,11 @@ def _require_declared(layout: Layout, permitted: Permitted[FetchQuery] | Permitt
 def record_of(scope: Scope, record_id: RecordId, origin: Origin, data: Mapping[str, Any], emitted_at: str) -> Record:
     """A record with what its stream declares about the fields that are shown."""
     stream = scope.stream
-    authored = next((v for name in stream.time_fields if isinstance(v := data.get(name), str)), None)
+    authored: str | None = None
+    for name in stream.time_fields:
+        if isinstance(time := data.get(name), str):
+            authored = time
+            break
     roles = stream.roles
     if not roles.keys() <= scope.fields:
         roles = {name: role for name, role in roles.items() if name in scope.fields}

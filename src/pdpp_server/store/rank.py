@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import log
+from typing import NamedTuple
 
 import apsw
 
@@ -16,33 +17,45 @@ def weight(visible_records: int, matching: int) -> float:
     return log(1 + (max(visible_records, matching) - matching + 0.5) / (matching + 0.5))
 
 
+class Note(NamedTuple):
+    """What of one record counts: the words in its granted columns, each phrase in them, and which columns had any."""
+
+    length: int
+    counts: list[int]
+    slots: list[int]
+
+
+def score(note: Note, weights: Sequence[float]) -> float:
+    norm = K1 * (1 - B + B * note.length / USUAL_LENGTH)
+    told = zip(weights, note.counts, strict=True)
+    return sum([weight * count * (K1 + 1) / (count + norm) for weight, count in told if count])
+
+
 class Ranking:
-    """One connection's tokenizer and its score function, `visible_score(words)` in SQL."""
+    """One connection's tokenizer, and the function `note(words)` in SQL that fills `noted`."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.tokenizer = Tokenizer(connection)
-        self.matched_slots: dict[int, list[int]] = {}  # rid to the columns in which the last statements found a phrase
-        self._weights: Sequence[float] = ()
+        self.noted: dict[int, Note] = {}  # by rid
+        self._phrases = 0
         self._slots: Sequence[int] = ()
-        connection.register_fts5_function("visible_score", self._score)
+        connection.register_fts5_function("note", self._note)
 
-    def use(self, weights: Sequence[float], slots: Sequence[int]) -> None:
-        """What the next statement scores with: a weight for each phrase, and the columns that may count."""
-        self._weights, self._slots = weights, slots
+    def use(self, phrases: int, slots: Sequence[int]) -> None:
+        """What the next statement notes: the first so many phrases of its match, in these columns."""
+        self._phrases, self._slots = phrases, slots
 
-    def _score(self, api: apsw.FTS5ExtensionApi, *_: object) -> float:
-        sizes = [(slot, size) for slot in self._slots if (size := api.column_size(slot))]
-        norm = K1 * (1 - B + B * sum(size for _, size in sizes) / USUAL_LENGTH)
-        score = 0.0
+    def counts(self) -> list[int]:
+        """How many of the noted records hold each phrase."""
+        return [sum(map(bool, column)) for column in zip(*(note.counts for note in self.noted.values()), strict=True)]
+
+    def _note(self, api: apsw.FTS5ExtensionApi, *_: object) -> None:
+        slots = self._slots
+        counts = [0] * self._phrases
         matched: list[int] = []
-        for phrase, phrase_weight in enumerate(self._weights):
-            count = 0
-            for slot, _size in sizes:
-                here = len(api.phrase_column_offsets(phrase, slot))
-                if here:
-                    count += here
+        for phrase in range(self._phrases):
+            for slot in api.phrase_columns(phrase):
+                if slot in slots:
+                    counts[phrase] += len(api.phrase_column_offsets(phrase, slot))
                     matched.append(slot)
-            if count:
-                score += phrase_weight * count * (K1 + 1) / (count + norm)
-        self.matched_slots[api.rowid] = matched
-        return score
+        self.noted[api.rowid] = Note(sum([api.column_size(slot) for slot in slots]), counts, matched)

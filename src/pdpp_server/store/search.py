@@ -15,10 +15,10 @@ from pdpp_server.model.times import instant
 from pdpp_server.store.db import Reading
 from pdpp_server.store.fetch import record_of
 from pdpp_server.store.layout import SID_BITS
-from pdpp_server.store.rank import weight
+from pdpp_server.store.rank import score, weight
 from pdpp_server.store.rows import one, rows
 from pdpp_server.store.scope import Reach, reaches
-from pdpp_server.store.words import Finder, Phrase, Span, WordQuery
+from pdpp_server.store.words import Finder, Span, WordQuery
 
 CANDIDATES = 4000  # rows that one search scores at the most, about 2 µs each
 COUNTED = 50_000  # matches of one phrase that are counted, about 40 ns each
@@ -26,8 +26,8 @@ EXCERPT_CHARS, EXCERPT_LEAD_CHARS = 220, 70
 EXCERPTS_PER_HIT = 2
 
 _COUNT = "select count(*) from (select 1 from words where words match :match and {where} limit :most)"
-_SCORED = "select rowid, visible_score(words) from words where words match :match and {where}"
-_SCORED_NEWEST = _SCORED + " order by rowid desc limit :most"
+_NOTED = "select note(words) from words where words match :match and {where}"
+_NOTED_NEWEST = _NOTED + " order by rowid desc limit :most"
 _LIVE = "select live from streams where sid = :sid"
 _VISIBLE_COUNT = "select count(*) from (select 1 from records where {where} and data is not null limit :most)"
 _KEYS = """
@@ -84,13 +84,12 @@ def search(reading: Reading, permitted: Permitted[SearchQuery], after: Position 
             "The query has no word to look for.", param="q", remedy='Give words, a "phrase" or a prefix*.'
         )
     groups = _groups(reading, permitted.scopes)
-    counts = [_matches(reading, groups, phrase) for phrase in words.wanted]
+    counts, is_complete = _note_candidates(reading, groups, words)
     visible = _visible_records(reading, groups)
     weights = [weight(visible, count) for count in counts]
-    scores, is_complete = _scores(reading, groups, words, counts, weights)
-    limit = permitted.query.limit
-    page, has_more = _page(reading, groups, scores, after, limit)
-    matches = len(scores) if is_complete else max(*counts, len(scores)) if len(counts) > 1 else counts[0]
+    scores = {rid: score(note, weights) for rid, note in reading.ranking.noted.items()}
+    page, has_more = _page(reading, groups, scores, after, permitted.query.limit)
+    matches = len(scores) if is_complete else max(*counts, len(scores))
     recall = Recall(is_complete, matches, is_complete, len(scores), None if is_complete else CANDIDATES)
     found = tuple(_found(reading, page, reading.ranking.tokenizer.finder(words.wanted, weights)))
     return Ranked(found, has_more, recall, _as_of(reading, groups))
@@ -113,14 +112,14 @@ def _groups(reading: Reading, scopes: Iterable[Scope]) -> list[_Group]:
     return list(grouped.values())
 
 
-def _matches(reading: Reading, groups: Sequence[_Group], phrase: Phrase) -> int:
-    """How many visible records hold the phrase; counting stops at COUNTED."""
+def _matches(reading: Reading, groups: Sequence[_Group], match: str, most: int) -> int:
+    """How many visible records match; counting stops at `most`."""
     total = 0
     for group in groups:
         for where, values in _spans(group.reaches):
-            if total >= COUNTED:
-                return COUNTED
-            asked = {"match": f"{group.columns}({phrase.match})", "most": COUNTED - total, **values}
+            if total >= most:
+                return most
+            asked = {"match": f"{group.columns}({match})", "most": most - total, **values}
             total += one(reading.connection, _COUNT.format(where=where), asked)
     return total
 
@@ -136,37 +135,42 @@ def _spans(group: Sequence[Reach]) -> list[tuple[str, dict[str, int | str]]]:
     return [(reach.narrowing("words.rowid"), values) for reach, values in spans]
 
 
-def _scores(
-    reading: Reading, groups: Sequence[_Group], words: WordQuery, counts: Sequence[int], weights: Sequence[float]
-) -> tuple[dict[int, float], bool]:
-    """Scores by rid, and whether every match was scored.
+def _note_candidates(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[list[int], bool]:
+    """Note the records to be ranked; how many hold each phrase, and whether these are all that match.
 
     Rare phrases are followed to every record; where all of them together are too many, the common ones only add to the
     scores of records that a rare one found, and give their newest records.
     """
+    reading.ranking.noted.clear()
+    any_of = " OR ".join(phrase.match for phrase in words.wanted)
+    if not words.unwanted and _matches(reading, groups, any_of, CANDIDATES + 1) <= CANDIDATES:
+        _note_all(reading, groups, words, "")
+        return reading.ranking.counts() or [0] * len(words.wanted), True
+    counts = [_matches(reading, groups, phrase.match, COUNTED) for phrase in words.wanted]
     rarest = sorted(range(len(counts)), key=counts.__getitem__)
     essential: list[int] = []
     for i in rarest:
         if sum(counts[j] for j in essential) + counts[i] > CANDIDATES:
             break
         essential.append(i)
+    if essential:
+        _note_all(reading, groups, words, f"({' OR '.join(words.wanted[i].match for i in essential)})")
     common = rarest[len(essential) :]
-    rare = f"({' OR '.join(words.wanted[i].match for i in essential)})" if common or words.unwanted else ""
-    scores: dict[int, float] = {}
-    reading.ranking.matched_slots.clear()
+    if common:
+        _note_newest(reading, groups, words, common)
+    return counts, not common
+
+
+def _note_all(reading: Reading, groups: Sequence[_Group], words: WordQuery, narrowing: str) -> None:
     for group in groups:
-        reading.ranking.use(weights, group.slots)
-        if essential:
-            match = _match(group, words, rare)
-            for where, values in _spans(group.reaches):
-                scores.update(reading.connection.execute(_SCORED.format(where=where), {"match": match, **values}))
-        if common:
-            scores.update(_newest(reading, group, words, common, sum(len(g.reaches) for g in groups)))
-    return scores, not common
+        reading.ranking.use(len(words.wanted), group.slots)
+        match = _match(group, words, narrowing)
+        for where, values in _spans(group.reaches):
+            rows(reading.connection, _NOTED.format(where=where), {"match": match, **values})
 
 
 def _match(group: _Group, words: WordQuery, narrowing: str) -> str:
-    """All wanted phrases come first, so that the score function counts them, then what narrows, if anything does.
+    """All wanted phrases come first, so that they are the ones that are noted, then what narrows, if anything does.
 
     No AND may stand below another node: there FTS5 forgets the positions of a phrase that is ahead of a row which
     matches in other columns only, and a hidden word would change a score. NOT binds to the last part of `narrowing`.
@@ -176,19 +180,19 @@ def _match(group: _Group, words: WordQuery, narrowing: str) -> str:
     return f"{group.columns}(({wanted}) AND {narrowing}{unwanted})" if narrowing else f"{group.columns}({wanted})"
 
 
-def _newest(
-    reading: Reading, group: _Group, words: WordQuery, common: Sequence[int], shares: int
-) -> Iterator[tuple[int, float]]:
+def _note_newest(reading: Reading, groups: Sequence[_Group], words: WordQuery, common: Sequence[int]) -> None:
     """The newest records that hold all the common phrases, and the newest that hold the rarest of them."""
-    most = max(CANDIDATES // shares, 100)
+    most = max(CANDIDATES // sum(len(group.reaches) for group in groups), 100)
     together = " AND ".join(words.wanted[i].match for i in common)
     for narrowing in dict.fromkeys((together, words.wanted[common[0]].match)):
-        match = _match(group, words, narrowing)
-        for reach in group.reaches:
-            # "Newest" would tell of a hidden time: where it is hidden, every match is looked at.
-            statement = _SCORED_NEWEST if _shows_its_order(reach.scope) else _SCORED
-            asked = {"match": match, "most": most, **reach.values}
-            yield from rows(reading.connection, statement.format(where=reach.narrowing("words.rowid")), asked)
+        for group in groups:
+            reading.ranking.use(len(words.wanted), group.slots)
+            match = _match(group, words, narrowing)
+            for reach in group.reaches:
+                # "Newest" would tell of a hidden time: where it is hidden, every match is looked at.
+                statement = _NOTED_NEWEST if _shows_its_order(reach.scope) else _NOTED
+                asked = {"match": match, "most": most, **reach.values}
+                rows(reading.connection, statement.format(where=reach.narrowing("words.rowid")), asked)
 
 
 def _shows_its_order(scope: Scope) -> bool:
@@ -251,7 +255,7 @@ def _found(reading: Reading, page: Sequence[_Candidate], finder: Finder) -> Iter
         shown = {name: value for name, value in orjson.loads(data[candidate.rid]).items() if name in scope.fields}
         record_id = RecordId(reach.origin.connection_id, scope.stream.name, candidate.key)
         record = record_of(scope, record_id, reach.origin, shown, candidate.emitted_at)
-        matched = reading.ranking.matched_slots[candidate.rid]
+        matched = reading.ranking.noted[candidate.rid].slots
         yield Found(record, tuple(_excerpts(finder, candidate.reach, record, matched)), candidate.position)
 
 

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -97,10 +97,6 @@ class Finder:
 
     def __init__(self, tokenize: apsw.FTS5Tokenizer, phrases: Sequence[Phrase], weights: Sequence[float]) -> None:
         self._tokenize, self._phrases, self._weights = tokenize, phrases, weights
-        self._by_opening: dict[str, list[int]] = {}
-        for number, phrase in enumerate(phrases):
-            self._by_opening.setdefault(phrase.tokens[0], []).append(number)
-        self._short_prefixes = [i for i, phrase in enumerate(phrases) if phrase.is_prefix and len(phrase.tokens) == 1]
         self._typed = [phrase.text.lower() for phrase in phrases]
 
     def spans(self, text: str, *, near: int) -> list[Span]:
@@ -109,7 +105,7 @@ class Finder:
         A text that is not much longer than `near` is looked through whole. In a longer one the words are first looked
         for as they were typed; only what stands around them has to be tokenized.
         """
-        if len(text) <= 2 * near:
+        if len(text) <= near:
             return self._in_stretch(text, 0, len(text))
         for start, end in self._stretches(text, near):
             if found := self._in_stretch(text, start, end):
@@ -132,7 +128,7 @@ class Finder:
             typed = [Span(place, place + 1, phrase) for phrase, place in places if place >= 0]
             if typed:
                 first = self.best(typed, near).start
-                yield _break_before(text, first - near // 2), _break_after(text, first + near)
+                yield _break_before(text, first - near // 3), _break_after(text, first + near * 2 // 3)
         start = 0
         while start < len(text):
             end = _break_after(text, start + _CHUNK_CHARS)
@@ -143,36 +139,47 @@ class Finder:
         stretch = text[start:end]
         fed = spaced(stretch)
         raw = fed.encode()
-        tokens = cast(list[tuple[int, int, str]], self._tokenize(raw, apsw.FTS5_TOKENIZE_DOCUMENT, None))
+        tokens: Any = self._tokenize(raw, apsw.FTS5_TOKENIZE_DOCUMENT, None)
+        found = self._matches([token[2] for token in tokens])
+        if len(raw) == len(stretch):
+            return [Span(start + tokens[a][0], start + tokens[b][1], phrase) for a, b, phrase in found]
         place = _Places(stretch, fed, raw)
         return [
-            Span(start + place.start(tokens[first][0]), start + place.end(tokens[last][1]), phrase)
-            for first, last, phrase in self._matches([token for _, _, token in tokens])
+            Span(start + place.start(tokens[a][0]), start + place.end(tokens[b][1]), phrase) for a, b, phrase in found
         ]
 
     def _matches(self, tokens: list[str]) -> list[tuple[int, int, int]]:
-        """First and last token of each match, and its phrase; what lies inside an earlier match is part of it."""
-        present = set(tokens)
-        openings = self._by_opening.keys() & present
-        for i in self._short_prefixes:
-            openings |= {token for token in present if token.startswith(self._phrases[i].tokens[0])}
+        """First and last token of each match, and its phrase; what begins inside an earlier match is part of it."""
         found: list[tuple[int, int, int]] = []
-        for i in sorted(_places_of(openings, tokens)):
-            if not found or i > found[-1][1]:
-                numbers = (*self._by_opening.get(tokens[i], ()), *self._short_prefixes)
-                length, phrase = max((_match_length(tokens, i, self._phrases[n]), n) for n in numbers)
-                if length:
-                    found.append((i, i + length - 1, phrase))
-        return found
+        for number, phrase in enumerate(self._phrases):
+            size = len(phrase.tokens)
+            places = _openings(tokens, phrase)
+            found += [(i, i + size - 1, number) for i in places if size == 1 or _stands_at(tokens, i, phrase)]
+        if len(found) < 2:
+            return found
+        apart: list[tuple[int, int, int]] = []
+        for match in sorted(found, key=lambda match: (match[0], -match[1])):
+            if not apart or match[0] > apart[-1][1]:
+                apart.append(match)
+        return apart
 
 
-def _places_of(words: set[str], tokens: list[str]) -> Iterator[int]:
-    """Without a loop over every token."""
-    for word in words:
-        place = -1
-        for _ in range(tokens.count(word)):
-            place = tokens.index(word, place + 1)
-            yield place
+def _openings(tokens: list[str], phrase: Phrase) -> list[int]:
+    """Where the first token of a phrase stands."""
+    opening = phrase.tokens[0]
+    if phrase.is_prefix and len(phrase.tokens) == 1:
+        return [i for i, token in enumerate(tokens) if token.startswith(opening)]
+    places: list[int] = []
+    for _ in range(tokens.count(opening)):
+        places.append(tokens.index(opening, places[-1] + 1 if places else 0))
+    return places
+
+
+def _stands_at(tokens: list[str], i: int, phrase: Phrase) -> bool:
+    here = tokens[i : i + len(phrase.tokens)]
+    if len(here) < len(phrase.tokens) or tuple(here[:-1]) != phrase.tokens[:-1]:
+        return False
+    return here[-1] == phrase.tokens[-1] or (phrase.is_prefix and here[-1].startswith(phrase.tokens[-1]))
 
 
 class _Places:
@@ -205,16 +212,6 @@ class _Places:
         return self._text_at_fed[i] + 2 * i + 1
 
 
-def _match_length(tokens: list[str], i: int, phrase: Phrase) -> int:
-    """How many tokens the phrase covers at token i; 0 where it does not stand there."""
-    size = len(phrase.tokens)
-    here = tokens[i : i + size]
-    if len(here) < size or tuple(here[:-1]) != phrase.tokens[:-1]:
-        return 0
-    last = phrase.tokens[-1]
-    return size if here[-1] == last or (phrase.is_prefix and here[-1].startswith(last)) else 0
-
-
 def _break_after(text: str, at: int) -> int:
     """The first place from there on where no word can be cut in two."""
     found = _BREAK.search(text, at) if at < len(text) else None
@@ -222,7 +219,11 @@ def _break_after(text: str, at: int) -> int:
 
 
 def _break_before(text: str, at: int) -> int:
-    found = [match.start() for match in _BREAK.finditer(text, max(0, at - 200), max(0, at))]
+    if at <= 0:
+        return 0
+    if (space := text.rfind(" ", max(0, at - 200), at)) >= 0:
+        return space
+    found = [match.start() for match in _BREAK.finditer(text, max(0, at - 200), at)]
     return found[-1] if found else 0
 
 

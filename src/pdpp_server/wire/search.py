@@ -134,7 +134,7 @@ def _decode_hit(body: Mapping[str, Any]) -> Hit:
         text_of(body, "authored_at"),
         tuple(filter(None, (_decode_excerpt(excerpt) for excerpt in objects_of(body, "evidence_excerpts")))),
         float(score) if isinstance(score, int | float) else None,
-        text_of(body, "cursor"),
+        lambda: text_of(body, "cursor"),
     )
 
 

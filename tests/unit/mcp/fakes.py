@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from pdpp_server.errors import AmbiguousConnection, Candidate, FieldNotFound, InvalidCursor, NotFound, QueryNotFound
@@ -53,7 +54,9 @@ class FakeReader:
         page = hits[done : done + query.limit]
         following = _cursor(done + len(page)) if done + len(page) < len(hits) else None
         if self.cursors:
-            page = [replace(hit, cursor=_cursor(number)) for number, hit in enumerate(page, start=done + 1)]
+            page = [
+                replace(hit, make_cursor=partial(_cursor, number)) for number, hit in enumerate(page, start=done + 1)
+            ]
         recall = Recall(self.complete, len(hits), self.complete, len(hits), None if self.complete else 4000)
         return Answer(SearchPage(tuple(page), following, recall, self.as_of), "req_search")
 
