@@ -1,4 +1,7 @@
-"""`make bench`: measure everything, print a table, write bench/latest.json."""
+"""`make bench`: measure everything, print a table, write bench/latest.json.
+
+BENCH_SIZES=100000,1000000 measures growth to a million; LOCOMO_DIR names a folder of conversations to measure recall on.
+"""
 
 import json
 import os
@@ -42,7 +45,7 @@ def measure() -> dict[str, float]:
             if size <= 200_000:
                 numbers |= _said(f"search, rare words, at {size:,}", cases.search_overhead(world))
             numbers |= _said(f"fetch over stdio at {size:,}", cases.stdio_fetch(world))
-            numbers["rss_mb"] = numbers["stdio_rss_mb"]
+            numbers |= _said(f"memory of the server at {size:,}", cases.serve_memory(world))
             if size == SIZES[0]:
                 numbers |= _said("cold start", cases.cold_start(world))
         finally:

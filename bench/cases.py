@@ -2,14 +2,16 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.client import HTTPConnection
 from itertools import islice
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
 
 import apsw
@@ -166,8 +168,7 @@ class Stdio:
         return self.ask("tools/call", {"name": tool, "arguments": arguments})
 
     def rss_mb(self) -> float:
-        status = Path(f"/proc/{self._process.pid}/status").read_text(encoding="utf-8")
-        return int(status.split("VmRSS:")[1].split()[0]) / 1024
+        return rss_mb(self._process.pid)
 
     def close(self) -> None:
         assert self._process.stdin and self._process.stdout
@@ -248,3 +249,46 @@ def stdio_fetch(world: World) -> Numbers:
         "bare_pipe_us": low.p50 * 1e6,
         "stdio_rss_mb": rss,
     }
+
+
+def serve_memory(world: World, calls: int = 10_000) -> Numbers:
+    """Resident memory of `pdpp serve` after many reads over one connection."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    environ = {**os.environ, "PDPP_HOME": str(world.home)}
+    server = subprocess.Popen([_PDPP, "serve", "--port", str(port)], env=environ, stderr=subprocess.DEVNULL)
+    try:
+        _until_healthy(port)
+        client = HTTPConnection("127.0.0.1", port)
+        for i in range(calls):
+            path = f"/v1/streams/messages/records/m{i * 7919 % world.count}"
+            if i % 100 == 0:
+                path = f"/v1/search?q=rare{i % (world.count // 10)}"
+            client.request("GET", path, headers={"Authorization": f"Bearer {world.token}"})
+            answer = client.getresponse()
+            answer.read()
+            assert answer.status == 200, answer.status
+        client.close()
+        return {"rss_mb": rss_mb(server.pid)}
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+def _until_healthy(port: int) -> None:
+    deadline = perf_counter() + 20
+    while perf_counter() < deadline:
+        try:
+            client = HTTPConnection("127.0.0.1", port, timeout=2)
+            client.request("GET", "/healthz")
+            client.getresponse().read()
+        except OSError:
+            sleep(0.05)
+        else:
+            return
+    raise TimeoutError("pdpp serve did not start")
+
+
+def rss_mb(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    return int(status.split("VmRSS:")[1].split()[0]) / 1024
