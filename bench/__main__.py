@@ -1,6 +1,6 @@
 """`make bench`: measure everything, print a table, write bench/latest.json.
 
-BENCH_SIZES=100000,1000000 measures growth to a million; LOCOMO_DIR names a folder of conversations to measure recall on.
+BENCH_SIZES=100000,1000000 measures growth to a million; LOCOMO_DIR names conversations to measure recall on.
 """
 
 import json

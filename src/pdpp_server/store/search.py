@@ -22,7 +22,7 @@ from pdpp_server.store.words import Finder, Span, WordQuery
 
 CANDIDATES = 4000  # rows that one search scores at the most, about 2 µs each
 COUNTED = 50_000  # matches of one phrase that are counted, about 40 ns each
-EXCERPT_CHARS, EXCERPT_LEAD_CHARS = 220, 70
+EXCERPT_CHARS, EXCERPT_LEAD_CHARS = 170, 55
 EXCERPTS_PER_HIT = 2
 
 _COUNT = "select count(*) from (select 1 from words where words match :match and {where} limit :most)"
