@@ -363,7 +363,7 @@ class DisclosureLogUnavailable(PdppError):
     """Nothing is read while its disclosure cannot be logged."""
 
     status, code = 503, "disclosure_log_unavailable"
-    remedy = "The owner must free disk space or mend the log: `pdpp doctor`."
+    remedy = "The owner must free disk space, or let the server write to the folder `activity` of its home."
 
 
 class IngestStorageError(PdppError):

@@ -27,7 +27,12 @@ def import_ndjson(path: Path, writer: Writer, progress: Callable[[int, Receipt],
             batch, delivered = [], done
             progress(done, receipt)
     receipt += writer.deliver(batch)
-    receipt += Receipt(rejected=tuple(rejected))
+    receipt = Receipt(receipt.accepted, receipt.unchanged, _in_order(*receipt.rejected, *rejected))
     writer.finish(path.name, receipt.rejected[:REJECTIONS_KEPT])
     progress(done, receipt)
     return receipt
+
+
+def _in_order(*rejections: Rejection) -> tuple[Rejection, ...]:
+    """By line, whichever check a line failed."""
+    return tuple(sorted(rejections, key=lambda rejection: int(rejection.place.rpartition(":")[2])))

@@ -38,7 +38,8 @@ _NEW_FIELD = "insert into fields(sid, name, slot, indexed) values(?, ?, ?, ?)"
 _CHANGED = "update layout set generation = generation + 1"
 _FORGET_REJECTED = "delete from rejections where connection = ? and place >= ? and place < ?"
 _REJECTIONS = """
-select place, code, reason from rejections join connections using(connection) where connection_id = ? order by place
+select place, code, reason from rejections join connections using(connection) where connection_id = ?
+order by length(place), place
 """
 _REJECTED = "insert or replace into rejections(connection, place, code, reason, at) values(?, ?, ?, ?, ?)"
 _SOURCES = """

@@ -143,3 +143,17 @@ def test_a_declaration_that_refers_outside_itself_is_refused(reference: str) -> 
 
     with pytest.raises(InvalidDeclaration, match="is no fragment of this schema"):
         decode_declaration(document)
+
+
+@requirement("imp.ndjson.rejected-lines")
+def test_rejected_lines_are_listed_in_the_order_of_the_file(world: World, tmp_path: Path) -> None:
+    lines = ["not JSON", '{"stream":"messages","data":{"id":5}}'] * 6  # refused while reading, and while storing
+    path = tmp_path / "mixed.ndjson"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    writer = world.owner.writer(chat.DECLARATION, "Mixed")
+
+    receipt = import_ndjson(path, writer, lambda *_: None)
+
+    places = [f"mixed.ndjson:{number}" for number in range(1, 13)]
+    assert [rejection.place for rejection in receipt.rejected] == places
+    assert [rejection.place for rejection in world.owner.rejections(writer.connection_id)] == places
