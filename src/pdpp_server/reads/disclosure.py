@@ -30,7 +30,7 @@ def disclosure(
         operation,
         holder.kind,
         holder.client_id,
-        tuple(dict.fromkeys(scope.grant_id for scope in permitted.scopes)),
+        tuple(dict.fromkeys([scope.grant_id for scope in permitted.scopes])) or holder.grant_ids,
         logged_query(permitted.query, key),
         disclosed.connections,
         disclosed.streams,

@@ -20,6 +20,7 @@ _STOP_WORDS = frozenset(
     than that the their them then there these they this those to too us was we were what when where which who whom whose
     why will with would you your""".split()
 )
+_PUNCTUATION = ".,;:!?()[]{}'\u2019\u2026"
 _CHUNK_CHARS = 8192
 _MAX_PHRASES = 24
 
@@ -36,6 +37,9 @@ class Phrase:
     def match(self) -> str:
         quoted = '"' + self.text.replace('"', '""') + '"'
         return f"{quoted}*" if self.is_prefix else quoted
+
+
+_Same = tuple[tuple[str, ...], bool]  # what makes two phrases the same: their tokens, and whether it is a prefix
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +65,9 @@ class Tokenizer:
 
     def query(self, text: str) -> WordQuery:
         """Ranked words; `"quotes"` keep words together, `word*` is a prefix, `-word` excludes."""
-        wanted: dict[Phrase, None] = {}
-        unwanted: dict[Phrase, None] = {}
-        stop: dict[Phrase, None] = {}
+        wanted: dict[_Same, Phrase] = {}
+        unwanted: dict[_Same, Phrase] = {}
+        stop: dict[_Same, Phrase] = {}
         for part in _QUERY_PART.finditer(text.replace("\0", " ")):  # a NUL would end the statement's text
             raw = part["phrase"] if part["phrase"] is not None else part["word"]
             is_word = part["word"] is not None
@@ -73,12 +77,12 @@ class Tokenizer:
                 continue
             phrase = Phrase(spaced(raw.rstrip("*") if is_prefix else raw), tokens, is_prefix)
             if part["minus"]:
-                unwanted[phrase] = None
-            elif is_word and raw.lower() in _STOP_WORDS:
-                stop[phrase] = None
+                kind = unwanted
             else:
-                wanted[phrase] = None
-        return WordQuery(tuple(wanted or stop)[:_MAX_PHRASES], tuple(unwanted)[:_MAX_PHRASES])
+                kind = stop if is_word and raw.strip(_PUNCTUATION).lower() in _STOP_WORDS else wanted
+            kind.setdefault((tokens, is_prefix), phrase)
+        chosen = tuple((wanted or stop).values())[:_MAX_PHRASES]
+        return WordQuery(chosen, tuple(unwanted.values())[:_MAX_PHRASES])
 
     def finder(self, phrases: Sequence[Phrase], weights: Sequence[float]) -> "Finder":
         return Finder(self._tokenize, phrases, weights)
@@ -97,7 +101,7 @@ class Finder:
 
     def __init__(self, tokenize: apsw.FTS5Tokenizer, phrases: Sequence[Phrase], weights: Sequence[float]) -> None:
         self._tokenize, self._phrases, self._weights = tokenize, phrases, weights
-        self._typed = [phrase.text.lower() for phrase in phrases]
+        self._typed = [phrase.text.strip(_PUNCTUATION).lower() for phrase in phrases]
 
     def spans(self, text: str, *, near: int) -> list[Span]:
         """The phrases, in reading order, in a stretch of the text that has the most telling of them.

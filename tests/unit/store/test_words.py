@@ -151,3 +151,8 @@ def test_the_rarer_word_is_the_one_to_be_shown() -> None:
     best = finder.best(finder.spans(text, near=220), 150)
 
     assert "walrus" in text[best.start : best.start + 150]
+
+
+@requirement("rs.search.words-ranked")
+def test_a_word_asked_twice_counts_once_and_a_stop_word_may_end_a_sentence() -> None:
+    assert [phrase.text for phrase in TOKENIZER.query("Where is the lease? LEASE leases when?").wanted] == ["lease?"]
