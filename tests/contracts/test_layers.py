@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pdpp_server.grants.permitted import Permitted, Scope
 from tools.tree import PACKAGE, ROOT
 
 LINT_IMPORTS = Path(sys.executable).with_name("lint-imports")
@@ -38,12 +39,16 @@ def dotted(node: ast.expr) -> str:
 
 
 def proofs(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Where a `Permitted` is made."""
+    """Where a `Permitted` or a `Scope` is made, or made anew from another: both are tuples, which can be copied."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             made = node.func.value if isinstance(node.func, ast.Subscript) else node.func
-            if dotted(made).split(".")[-1] == "Permitted":
-                yield node.lineno, "makes a Permitted"
+            name = dotted(made).split(".")[-1]
+            if name in {"Permitted", "Scope"}:
+                yield node.lineno, f"makes a {name}"
+            copied = {keyword.arg for keyword in node.keywords} & {*Permitted._fields, *Scope._fields, None}
+            if name == "_make" or (name == "_replace" and copied):
+                yield node.lineno, "makes a proof from another"
 
 
 def statements(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -102,6 +107,10 @@ def test_only_one_place_does_it(net: Net, allowed: tuple[str, ...]) -> None:
     [
         (proofs, "Permitted(query, scope)"),
         (proofs, "permitted.Permitted[SearchQuery](query, scope)"),
+        (proofs, "wider = Scope('grt', stream, connections, fields)"),
+        (proofs, "wider = scope._replace(fields=everything)"),
+        (proofs, "other = permitted._replace(**changes)"),
+        (proofs, "other = Permitted._make(parts)"),
         (statements, "sql = 'select rkey from rec where rid = :rid'"),
         (statements, "sql = '''\nINSERT OR IGNORE INTO rec values (1)\n'''"),
         (statements, "sql = f'select {columns} from rec'"),
@@ -122,6 +131,7 @@ def test_a_net_catches(net: Net, source: str) -> None:
     ("net", "source"),
     [
         (proofs, "def read(permitted: Permitted[SearchQuery]) -> None: ..."),
+        (proofs, "id = id._replace(connection_id=connection)"),
         (statements, '"""select a record from the store"""'),
         (statements, "text = 'You may select fields from the list.'"),
         (surroundings, "import time\nstarted = time.perf_counter()"),

@@ -25,11 +25,6 @@ class Scope(NamedTuple):
         """Whether some records of these connections are hidden."""
         return self.since is not None or self.until is not None or self.resources is not None
 
-    @property
-    def time_field(self) -> str | None:
-        """The field that tells when a record happened, if it may be shown."""
-        return next((name for name in self.stream.time_fields if name in self.fields), None)
-
 
 class Permitted(NamedTuple, Generic[Q_co]):
     query: Q_co

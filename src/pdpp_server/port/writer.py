@@ -47,6 +47,7 @@ class Writer:
     def finish(self, file: str, rejections: Sequence[Rejection]) -> None:
         with self._services.database.writing() as writer:
             finish_run(writer, self.connection_id, file, rejections, self._now())
+        self._services.database.truncate_wal()  # what the file deleted or changed must not lie on in the log
 
     def _now(self) -> str:
         return iso(self._services.now())
