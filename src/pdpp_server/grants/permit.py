@@ -8,20 +8,43 @@ from pdpp_server.errors import (
     AmbiguousSchemaDetail,
     Candidate,
     ConnectionNotFound,
+    ConnectorInvalid,
     FieldNotGranted,
+    InsufficientScope,
+    InvalidExpand,
+    InvalidFilter,
     InvalidRequest,
+    InvalidSort,
+    NotFound,
+    PdppError,
     StreamNotGranted,
     UnknownField,
 )
-from pdpp_server.grants.permitted import Permitted, Scope
+from pdpp_server.grants.permitted import Permitted, Related, Scope
 from pdpp_server.model.grants import Holder, StreamGrant
-from pdpp_server.model.queries import FetchQuery, Query, SchemaQuery, SearchQuery, WindowQuery
+from pdpp_server.model.queries import (
+    AggregateQuery,
+    BlobQuery,
+    Condition,
+    Expand,
+    FetchQuery,
+    Query,
+    RecordsQuery,
+    SchemaQuery,
+    SearchQuery,
+    StreamRead,
+    WindowQuery,
+)
+from pdpp_server.model.streams import Expansion, Relationship
 
 Q = TypeVar("Q", bound=Query)
 
 
-def permit(holder: Holder, query: Q) -> Permitted[Q]:
+def permit(holder: Holder, query: Q, *, core_strict: bool = False) -> Permitted[Q]:
     """The query with everything it may touch; raises the refusal that says why not."""
+    if core_strict and holder.kind != "owner":
+        _refuse_extensions(query)
+    related: Iterable[Related] = ()
     match query:
         case SchemaQuery():
             scopes = _schema(holder, query)
@@ -29,9 +52,24 @@ def permit(holder: Holder, query: Q) -> Permitted[Q]:
             scopes = _search(holder, query)
         case FetchQuery():
             scopes = _fetch(holder, query)
+            related = _expansions(holder, scopes, query.expand)
         case WindowQuery():
             scopes = _window(holder, query)
-    return Permitted(query, tuple(scopes), holder)
+        case RecordsQuery():
+            scopes = _records(holder, query)
+            related = _expansions(holder, scopes, query.expand)
+        case AggregateQuery():
+            scopes = _aggregate(holder, query)
+        case BlobQuery():
+            scopes = _blob(holder, query)
+    return Permitted(query, tuple(scopes), holder, tuple(related))
+
+
+def _refuse_extensions(query: Query) -> None:
+    """What Core v0.1 does not give to clients, refused before anything is looked up."""
+    for param, name in (("filter", "conditions"), ("expand", "expand"), ("view", "view")):
+        if getattr(query, name, None):
+            raise InvalidRequest(f"This server takes no {param} from clients.", param=param)
 
 
 def _schema(holder: Holder, query: SchemaQuery) -> Iterable[Scope]:
@@ -68,15 +106,126 @@ def _search(holder: Holder, query: SearchQuery) -> Iterable[Scope]:
     return scopes
 
 
-def _fetch(holder: Holder, query: FetchQuery) -> Iterable[Scope]:
-    scopes = _of_stream(holder, query.stream, query.connection_id)
+def _fetch(holder: Holder, query: FetchQuery) -> list[Scope]:
+    scopes = _of_stream(holder, query)
     return scopes if query.fields is None else [_projected(scope, query.fields, "fields") for scope in scopes]
 
 
-def _window(holder: Holder, query: WindowQuery) -> Iterable[Scope]:
-    return [
-        _projected(scope, (query.field,), "field") for scope in _of_stream(holder, query.stream, query.connection_id)
-    ]
+def _window(holder: Holder, query: WindowQuery) -> list[Scope]:
+    return [_projected(scope, (query.field,), "field") for scope in _of_stream(holder, query)]
+
+
+def _records(holder: Holder, query: RecordsQuery) -> list[Scope]:
+    scopes = _of_stream(holder, query)
+    for scope in scopes:
+        _check_conditions(scope, query.conditions)
+        if query.sort is not None:
+            _check_sort(scope, query.sort)
+    if query.view is not None:
+        return [_viewed(scope, query.view) for scope in scopes]
+    return scopes if query.fields is None else [_projected(scope, query.fields, "fields") for scope in scopes]
+
+
+def _aggregate(holder: Holder, query: AggregateQuery) -> list[Scope]:
+    scopes = _of_stream(holder, query)
+    for scope in scopes:
+        _check_conditions(scope, query.conditions)
+        _check_aggregation(scope, query)
+    return scopes
+
+
+def _blob(holder: Holder, query: BlobQuery) -> list[Scope]:
+    """Every stream of which the grant shows a field that refers to blobs; nothing else of those streams."""
+    scopes = list(_scopes(holder))
+    if query.connection_id is not None:
+        scopes = _of_connection(scopes, query.connection_id)
+        if not scopes:
+            raise _connection_refused(query.connection_id)
+    referring = ((scope, scope.fields & scope.stream.blob_fields) for scope in scopes)
+    return [scope._replace(fields=fields) for scope, fields in referring if fields]
+
+
+def _check_conditions(scope: Scope, conditions: tuple[Condition, ...]) -> None:
+    for condition in conditions:
+        name, operator = condition.field, condition.comparison
+        _require_field(scope, name, "filter")
+        field = scope.stream.fields[name]
+        if not field.is_scalar:
+            raise InvalidFilter(f"{name!r} holds no single value to compare.", param="filter")
+        allowed = scope.stream.range_filters.get(name, ())
+        if operator != "eq" and operator not in allowed:
+            usable = ", ".join(allowed) or "none; only equality"
+            raise InvalidFilter(
+                f"{name!r} cannot be filtered by {operator}.", param="filter", remedy=f"Usable: {usable}."
+            )
+        if field.literal(condition.value) is None:
+            raise InvalidFilter(f"A filter on {name!r} needs a value of type {field.type}.", param="filter")
+
+
+def _check_sort(scope: Scope, name: str) -> None:
+    sortable = scope.stream.position_field
+    if name != sortable:
+        remedy = f"Sort by {sortable}, or leave sort out." if sortable in scope.fields else "Leave sort out."
+        raise InvalidSort(f"{scope.stream.name!r} cannot be sorted by {name!r}.", param="sort", remedy=remedy)
+    _require_field(scope, name, "sort")
+
+
+def _check_aggregation(scope: Scope, query: AggregateQuery) -> None:
+    declared = scope.stream.aggregations
+    asked = ((query.metric, "field", query.field), ("group_by", "group_by", query.group_by))
+    for kind, param, name in (*asked, ("group_by_time", "group_by_time", query.group_by_time)):
+        if name is None:
+            continue
+        _require_field(scope, name, param)
+        usable: tuple[str, ...] = getattr(declared, kind)
+        if name not in usable:
+            shown = ", ".join(sorted(scope.fields & set(usable))) or "none"
+            raise InvalidRequest(
+                f"{scope.stream.name!r} declares no {kind} of {name!r}.", param=param, remedy=f"Usable: {shown}."
+            )
+    if query.metric == "count" and not declared.count:
+        raise InvalidRequest(f"{scope.stream.name!r} declares no count.", param="metric")
+
+
+def _expansions(holder: Holder, scopes: list[Scope], asked: tuple[Expand, ...]) -> Iterator[Related]:
+    for expand in asked:
+        for scope in scopes:
+            yield _expansion(holder, scope, expand)
+
+
+def _expansion(holder: Holder, scope: Scope, expand: Expand) -> Related:
+    """The related records lie in the same grant and connection, and in a field that both sides may see."""
+    declared = {expansion.name: expansion for expansion in scope.stream.expansions}
+    expansion = declared.get(expand.name)
+    relationship = next((known for known in scope.stream.relationships if known.name == expand.name), None)
+    if expansion is None or relationship is None:
+        names = ", ".join(declared) or "none"
+        raise InvalidExpand(
+            f"{scope.stream.name!r} has no expansion {expand.name!r}.", param="expand", remedy=f"Usable: {names}."
+        )
+    limit = _expand_limit(expand, expansion, relationship)
+    related = [other for other in _scopes(holder, relationship.stream) if other.grant_id == scope.grant_id]
+    if not related:
+        raise InsufficientScope(f"The grant does not include stream {relationship.stream!r}.", param="expand")
+    shared = tuple(name for name in scope.connections if name in related[0].connections)
+    joined = related[0] if relationship.joins_there(related[0].stream) else _unprojected(holder, scope)
+    _require_field(joined, relationship.foreign_key, "expand")
+    return Related(relationship, related[0]._replace(connections=shared), limit)
+
+
+def _expand_limit(expand: Expand, expansion: Expansion, relationship: Relationship) -> int:
+    if expand.limit is None:
+        return expansion.default_limit
+    if relationship.cardinality != "has_many":
+        raise InvalidExpand(f"{expand.name!r} is one record at the most and takes no limit.", param="expand_limit")
+    if not 1 <= expand.limit <= expansion.max_limit:
+        raise InvalidExpand(f"The limit of {expand.name!r} is 1 to {expansion.max_limit}.", param="expand_limit")
+    return expand.limit
+
+
+def _unprojected(holder: Holder, scope: Scope) -> Scope:
+    """The scope before the request chose among its fields."""
+    return next(whole for whole in _scopes(holder, scope.stream.name) if whole.grant_id == scope.grant_id)
 
 
 def _scopes(holder: Holder, stream: str | None = None) -> Iterator[Scope]:
@@ -91,9 +240,15 @@ def _scope(grant_id: str, granted: StreamGrant) -> Scope:
     return Scope(grant_id, granted.declared, granted.connections, granted.fields, since, until, granted.resources)
 
 
-def _of_stream(holder: Holder, stream: str, connection_id: str | None) -> list[Scope]:
-    """The scopes of one stream. A package of several sources must say which one it means."""
+def _of_stream(holder: Holder, query: StreamRead) -> list[Scope]:
+    """The scopes of one stream. Where several sources have it, the caller must say which one it means."""
+    stream, connection_id = query.stream, query.connection_id
+    sources = {grant.grant_id: grant.source for grant in holder.grants}
     scopes = list(_scopes(holder, stream))
+    if query.connector_key is not None:
+        if query.connector_key not in {source.connector_key for source in sources.values()}:
+            raise ConnectorInvalid("No such connector is granted here.", param="connector_id")
+        scopes = [scope for scope in scopes if sources[scope.grant_id].connector_key == query.connector_key]
     if not scopes:
         raise _stream_refused(holder, stream, "stream")
     if connection_id is not None:
@@ -101,7 +256,14 @@ def _of_stream(holder: Holder, stream: str, connection_id: str | None) -> list[S
         if not narrowed:
             raise _connection_refused(connection_id)
         return narrowed
-    if len(holder.grants) > 1:
+    if holder.kind == "owner":
+        if len(scopes) > 1:
+            raise InvalidRequest(
+                f"{len(scopes)} sources have a stream {stream!r}.",
+                param="connector_id",
+                remedy="Name one by connector_id or connection_id.",
+            )
+    elif len(holder.grants) > 1:
         candidates = _candidates(holder, scopes)
         raise AmbiguousConnection(
             f"This needs one source; {stream!r} is granted from {len(candidates)}.",
@@ -118,17 +280,34 @@ def _of_connection(scopes: Iterable[Scope], connection_id: str) -> list[Scope]:
 def _projected(scope: Scope, fields: tuple[str, ...], param: str) -> Scope:
     """Requested and granted, plus the primary key."""
     for name in fields:
-        if name not in scope.stream.fields:
-            known = ", ".join(sorted(scope.fields))
-            raise UnknownField(
-                f"{scope.stream.name!r} has no field {name!r}.", param=param, remedy=f"Granted fields: {known}."
-            )
-        if name not in scope.fields:
-            raise FieldNotGranted(f"The grant leaves out field {name!r} of {scope.stream.name!r}.", param=param)
+        _require_field(scope, name, param)
     return scope._replace(fields=frozenset(fields) | (scope.fields & set(scope.stream.primary_key)))
 
 
-def _stream_refused(holder: Holder, stream: str, param: str) -> StreamNotGranted:
+def _viewed(scope: Scope, view_id: str) -> Scope:
+    """What the grant shows of a view."""
+    fields = next((view.fields for view in scope.stream.views if view.id == view_id), None)
+    if fields is None:
+        known = ", ".join(view.id for view in scope.stream.views) or "none"
+        raise InvalidRequest(
+            f"{scope.stream.name!r} has no view {view_id!r}.", param="view", remedy=f"Declared views: {known}."
+        )
+    return scope._replace(fields=scope.fields & {*fields, *scope.stream.primary_key})
+
+
+def _require_field(scope: Scope, name: str, param: str) -> None:
+    if name not in scope.stream.fields:
+        known = ", ".join(sorted(scope.fields))
+        raise UnknownField(
+            f"{scope.stream.name!r} has no field {name!r}.", param=param, remedy=f"Granted fields: {known}."
+        )
+    if name not in scope.fields:
+        raise FieldNotGranted(f"The grant leaves out field {name!r} of {scope.stream.name!r}.", param=param)
+
+
+def _stream_refused(holder: Holder, stream: str, param: str) -> PdppError:
+    if holder.kind == "owner":
+        return NotFound(f"There is no stream {stream!r}.", param=param)
     granted = sorted({scope.stream.name for scope in _scopes(holder)})
     shown = ", ".join(granted[:20]) + (f" and {len(granted) - 20} more" if len(granted) > 20 else "")
     return StreamNotGranted(

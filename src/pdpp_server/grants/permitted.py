@@ -4,7 +4,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from pdpp_server.model.grants import Holder
 from pdpp_server.model.queries import Query
-from pdpp_server.model.streams import Stream
+from pdpp_server.model.streams import Relationship, Stream
 
 Q_co = TypeVar("Q_co", bound=Query, covariant=True)
 
@@ -26,7 +26,16 @@ class Scope(NamedTuple):
         return self.since is not None or self.until is not None or self.resources is not None
 
 
+class Related(NamedTuple):
+    """A permitted expansion: what may be touched of the related stream, and how many records of it a record gets."""
+
+    relationship: Relationship
+    scope: Scope
+    limit: int
+
+
 class Permitted(NamedTuple, Generic[Q_co]):
     query: Q_co
     scopes: tuple[Scope, ...]
     holder: Holder
+    related: tuple[Related, ...] = ()

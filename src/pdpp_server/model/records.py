@@ -23,6 +23,26 @@ class Record:
     emitted_at: str
     authored_at: str | None = None
     roles: Mapping[str, str] | None = None  # declared roles of the fields in `data`; None where nobody said
+    expanded: "Mapping[str, Expanded]" = field(default_factory=dict[str, "Expanded"])
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """Related records: a list of them, or the one that there is or is not."""
+
+    records: tuple[Record, ...]
+    is_list: bool = True
+    has_more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """A record that its reader saw once and sees no longer: deleted, or outside the grant now."""
+
+    id: RecordId
+    origin: Origin
+    emitted_at: str
+    deleted_at: str
 
 
 class Excerpt(NamedTuple):
@@ -75,6 +95,29 @@ class Warned:
     message: str
     param: str | None = None
     detail: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """How many records a page is a part of, and from when to when; without times where the grant hides them."""
+
+    total: int
+    earliest_at: str | None = None
+    latest_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPage:
+    """Some records of one stream; of a change feed also tombstones, and on its last page the next bookmark."""
+
+    records: tuple[Record | Tombstone, ...]
+    next_cursor: str | None = None
+    count: int | None = None
+    span: Span | None = None
+    next_changes_since: str | None = None
+    warnings: tuple[Warned, ...] = ()
+    cursor_after: Callable[[int], str | None] = field(default=lambda _: None, compare=False, repr=False)
+    # of a record's place in the page: goes on right after it, for an answer that has room for no more
 
 
 @dataclass(frozen=True, slots=True)

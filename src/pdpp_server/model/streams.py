@@ -1,12 +1,18 @@
 """Streams, fields and what can be asked of each."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from pdpp_server.model.times import instant
+
 SCALARS = frozenset({"boolean", "integer", "number", "string"})
 DATES = frozenset({"date", "date-time"})
+BLOB_ROLE = "blob-reference"
+
+_NUMBER = re.compile(r"-?[0-9]{1,40}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?").fullmatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +25,28 @@ class Field:
     @property
     def is_scalar(self) -> bool:
         return self.type in SCALARS or self.type in DATES
+
+    def comparable(self, value: object) -> int | float | str | None:
+        """A value as it is compared: dates by instant, numbers by size, booleans as 0 and 1; None for nothing."""
+        if value is None or isinstance(value, dict | list):
+            return None
+        if self.is_date:
+            return instant(value)
+        if isinstance(value, bool):
+            return int(value)
+        if isinstance(value, int | float):
+            return value if abs(value) < 1 << 63 else float(value)
+        return str(value)
+
+    def literal(self, text: str) -> int | float | str | None:
+        """The same for the text of a filter; None where it is no value of this type."""
+        if self.is_date:
+            return instant(text)
+        if self.type == "boolean":
+            return {"true": 1, "false": 0}.get(text)
+        if self.is_number:
+            return self.comparable(float(text) if set(text) & set(".eE") else int(text)) if _NUMBER(text) else None
+        return text
 
     @property
     def is_number(self) -> bool:
@@ -38,10 +66,16 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Relationship:
+    """`foreign_key` holds the key of the other side: on the related stream, or, to one record, on this stream."""
+
     name: str
     stream: str
     foreign_key: str
-    cardinality: str
+    cardinality: str  # "has_many" or "has_one"
+
+    def joins_there(self, related: "Stream") -> bool:
+        """Whether the foreign key is a field of the related stream."""
+        return self.foreign_key in related.fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +124,17 @@ class Stream:
     def roles(self) -> Mapping[str, str]:
         """Field name to declared role, in the order of the schema."""
         return {name: field.role for name, field in self.fields.items() if field.role}
+
+    @cached_property
+    def blob_fields(self) -> frozenset[str]:
+        """The fields that refer to blobs."""
+        return frozenset(name for name, role in self.roles.items() if role == BLOB_ROLE)
+
+    @cached_property
+    def position_field(self) -> str | None:
+        """The field by which a page is ordered; without one the key alone orders."""
+        name = self.cursor_field
+        return name if name and self.fields[name].is_scalar else None
 
     @cached_property
     def time_fields(self) -> tuple[str, ...]:

@@ -59,6 +59,7 @@ class Services:
     keys: Path
     now: Callable[[], datetime]
     watch: Watch | None = None
+    core_strict: bool = False
     shelf: GrantShelf = field(default_factory=GrantShelf)
     known: "dict[bytes, _Known]" = field(default_factory=dict)
 
@@ -117,7 +118,7 @@ class Read:
         return self._services.seal
 
     def permit(self, query: Q) -> Permitted[Q]:
-        permitted = permit(self._holder, query)
+        permitted = permit(self._holder, query, core_strict=self._services.core_strict)
         self._marks.append(perf_counter())
         return permitted
 

@@ -1,6 +1,7 @@
 """Insert, update, tombstone; the word index and the field index in the same transaction."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,7 @@ from pdpp_server.model.records import RecordId
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.streams import Field, Stream
 from pdpp_server.model.times import instant
-from pdpp_server.store.layout import ConnectionPlace, StreamPlace, day_of, first_rid
+from pdpp_server.store.layout import ConnectionPlace, StreamPlace, day_in, day_of, first_rid
 from pdpp_server.store.rows import one, rows
 from pdpp_server.store.words import spaced
 
@@ -30,19 +31,31 @@ select key, rid, version, at, deleted_at, data from records
 where sid = ? and key in (select value from json_each(?))
 """
 _LAST_RID = "select max(rid) from records where rid >= ? and rid < ?"
-_STREAM_VERSION = "select version from streams where sid = ?"
+_CLOCK = "select version from clock"
+_TURN_CLOCK = "update clock set version = ?"
 _ADVANCE = "update streams set version = ?, live = live + ? where sid = ?"
 _NEW = "insert into records(rid, sid, key, version, at, emitted_at, data) values(?, ?, ?, ?, ?, ?, ?)"
 _DROP = "delete from records where rid = ?"
 _BURY = "update records set version = ?, at = null, emitted_at = ?, deleted_at = ?, data = null where rid = ?"
 _REPLACE = "update records set version = ?, at = ?, emitted_at = ?, deleted_at = null, data = ? where rid = ?"
-_SUPERSEDE = "insert into history(sid, key, version, until, at, data) values(?, ?, ?, ?, ?, ?)"
+_SUPERSEDE = "insert into history(sid, key, version, until, at, data, live) values(?, ?, ?, ?, ?, ?, ?)"
 _ERASE_HISTORY = "update history set data = null where sid = ? and key = ?"
 _NEW_VALUE = "insert or ignore into field_values(fid, value, rid) values(?, ?, ?)"
 _DROP_VALUE = "delete from field_values where fid = ? and value = ? and rid = ?"
+_NEW_POSITION = "insert into positions(fid, value, key, rid) values(?, ?, ?, ?)"
+_DROP_POSITION = "delete from positions where fid = ? and value = ? and key = ?"
+_COUNT_DAY = """
+insert into days(sid, day, live) values(?, ?, ?) on conflict do update set live = live + excluded.live
+"""
+_NEW_BLOB_REF = "insert or ignore into blob_refs(blob_id, sid, field, rid) values(?, ?, ?, ?)"
+_DROP_BLOB_REFS = "delete from blob_refs where rid = ?"
 _NEW_WORDS = "insert into words(rowid, {columns}) values(?, {marks})"
 _DROP_WORDS = "insert into words(words, rowid, {columns}) values('delete', ?, {marks})"
 _EASY_KEY = re.compile(r"[\w:@+=-]{1,200}", re.ASCII)  # such a key surely fits into a handle
+
+
+NO_VALUE = b""  # of a record without a value in positions; behind every number and text
+Findable = tuple[int, str, Mapping[str, Any]]  # rid, key, data
 
 
 class _Stored(NamedTuple):
@@ -149,9 +162,32 @@ class Desk:
             if (value := indexed_value(field, data.get(field.name))) is not None
         ]
 
+    def position(self, data: Mapping[str, Any]) -> tuple[int, int | float | str | bytes] | None:
+        """The number of the field by which pages are ordered, and the value there; None in a stream without one."""
+        if self._positioned is None:
+            return None
+        fid, field = self._positioned
+        value = indexed_value(field, data.get(field.name))
+        return fid, NO_VALUE if value is None else value
+
+    def blob_refs(self, data: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """The fields that refer to blobs, and to which; a field may refer to several."""
+        return [
+            (name, blob_id)
+            for name in self.stream.blob_fields
+            for ref in _listed(data.get(name))
+            if isinstance(blob_id := ref.get("blob_id"), str)
+        ]
+
     @cached_property
     def _indexed(self) -> list[tuple[int, Field]]:
-        return [(fid, self.stream.fields[name]) for name, fid in self.place.fids.items()]
+        place = self.place
+        return [(fid, self.stream.fields[name]) for name, fid in place.fids.items() if name != place.position]
+
+    @cached_property
+    def _positioned(self) -> tuple[int, Field] | None:
+        name = self.place.position
+        return (self.place.fids[name], self.stream.fields[name]) if name else None
 
 
 class _Unfit(Exception):
@@ -223,33 +259,39 @@ class _Writing:
         if not changes:
             return
         sid = self._desk.place.sid
-        self._version = one(self._writer, _STREAM_VERSION, (sid,))
-        self._unindex([before for _, before in changes if before])
+        self._version = one(self._writer, _CLOCK)
+        self._unindex([(record.key, before) for record, before in changes if before])
         fresh: list[tuple[Any, ...]] = []
-        findable: list[tuple[Mapping[str, Any], int]] = []
-        live = 0
+        findable: list[Findable] = []
+        days: Counter[int] = Counter()
         for record, before in changes:
             self._version += 1
             rid = before.rid if before and record.data is None else self._rid(record, before)
             if before:
                 self._supersede(record, before, rid)
-                live -= before.data is not None
+                days[day_in(before.rid)] -= before.data is not None
             if record.data is not None:
-                live += 1
-                findable.append((record.data, rid))
+                days[day_in(rid)] += 1
+                findable.append((rid, record.key, record.data))
                 if not (before and before.rid == rid):
                     fresh.append((rid, sid, record.key, self._version, record.at, record.emitted_at, record.canonical))
         self._writer.executemany(_NEW, fresh)
-        index_records(self._writer, self._desk, sorted(findable, key=lambda row: row[1]))
-        self._writer.execute(_ADVANCE, (self._version, live, sid))
+        index_records(self._writer, self._desk, sorted(findable, key=_rid_of))
+        self._writer.executemany(_COUNT_DAY, [(sid, day, change) for day, change in days.items() if change])
+        self._writer.execute(_ADVANCE, (self._version, days.total(), sid))
+        self._writer.execute(_TURN_CLOCK, (self._version,))
 
-    def _unindex(self, stored: Sequence[_Stored]) -> None:
-        for before in sorted(stored):
+    def _unindex(self, stored: Sequence[tuple[str, _Stored]]) -> None:
+        for key, before in sorted(stored, key=lambda row: row[1].rid):
             if before.data is not None:
                 data = orjson.loads(before.data)
                 if words := self._desk.words(data):
                     self._writer.execute(self._desk.drop_words, (before.rid, *words))
                 self._writer.executemany(_DROP_VALUE, self._desk.values(data, before.rid))
+                if position := self._desk.position(data):
+                    self._writer.execute(_DROP_POSITION, (*position, key))
+                if self._desk.stream.blob_fields:
+                    self._writer.execute(_DROP_BLOB_REFS, (before.rid,))
 
     def _supersede(self, record: _Ready, before: _Stored, rid: int) -> None:
         """Keep what a change feed needs of the version before, and make its row the new one, or room for it.
@@ -265,7 +307,9 @@ class _Writing:
         else:
             self._writer.execute(_DROP, (before.rid,))
         kept = None if record.data is None else before.data
-        self._writer.execute(_SUPERSEDE, (sid, record.key, before.version, self._version, before.at, kept))
+        was_live = before.data is not None
+        row = (sid, record.key, before.version, self._version, before.at, kept, was_live)
+        self._writer.execute(_SUPERSEDE, row)
 
     def _rid(self, record: _Ready, before: _Stored | None) -> int:
         """The rid of before while the day is the same; else the next free one of its day."""
@@ -280,30 +324,42 @@ class _Writing:
         return rid
 
 
-def index_records(writer: apsw.Connection, desk: Desk, records: Sequence[tuple[Mapping[str, Any], int]]) -> None:
+def index_records(writer: apsw.Connection, desk: Desk, records: Sequence[Findable]) -> None:
     """Make records findable; they come in the order of their rids."""
     if desk.place.slots:
-        writer.executemany(desk.new_words, ((rid, *row) for data, rid in records if (row := desk.words(data))))
-    values = [row for data, rid in records for row in desk.values(data, rid)]
+        writer.executemany(desk.new_words, ((rid, *row) for rid, _, data in records if (row := desk.words(data))))
+    values = [row for rid, _, data in records for row in desk.values(data, rid)]
     writer.executemany(_NEW_VALUE, sorted(values, key=_value_order))
+    if desk.place.position:
+        positions = [(*position, key, rid) for rid, key, data in records if (position := desk.position(data))]
+        writer.executemany(_NEW_POSITION, sorted(positions, key=_value_order))
+    if desk.stream.blob_fields:
+        refs = [
+            (blob_id, desk.place.sid, name, rid) for rid, _, data in records for name, blob_id in desk.blob_refs(data)
+        ]
+        writer.executemany(_NEW_BLOB_REF, refs)
 
 
-def _value_order(row: tuple[int, int | float | str, int]) -> tuple[int, str, float, int]:
-    fid, value, rid = row
-    return (fid, value, 0.0, rid) if isinstance(value, str) else (fid, "", value, rid)
+def _rid_of(findable: Findable) -> int:
+    return findable[0]
+
+
+def _value_order(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """As SQLite orders them: numbers, text, bytes."""
+    value = row[1]
+    return (row[0], 2 if isinstance(value, bytes) else isinstance(value, str), *row[1:])
+
+
+def _listed(value: object) -> list[Mapping[str, Any]]:
+    """The objects in a field that holds one, or a list of them."""
+    values = cast("list[Any]", value) if isinstance(value, list) else [value]
+    return [item for item in values if isinstance(item, dict)]
 
 
 def indexed_value(field: Field, value: object) -> int | float | str | None:
-    """A value as the field index compares it: dates by instant, numbers by size, text by its beginning."""
-    if value is None or isinstance(value, dict | list):
-        return None
-    if field.is_date:
-        return instant(value)
-    if isinstance(value, bool):
-        return int(value)
-    if isinstance(value, int | float):
-        return value if abs(value) < 1 << 63 else float(value)
-    return str(value)[:INDEXED_CHARS]
+    """A value as the field index holds it: text by its beginning."""
+    comparable = field.comparable(value)
+    return comparable[:INDEXED_CHARS] if isinstance(comparable, str) else comparable
 
 
 def _canonical(data: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from pdpp_server.store.rows import one
 from pdpp_server.wire.declarations import decode_declaration
 
 SID_BITS, DAY_BITS = 43, 26
+INDEXED, POSITIONED = 1, 2  # of fields.indexed
 MAX_DAY = (1 << (SID_BITS - DAY_BITS)) - 1
 _DAYS_BEFORE_1970 = 62_091  # 1800-01-01
 
@@ -27,6 +28,10 @@ def first_rid(sid: int, day: int = 0) -> int:
     return (sid << SID_BITS) + (day << DAY_BITS)
 
 
+def day_in(rid: int) -> int:
+    return (rid >> DAY_BITS) & MAX_DAY
+
+
 def day_of(at: int | None) -> int:
     """The day number inside a rid; a record without a time counts as the oldest."""
     return 0 if at is None else min(max(at // 86_400_000_000 + _DAYS_BEFORE_1970, 0), MAX_DAY)
@@ -36,7 +41,8 @@ def day_of(at: int | None) -> int:
 class StreamPlace:
     sid: int
     slots: Mapping[str, int]  # field to column of the word index
-    fids: Mapping[str, int]  # field to number in field_values
+    fids: Mapping[str, int]  # field to number in field_values, or in positions
+    position: str | None  # the one field whose values lie in positions
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +99,7 @@ class LayoutCache:
                 sid,
                 {field: slot for field, _, slot, _ in rows if slot is not None},
                 {field: fid for field, fid, _, indexed in rows if indexed},
+                next((field for field, _, _, indexed in rows if indexed == POSITIONED), None),
             )
         connections = {
             connection_id: ConnectionPlace(

@@ -8,8 +8,8 @@ from pdpp_server.store.layout import LayoutCache, first_rid
 from pdpp_server.store.rows import rows
 
 _CLEAR_WORDS = "insert into words(words) values('delete-all')"
-_CLEAR_VALUES = "delete from field_values"
-_RECORDS = "select rid, data from records where rid >= ? and rid < ? and data is not null order by rid limit 2000"
+_CLEAR_VALUES = "delete from field_values; delete from positions; delete from blob_refs"
+_RECORDS = "select rid, key, data from records where rid >= ? and rid < ? and data is not null order by rid limit 2000"
 
 
 def rebuild_words(writer: apsw.Connection) -> None:
@@ -21,5 +21,5 @@ def rebuild_words(writer: apsw.Connection) -> None:
         for desk in desks(uncommitted.declaration(writer, connection.declaration), connection).values():
             start, end = first_rid(desk.place.sid), first_rid(desk.place.sid + 1)
             while batch := rows(writer, _RECORDS, (start, end)):
-                index_records(writer, desk, [(orjson.loads(data), rid) for rid, data in batch])
+                index_records(writer, desk, [(rid, key, orjson.loads(data)) for rid, key, data in batch])
                 start = batch[-1][0] + 1

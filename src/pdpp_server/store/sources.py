@@ -11,7 +11,7 @@ from pdpp_server.errors import InvalidDeclaration
 from pdpp_server.model.ingest import Rejection
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.streams import Stream
-from pdpp_server.store.layout import first_rid
+from pdpp_server.store.layout import INDEXED, POSITIONED, first_rid
 from pdpp_server.store.rows import one, rows
 from pdpp_server.wire.declarations import decode_declaration
 
@@ -158,8 +158,10 @@ def _lay_out(writer: apsw.Connection, connection: int, stream: Stream, declarati
 def _field_rows(stream: Stream, declaration: Declaration) -> dict[str, tuple[int | None, int]]:
     """Field to its column of the word index and whether its values are indexed; nothing for other fields."""
     slots = {name: slot for slot, name in enumerate(stream.lexical_fields)}
-    indexed = indexed_fields(stream, declaration)
-    return {name: (slots.get(name), int(name in indexed)) for name in stream.fields if name in slots or name in indexed}
+    indexed = dict.fromkeys(indexed_fields(stream, declaration), INDEXED)
+    if stream.position_field:
+        indexed[stream.position_field] = POSITIONED
+    return {name: (slots.get(name), indexed.get(name, 0)) for name in stream.fields if name in slots or name in indexed}
 
 
 def indexed_fields(stream: Stream, declaration: Declaration) -> frozenset[str]:
@@ -169,7 +171,7 @@ def indexed_fields(stream: Stream, declaration: Declaration) -> frozenset[str]:
         relationship.foreign_key
         for other in declaration.streams.values()
         for relationship in other.relationships
-        if relationship.stream == stream.name
+        if relationship.stream == stream.name and relationship.joins_there(stream)
     }
     wanted = {
         *stream.time_fields, *stream.range_filters, *declared.sum, *declared.min, *declared.max, *related,

@@ -80,7 +80,7 @@ def _stream_failures(stream: Stream, streams: Streams, at: str) -> Iterator[Fail
     for place, view in enumerate(stream.views):
         yield from _name_failures(view.id, f"{at}/views/{place}/id")
         yield from _unknown_fields(view.fields, stream.fields, f"{at}/views/{place}/fields")
-    yield from _relationship_failures(stream.relationships, streams, f"{at}/relationships")
+    yield from _relationship_failures(stream, streams, f"{at}/relationships")
     yield from _query_failures(stream, f"{at}/query")
 
 
@@ -132,14 +132,20 @@ def _items(node: object) -> Iterable[tuple[str | int, Any]]:
             return ()
 
 
-def _relationship_failures(relationships: tuple[Relationship, ...], streams: Streams, at: str) -> Iterator[Failure]:
-    yield from _repeated("duplicate_relationship_name", (one.name for one in relationships), at, "name")
-    for place, relationship in enumerate(relationships):
+def _belongs_to(relationship: Relationship, stream: Stream) -> bool:
+    """Whether this stream holds the key of the one record that it is related to."""
+    return relationship.cardinality == "has_one" and relationship.foreign_key in stream.fields
+
+
+def _relationship_failures(stream: Stream, streams: Streams, at: str) -> Iterator[Failure]:
+    names = (relationship.name for relationship in stream.relationships)
+    yield from _repeated("duplicate_relationship_name", names, at, "name")
+    for place, relationship in enumerate(stream.relationships):
         yield from _name_failures(relationship.name, f"{at}/{place}/name")
         related = streams.get(relationship.stream)
         if related is None:
             yield _unknown_stream(relationship.stream, f"{at}/{place}/stream")
-        elif relationship.foreign_key not in related.fields:
+        elif not relationship.joins_there(related) and not _belongs_to(relationship, stream):
             yield _unknown_field(relationship.foreign_key, f"{at}/{place}/foreign_key")
 
 

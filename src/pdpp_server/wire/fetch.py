@@ -6,8 +6,10 @@ from typing import Any
 from pdpp_server.model.queries import FetchQuery
 from pdpp_server.model.records import Record, Warned
 from pdpp_server.wire.envelope import Json, finish, url
-from pdpp_server.wire.params import ALIAS, Params
+from pdpp_server.wire.params import FIELDS, SELECTORS, Params
 from pdpp_server.wire.records import decode_record, encode_record
+
+PARAMETERS = (*SELECTORS, FIELDS)
 
 
 def encode_query(query: FetchQuery) -> str:
@@ -17,13 +19,15 @@ def encode_query(query: FetchQuery) -> str:
         "records",
         query.key,
         connection_id=query.connection_id,
+        connector_id=query.connector_key,
         fields=query.fields,
     )
 
 
 def decode_query(params: Params, *, stream: str, key: str) -> FetchQuery:
-    params.only("connection_id", ALIAS, lists=("fields",))
-    return FetchQuery(stream, key, params.connection_id(), params.comma_separated("fields"))
+    params.only(*PARAMETERS)
+    fields = params.comma_separated("fields")
+    return FetchQuery(stream, key, params.connection_id(), fields, params.connector_key())
 
 
 def encode(record: Record, links_self: str, warnings: Iterable[Warned] = ()) -> Json:

@@ -1,11 +1,14 @@
 """Query strings: the one strict reader of parameters, for every endpoint."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from pdpp_server.errors import InvalidArgument, InvalidRequest
+from pdpp_server.errors import InvalidArgument, InvalidCursor, InvalidRequest
 from pdpp_server.model.records import Warned
+from pdpp_server.model.sources import Source
 
 DEPTH_MAX, LIST_MAX = 8, 64
 ALIAS = "connector_instance_id"
@@ -16,6 +19,34 @@ _BRACKET = re.compile(r"\[([^\[\]]*)\]")
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
 
 Path = tuple[str, ...]
+
+
+def _text_schema() -> Mapping[str, Any]:
+    return {"type": "string"}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of one endpoint: the same row refuses what is not listed and prints the OpenAPI document."""
+
+    name: str
+    says: str
+    schema: Mapping[str, Any] = field(default_factory=_text_schema)  # of one value
+    required: bool = False
+    repeats: bool = False  # a list: `a=1&a=2` or `a[]=1&a[]=2`
+    nested: bool = False  # an object: `a[b]=1`, `a[b][c]=1`
+
+
+CONNECTION_ID = Parameter("connection_id", "Only this connection.")
+ALIAS_PARAMETER = Parameter(ALIAS, "An old name of connection_id.")
+CONNECTOR_ID = Parameter("connector_id", "Only connections of this connector: its key, or its registry address.")
+SUBJECT_ID = Parameter("subject_id", "Taken and not used: a server holds the data of one person.")
+SELECTORS = (CONNECTION_ID, ALIAS_PARAMETER, CONNECTOR_ID, SUBJECT_ID)
+FIELDS = Parameter("fields", "Only these fields and the primary key; separated by commas, or repeated.", repeats=True)
+LIMIT = Parameter(
+    "limit", "How many at the most; what is above the maximum is lowered to it.", {"type": "integer", "minimum": 1}
+)
+CURSOR = Parameter("cursor", "Where to go on: `next_cursor` of the page before.")
 
 
 class Params:
@@ -29,19 +60,23 @@ class Params:
     def parse(cls, raw: bytes) -> "Params":
         return cls(tuple(_pairs(raw)))
 
-    def only(self, *singles: str, lists: tuple[str, ...] = ()) -> None:
-        """Refuse every parameter that is not named here; only `lists` may be repeated, with or without `[]`."""
-        valid = (*singles, *lists)
+    def only(self, *parameters: Parameter) -> None:
+        """Refuse every parameter that is not listed, and every one of another shape."""
+        known = {parameter.name: parameter for parameter in parameters}
         for path, _ in self.pairs:
-            if path[0] not in valid or (len(path) > 1 and (path[0] in singles or path[1:] != ("",))):
-                names = ", ".join(valid)
+            parameter = known.get(path[0])
+            if parameter is None or not _fits(parameter, path):
+                names = ", ".join(f"{name}[...]" if known[name].nested else name for name in known)
                 raise InvalidRequest(f"No parameter is called {_shown(path)}. Valid: {names}.", param=path[0])
-        for name in singles:
-            if len(self._values(name)) > 1:
-                raise InvalidRequest(f"{name} may be given once.", param=name)
-        for name in lists:
-            if len(self._values(name)) > LIST_MAX:
-                raise InvalidRequest(f"{name} takes at most {LIST_MAX} values.", param=name)
+        for parameter in parameters:
+            self._check_repeats(parameter)
+
+    def _check_repeats(self, parameter: Parameter) -> None:
+        name, paths = parameter.name, [path for path, _ in self.pairs if path[0] == parameter.name]
+        if not parameter.repeats and len(set(paths)) < len(paths):
+            raise InvalidRequest(f"{name} may be given once.", param=name)
+        if len(paths) > LIST_MAX:
+            raise InvalidRequest(f"{name} takes at most {LIST_MAX} values.", param=name)
 
     def text(self, name: str) -> str | None:
         return next(iter(self._values(name)), None)
@@ -68,6 +103,19 @@ class Params:
             raise refusal(f"{name} must be a whole number.", param=name)
         return int(value)
 
+    def limit(self, default: int, most: int) -> tuple[int, int | None]:
+        """How many, and what was asked for where that was more than `most`."""
+        asked = self.integer("limit")
+        if asked is not None and asked <= 0:
+            raise InvalidRequest("limit must be at least 1.", param="limit")
+        return min(asked or default, most), asked if asked and asked > most else None
+
+    def cursor(self) -> str | None:
+        cursor = self.text("cursor")
+        if cursor == "":
+            raise InvalidCursor("cursor must not be empty.", param="cursor")
+        return cursor
+
     def connection_id(self) -> str | None:
         """The connection asked for, by its name or its deprecated alias; empty is none."""
         named, alias = self.text("connection_id") or None, self.text(ALIAS) or None
@@ -80,8 +128,23 @@ class Params:
         )
         return alias
 
+    def connector_key(self) -> str | None:
+        """The connector asked for, by its key or its registry address; empty is none."""
+        named = self.text("connector_id")
+        return Source("connector", named).connector_key if named else None
+
+    def nested(self, name: str) -> list[tuple[Path, str]]:
+        """The paths below an object parameter, with their values: `filter[a][gte]=1` is (("a", "gte"), "1")."""
+        return [(path[1:], value) for path, value in self.pairs if path[0] == name]
+
     def _values(self, name: str) -> list[str]:
         return [value for path, value in self.pairs if path[0] == name]
+
+
+def _fits(parameter: Parameter, path: Path) -> bool:
+    if parameter.nested:
+        return len(path) > 1 and all(path)
+    return len(path) == 1 or (parameter.repeats and path[1:] == ("",))
 
 
 def decode_segment(raw: str) -> str:

@@ -18,7 +18,18 @@ from pdpp_server.wire.envelope import (
     url,
     whole_of,
 )
-from pdpp_server.wire.params import ALIAS, Params
+from pdpp_server.wire.params import SELECTORS, Parameter, Params
+
+_OFFSET, _CONTEXT = {"type": "integer", "minimum": 0}, {"type": "integer", "minimum": 0, "maximum": CONTEXT_CHARS_MAX}
+PARAMETERS = (
+    Parameter("field", "One top-level field.", required=True),
+    Parameter("offset_chars", "Where the window starts, in Unicode code points.", _OFFSET),
+    Parameter("limit_chars", "How long it is at the most.", {"type": "integer", "minimum": 1}),
+    Parameter("q", "Start at the first place where this stands, in any case; instead of offset_chars."),
+    Parameter("before_chars", "How much to show before that place.", _CONTEXT),
+    Parameter("after_chars", "How much to show after it.", _CONTEXT),
+    *SELECTORS,
+)
 
 
 def encode_query(query: WindowQuery) -> str:
@@ -32,6 +43,7 @@ def encode_query(query: WindowQuery) -> str:
         "field-window",
         field=query.field,
         connection_id=query.connection_id,
+        connector_id=query.connector_key,
         offset_chars=None if by_match else query.offset,
         q=query.q,
         before_chars=query.before if by_match else None,
@@ -40,7 +52,7 @@ def encode_query(query: WindowQuery) -> str:
 
 
 def decode_query(params: Params, *, stream: str, key: str) -> WindowQuery:
-    params.only("field", "offset_chars", "limit_chars", "q", "before_chars", "after_chars", "connection_id", ALIAS)
+    params.only(*PARAMETERS)
     field, q = params.text("field"), params.text("q")
     if not field or "\0" in field:
         raise InvalidFieldPath("field must name one top-level field.", param="field")
@@ -62,6 +74,7 @@ def decode_query(params: Params, *, stream: str, key: str) -> WindowQuery:
         q,
         before or 0,
         clamped_from,
+        params.connector_key(),
     )
 
 

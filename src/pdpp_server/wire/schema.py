@@ -35,12 +35,19 @@ from pdpp_server.wire.envelope import (
     url,
     whole_of,
 )
-from pdpp_server.wire.params import Params
+from pdpp_server.wire.params import CONNECTION_ID, Parameter, Params
 from pdpp_server.wire.records import decode_origin, shown_label
 
 CLIENT_QUERY_EXTENSIONS = ("filter", "sort", "count", "view", "expand", "aggregate")
 AGGREGATES = ("sum", "min", "max", "group_by", "group_by_time", "count_distinct")
 NOT_GRANTED = "field_not_granted"
+
+PARAMETERS = (
+    Parameter("view", "`compact`: a row of flags for each field.", {"type": "string", "enum": ["compact"]}),
+    Parameter("detail", "`full`: everything about one stream.", {"type": "string", "enum": ["full"]}),
+    Parameter("stream", "Only this stream."),
+    CONNECTION_ID,
+)
 
 _SEPARATORS = re.compile(r"[;,\[\]{}=\s]")
 
@@ -56,7 +63,7 @@ def encode_query(query: SchemaQuery) -> str:
 
 
 def decode_query(params: Params) -> SchemaQuery:
-    params.only("view", "detail", "stream", "connection_id")
+    params.only(*PARAMETERS)
     stream, detail = params.text("stream"), params.text("detail")
     if stream == "":
         raise InvalidRequest("stream must not be empty.", param="stream")

@@ -6,7 +6,7 @@ from html import escape, unescape
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from pdpp_server.errors import InvalidCursor, InvalidRequest
+from pdpp_server.errors import InvalidRequest
 from pdpp_server.model.queries import SEARCH_LIMIT, SEARCH_LIMIT_MAX, FetchQuery, SearchQuery
 from pdpp_server.model.records import Excerpt, Hit, Recall, RecordId, SearchPage, Warned
 from pdpp_server.wire import fetch
@@ -23,9 +23,17 @@ from pdpp_server.wire.envelope import (
     url,
     whole_of,
 )
-from pdpp_server.wire.params import ALIAS, Params
+from pdpp_server.wire.params import ALIAS_PARAMETER, CONNECTION_ID, CURSOR, LIMIT, Parameter, Params
 from pdpp_server.wire.records import decode_origin, encode_origin
 
+PARAMETERS = (
+    Parameter("q", "Words; a phrase in quotes, a prefix with *, a minus before what must not occur.", required=True),
+    Parameter("streams", "Only these streams.", repeats=True),
+    CONNECTION_ID,
+    ALIAS_PARAMETER,
+    LIMIT,
+    CURSOR,
+)
 SCORE_KIND, SCORE_ORDER = "bm25_visible", "higher_is_better"
 
 _MARKED = re.compile(r"<(/?)mark>")
@@ -43,27 +51,14 @@ def encode_query(query: SearchQuery) -> str:
 
 
 def decode_query(params: Params) -> SearchQuery:
-    params.only("q", "limit", "cursor", "connection_id", ALIAS, lists=("streams",))
+    params.only(*PARAMETERS)
     text = params.text("q")
     if not text or not text.strip():
         raise InvalidRequest("q must hold at least one word.", param="q")
-    limit = params.integer("limit")
-    if limit is not None and limit <= 0:
-        raise InvalidRequest("limit must be at least 1.", param="limit")
-    cursor = params.text("cursor")
-    if cursor == "":
-        raise InvalidCursor("cursor must not be empty.", param="cursor")
-    clamped_from = limit if limit and limit > SEARCH_LIMIT_MAX else None
+    limit, clamped_from = params.limit(SEARCH_LIMIT, SEARCH_LIMIT_MAX)
     if clamped_from:
         params.warnings.append(limit_clamped("limit", clamped_from, SEARCH_LIMIT_MAX))
-    return SearchQuery(
-        text,
-        params.texts("streams"),
-        params.connection_id(),
-        min(limit or SEARCH_LIMIT, SEARCH_LIMIT_MAX),
-        cursor,
-        clamped_from,
-    )
+    return SearchQuery(text, params.texts("streams"), params.connection_id(), limit, params.cursor(), clamped_from)
 
 
 def encode_page(page: SearchPage, links_self: str, warnings: Iterable[Warned] = ()) -> Json:
