@@ -35,13 +35,16 @@ def create_app(settings: Settings, services: Services | None = None) -> Starlett
         read_seconds=settings.read_deadline_ms / 1000,
     )
     opened.watch = watch
+    opened.core_strict = settings.core_strict
     readers = ThreadPoolExecutor(READER_THREADS, "reader")
-    server = ResourceServer(opened, settings, Metrics(), readers)
+    writer = ThreadPoolExecutor(1, "writer")
+    server = ResourceServer(opened, settings, Metrics(), readers, writer)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None, None]:
         yield
         readers.shutdown()
+        writer.shutdown()
         if services is None:
             opened.close()
 

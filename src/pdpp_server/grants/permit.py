@@ -154,10 +154,8 @@ def _check_conditions(scope: Scope, conditions: tuple[Condition, ...]) -> None:
             raise InvalidFilter(f"{name!r} holds no single value to compare.", param="filter")
         allowed = scope.stream.range_filters.get(name, ())
         if operator != "eq" and operator not in allowed:
-            usable = ", ".join(allowed) or "none; only equality"
-            raise InvalidFilter(
-                f"{name!r} cannot be filtered by {operator}.", param="filter", remedy=f"Usable: {usable}."
-            )
+            remedy = f"Usable: {', '.join(('equality', *allowed))}."
+            raise InvalidFilter(f"{name!r} cannot be filtered by {operator}.", param="filter", remedy=remedy)
         if field.literal(condition.value) is None:
             raise InvalidFilter(f"A filter on {name!r} needs a value of type {field.type}.", param="filter")
 

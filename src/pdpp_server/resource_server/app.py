@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
 
@@ -17,7 +17,7 @@ from starlette.routing import Route
 from pdpp_server.errors import InvalidRequest, NotFound, PdppError, ServerTrouble
 from pdpp_server.reads.services import Services
 from pdpp_server.resource_server import fetch, probes, read_record_field, schema, search
-from pdpp_server.resource_server.asked import Asked, asked_of
+from pdpp_server.resource_server.asked import Asked, asked_of, body_of
 from pdpp_server.resource_server.headers import METADATA_PATH, refusal_headers
 from pdpp_server.resource_server.logs import log_bug, log_request
 from pdpp_server.resource_server.metrics import CONTENT_TYPE, STAGES, Metrics
@@ -27,7 +27,7 @@ from pdpp_server.wire.envelope import Json
 
 READER_THREADS = 2
 
-Handler = Callable[[Services, Asked], Json]
+Handler = Callable[[Services, Asked], Json | Response | None]
 Run = Callable[[Request], Awaitable[Response]]
 
 
@@ -39,6 +39,7 @@ class ResourceServer:
     settings: Settings
     metrics: Metrics
     readers: ThreadPoolExecutor  # of READER_THREADS
+    writer: ThreadPoolExecutor  # of one thread: the store has one writer
 
     def routes(self) -> list[Route]:
         """A point read is shorter than a change of thread, so it runs on the loop; what may take longer leaves it."""
@@ -52,6 +53,8 @@ class ResourceServer:
             self._route("/healthz", "healthz", self._health),
             self._route("/metrics", "metrics", self._metrics),
         ]
+
+    # A handler gives JSON, a response of its own, or nothing (204).
 
     async def refuse(self, request: Request, error: Exception) -> Response:
         """Any trouble as the error envelope; of a bug, only that there was one."""
@@ -67,17 +70,29 @@ class ResourceServer:
 
     def _on_loop(self, handle: Handler) -> Run:
         async def run(request: Request) -> Response:
-            return _json(handle(self.services, asked_of(request)))
+            return _reply(handle(self.services, asked_of(request)))
 
         return run
 
     def _in_thread(self, handle: Handler) -> Run:
         async def run(request: Request) -> Response:
-            asked, context, loop = asked_of(request), copy_context(), asyncio.get_running_loop()
-            work = loop.run_in_executor(self.readers, lambda: context.run(handle, self.services, asked))
-            return _json(await work)
+            return await self._work(handle, asked_of(request), self.readers)
 
         return run
+
+    def _with_body(self, handle: Handler, most: int) -> Run:
+        """For what writes: the body is taken in whole, up to `most` bytes, and the one writer is asked in its turn."""
+
+        async def run(request: Request) -> Response:
+            asked = asked_of(request)
+            body = await body_of(request, most)
+            return await self._work(handle, replace(asked, body=body), self.writer)
+
+        return run
+
+    async def _work(self, handle: Handler, asked: Asked, threads: ThreadPoolExecutor) -> Response:
+        context, loop = copy_context(), asyncio.get_running_loop()
+        return _reply(await loop.run_in_executor(threads, lambda: context.run(handle, self.services, asked)))
 
     async def _health(self, _: Request) -> Response:
         health = probes.health(self.services, self.settings.home)
@@ -87,7 +102,7 @@ class ResourceServer:
         probes.require_local(request, self.settings)
         return Response(self.metrics.text(), media_type=CONTENT_TYPE)
 
-    def _route(self, path: str, operation: str, run: Run) -> Route:
+    def _route(self, path: str, operation: str, run: Run, method: str = "GET") -> Route:
         async def endpoint(request: Request) -> Response:
             request.state.operation = operation
             STAGES.set({})
@@ -98,7 +113,7 @@ class ResourceServer:
             self._observe(request, response.status_code, "ok")
             return response
 
-        return Route(path, endpoint, methods=["GET"])
+        return Route(path, endpoint, methods=[method])
 
     def _observe(self, request: Request, status: int, code: str) -> None:
         state, stages = request.state, STAGES.get() or {}
@@ -123,9 +138,16 @@ def _refusal_of(error: Exception) -> tuple[PdppError, int, dict[str, str]]:
         case HTTPException(status_code=404):
             return NotFound("There is nothing at this address."), 404, {}
         case HTTPException(status_code=405):
-            return InvalidRequest("This address takes GET and HEAD only."), 405, {"Allow": "GET, HEAD"}
+            allowed = (error.headers or {}).get("Allow", "GET, HEAD")
+            return InvalidRequest(f"This address takes {allowed} only."), 405, {"Allow": allowed}
         case _:
             return ServerTrouble("Something went wrong here; the request id finds it in the server's log."), 500, {}
+
+
+def _reply(answer: Json | Response | None) -> Response:
+    if answer is None:
+        return Response(status_code=204)
+    return answer if isinstance(answer, Response) else _json(answer)
 
 
 def _json(body: Json, status: int = 200, headers: dict[str, str] | None = None) -> Response:

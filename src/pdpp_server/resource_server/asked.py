@@ -1,9 +1,11 @@
 """One request as its handler sees it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
 
+from pdpp_server.errors import TooLarge
 from pdpp_server.reads.services import Call
 from pdpp_server.resource_server.headers import bearer_of, check_version
 from pdpp_server.wire.params import Params, decode_segment
@@ -16,6 +18,9 @@ class Asked:
     links_self: str
     stream: str = ""
     key: str = ""
+    name: str = ""  # of whatever else a path names: a connector, a blob
+    body: bytes = b""
+    headers: Headers = field(default_factory=Headers)
 
 
 def asked_of(request: Request) -> Asked:
@@ -24,9 +29,31 @@ def asked_of(request: Request) -> Asked:
     call = Call(bearer_of(request.headers), request.state.request_id)
     query: bytes = request.scope["query_string"]
     path: str = request.scope["path"]
+    named = {name: decode_segment(value) for name, value in request.path_params.items()}
     return Asked(
         call,
         Params.parse(query),
         f"{path}?{query.decode('latin-1')}" if query else path,
-        **{name: decode_segment(value) for name, value in request.path_params.items()},
+        named.get("stream", ""),
+        named.get("key", ""),
+        named.get("name", ""),
+        headers=request.headers,
     )
+
+
+async def body_of(request: Request, most: int) -> bytes:
+    """The body, while it is no longer than `most` bytes.
+
+    Raises:
+        TooLarge: it is, by its own word or by what arrived.
+    """
+    too_large = TooLarge(f"A body may have at most {most:,} bytes.", remedy="Send it in parts.")
+    told = request.headers.get("content-length", "")
+    if told.isdigit() and int(told) > most:
+        raise too_large
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > most:
+            raise too_large
+    return bytes(body)

@@ -334,9 +334,8 @@ def index_records(writer: apsw.Connection, desk: Desk, records: Sequence[Findabl
         positions = [(*position, key, rid) for rid, key, data in records if (position := desk.position(data))]
         writer.executemany(_NEW_POSITION, sorted(positions, key=_value_order))
     if desk.stream.blob_fields:
-        refs = [
-            (blob_id, desk.place.sid, name, rid) for rid, _, data in records for name, blob_id in desk.blob_refs(data)
-        ]
+        sid = desk.place.sid
+        refs = [(blob_id, sid, name, rid) for rid, _, data in records for name, blob_id in desk.blob_refs(data)]
         writer.executemany(_NEW_BLOB_REF, refs)
 
 

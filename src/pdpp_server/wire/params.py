@@ -43,9 +43,8 @@ CONNECTOR_ID = Parameter("connector_id", "Only connections of this connector: it
 SUBJECT_ID = Parameter("subject_id", "Taken and not used: a server holds the data of one person.")
 SELECTORS = (CONNECTION_ID, ALIAS_PARAMETER, CONNECTOR_ID, SUBJECT_ID)
 FIELDS = Parameter("fields", "Only these fields and the primary key; separated by commas, or repeated.", repeats=True)
-LIMIT = Parameter(
-    "limit", "How many at the most; what is above the maximum is lowered to it.", {"type": "integer", "minimum": 1}
-)
+POSITIVE: Mapping[str, Any] = {"type": "integer", "minimum": 1}
+LIMIT = Parameter("limit", "How many at the most; what is above the maximum is lowered to it.", POSITIVE)
 CURSOR = Parameter("cursor", "Where to go on: `next_cursor` of the page before.")
 
 
