@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 from bench import cases
+from bench.hosted import hosted_fetch
+from bench.reads import ingest_while_reading, reads
 from bench.recall import recall
 from bench.world import build
 
@@ -23,8 +25,18 @@ REACH = {
     "first_call_ratio": ("<=", 60),
     "serve_fetch_ratio": ("<=", 10),
     "serve_fetch_growth": ("<=", 1.5),
+    "page_ratio": ("<=", 10),
+    "page_growth": ("<=", 1.5),
+    "changes_ratio": ("<=", 10),
+    "changes_growth": ("<=", 1.5),
+    "window_ratio": ("<=", 10),
+    "window_growth": ("<=", 1.5),
+    "months_growth": ("<=", 4),
     "rss_mb": ("<=", 200),
+    "hosted_fetch_share": (">=", 0.25),
+    "disclosure_log_cost": ("<=", 1.15),
 }
+GROWING = ("serve_fetch", "page", "changes", "window", "blob", "months")
 SIZES = [int(size) for size in os.environ.get("BENCH_SIZES", "20000,200000").split(",")]
 
 
@@ -32,26 +44,30 @@ def measure() -> dict[str, float]:
     numbers: dict[str, float] = {}
     numbers |= _said("tools and instructions", cases.listing())
     numbers |= _said("ingest, 20,000 records", cases.ingest(20_000))
-    reads: list[float] = []
-    worst: list[float] = []
+    grown: dict[str, list[float]] = {}
     for size in SIZES:
         print(f"… a world of {size:,} records", file=sys.stderr)
         world = build(size)
         try:
             numbers |= _said(f"point read at {size:,}", cases.point_read(world))
-            reads.append(numbers["serve_fetch_us"])
-            worst.append(cases.worst_search(world))
-            numbers |= _said(f"worst search at {size:,}", {f"worst_search_ms_{size}": worst[-1] * 1e3})
+            for measured in reads(world):
+                numbers |= _said(f"at {size:,}", measured)
+            worst = cases.worst_search(world) * 1e3
+            numbers |= _said(f"worst search at {size:,}", {f"worst_search_ms_{size}": worst})
+            for name in GROWING:
+                grown.setdefault(name, []).append(numbers[f"{name}_us"])
+            grown.setdefault("search", []).append(worst)
             if size <= 200_000:
                 numbers |= _said(f"search, rare words, at {size:,}", cases.search_overhead(world))
             numbers |= _said(f"fetch over stdio at {size:,}", cases.stdio_fetch(world))
             numbers |= _said(f"memory of the server at {size:,}", cases.serve_memory(world))
             if size == SIZES[0]:
                 numbers |= _said("cold start", cases.cold_start(world))
+                numbers |= _said("fetch at /mcp, eight at once", hosted_fetch(world))
+                numbers |= _said("ingest while reading", ingest_while_reading(world))
         finally:
             world.close()
-    numbers["search_growth"] = worst[-1] / worst[0]
-    numbers["serve_fetch_growth"] = reads[-1] / reads[0]
+    numbers |= {f"{name}_growth": times[-1] / times[0] for name, times in grown.items()}
     if folder := os.environ.get("LOCOMO_DIR"):
         numbers |= _said("evidence recall", recall(Path(folder)))
     return numbers

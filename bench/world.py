@@ -13,6 +13,7 @@ from pdpp_server.model.ingest import Incoming
 from pdpp_server.port.owner import Owner
 from pdpp_server.port.writer import Writer
 from pdpp_server.reads.services import Services, open_services
+from pdpp_server.wire.blobs import encode_reference
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import decode_selection
 
@@ -47,15 +48,27 @@ DECLARATION = {
                 "search": {"lexical_fields": ["subject", "text"]},
                 "aggregations": {"count": True, "group_by": ["sender"], "group_by_time": ["sent_at"]},
             },
-        }
+        },
+        {
+            "name": "files",
+            "semantics": "mutable_state",
+            "schema": {
+                "type": "object",
+                "required": ["id"],
+                "properties": {"id": {"type": "string"}, "blob_ref": {"type": "object"}},
+            },
+            "primary_key": ["id"],
+            "selection": {"fields": True, "resources": True},
+        },
     ],
 }
+BLOB_BYTES = 200_000
 _ENDINGS = ("bar", "den", "fil", "gor", "kan", "lum", "mer", "nix", "pol", "rav", "sed", "tov", "vin", "zam")
 _WORDS = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in ("a", "e", "i", "o", "u", "ai", "ou") for c in _ENDINGS]
 VOCABULARY = [f"{word}{i}" if i else word for i in range(12) for word in _WORDS]
 _WEIGHTS = list(accumulate(1 / (rank + 2.7) for rank in range(len(VOCABULARY))))
 EVERYWHERE = "ubiq"  # stands in about a third of all records
-START = datetime(2016, 1, 1, tzinfo=UTC)
+START, SPAN = datetime(2016, 1, 1, tzinfo=UTC), timedelta(days=3650)  # the same years, however many records
 
 
 def records(count: int, seed: int = 7) -> Iterator[dict[str, str]]:
@@ -71,7 +84,7 @@ def records(count: int, seed: int = 7) -> Iterator[dict[str, str]]:
             "subject": " ".join(words[:5]),
             "text": " ".join(words[5:]),
             "sender": f"person{rng.randint(0, 40)}",
-            "sent_at": (START + timedelta(minutes=5 * i)).isoformat(),
+            "sent_at": (START + i * (SPAN / count)).isoformat(),
         }
 
 
@@ -82,6 +95,7 @@ class World:
     connection_id: str
     token: str
     count: int
+    blob_id: str
 
     def close(self) -> None:
         self.services.close()
@@ -96,25 +110,27 @@ def open_writer(services: Services, home: Path) -> Writer:
     return Owner(services, home).writer(decode_declaration(DECLARATION), "Bench")
 
 
-def fill(services: Services, home: Path, count: int, batch: int = 1000) -> str:
-    """Import `count` records the way `pdpp import` does, without the parsing of a file."""
+def fill(services: Services, home: Path, count: int, batch: int = 1000) -> tuple[str, str]:
+    """Import `count` records and one blob, without the parsing of a file; the connection and the blob."""
     writer = open_writer(services, home)
     stream = (Incoming(str(i), "messages", None, record, None) for i, record in enumerate(records(count)))
     while rows := list(islice(stream, batch)):
         writer.deliver(rows)
-    return writer.connection_id
+    blob = writer.keep_blob("files", "f1", bytes(range(250)) * (BLOB_BYTES // 250), "application/octet-stream")
+    writer.deliver([Incoming("blob", "files", None, {"id": "f1", "blob_ref": encode_reference(blob)}, None)])
+    return writer.connection_id, blob.blob_id
 
 
 def build(count: int) -> World:
     home = Path(tempfile.mkdtemp(prefix="pdpp-bench-"))
     services = open_services(home, now=now)
-    connection_id = fill(services, home, count)
+    connection_id, blob_id = fill(services, home, count)
     details = {
         "type": "https://pdpp.dev/data-access",
         "source": {"id": SOURCE},
         "purpose_code": "https://pdpp.dev/purpose/agent_context",
         "access_mode": "continuous",
-        "streams": [{"name": "messages"}],
+        "streams": [{"name": "messages"}, {"name": "files"}],
     }
     issued = Owner(services, home).create_grant(decode_selection([details]), "bench", None)
-    return World(home, services, connection_id, issued.token, count)
+    return World(home, services, connection_id, issued.token, count, blob_id)

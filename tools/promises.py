@@ -17,6 +17,7 @@ TITLES = {
     "store": "Store",
     "log": "Disclosure log",
     "ev": "Evidence",
+    "port": "Port",
     "mcp": "MCP adapter",
     "as": "Authorization server",
     "imp": "Importers",

@@ -8,6 +8,7 @@
     ├── Conflict (409)                more than one thing could be meant
     ├── Gone (410)                    it was there, and no longer is
     ├── TooLarge (413)
+    ├── RangeNotSatisfiable (416)
     ├── Misdirected (421)
     ├── Unprocessable (422)
     ├── RateLimited (429)
@@ -274,6 +275,13 @@ class ConnectionNotFound(NotFound):
     remedy = "Call `schema` to see the connections."
 
 
+class ConnectorInstanceNotFound(NotFound):
+    """The connector has no such connection."""
+
+    code = "connector_instance_not_found"
+    remedy = "`pdpp sources` shows the connections."
+
+
 class BlobNotFound(NotFound):
     """No visible record refers to such a blob."""
 
@@ -306,6 +314,13 @@ class AmbiguousConnection(Conflict):
     remedy = "Repeat with connection_id."
 
 
+class AmbiguousConnectorInstance(Conflict):
+    """The connector has several connections, and none was named."""
+
+    code = "ambiguous_connector_instance"
+    remedy = "Repeat with connection_id."
+
+
 class AmbiguousSchemaDetail(Conflict):
     """The full schema is given for one source at a time."""
 
@@ -326,6 +341,14 @@ class TooLarge(PdppError):
     type, status, code = "invalid_request_error", 413, "resource_limit"
 
 
+class RangeNotSatisfiable(PdppError):
+    """The blob is shorter than the range asked for."""
+
+    type, status, code = "invalid_request_error", 416, "range_not_satisfiable"
+    remedy = "Ask for a range within its size, or for all of it."
+    size: int | None = None  # of the blob, which the answer must tell
+
+
 class Misdirected(PdppError):
     """The Host header names a host that this server does not answer for."""
 
@@ -343,6 +366,8 @@ class RateLimited(PdppError):
     """Too many requests for this token."""
 
     type, status, code = "rate_limit_error", 429, "rate_limit_exceeded"
+    remedy = "Wait for as many seconds as Retry-After says."
+    retry_after_seconds = 1
 
 
 # 5xx --------------------------------------------------------------------------------------------------------------

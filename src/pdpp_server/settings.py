@@ -146,6 +146,15 @@ class Settings:
             "How long a read may take before it is refused with query_timeout.",
         ),
     )
+    change_history_limit: int = field(
+        default=0,
+        metadata=_variable(
+            "PDPP_CHANGE_HISTORY_LIMIT",
+            "0 to 1000000000",
+            _whole(0, 1_000_000_000),
+            "How many of the latest changes a bookmark of a change feed may lie back; 0 means any number.",
+        ),
+    )
     slow_ms: int = field(
         default=500,
         metadata=_variable(
@@ -156,6 +165,52 @@ class Settings:
         default=False,
         metadata=_variable(
             "PDPP_METRICS_REMOTE", "0 or 1", _switch, "Whether /metrics answers others than this machine."
+        ),
+    )
+    rate_per_second: int = field(
+        default=2000,
+        metadata=_variable(
+            "PDPP_RATE_PER_SECOND",
+            "0 to 1000000",
+            _whole(0, 1_000_000),
+            "How many requests a second one token may make in the long run; 0 for any number.",
+        ),
+    )
+    rate_burst: int = field(
+        default=20_000,
+        metadata=_variable(
+            "PDPP_RATE_BURST",
+            "1 to 1000000",
+            _whole(1, 1_000_000),
+            "How many requests one token may make at once, after a rest.",
+        ),
+    )
+    provider_url: str | None = field(
+        default=None,
+        metadata=_variable(
+            "PDPP_PROVIDER_URL",
+            "an http(s) address",
+            _address,
+            "The server that `pdpp mcp` and the reading verbs ask, instead of this home.",
+        ),
+    )
+    provider_timeout_ms: int = field(
+        default=30_000,
+        metadata=_variable(
+            "PDPP_PROVIDER_TIMEOUT_MS",
+            "1 to 600000",
+            _whole(1, 600_000),
+            "How long that server may take for one answer, further tries included.",
+        ),
+    )
+    provider_plain_http: bool = field(
+        default=False,
+        metadata=_variable(
+            "PDPP_PROVIDER_PLAIN_HTTP",
+            "0 or 1",
+            _switch,
+            "Whether that server may be asked without TLS though it is not on this machine; its token is then readable "
+            "on its way.",
         ),
     )
 

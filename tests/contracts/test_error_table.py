@@ -34,10 +34,12 @@ PROTOCOL = {
     "not_found": 404,
     "stream_not_declared": 404,
     "connection_not_found": 404,
+    "connector_instance_not_found": 404,
     "blob_not_found": 404,
     "field_not_found": 404,
     "query_not_found": 404,
     "ambiguous_connection": 409,
+    "ambiguous_connector_instance": 409,
     "ambiguous_schema_detail": 409,
     "cursor_expired": 410,
     "resource_limit": 413,
@@ -61,14 +63,13 @@ OURS = {
     "invalid_declaration": 400,
     "invalid_authorization_details": 400,
     "conflict": 409,
+    "range_not_satisfiable": 416,
     "query_timeout": 503,
 }
-# In the protocol's table and in no class: the server has one owner, one connection per connector that it routes by id,
-# and no consent of an older shape. `slow_down` belongs to OAuth, `needs_broader_grant` to nobody's server.
+# In the protocol's table and in no class: the server has one owner, and no consent of an older shape.
+# `slow_down` belongs to OAuth, `needs_broader_grant` to nobody's server.
 NEVER_RAISED = {
     "owner_subject_required",
-    "ambiguous_connector_instance",
-    "connector_instance_not_found",
     "authorization_state.unsupported_legacy_shape",
     "slow_down",
     "needs_broader_grant",
@@ -81,6 +82,7 @@ TYPES = {
     409: "conflict_error",
     410: "gone_error",
     413: "invalid_request_error",
+    416: "invalid_request_error",
     421: "invalid_request_error",
     422: "unprocessable_error",
     429: "rate_limit_error",

@@ -24,6 +24,7 @@ OUTSIDE_WORLD = re.compile(
     r"|(?:datetime\.)?datetime\.(?:now|utcnow|today)|(?:datetime\.)?date\.today)$"
 )
 
+PROOFS = {"Permitted", "Scope", "Related"}
 Net = Callable[[ast.Module], Iterator[tuple[int, str]]]
 
 
@@ -43,11 +44,13 @@ def proofs(tree: ast.Module) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             made = node.func.value if isinstance(node.func, ast.Subscript) else node.func
-            name = dotted(made).split(".")[-1]
-            if name in {"Permitted", "Scope"}:
+            owner = dotted(made.value).split(".")[-1] if isinstance(made, ast.Attribute) else ""
+            name = made.attr if isinstance(made, ast.Attribute) else dotted(made)
+            if name in PROOFS:
                 yield node.lineno, f"makes a {name}"
             copied = {keyword.arg for keyword in node.keywords} & {*Permitted._fields, *Scope._fields, None}
-            if name == "_make" or (name == "_replace" and copied):
+            another = owner not in PROOFS and owner.strip("_")[:1].isupper()  # a class that is none of them
+            if (name == "_make" and not another) or (name == "_replace" and copied):
                 yield node.lineno, "makes a proof from another"
 
 
@@ -111,6 +114,7 @@ def test_only_one_place_does_it(net: Net, allowed: tuple[str, ...]) -> None:
         (proofs, "wider = scope._replace(fields=everything)"),
         (proofs, "other = permitted._replace(**changes)"),
         (proofs, "other = Permitted._make(parts)"),
+        (proofs, "other = type(permitted)._make(parts)"),
         (statements, "sql = 'select rkey from rec where rid = :rid'"),
         (statements, "sql = '''\nINSERT OR IGNORE INTO rec values (1)\n'''"),
         (statements, "sql = f'select {columns} from rec'"),

@@ -10,6 +10,7 @@ from tests.requirements import (
     grants,
     importers,
     mcp_adapter,
+    port,
     resource_server,
     store,
 )
@@ -21,6 +22,7 @@ ROLES: dict[str, dict[str, Promise]] = {
     "store": store.PROMISES,
     "log": activity.PROMISES,
     "ev": evidence.PROMISES,
+    "port": port.PROMISES,
     "mcp": mcp_adapter.PROMISES,
     "as": authorization_server.PROMISES,
     "imp": importers.PROMISES,

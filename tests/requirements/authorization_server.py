@@ -7,7 +7,7 @@ PROMISES: dict[str, Promise] = {
     "as.metadata.document": Promise(
         source="authorization contract: metadata",
         says="The metadata names every endpoint that is served, and leaves out what is not.",
-        deferred=later.DISCOVERY,
+        deferred=later.OAUTH,
     ),
     "as.clients.registration": Promise(
         source="authorization contract: clients",

@@ -50,6 +50,14 @@ PROMISES: dict[str, Promise] = {
         source="design: commands",
         says="An empty home says how to begin.",
     ),
+    "cli.sources.remove": Promise(
+        source="design: commands",
+        says="Removing a source shows what will go, asks unless told not to, and then leaves no byte of it.",
+    ),
+    "cli.sources.rename": Promise(
+        source="design: commands",
+        says="A connection is shown by the name that it was given last; its id, its grants and its imports stay.",
+    ),
     # grants
     "cli.grants.created": Promise(
         source="design: commands",
@@ -130,5 +138,73 @@ PROMISES: dict[str, Promise] = {
         source="design: commands",
         says="The sample is hard on purpose: shared ids, several scripts and zones, a long text, and one that gives "
         "orders.",
+    ),
+    # safety of data
+    "cli.backup.incremental": Promise(
+        source="design: commands",
+        says="Into the same folder again only what is new is copied, and a database that did not change gives no new "
+        "snapshot.",
+    ),
+    "cli.backup.keep": Promise(
+        source="design: commands",
+        says="As many snapshots as were asked for are kept, with the blobs that they need and no others.",
+    ),
+    "cli.backup.private": Promise(
+        source="design: processes and home",
+        says="Backups, exports and restored homes can be read by their owner only, and help says that they are not "
+        "encrypted.",
+    ),
+    "cli.backup.refuses": Promise(
+        source="design: commands",
+        says="A folder inside the home, a folder full of something else, and a home without data are refused and not "
+        "touched.",
+    ),
+    "cli.backup.no-room": Promise(
+        source="design: commands",
+        says="A disk without room is said in a line, before or while it fills, and the earlier backup stays whole.",
+    ),
+    "cli.backup.interrupted": Promise(
+        source="design: commands",
+        says="A backup that was killed is not taken for a whole one, and the next run finishes it.",
+    ),
+    "cli.restore.damaged": Promise(
+        source="design: commands",
+        says="A backup with a damaged or missing file is refused with the name of the file, and nothing is changed.",
+    ),
+    "cli.restore.in-the-way": Promise(
+        source="design: commands",
+        says="A home that holds data is never overwritten: it is refused, or moved aside, and not while it is in use.",
+    ),
+    "cli.restore.at": Promise(
+        source="design: commands",
+        says="An earlier moment can be restored, and a time before the first is refused with those there are.",
+    ),
+    "cli.restore.newer": Promise(
+        source="design: the embedded store",
+        says="A backup of a newer schema is refused by name.",
+    ),
+    "cli.export.round-trip": Promise(
+        source="design: commands",
+        says="An export imported into an empty home gives the same connections, records, keys, times and blobs.",
+    ),
+    "cli.export.deterministic": Promise(
+        source="design: commands",
+        says="Two exports of the same data are the same bytes, wherever and in whatever order the data came.",
+    ),
+    "cli.export.refuses": Promise(
+        source="design: commands",
+        says="An export overwrites nothing, and an export that is not whole imports nothing.",
+    ),
+    "cli.doctor.well": Promise(
+        source="design: commands",
+        says="A sound home is well in every part and ends with 0, and where there is no home none is made.",
+    ),
+    "cli.doctor.finds": Promise(
+        source="design: commands",
+        says="Every planted fault is found, named with what to do about it, and ends with 1.",
+    ),
+    "cli.doctor.repair": Promise(
+        source="design: commands",
+        says="What the doctor says it mends is well afterwards, and no record, grant or log line was touched.",
     ),
 }

@@ -1,6 +1,5 @@
 """What shaped text promises: handles, clipping, escaping, titles, times, budgets."""
 
-from tests.requirements import later
 from tests.requirements.promise import Promise
 
 PROMISES: dict[str, Promise] = {
@@ -93,7 +92,6 @@ PROMISES: dict[str, Promise] = {
         source="design: two channels",
         says="`meta.clipped` names for each record the clipped fields with their lengths and one call template.",
         ruling=(35,),
-        deferred=later.QUERY,
     ),
     "ev.preview.bounded": Promise(
         source="MCP adapter contract: shared evidence",
@@ -105,7 +103,6 @@ PROMISES: dict[str, Promise] = {
         says="A blob is shown as type and size with the read that gets it, and never as base64.",
         scenario=("S092", "S135"),
         ruling=(27,),
-        deferred=later.BLOBS,
     ),
     # escaping
     "ev.escape.no-forged-lines": Promise(
@@ -147,7 +144,6 @@ PROMISES: dict[str, Promise] = {
         says="A hit of a foreign server without roles uses its own title, `authored_at` or `sent_at` and no other "
         "name.",
         ruling=(28,),
-        deferred=later.NETWORK,
     ),
     "ev.titles.projected": Promise(
         source="design: evidence is proven",

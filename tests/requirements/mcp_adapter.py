@@ -3,8 +3,6 @@
 from tests.requirements import later
 from tests.requirements.promise import Promise
 
-SIX = "The tools query_records and aggregate come with the whole resource server."
-
 PROMISES: dict[str, Promise] = {
     # credentials
     "mcp.credentials.scoped": Promise(
@@ -78,7 +76,6 @@ PROMISES: dict[str, Promise] = {
     "mcp.adapter.network-port": Promise(
         source="design: commands",
         says="The adapter on another server answers as the adapter on the embedded store.",
-        deferred=later.NETWORK,
     ),
     # tools/list
     "mcp.tools.exact-six": Promise(
@@ -86,7 +83,6 @@ PROMISES: dict[str, Promise] = {
         says="The tools are schema, `query_records`, aggregate, search, fetch and `read_record_field`, and no others.",
         scenario=("S098",),
         ruling=(2,),
-        deferred=SIX,
     ),
     "mcp.tools.no-others": Promise(
         source="design: six tools, no profiles",
@@ -142,7 +138,6 @@ PROMISES: dict[str, Promise] = {
         source="MCP adapter contract: server",
         says="They name typed filters too.",
         scenario=("S126",),
-        deferred="No tool takes a filter yet; they come with `query_records`.",
     ),
     "mcp.instructions.no-owner-token": Promise(
         source="MCP adapter contract: server",
@@ -278,13 +273,11 @@ PROMISES: dict[str, Promise] = {
         source="MCP adapter contract: schema tool",
         says="From another server it asks for the compact view, with the stream if one was given.",
         scenario=("S018",),
-        deferred=later.NETWORK,
     ),
     "mcp.schema.foreign-fallback": Promise(
         source="MCP adapter contract: schema tool",
         says="Where another server knows no compact view, the same compact schema is made here.",
         scenario=("S020",),
-        deferred=later.NETWORK,
     ),
     # search
     "mcp.search.query-argument": Promise(
@@ -407,13 +400,11 @@ PROMISES: dict[str, Promise] = {
         source="MCP adapter contract: search",
         says="A record address given by another server is shown as the handle it means.",
         scenario=("S088",),
-        deferred=later.NETWORK,
     ),
     "mcp.search.foreign-ids": Promise(
         source="MCP adapter contract: search",
         says="An id of another server that holds a slash already is passed on unchanged.",
         scenario=("S076",),
-        deferred=later.NETWORK,
     ),
     # fetch
     "mcp.fetch.document": Promise(
@@ -529,88 +520,74 @@ PROMISES: dict[str, Promise] = {
         source="MCP adapter contract: query_records",
         says="Every supported argument reaches the read unchanged, and none widens the scope.",
         scenario=("S006",),
-        deferred=later.QUERY,
     ),
     "mcp.query.handles-in-text": Promise(
         source="MCP adapter contract: query_records",
         says="Cursor, bookmark and counts are in the text.",
         scenario=("S111",),
-        deferred=later.QUERY,
     ),
     "mcp.query.canonical-ids": Promise(
         source="MCP adapter contract: query_records",
         says="The records of `query_records` and aggregate keep the ids of the resource server.",
         scenario=("S077",),
-        deferred=later.QUERY,
     ),
     "mcp.query.projection": Promise(
         source="MCP adapter contract: query_records",
         says="With fields each payload has the requested fields, the primary key and nothing else.",
         scenario=("S119",),
         ruling=(30,),
-        deferred=later.QUERY,
     ),
     "mcp.query.fitted-envelope": Promise(
         source="MCP adapter contract: query_records",
         says="The data is the list envelope made to fit: clipped values listed, and a shorter page with a right "
         "cursor.",
         ruling=(29, 35),
-        deferred=later.QUERY,
     ),
     "mcp.filters.advertised": Promise(
         source="MCP adapter contract: query_records",
         says="Filters are listed as an object of scalars or ranges, with no string form.",
         scenario=("S028",),
-        deferred=later.QUERY,
     ),
     "mcp.filters.encoded": Promise(
         source="MCP adapter contract: query_records",
         says="A scalar becomes `filter[field]`, a range `filter[field][op]` with gte, gt, lte or lt, in aggregate too.",
         scenario=("S029", "S030", "S033"),
-        deferred=later.QUERY,
     ),
     "mcp.filters.refused": Promise(
         source="MCP adapter contract: query_records",
         says="A string, an empty object or a key with brackets is `invalid_filter`, before any read.",
         scenario=("S031", "S032", "S033"),
         ruling=(37,),
-        deferred=later.QUERY,
     ),
     "mcp.expand.encoded": Promise(
         source="MCP adapter contract: query_records",
         says="`expand_limit` becomes `expand_limit[relation]` in `query_records` and fetch, never a JSON text.",
         scenario=("S034", "S035"),
-        deferred=later.EXPAND,
     ),
     "mcp.expand.refused": Promise(
         source="MCP adapter contract: query_records",
         says="An empty or bracketed `expand_limit` is refused with `invalid_expand`, before any read.",
         scenario=("S036",),
-        deferred=later.EXPAND,
     ),
     "mcp.expand.unadvertised": Promise(
         source="MCP adapter contract: query_records",
         says="Expanding a stream without relations is `invalid_expand` with its name, by the schema of this moment.",
         scenario=("S128",),
-        deferred=later.EXPAND,
     ),
     "mcp.aggregate.number": Promise(
         source="MCP adapter contract: aggregate",
         says="An ungrouped answer shows metric, stream and number in the text.",
         scenario=("S037",),
-        deferred=later.AGGREGATE,
     ),
     "mcp.aggregate.groups": Promise(
         source="MCP adapter contract: aggregate",
         says="A grouped answer shows the dimension and bounded keys with counts, and all groups in the data.",
         scenario=("S038",),
-        deferred=later.AGGREGATE,
     ),
     "mcp.aggregate.other-count": Promise(
         source="MCP adapter contract: aggregate",
         says="The description explains `other_count`, and the text shows it beside the groups.",
         scenario=("S039", "S040"),
-        deferred=later.AGGREGATE,
     ),
     # resources
     "mcp.resources.field-window": Promise(
@@ -636,49 +613,73 @@ PROMISES: dict[str, Promise] = {
         source="MCP adapter contract: server",
         says="A remote client with a client token initializes at /mcp with no local process.",
         scenario=("S013",),
-        deferred=later.HOSTED,
     ),
     "mcp.hosted.same-surface": Promise(
         source="MCP adapter contract: server",
         says="The tools over stdio and at /mcp are the same.",
         scenario=("S014", "S097"),
-        deferred=later.HOSTED,
     ),
     "mcp.hosted.challenge": Promise(
         source="authorization contract: hosted MCP",
         says="Without a bearer /mcp answers 401 with the metadata address for MCP in the challenge and in the body.",
         scenario=("S015", "S054"),
-        deferred=later.HOSTED,
     ),
     "mcp.hosted.owner-refused": Promise(
         source="authorization contract: hosted MCP",
         says="An owner bearer at /mcp is refused, and nothing is read with it.",
         scenario=("S016", "S101"),
-        deferred=later.HOSTED,
     ),
     "mcp.hosted.same-door": Promise(
         source="authorization contract: hosted MCP",
         says="A tool call at /mcp reads with the caller's bearer and returns no more than /v1 does.",
         scenario=("S017",),
-        deferred=later.HOSTED,
+    ),
+    "mcp.hosted.each-request": Promise(
+        source="authorization contract: hosted MCP",
+        says="A token is asked of the store with each request: that of a revoked grant is 403, one that expired 401.",
+        ruling=(13,),
+    ),
+    "mcp.hosted.request-id": Promise(
+        source="ruling 24",
+        says="The Request-Id of an answer stands in the tool's result and in the line of the disclosure log.",
+        ruling=(24,),
+    ),
+    "mcp.hosted.origin": Promise(
+        source="MCP transports: security",
+        says="A page of an origin that this server is not known by is answered 403, whatever else it sends.",
+    ),
+    "mcp.hosted.messages": Promise(
+        source="MCP transports: Streamable HTTP",
+        says="A message is posted as JSON of bounded size and answered in JSON; a notification is 202 with no body.",
+    ),
+    "mcp.hosted.versions": Promise(
+        source="MCP transports: Streamable HTTP",
+        says="The version header chooses the era; what headers and body say differently, or no era speaks, is 400.",
+    ),
+    "mcp.hosted.observed": Promise(
+        source="MCP adapter contract: server",
+        says="A call at /mcp is metered, counted and logged by the name of its tool and the code it ended with.",
+    ),
+    "mcp.hosted.goes-on": Promise(
+        source="MCP adapter contract: server",
+        says="A client that hangs up, or a bug behind one call, leaves the server answering the others.",
     ),
     "mcp.hosted.icons": Promise(
         source="authorization contract: hosted MCP",
         says="The server's info and the 401 answer name the same public icon.",
         scenario=("S051", "S052"),
-        deferred=later.HOSTED,
+        deferred=later.PAGES,
     ),
     "mcp.hosted.methods": Promise(
         source="authorization contract: hosted MCP",
         says="GET and DELETE at /mcp are 401 without a token, then 405.",
         ruling=(38,),
-        deferred=later.HOSTED,
     ),
     "mcp.hosted.device-token": Promise(
         source="authorization contract: device flow",
         says="A client token of the device flow works at /mcp, and an owner's device token is refused.",
         scenario=("S139",),
-        deferred=later.HOSTED,
+        deferred=later.OAUTH,
     ),
     # packages
     "mcp.packages.search-merged": Promise(

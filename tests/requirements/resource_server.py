@@ -24,7 +24,6 @@ PROMISES: dict[str, Promise] = {
     "rs.transport.nested-parameters": Promise(
         source="resource server contract: transport",
         says="Bracketed parameters nest to depth 8, and a list of more than 64 values is refused by name.",
-        deferred=later.QUERY,
     ),
     "rs.headers.request-id": Promise(
         source="resource server contract: headers",
@@ -57,7 +56,6 @@ PROMISES: dict[str, Promise] = {
         source="resource server contract: transport",
         says="A token over its rate gets 429 `rate_limit_exceeded` with Retry-After, and other tokens are not slowed.",
         ruling=(26,),
-        deferred=later.RATE,
     ),
     # tokens
     "rs.tokens.kinds": Promise(
@@ -70,8 +68,7 @@ PROMISES: dict[str, Promise] = {
     ),
     "rs.tokens.owner-only-operations": Promise(
         source="resource server contract: errors",
-        says="A client token on an operation of the owner gets 403 `permission_error`.",
-        deferred=later.OWNER_WRITES,
+        says="A client token on an operation of the owner gets 403 `permission_error`, and nothing is taken in.",
     ),
     "rs.tokens.challenge": Promise(
         source="resource server contract: inactive tokens",
@@ -127,7 +124,6 @@ PROMISES: dict[str, Promise] = {
     "rs.enforcement.undeclared-search": Promise(
         source="resource server contract: grant enforcement order",
         says="A search of nothing but such streams gives 404 `stream_not_declared`, not an empty page.",
-        deferred="A search leaves such a stream out without a word so far.",
     ),
     "rs.enforcement.ambiguous": Promise(
         source="resource server contract: grant enforcement order",
@@ -164,7 +160,6 @@ PROMISES: dict[str, Promise] = {
         source="resource server contract: connection selector",
         says="An owner token on a server with several connectors must name `connector_id` or `connection_id`, else "
         "400.",
-        deferred=later.OWNER_READS,
     ),
     # envelope and warnings
     "rs.envelope.links-and-meta": Promise(
@@ -182,7 +177,6 @@ PROMISES: dict[str, Promise] = {
     "rs.envelope.changes-next": Promise(
         source="resource server contract: success envelope",
         says="On a change feed `links.next` carries only the cursor until the last page.",
-        deferred=later.CHANGES,
     ),
     "rs.warnings.closed-set": Promise(
         source="resource server contract: warnings",
@@ -201,7 +195,6 @@ PROMISES: dict[str, Promise] = {
         source="resource server contract: warnings",
         says="A list over several connections gives exact counts and a cursor, so it never warns of partial results.",
         ruling=(11,),
-        deferred=later.QUERY,
     ),
     # cursors
     "rs.cursors.sealed": Promise(
@@ -233,12 +226,10 @@ PROMISES: dict[str, Promise] = {
     "rs.cursors.direction-bound": Promise(
         source="resource server contract: paging cursors",
         says="A records cursor with the other order gives `invalid_cursor` and is stable under inserts.",
-        deferred=later.QUERY,
     ),
     "rs.cursors.two-spaces": Promise(
         source="resource server contract: paging cursors",
         says="A page cursor used as `changes_since`, or the reverse, gives 400 `invalid_cursor`.",
-        deferred=later.CHANGES,
     ),
     # schema
     "rs.schema.full-body": Promise(
@@ -312,172 +303,141 @@ PROMISES: dict[str, Promise] = {
     "rs.schema.expand-capabilities": Promise(
         source="resource server contract: schema",
         says="An expansion is listed with its limits, and is not usable if the related stream is not granted.",
-        deferred=later.EXPAND,
     ),
     # connectors and streams
     "rs.connectors.list": Promise(
         source="resource server contract: connectors",
         says="The connectors endpoint lists the sources that the bearer may see, with counts and usable queries.",
-        deferred=later.LISTS,
     ),
     "rs.streams.rows": Promise(
         source="resource server contract: streams",
         says="The streams endpoint has one row for each stream and connection, with connector key and label.",
         scenario=("S005",),
-        deferred=later.LISTS,
     ),
     "rs.streams.visible-counts": Promise(
         source="resource server contract: streams",
         says="Counts and `last_updated` are computed over the rows that the grant shows.",
-        deferred=later.LISTS,
     ),
     "rs.streams.freshness": Promise(
         source="resource server contract: streams",
         says="Freshness is current, stale or unknown, and current only under a declared maximum age.",
-        deferred=later.LISTS,
     ),
     "rs.streams.metadata": Promise(
         source="resource server contract: stream metadata",
         says="Stream metadata is whole for a granted stream and 403 for another.",
-        deferred=later.LISTS,
     ),
     # records
     "rs.records.page": Promise(
         source="resource server contract: records",
         says="A page has at most limit records, 25 unless told, and following `next_cursor` gives every record once.",
-        deferred=later.QUERY,
     ),
     "rs.records.limit-refused": Promise(
         source="resource server contract: records",
         says="A limit of zero, below zero or not a number gives 400.",
-        deferred=later.QUERY,
     ),
     "rs.records.order": Promise(
         source="resource server contract: records",
         says="Records come by cursor field, then primary key, compared by declared type, newest first unless told.",
-        deferred=later.QUERY,
     ),
     "rs.records.nulls-last": Promise(
         source="resource server contract: records",
         says="Records without a value of the cursor field come last in both directions.",
         ruling=(10,),
-        deferred=later.QUERY,
     ),
     "rs.records.sort-refused": Promise(
         source="resource server contract: records",
         says="A sort on anything but the advertised field, or against order, gives 400 `invalid_sort`.",
         scenario=("S121",),
-        deferred=later.QUERY,
     ),
     "rs.records.count": Promise(
         source="resource server contract: records",
         says="`count=exact` counts the whole visible filtered set.",
-        deferred=later.QUERY,
     ),
     "rs.records.window": Promise(
         source="resource server contract: records",
         says="`window=exact` gives the total and the earliest and latest consent time of the visible set.",
-        deferred=later.QUERY,
     ),
     "rs.records.client-narrowing": Promise(
         source="design: narrowing works",
         says="A client may use filter, sort, count, view and expand on granted fields, by the declaration that was "
         "consented to.",
         ruling=(1,),
-        deferred=later.QUERY,
     ),
     "rs.records.core-strict": Promise(
         source="design: narrowing works",
         says="`PDPP_CORE_STRICT=1` refuses filter, expand and view of a client with 400 before any lookup.",
         ruling=(1,),
-        deferred=later.QUERY,
     ),
     "rs.records.filters": Promise(
         source="resource server contract: records",
         says="Exact filters work on granted scalars, range filters where declared, and all of them must hold.",
-        deferred=later.QUERY,
     ),
     "rs.records.filter-refused": Promise(
         source="resource server contract: records",
         says="A filter on an unknown field, an ungranted field, an undeclared range or a bad value is refused by name.",
-        deferred=later.QUERY,
     ),
     "rs.records.projection": Promise(
         source="resource server contract: records",
         says="A record has the requested and granted fields, its primary key, and nothing else.",
         ruling=(30,),
-        deferred=later.QUERY,
     ),
     "rs.records.view": Promise(
         source="resource server contract: records",
         says="A view gives its fields, an unknown view is refused, and a view beside fields is refused.",
-        deferred=later.QUERY,
     ),
     "rs.records.expand": Promise(
         source="resource server contract: records",
         says="An expansion holds the related records of the same connection, under the related stream's own limits.",
-        deferred=later.EXPAND,
     ),
     "rs.records.expand-refused": Promise(
         source="resource server contract: records",
         says="An unknown or nested relation or a limit above the declared one gives `invalid_expand`, and an "
         "ungranted stream `insufficient_scope`.",
-        deferred=later.EXPAND,
     ),
     "rs.records.fan-in": Promise(
         source="resource server contract: records",
         says="Several connections of one grant merge into one order with one cursor and one global limit.",
         ruling=(11,),
-        deferred=later.QUERY,
     ),
     # changes
     "rs.changes.session": Promise(
         source="resource server contract: change tracking",
         says="A session is fixed at its first page; later writes come in the next session, one entry for each key.",
-        deferred=later.CHANGES,
     ),
     "rs.changes.bookmark": Promise(
         source="resource server contract: change tracking",
         says="The last page has `next_changes_since`, and anything but beginning or a bookmark is `invalid_cursor`.",
-        deferred=later.CHANGES,
     ),
     "rs.changes.beginning": Promise(
         source="resource server contract: change tracking",
         says="`changes_since=beginning` always works, also after history was pruned.",
         ruling=(17,),
-        deferred=later.CHANGES,
     ),
     "rs.changes.expired": Promise(
         source="resource server contract: change tracking",
         says="A bookmark older than the kept history gives 410 `cursor_expired`.",
-        deferred=later.CHANGES,
     ),
     "rs.changes.hidden-change": Promise(
         source="resource server contract: change tracking",
         says="A change in fields that the grant hides does not appear in the feed.",
-        deferred=later.CHANGES,
     ),
     "rs.changes.tombstone": Promise(
         source="resource server contract: change tracking",
         says="A deleted record gives a tombstone with both times and no data.",
-        deferred=later.CHANGES,
     ),
     "rs.changes.leaves-window": Promise(
         source="resource server contract: change tracking",
         says="A record that leaves the window of the grant gives a tombstone.",
         ruling=(17,),
-        deferred=later.CHANGES,
     ),
     "rs.changes.refused-parameters": Promise(
         source="resource server contract: change tracking",
         says="A change feed refuses sort, count, order, window and expand.",
-        deferred=later.CHANGES,
     ),
     "rs.changes.several-connections": Promise(
         source="resource server contract: change tracking",
         says="A change feed over several connections keeps one sealed position.",
         ruling=(11,),
-        deferred=later.CHANGES,
     ),
     # single record
     "rs.fetch.record": Promise(
@@ -510,7 +470,6 @@ PROMISES: dict[str, Promise] = {
     "rs.fetch.expand": Promise(
         source="resource server contract: single record",
         says="One record may be read with its granted relations.",
-        deferred=later.EXPAND,
     ),
     # field window
     "rs.window.shape": Promise(
@@ -570,34 +529,57 @@ PROMISES: dict[str, Promise] = {
         source="resource server contract: aggregate",
         says="`count`, `sum`, `min`, `max` and `count_distinct` are computed over visible rows and skip missing "
         "values.",
-        deferred=later.AGGREGATE,
     ),
     "rs.aggregate.declared-only": Promise(
         source="resource server contract: aggregate",
         says="Only a declared aggregation of a granted field is answered, and others are refused by name.",
-        deferred=later.AGGREGATE,
     ),
     "rs.aggregate.groups": Promise(
         source="resource server contract: aggregate",
         says="Groups come by count then key, and `other_count` adds up what was cut.",
-        deferred=later.AGGREGATE,
     ),
     "rs.aggregate.time-buckets": Promise(
         source="resource server contract: aggregate",
         says="Time buckets are wall-clock in the asked zone, carry a start with offset, and the most recent are kept.",
         ruling=(11,),
-        deferred=later.AGGREGATE,
     ),
     "rs.aggregate.limit": Promise(
         source="resource server contract: aggregate",
         says="`limit` is 1 to 100, 10 unless told, only with groups, and 400 outside.",
-        deferred=later.AGGREGATE,
     ),
     "rs.aggregate.fan-in": Promise(
         source="resource server contract: aggregate",
         says="Several connections are merged before groups are cut, and distinct values are counted over the union.",
         ruling=(11,),
-        deferred=later.AGGREGATE,
+    ),
+    "rs.aggregate.empty": Promise(
+        source="resource server contract: aggregate",
+        says="Where no value is left, counts and sums are 0 and an extreme is null.",
+    ),
+    "rs.aggregate.strict": Promise(
+        source="resource server contract: aggregate",
+        says="A parameter that is missing, unknown, repeated, or does not go with the others is refused by name.",
+    ),
+    "rs.aggregate.typed-keys": Promise(
+        source="resource server contract: aggregate",
+        says="The key of a group is a whole value of its field: true or false, a number, a date, a text to its end.",
+    ),
+    "rs.aggregate.calendar-days": Promise(
+        source="our own ruling",
+        says="A date without a time of day falls into the same bucket whatever zone is asked.",
+    ),
+    "rs.aggregate.filtered": Promise(
+        source="resource server contract: aggregate",
+        says="Filters on granted fields narrow what is counted, unless the server keeps to Core.",
+        ruling=(1,),
+    ),
+    "rs.aggregate.hidden": Promise(
+        source="design: hidden means hidden",
+        says="Records that a grant hides change no number and no group.",
+    ),
+    "rs.aggregate.logged": Promise(
+        source="design: no log line, no record",
+        says="The log names the fields that were counted by, no record, and no value that was filtered for.",
     ),
     # errors
     "rs.errors.envelope": Promise(
@@ -636,7 +618,6 @@ PROMISES: dict[str, Promise] = {
     "rs.errors.untrusted-host": Promise(
         source="resource server contract: errors",
         says="A host that is not trusted gets 421 `misdirected_request` where addresses would be printed.",
-        deferred=later.DISCOVERY,
     ),
     # search
     "rs.search.query-required": Promise(
@@ -729,7 +710,6 @@ PROMISES: dict[str, Promise] = {
     "rs.search.filter": Promise(
         source="resource server contract: search",
         says="A filter in a search needs exactly one stream.",
-        deferred=later.QUERY,
     ),
     "rs.search.semantic": Promise(
         source="resource server contract: search",
@@ -744,7 +724,6 @@ PROMISES: dict[str, Promise] = {
     "rs.search.score": Promise(
         source="resource server contract: search",
         says="A hit has a score only where discovery advertises one.",
-        deferred=later.DISCOVERY,
     ),
     # blobs
     "rs.blobs.authorized": Promise(
@@ -753,80 +732,157 @@ PROMISES: dict[str, Promise] = {
         "`blob_not_found`.",
         scenario=("S008",),
         ruling=(27,),
-        deferred=later.BLOBS,
     ),
     "rs.blobs.headers": Promise(
         source="resource server contract: blobs",
         says="A blob has its type, length, nosniff, a strong ETag, and is an attachment unless the type is safe.",
         ruling=(27,),
-        deferred=later.BLOBS,
     ),
     "rs.blobs.range": Promise(
         source="resource server contract: blobs",
-        says="A range of a blob is answered with 206.",
+        says="A range of a blob is answered with 206, one beyond its end with 416, and anything else with the whole.",
         ruling=(27,),
-        deferred=later.BLOBS,
     ),
     "rs.blobs.fetch-url": Promise(
         source="resource server contract: blobs",
         says="A blob reference is served with its address, which the server alone writes.",
-        deferred=later.BLOBS,
+    ),
+    "rs.blobs.any-reference": Promise(
+        source="resource server contract: blobs",
+        says="Any field that is declared to refer to blobs does, one reference or a list of them.",
+        ruling=(27,),
+    ),
+    "rs.blobs.ambiguous": Promise(
+        source="resource server contract: blobs",
+        says="A blob that records of several connections refer to is `ambiguous_connection` until one is named.",
+    ),
+    "rs.blobs.logged": Promise(
+        source="design: no log line, no record",
+        says="Bytes, headers and refused ranges of a blob are in the disclosure log before they leave.",
+    ),
+    "rs.blobs.keep": Promise(
+        source="record model: ingest",
+        says="The owner alone delivers a blob for a record; the same bytes again are the same blob.",
+    ),
+    "rs.blobs.too-large": Promise(
+        source="record model: ingest",
+        says="A blob above 50 MiB is refused with `resource_limit`.",
+    ),
+    "rs.blobs.digest": Promise(
+        source="record model: ingest; RFC 9530",
+        says="A blob that has another digest than its delivery says is refused, and nothing of it is kept.",
     ),
     # discovery
     "rs.discovery.index": Promise(
         source="resource server contract: discovery",
         says="The root answers with an index of the discovery documents and read endpoints.",
-        deferred=later.DISCOVERY,
     ),
     "rs.discovery.protected-resource": Promise(
         source="authorization contract: protected resource",
         says="The resource metadata names the query base /v1, the hosted MCP endpoint and the authorization server.",
         scenario=("S025",),
-        deferred=later.DISCOVERY,
+        deferred=later.OAUTH,
     ),
     "rs.discovery.protected-resource-mcp": Promise(
         source="authorization contract: protected resource",
         says="The metadata for MCP names /mcp as its resource, its endpoint, and only token kinds of clients.",
         scenario=("S026", "S055"),
-        deferred=later.DISCOVERY,
     ),
     "rs.discovery.public-origin": Promise(
         source="authorization contract: protected resource",
         says="Behind a trusted proxy the addresses use the public origin.",
         scenario=("S027",),
-        deferred=later.DISCOVERY,
     ),
     "rs.discovery.no-profile": Promise(
         source="authorization contract: protected resource",
         says="The metadata advertises no profile and no `logo_uri`.",
         scenario=("S053", "S103"),
-        deferred=later.DISCOVERY,
+    ),
+    "rs.discovery.true-today": Promise(
+        source="design D11",
+        says="Every address in a discovery document answers, and no document names an endpoint that is not served.",
+    ),
+    "rs.openapi.document": Promise(
+        source="house: OpenAPI printed from the same tables",
+        says="`/openapi.json` and `pdpp openapi` describe every route, every parameter and every refusal.",
+    ),
+    "rs.openapi.holds": Promise(
+        source="house: OpenAPI printed from the same tables",
+        says="What the server answers, to right and wrong requests alike, is what its document says.",
     ),
     # owner writes
+    "rs.writes.methods": Promise(
+        source="resource server contract: owner writes",
+        says="A wrong method gives 405, and `Allow` names every method that the address takes.",
+    ),
     "rs.ingest.batch": Promise(
         source="record model: ingest",
-        says="The owner posts NDJSON lines and learns how many were accepted and which were rejected, and why.",
-        deferred=later.OWNER_WRITES,
+        says="The owner posts NDJSON lines and learns how many were accepted and which were rejected, and why, without "
+        "a word of a record.",
+    ),
+    "rs.ingest.receipts": Promise(
+        source="record model: ingest",
+        says="A rejected line has a receipt, the same each time it is sent, by which the owner can look it up.",
+        ruling=(21,),
+    ),
+    "rs.ingest.idempotent": Promise(
+        source="record model: ingest",
+        says="A batch that is sent again is accepted and changes nothing; an `append_only` record is not overwritten.",
+        ruling=(21, 22),
+    ),
+    "rs.ingest.routing": Promise(
+        source="record model: ingest",
+        says="`connector_id` is needed; an unknown connector gives 400, an unknown connection or stream 404, and "
+        "several connections of which none is named 409.",
+        ruling=(23, 25),
+    ),
+    "rs.ingest.content-type": Promise(
+        source="record model: ingest",
+        says="A body that is not said to be application/x-ndjson is refused.",
+    ),
+    "rs.ingest.run": Promise(
+        source="record model: ingest",
+        says="The run that a batch belongs to is named in the server's log.",
+        diverges="Runs are not known to the server, so none is over for it: `run_terminal` is never answered.",
     ),
     "rs.ingest.limits": Promise(
         source="record model: ingest",
-        says="A body or line over 50 MiB gives 413 `resource_limit`, and a storage failure 503 for the whole batch.",
-        deferred=later.OWNER_WRITES,
+        says="A body over 50 MiB, or one with more than 10,000 unfit lines, gives 413 `resource_limit`, and a storage "
+        "failure 503 for the whole batch; of either nothing is stored.",
+        diverges="A record may have 16 MiB; a longer line is rejected as a line, with the code `resource_limit`.",
     ),
     "rs.state.round-trip": Promise(
         source="record model: sync state",
-        says="The owner's tools can put the sync state of a connector and get it again, in their own namespace.",
-        deferred=later.OWNER_WRITES,
+        says="The owner's tools can put the sync state of a connector and get it again, each stream by itself.",
+    ),
+    "rs.state.grant": Promise(
+        source="record model: sync state",
+        says="An active, continuous grant of the connector has a state of its own, and no other grant has one.",
+    ),
+    "rs.state.streams": Promise(
+        source="record model: sync state",
+        says="The state of an undeclared stream gives 404, of one outside the grant 400, and nothing of it is kept.",
+    ),
+    "rs.state.bad-input": Promise(
+        source="record model: sync state",
+        says="A state of another shape, over 1 MiB or for no certain connection is refused by name.",
     ),
     "rs.deletes.idempotent": Promise(
         source="resource server contract: owner writes",
         says="Deleting a record answers 204 whether or not it was there.",
-        deferred=later.OWNER_WRITES,
     ),
     "rs.deletes.stream": Promise(
         source="resource server contract: owner writes",
-        says="Deleting a stream of one connection leaves other connections whole.",
-        deferred=later.OWNER_WRITES,
+        says="Deleting a stream of one connection leaves other streams and other connections whole.",
+    ),
+    "rs.deletes.bookmarks": Promise(
+        source="record model: ingest",
+        says="Bookmarks from before a stream was emptied give 410, for nothing tells what is gone.",
+    ),
+    "rs.deletes.routing": Promise(
+        source="resource server contract: owner writes",
+        says="A deletion that does not name a certain connection and stream is refused and deletes nothing.",
+        ruling=(25,),
     ),
     "rs.events.subscriptions": Promise(
         source="resource server contract: event subscriptions",

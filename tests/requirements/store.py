@@ -1,6 +1,5 @@
 """What the store promises: declarations, keys, ingest, versions, erasure, migrations."""
 
-from tests.requirements import later
 from tests.requirements.promise import Promise
 
 PROMISES: dict[str, Promise] = {
@@ -71,13 +70,71 @@ PROMISES: dict[str, Promise] = {
         source="record model: ingest",
         says="A failure in the middle of a batch leaves neither half a record nor an index entry without its record.",
     ),
+    "store.crash.kill-write": Promise(
+        source="design: the embedded store",
+        says="After kill -9 of a writer every acknowledged batch is there and findable, and no batch is there by half.",
+    ),
+    "store.crash.kill-import": Promise(
+        source="design: the embedded store",
+        says="After kill -9 of an import what is there is the file up to the end of a batch.",
+    ),
+    "store.crash.run-again": Promise(
+        source="design: commands",
+        says="An import that was killed and is run again gives the same records as one that nobody disturbed.",
+    ),
+    "store.crash.kill-server": Promise(
+        source="design: the embedded store",
+        says="After kill -9 of a server all that it acknowledged, deliveries and erasures, has happened whole.",
+    ),
+    "store.crash.kill-removal": Promise(
+        source="design: the embedded store",
+        says="After kill -9 of a removal the connection is there whole or gone, and once gone no byte of it is left.",
+    ),
+    "store.crash.kill-migration": Promise(
+        source="design: the embedded store",
+        says="After kill -9 of a migration the next start finds the old database or the new one, and all records.",
+    ),
+    "store.crash.kill-backup": Promise(
+        source="design: commands",
+        says="After kill -9 of a backup the one before can still be restored, and running it again finishes it.",
+    ),
+    "store.disk.full": Promise(
+        source="design: the embedded store",
+        says="On a full disk writing is refused with a remedy, nothing is kept by half, and with room it works again.",
+    ),
+    "store.disk.read-only": Promise(
+        source="design: no log line, no record",
+        says="A home that cannot be written to refuses what it cannot log, in words, and never with a traceback.",
+    ),
+    "store.writers.two": Promise(
+        source="design: the embedded store",
+        says="Two processes that write at the same time wait for each other, and nothing of either is lost.",
+    ),
+    "store.writers.wait-ends": Promise(
+        source="design: the embedded store",
+        says="A writer that finds the database taken for too long is refused with a remedy, and stored nothing.",
+    ),
+    "store.model.any-order": Promise(
+        source="design: the embedded store",
+        says="After any sequence of writes, grants, revocations, reads and crashes every read equals a plain model.",
+    ),
     "store.versions.monotonic": Promise(
         source="record model: ingest",
-        says="Each effective change takes the next version of its connection and stream, without gaps.",
+        says="Each effective change takes the next number of one clock, so that no two changes share one.",
     ),
     "store.versions.history": Promise(
         source="record model: records",
         says="Every effective change is kept as a change row beside the current record.",
+    ),
+    "store.changes.converge": Promise(
+        source="resource server contract: change tracking",
+        says="Whoever applies a change feed, from the beginning and then from bookmarks, holds what the grant shows, "
+        "whatever was written in between.",
+        ruling=(11, 17),
+    ),
+    "store.changes.retention": Promise(
+        source="resource server contract: change tracking",
+        says="History is kept for the number of changes that the setting names, and bookmarks within it stay good.",
     ),
     "store.deletes.tombstone": Promise(
         source="record model: ingest",
@@ -98,8 +155,16 @@ PROMISES: dict[str, Promise] = {
     ),
     "store.erasure.everywhere": Promise(
         source="design: the embedded store",
-        says="After an erasure the values of a record stand in no byte of the home, history included.",
-        deferred="Erasure of history comes with the owner's doors for writing.",
+        says="After an erasure the values of a record stand in no byte of the home, history included; only the log of "
+        "disclosures keeps the ids of records that were shown, and a deleted record its key.",
+    ),
+    "store.removal.grants": Promise(
+        source="design: commands",
+        says="A removed connection is gone from every answer at once, and grants that name it show what is left.",
+    ),
+    "store.removal.again": Promise(
+        source="design: commands",
+        says="What was removed can be brought in again, as new: no number of old points at it.",
     ),
     "store.deadlines.query": Promise(
         source="design: the embedded store",
@@ -116,16 +181,29 @@ PROMISES: dict[str, Promise] = {
     "store.migrations.backup": Promise(
         source="design: the embedded store",
         says="A migration makes a backup before it changes anything.",
-        deferred="There is only one version of the database so far.",
     ),
     "store.backup.restore": Promise(
         source="design: commands",
         says="A restored backup answers every read as the original did.",
-        deferred=later.OPERATIONS,
+    ),
+    "store.backup.whole-batches": Promise(
+        source="design: the embedded store",
+        says="A backup made while records arrive holds whole batches only.",
+    ),
+    "store.backup.log": Promise(
+        source="design: no log line, no record",
+        says="The copy of the log grows by whole lines that continue it; a log changed since never replaces its copy.",
     ),
     "store.blobs.content-addressed": Promise(
         source="record model: ingest",
         says="A blob is stored once under its digest and bound to its record in the same transaction.",
-        deferred=later.BLOBS,
+    ),
+    "store.blobs.erased": Promise(
+        source="design: the embedded store",
+        says="A blob that no record refers to or was sent with any longer is in no file of the home.",
+    ),
+    "store.blobs.whole-or-nothing": Promise(
+        source="design: the embedded store",
+        says="A process that dies while it keeps or erases a blob leaves nothing of it that can be read.",
     ),
 }

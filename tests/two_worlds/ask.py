@@ -3,40 +3,63 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
-from urllib.parse import quote, urlencode
 
 import orjson
 from starlette.testclient import TestClient
 
 from pdpp_server.app import create_app
 from pdpp_server.errors import PdppError
+from pdpp_server.evidence.calls import filter_of
 from pdpp_server.evidence.handles import mint
 from pdpp_server.grants.issue import issue
 from pdpp_server.mcp.server import McpServer
 from pdpp_server.mcp.surface import TOOLS
-from pdpp_server.model.queries import FetchQuery, Query, SchemaQuery, SearchQuery, WindowQuery
-from pdpp_server.model.records import RecordId, SearchPage
+from pdpp_server.model.queries import (
+    BEGINNING,
+    AggregateQuery,
+    Condition,
+    FetchQuery,
+    Query,
+    RecordsQuery,
+    SchemaQuery,
+    SearchQuery,
+    StreamMetadataQuery,
+    StreamsQuery,
+    WindowQuery,
+)
+from pdpp_server.model.records import RecordId, RecordPage, SearchPage
 from pdpp_server.port.local import LocalReader
 from pdpp_server.port.owner import Owner
-from pdpp_server.port.writer import SUBJECT
-from pdpp_server.reads.services import Services, open_services
+from pdpp_server.port.reader import Answer
+from pdpp_server.port.writer import SUBJECT, Writer
+from pdpp_server.reads import stream_metadata, streams
+from pdpp_server.reads.services import Call, Services, open_services
 from pdpp_server.settings import Settings
 from pdpp_server.store.grants import keep_grant
 from pdpp_server.store.log import read_segment, segment_paths
 from pdpp_server.store.sources import connection_id_of
 from pdpp_server.store.tokens import keep_token
+from pdpp_server.wire import aggregate, fetch, query_records, read_record_field, schema, search
 from pdpp_server.wire.declarations import decode_declaration
+from pdpp_server.wire.envelope import url
 from pdpp_server.wire.grants import decode_selection
-from tests.two_worlds.plan import COMMON, HEAVY, SECRET, Life, Plan
+from tests.two_worlds.plan import COMMON, HEAVY, SCALARS, SECRET, Life, Plan, value_of
 from tests.worlds.world import Clock, close
 
 TOKEN, GRANT = "a" * 64, "grt_0123456789abcdef"
 KEY, KEYS = bytes(range(64)), ("cursors.key", "activity.key")
 _SERVER = McpServer(TOOLS)
+BOOKMARK = "bookmark"  # stands for the one that each side has set
+Tooled = SchemaQuery | SearchQuery | FetchQuery | WindowQuery | RecordsQuery | AggregateQuery
+_CALL = Call(TOKEN, "req_0")
 _REQUEST_ID = re.compile(rb"req_[0-9a-f]+")
+_MARK = re.compile(
+    rb"\b[rcb](?:[\w-]{150}|[\w-]{64})(?![\w-])"
+)  # a cursor or bookmark: sealed, and counting what happened elsewhere too
 
 
 @dataclass(frozen=True)
@@ -47,6 +70,7 @@ class Side:
     services: Services
     reader: LocalReader
     rest: TestClient
+    bookmarks: dict[str, str]  # by stream, as of between the two lives
 
     def close(self) -> None:
         self.rest.__exit__()
@@ -58,8 +82,8 @@ class Side:
         return [{**line.content, "request_id": ""} for line in lines if "operation" in line.content]
 
 
-def open_side(plan: Plan, life: Life, home: Path) -> Side:
-    """Live that life in an empty folder, and give the plan's grant under names that both worlds share."""
+def open_side(plan: Plan, life: Life, afterwards: Life, home: Path) -> Side:
+    """Live those lives in an empty folder; between them give the plan's grant under names that both worlds share."""
     (home / "keys").mkdir(parents=True)
     for name in KEYS:
         (home / "keys" / name).write_bytes(KEY)
@@ -68,9 +92,7 @@ def open_side(plan: Plan, life: Life, home: Path) -> Side:
     owner = Owner(services, home)
     declaration = decode_declaration(plan.document)
     writers = {name: owner.writer(declaration, name) for name in life.connections}
-    for batch in life.batches:
-        receipt = writers[batch[0].connection].deliver(event.incoming() for event in batch)
-        assert not receipt.rejected, receipt.rejected
+    _live(writers, life)
     ids = {name: writer.connection_id for name, writer in writers.items()}
     (selection,) = decode_selection([plan.detail(ids)])
     grant = issue(
@@ -89,9 +111,26 @@ def open_side(plan: Plan, life: Life, home: Path) -> Side:
         keep_token(
             writer, TOKEN, kind="client", now=grant.issued_at, expires_at=None, client_id="cli_twin", grant_id=GRANT
         )
+    reader = LocalReader(services, TOKEN)
+    bookmarks = {granted.name: _bookmark(reader, granted.name) for granted in grant.streams}
+    _live(writers, afterwards)
     rest = TestClient(create_app(Settings(home=home), services), base_url="http://127.0.0.1")
     rest.headers.update({"Authorization": f"Bearer {TOKEN}", "Request-Id": "req_0"})
-    return Side(home, services, LocalReader(services, TOKEN), rest.__enter__())  # one loop for all its requests
+    return Side(home, services, reader, rest.__enter__(), bookmarks)  # one loop for all its requests
+
+
+def _live(writers: dict[str, Writer], life: Life) -> None:
+    for batch in life.batches:
+        receipt = writers[batch[0].connection].deliver(event.incoming() for event in batch)
+        assert not receipt.rejected, receipt.rejected
+
+
+def _bookmark(reader: LocalReader, stream: str) -> str:
+    page = reader.query_records(RecordsQuery(stream, changes_since=BEGINNING, limit=100)).value
+    while page.next_cursor:
+        page = reader.query_records(RecordsQuery(stream, cursor=page.next_cursor, limit=100)).value
+    assert page.next_changes_since
+    return page.next_changes_since
 
 
 # Calls ------------------------------------------------------------------------------------------------------------
@@ -99,7 +138,68 @@ def open_side(plan: Plan, life: Life, home: Path) -> Side:
 
 def calls(plan: Plan, random: Random, many: int) -> Iterator[Query]:
     for _ in range(many):
-        yield random.choice((_schema, _search, _search, _search, _search, _fetch, _fetch, _window))(plan, random)
+        yield random.choice(ASKED)(plan, random)
+
+
+def _streams(plan: Plan, random: Random) -> StreamsQuery:
+    return StreamsQuery(random.choice((None, _connection(plan, random))))
+
+
+def _metadata(plan: Plan, random: Random) -> StreamMetadataQuery:
+    return StreamMetadataQuery(_stream(plan, random), random.choice((None, _connection(plan, random))))
+
+
+def _records(plan: Plan, random: Random) -> RecordsQuery:
+    stream = _stream(plan, random)
+    return RecordsQuery(
+        stream,
+        random.choice((None, None, _connection(plan, random))),
+        fields=random.choice((None, None, (_field(plan, stream, random),))),
+        conditions=_conditions(plan, stream, random),
+        ascending=random.random() < 0.5,
+        count=random.random() < 0.3,
+        window=random.random() < 0.3,
+        limit=random.choice((1, 2, 3, 10, 100)),
+    )
+
+
+def _changes(plan: Plan, random: Random) -> RecordsQuery:
+    """A bookmark of a reader belongs to its world, so each side puts in its own."""
+    since = random.choice((BEGINNING, BOOKMARK, BOOKMARK))
+    return RecordsQuery(_stream(plan, random), changes_since=since, limit=random.choice((1, 2, 5, 100)))
+
+
+def _aggregate(plan: Plan, random: Random) -> AggregateQuery:
+    stream = _stream(plan, random)
+    asked = AggregateQuery(
+        stream,
+        conditions=_conditions(plan, stream, random),
+        limit=random.choice((1, 3, 10, 100)),
+        connection_id=random.choice((None, None, _connection(plan, random))),
+    )
+    match random.randrange(4):
+        case 0:
+            return asked
+        case 1:
+            metric: Any = random.choice(("sum", "min", "max", "count_distinct"))
+            return replace(asked, metric=metric, field=_field(plan, stream, random))
+        case 2:
+            return replace(asked, group_by=_field(plan, stream, random))
+        case _:
+            granularity: Any = random.choice(("hour", "day", "week", "month"))
+            zone = random.choice(("UTC", "Europe/Zurich", "Asia/Kathmandu"))
+            field = _field(plan, stream, random)
+            return replace(asked, group_by_time=field, granularity=granularity, time_zone=zone)
+
+
+def _conditions(plan: Plan, stream: str, random: Random) -> tuple[Condition, ...]:
+    if random.random() < 0.6:
+        return ()
+    field = _field(plan, stream, random)
+    kind = plan.streams[stream].fields.get(field, "text") if stream in plan.streams else "text"
+    value = str(value_of(random, kind, COMMON, plan.is_heavy)) if kind in SCALARS else "1"
+    comparison: Any = random.choice(("eq", "gte", "lt"))
+    return (Condition(field, comparison, value.lower() if kind == "boolean" else value),)
 
 
 def _schema(plan: Plan, random: Random) -> SchemaQuery:
@@ -131,14 +231,16 @@ def _word(plan: Plan, random: Random) -> str:
 
 def _fetch(plan: Plan, random: Random) -> FetchQuery:
     id = _id(plan, random)
-    fields = None if random.random() < 0.6 else tuple(_field(plan, id, random) for _ in range(random.randint(1, 3)))
+    fields = (
+        None if random.random() < 0.6 else tuple(_field(plan, id.stream, random) for _ in range(random.randint(1, 3)))
+    )
     return FetchQuery(id.stream, id.key, id.connection_id or None, fields)
 
 
 def _window(plan: Plan, random: Random) -> WindowQuery:
     id = _id(plan, random)
     query = WindowQuery(
-        id.stream, id.key, _field(plan, id, random), id.connection_id or None, limit=random.choice((5, 80, 4096))
+        id.stream, id.key, _field(plan, id.stream, random), id.connection_id or None, limit=random.choice((5, 80, 4096))
     )
     if random.random() < 0.5:
         return replace(query, offset=random.choice((0, 3, 40, 10_000)))
@@ -156,8 +258,8 @@ def _id(plan: Plan, random: Random) -> RecordId:
     return RecordId(connection_id(plan, connection) if connection else "", event.stream, key)
 
 
-def _field(plan: Plan, id: RecordId, random: Random) -> str:
-    fields = plan.streams[id.stream].fields if id.stream in plan.streams else {}
+def _field(plan: Plan, stream: str, random: Random) -> str:
+    fields = plan.streams[stream].fields if stream in plan.streams else {}
     return random.choice([*fields, *fields, "id", "no_such_field"])
 
 
@@ -174,6 +276,12 @@ def connection_id(plan: Plan, name: str) -> str:
     return connection_id_of(source["id"].rsplit("/", 1)[1], source["kind"], name, subject=SUBJECT)
 
 
+ASKED: tuple[Callable[[Plan, Random], Query], ...] = (
+    *(_schema, _streams, _metadata, _window, _records, _records, _records, _changes, _changes, _aggregate, _aggregate),
+    *(_search, _search, _search, _search, _fetch, _fetch),
+)
+
+
 # Doors ------------------------------------------------------------------------------------------------------------
 
 Door = Callable[[Side, Query], tuple[bytes, str | None]]
@@ -186,13 +294,33 @@ def by_port(side: Side, query: Query) -> tuple[bytes, str | None]:
         SearchQuery: side.reader.search,
         FetchQuery: side.reader.fetch,
         WindowQuery: side.reader.read_record_field,
+        RecordsQuery: side.reader.query_records,
+        AggregateQuery: side.reader.aggregate,
+        StreamsQuery: partial(streams.serve, side.services, _CALL),
+        StreamMetadataQuery: partial(stream_metadata.serve, side.services, _CALL),
     }
+    query = _with_bookmark(side, query)
     try:
-        value = reads[type(query)](query).value
+        answer = reads[type(query)](query)
+        value = answer.value if isinstance(answer, Answer) else answer
     except PdppError as refusal:
         told = (refusal.code, refusal.status, refusal.message, refusal.param, refusal.remedy, refusal.candidates)
         return repr(told).encode(), None
-    return _ordered(value), value.next_cursor if isinstance(value, SearchPage) else None
+    cursor = value.next_cursor if isinstance(value, SearchPage | RecordPage) else None
+    return _ordered(_unmarked(value)), cursor
+
+
+def _unmarked(value: Any) -> Any:
+    """Without the marks of a change feed: they are sealed, and count what happened elsewhere too."""
+    if isinstance(value, RecordPage):
+        return replace(value, next_cursor=value.next_cursor and "more", next_changes_since=None)
+    return value
+
+
+def _with_bookmark(side: Side, query: Query) -> Query:
+    if isinstance(query, RecordsQuery) and query.changes_since == BOOKMARK:
+        return replace(query, changes_since=side.bookmarks.get(query.stream, "none"))
+    return query
 
 
 def _ordered(value: object) -> bytes:
@@ -202,14 +330,20 @@ def _ordered(value: object) -> bytes:
 
 
 def by_tool(side: Side, query: Query) -> tuple[bytes, str | None]:
-    """Both channels of the tool's answer."""
-    name, arguments = _tool_call(query)
+    """Both channels of the tool's answer; what has no tool is asked by its address."""
+    if not isinstance(query, Tooled):
+        return by_rest(side, query)
+    asked = _with_bookmark(side, query)
+    assert isinstance(asked, Tooled)
+    name, arguments = _tool_call(asked)
     answer = _SERVER.call(lambda: side.reader, name, {k: v for k, v in arguments.items() if v is not None})
-    body = orjson.loads(answer)["structuredContent"]
-    return _REQUEST_ID.sub(b"req_0", answer), body.get("data", {}).get("next_cursor") if name == "search" else None
+    body = orjson.loads(answer)["structuredContent"].get("data", {})
+    if isinstance(asked, RecordsQuery):
+        answer = _MARK.sub(b"mark", answer)
+    return _REQUEST_ID.sub(b"req_0", answer), body.get("next_cursor") if name in ("search", "query_records") else None
 
 
-def _tool_call(query: Query) -> tuple[str, dict[str, Any]]:
+def _tool_call(query: Tooled) -> tuple[str, dict[str, Any]]:
     match query:
         case SchemaQuery():
             return "schema", {
@@ -236,36 +370,55 @@ def _tool_call(query: Query) -> tuple[str, dict[str, Any]]:
                 "limit_chars": None if query.q else query.limit,
                 **place,
             }
+        case RecordsQuery():
+            return "query_records", {
+                "stream": query.stream,
+                "connection_id": query.connection_id,
+                "fields": query.fields and list(query.fields),
+                "filter": filter_of(query.conditions) or None,
+                "count": "exact" if query.count else None,
+                "changes_since": query.changes_since,
+                "limit": query.limit,
+                "cursor": query.cursor,
+            }
+        case AggregateQuery():
+            grouped = query.group_by or query.group_by_time
+            return "aggregate", {
+                "stream": query.stream,
+                "metric": query.metric,
+                "field": query.field,
+                "group_by": query.group_by,
+                "group_by_time": query.group_by_time,
+                "granularity": query.granularity,
+                "time_zone": query.time_zone if query.group_by_time else None,
+                "limit": query.limit if grouped else None,
+                "filter": filter_of(query.conditions) or None,
+                "connection_id": query.connection_id,
+            }
 
 
 def by_rest(side: Side, query: Query) -> tuple[bytes, str | None]:
     """Status, headers and body."""
-    path, params = _request(query)
-    said = [(name, str(value)) for name, value in params if value is not None]
-    response = side.rest.get(f"{path}?{urlencode(said)}")
-    answer = f"{response.status_code} {sorted(response.headers.items())}\n".encode() + response.content
-    return answer, response.json().get("next_cursor") if isinstance(query, SearchQuery) else None
+    asked = _with_bookmark(side, query)
+    response = side.rest.get(_ADDRESSES[type(asked)](asked))
+    body = response.content
+    told = response.json()
+    cursor = told.get("next_cursor")
+    if isinstance(asked, RecordsQuery):  # the marks of a feed are sealed, and count what happened elsewhere too
+        for mark in (cursor, told.get("next_changes_since"), asked.cursor, asked.changes_since):
+            body = body.replace(mark.encode(), b"mark") if mark else body
+    headers = sorted((name, value) for name, value in response.headers.items() if name != "content-length")
+    return f"{response.status_code} {headers}\n".encode() + body, cursor
 
 
-def _request(query: Query) -> tuple[str, list[tuple[str, object]]]:
-    connection: tuple[str, object] = ("connection_id", query.connection_id)
-    match query:
-        case SchemaQuery():
-            return "/v1/schema", [connection, ("stream", query.stream), ("detail", "full" if query.full else None)]
-        case SearchQuery():
-            asked: list[tuple[str, object]] = [("q", query.text), ("limit", query.limit), ("cursor", query.cursor)]
-            return "/v1/search", [connection, *asked, *(("streams", name) for name in query.streams or ())]
-        case FetchQuery():
-            return _record_path(query), [connection, *(("fields", name) for name in query.fields or ())]
-        case WindowQuery():
-            place: list[tuple[str, object]] = [("offset_chars", query.offset), ("limit_chars", query.limit)]
-            if query.q:
-                place = [("q", query.q), ("before_chars", query.before)]
-            return f"{_record_path(query)}/field-window", [connection, ("field", query.field), *place]
-
-
-def _record_path(query: FetchQuery | WindowQuery) -> str:
-    return f"/v1/streams/{quote(query.stream, safe='')}/records/{quote(query.key, safe='')}"
-
-
+_ADDRESSES: dict[type, Callable[[Any], str]] = {
+    SchemaQuery: schema.encode_query,
+    SearchQuery: search.encode_query,
+    FetchQuery: fetch.encode_query,
+    WindowQuery: read_record_field.encode_query,
+    RecordsQuery: query_records.encode_query,
+    AggregateQuery: aggregate.encode_query,
+    StreamsQuery: lambda query: url("streams", connection_id=query.connection_id),
+    StreamMetadataQuery: lambda query: url("streams", query.stream, connection_id=query.connection_id),
+}
 DOORS: dict[str, Door] = {"port": by_port, "tool": by_tool, "rest": by_rest}

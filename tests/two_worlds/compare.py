@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from pdpp_server.model.queries import Query, SearchQuery
+from pdpp_server.model.queries import Query, RecordsQuery, SearchQuery
 from tests.two_worlds.ask import DOORS, Door, Side, calls, open_side
 from tests.two_worlds.plan import SECRET, Plan, plan
 
@@ -27,7 +27,8 @@ def compare(
     """
     made = plan(seed, is_heavy=is_heavy)
     left, right = (
-        open_side(made, life, folder / name) for life, name in zip(made.lives, ("left", "right"), strict=True)
+        open_side(made, life, after, folder / name)
+        for life, after, name in zip(made.lives, made.afterwards, ("left", "right"), strict=True)
     )
     tally = _telling(made)
     random = Random(-seed)
@@ -48,18 +49,26 @@ def compare(
 def _ask_both(left: Side, right: Side, door: Door, query: Query, where: str) -> Counter[str]:
     """One call, and the pages that follow it."""
     tally: Counter[str] = Counter()
+    asked = query, query
     for _ in range(PAGES_MAX):
-        (told, cursor), (other, _) = door(left, query), door(right, query)
+        (told, cursor), (other, theirs) = door(left, asked[0]), door(right, asked[1])
         if told != other:
             raise Difference(f"{where}: {query}\n{_first_difference(told, other)}")
         tally["calls"] += 1
         tally["bounded"] += b"complete=False" in told
         tally["refused"] += b"error" in told[:40] or told.startswith(b"('")
-        if cursor is None or not isinstance(query, SearchQuery):
+        tally[type(query).__name__] += 1
+        if cursor is None or not isinstance(query, SearchQuery | RecordsQuery):
             break
         tally["followed"] += 1
-        query = replace(query, cursor=cursor)
+        asked = _followed(query, cursor), _followed(query, theirs)
     return tally
+
+
+def _followed(query: SearchQuery | RecordsQuery, cursor: str | None) -> Query:
+    if isinstance(query, RecordsQuery) and query.changes_since:
+        return replace(query, changes_since=None, cursor=cursor)
+    return replace(query, cursor=cursor)
 
 
 def _telling(made: Plan) -> Counter[str]:

@@ -1,7 +1,7 @@
 """A random source, grant and life, and a twin of that life which differs only in what the grant hides."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
@@ -22,6 +22,8 @@ _DAY = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 _ROLES = (None, None, "primary-title", "primary-body", "actor", "secondary")
 
 Json = dict[str, Any]
+Name = tuple[str, str, tuple[str, ...]]  # connection, stream and key of a record
+EXTRA = "an account nobody granted"
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Grown:
     key: tuple[str, ...]
     lexical: tuple[str, ...]
     consent_time: str | None
+    cursor: str | None  # the field that orders pages
     connections: tuple[str, ...] = ()  # names; empty where the stream is not granted
     granted: frozenset[str] = frozenset()
     since: str | None = None
@@ -79,6 +82,7 @@ class Plan:
     document: Json
     streams: dict[str, Grown]
     lives: tuple[Life, Life]
+    afterwards: tuple[Life, Life]  # what happened after a reader had set its bookmarks
     visible: list[Event] = field(default_factory=list[Event])
     hidden: list[Event] = field(default_factory=list[Event])  # of either world
 
@@ -97,6 +101,9 @@ class Plan:
         return any(one.connections and one.consent_time not in {None, *one.granted} for one in self.streams.values())
 
 
+_NOTHING = Life((), ()), Life((), ())
+
+
 def plan(seed: int, *, is_heavy: bool = False) -> Plan:
     """A heavy plan has one stream with many records that share a word: more than a bounded ranking looks at."""
     random = Random(seed)
@@ -107,8 +114,11 @@ def plan(seed: int, *, is_heavy: bool = False) -> Plan:
     granted = random.sample(sorted(streams), random.randint(1, len(streams)))
     streams |= {name: _granted(random, streams[name], names) for name in granted}
     document = _document(seed, streams)
-    made = Plan(seed, is_heavy, document, streams, (Life((), ()), Life((), ())))
-    made.lives = _lives(random, made, names)
+    made = Plan(seed, is_heavy, document, streams, _NOTHING, _NOTHING)
+    everywhere = _everywhere(random, names), _everywhere(random, names)
+    shown: set[Name] = set()
+    made.lives = _lives(random, made, names, everywhere, shown)
+    made.afterwards = _lives(random, made, names, everywhere, shown)
     return made
 
 
@@ -123,7 +133,10 @@ def _grown(random: Random, name: str) -> Grown:
     times = [field for field, kind in fields.items() if kind in {"date-time", "date"}]
     key = ("id",) if random.random() < 0.7 else ("id", "part")
     lexical = random.sample(texts, random.randint(1, len(texts)))
-    return Grown(name, fields, key, tuple(lexical), random.choice(times) if times and random.random() < 0.8 else None)
+    consent_time = random.choice(times) if times and random.random() < 0.8 else None
+    scalars = [field for field, kind in fields.items() if kind in SCALARS]
+    cursor = random.choice((consent_time, random.choice(scalars), None))
+    return Grown(name, fields, key, tuple(lexical), consent_time, cursor)
 
 
 def _granted(random: Random, stream: Grown, names: list[str]) -> Grown:
@@ -132,17 +145,13 @@ def _granted(random: Random, stream: Grown, names: list[str]) -> Grown:
     days = sorted(random.sample(range(30), 2))
     since, until = (iso(_DAY + timedelta(days=day, hours=random.randint(-6, 6))) for day in days)
     keys = frozenset(_key_text(_key(stream, number)) for number in range(400) if random.random() < 0.7)
-    return Grown(
-        stream.name,
-        stream.fields,
-        stream.key,
-        stream.lexical,
-        stream.consent_time,
-        tuple(random.sample(names, random.randint(1, len(names)))),
-        frozenset({*fields, *stream.key}),
-        since if bounded and random.random() < 0.8 else None,
-        until if bounded else None,
-        keys if random.random() < 0.25 else None,
+    return replace(
+        stream,
+        connections=tuple(random.sample(names, random.randint(1, len(names)))),
+        granted=frozenset({*fields, *stream.key}),
+        since=since if bounded and random.random() < 0.8 else None,
+        until=until if bounded else None,
+        resources=keys if random.random() < 0.25 else None,
     )
 
 
@@ -176,10 +185,25 @@ def _stream_document(random: Random, stream: Grown) -> Json:
     }
     if stream.consent_time:
         document["consent_time_field"] = stream.consent_time
-        document["query"]["range_filters"] = {stream.consent_time: ["gte", "lt"]}
+    if stream.cursor:
+        document["cursor_field"] = stream.cursor
+    kinds = {kind: [name for name, of in stream.fields.items() if of == kind] for kind in _SCHEMAS}
+    numbers, times = kinds["integer"] + kinds["number"], kinds["date-time"] + kinds["date"]
+    scalars = [name for name, kind in stream.fields.items() if kind in SCALARS]
+    document["query"]["range_filters"] = {name: ["gte", "lt"] for name in numbers + times}
+    document["query"]["aggregations"] = {
+        "count": True,
+        "sum": numbers,
+        "min": numbers + times,
+        "max": numbers + times,
+        "count_distinct": scalars,
+        "group_by": scalars,
+        "group_by_time": times,
+    }
     return document
 
 
+SCALARS = {"text", "integer", "number", "boolean", "date-time", "date"}
 _SCHEMAS: dict[str, Json] = {
     "text": {"type": "string"},
     "integer": {"type": "integer"},
@@ -210,17 +234,25 @@ def _selection(stream: Grown, connection_ids: dict[str, str]) -> Json:
 # Lives ------------------------------------------------------------------------------------------------------------
 
 
-def _lives(random: Random, plan: Plan, names: list[str]) -> tuple[Life, Life]:
-    """Both worlds see the same visible events in the same order; everything between and beneath them differs."""
+def _everywhere(random: Random, names: list[str]) -> list[str]:
+    """The accounts of one world: sometimes with one that nobody granted, first or last."""
+    return random.choice((names, [EXTRA, *names], [*names, EXTRA], [EXTRA, *names], [*names, EXTRA]))
+
+
+def _lives(
+    random: Random, plan: Plan, names: list[str], everywhere: tuple[list[str], list[str]], shown: set[Name]
+) -> tuple[Life, Life]:
+    """Both worlds see the same visible events in the same order; everything between and beneath them differs.
+
+    `shown` holds the records that were ever visible: nothing hidden happens to those, but what the worlds share.
+    """
     shared = list(_visible_events(random, plan, names))
+    shown |= {(event.connection, event.stream, event.key) for event in shared}
     lives: list[Life] = []
-    extra = "an account nobody granted"
     for side in range(2):
-        with_extra = random.random() < 0.8
-        everywhere = [extra, *names] if with_extra and side == 0 else [*names, extra] if with_extra else names
         words = COMMON + SECRET[3 * side : 3 * side + 5]
-        events = list(_one_side(random, plan, shared, everywhere, words))
-        lives.append(Life(tuple(everywhere), tuple(_cut(random, events))))
+        events = list(_one_side(random, plan, shared, everywhere[side], words, shown))
+        lives.append(Life(tuple(everywhere[side]), tuple(_cut(random, events))))
     return lives[0], lives[1]
 
 
@@ -236,14 +268,15 @@ def _visible_events(random: Random, plan: Plan, names: list[str]) -> Iterator[Ev
         yield event
         if random.random() < 0.1:
             yield Event(connection, stream.name, event.key, None, event.emitted_at)
+        elif stream.since and random.random() < 0.1:  # it leaves the window of the grant
+            yield replace(event, data={**event.data, stream.consent_time or "": "2020-01-01"})
 
 
 def _one_side(
-    random: Random, plan: Plan, shared: list[Event], names: Sequence[str], words: Sequence[str]
+    random: Random, plan: Plan, shared: list[Event], names: Sequence[str], words: Sequence[str], shown: set[Name]
 ) -> Iterator[Event]:
     """The shared events, with hidden values of this side, and hidden events around them."""
-    shown = {(event.connection, event.stream, event.key) for event in shared}
-    known: set[tuple[str, str, tuple[str, ...]]] = set()
+    known: set[Name] = set()
     for event in shared:
         stream = plan.streams[event.stream]
         for _ in range(random.choice((0, 1, 2, 4))):
@@ -256,9 +289,10 @@ def _one_side(
             plan.hidden.append(past)
             yield past
         known.add(name)
-        for _ in range(random.choice((1, 1, 1, 2))):  # a second version that differs in hidden fields alone
+        for version in range(random.choice((1, 1, 1, 2))):  # a second one that differs in hidden fields and its time
             data = _side_data(random, plan, stream, event.data, words)
-            told = Event(event.connection, event.stream, event.key, data, event.emitted_at)
+            emitted_at = _moment(random) if version else event.emitted_at
+            told = Event(event.connection, event.stream, event.key, data, emitted_at)
             plan.visible.append(told)
             yield told
 
@@ -267,7 +301,7 @@ def _hidden_events(
     random: Random,
     plan: Plan,
     names: Sequence[str],
-    shown: set[tuple[str, str, tuple[str, ...]]],
+    shown: set[Name],
     words: Sequence[str],
 ) -> Iterator[Event]:
     stream, connection = random.choice(list(plan.streams.values())), random.choice(names)
@@ -297,7 +331,7 @@ def _side_data(random: Random, plan: Plan, stream: Grown, data: Json, words: Seq
     changed = {name: value for name, value in data.items() if name in keeps}
     for name, kind in stream.fields.items():
         if name not in keeps and random.random() < 0.8:
-            changed[name] = _value(random, kind, words, plan.is_heavy)
+            changed[name] = value_of(random, kind, words, plan.is_heavy)
     return changed
 
 
@@ -308,9 +342,12 @@ def _event(
     data: Json = dict(zip(stream.key, key, strict=True))
     for name, kind in stream.fields.items():
         if random.random() < 0.85 or name == "body":
-            data[name] = _value(random, kind, words, plan.is_heavy)
-    emitted_at = iso(_DAY + timedelta(days=random.randint(0, 30), minutes=random.randint(0, 600)))
-    return Event(connection, stream.name, key, data, emitted_at)
+            data[name] = value_of(random, kind, words, plan.is_heavy)
+    return Event(connection, stream.name, key, data, _moment(random))
+
+
+def _moment(random: Random) -> str:
+    return iso(_DAY + timedelta(days=random.randint(0, 30), minutes=random.randint(0, 600)))
 
 
 def _key(stream: Grown, number: int) -> tuple[str, ...]:
@@ -322,7 +359,7 @@ def _key_text(key: tuple[str, ...]) -> str:
     return key[0] if len(key) == 1 else "[" + ",".join(f'"{part}"' for part in key) + "]"
 
 
-def _value(random: Random, kind: str, words: Sequence[str], is_heavy: bool) -> Any:
+def value_of(random: Random, kind: str, words: Sequence[str], is_heavy: bool) -> Any:
     moment = _DAY + timedelta(days=random.randint(0, 30), hours=random.randint(-12, 11), minutes=random.randint(0, 59))
     match kind:
         case "text":
@@ -351,11 +388,12 @@ def _text(random: Random, words: Sequence[str]) -> str:
 
 
 def _cut(random: Random, events: list[Event]) -> Iterator[tuple[Event, ...]]:
-    """Into deliveries of one connection each, of any size; the order inside a connection stays."""
-    open_batches: dict[str, list[Event]] = {}
+    """Into deliveries of one connection each, of any size, in the order of the events."""
+    batch: list[Event] = []
     for event in events:
-        batch = open_batches.setdefault(event.connection, [])
+        if batch and (batch[0].connection != event.connection or random.random() < 0.1):
+            yield tuple(batch)
+            batch = []
         batch.append(event)
-        if random.random() < 0.05:
-            yield tuple(open_batches.pop(event.connection))
-    yield from (tuple(batch) for batch in open_batches.values())
+    if batch:
+        yield tuple(batch)

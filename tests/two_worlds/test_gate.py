@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from pdpp_server.grants.permitted import Scope
-from pdpp_server.store import fetch, schema, search
+from pdpp_server.store import aggregate, changes, fetch, query_records, records, schema, search, streams
 from pdpp_server.store.scope import reaches
 from tests.requirements import requirement
 from tests.two_worlds.compare import Difference, compare
@@ -19,6 +20,7 @@ LIGHT = [range(first, first + 8) for first in (1, 9, 17, 25)]
 HEAVY = [range(first, first + 4) for first in (101, 105)]
 SOAK = range(1000, 1400)
 CALLS_EACH = 60
+ASKED = ("RecordsQuery", "AggregateQuery", "StreamsQuery", "StreamMetadataQuery", "SearchQuery", "FetchQuery")
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +53,7 @@ def test_two_worlds_that_differ_only_in_what_is_hidden_answer_with_the_same_byte
     tally = compared(seeds, tmp_path)
 
     assert tally["calls"] >= len(seeds) * CALLS_EACH
-    assert all(tally[what] for what in ("refused", "followed", "words_of_one_world", "hidden_times")), tally
+    assert all(tally[what] for what in ("refused", "followed", "words_of_one_world", "hidden_times", *ASKED)), tally
 
 
 @pytest.mark.parametrize("seeds", HEAVY, ids=str)
@@ -117,8 +119,35 @@ def look_at_the_newest_by_a_hidden_time(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(search, "_shows_its_order", lambda _: True)
 
 
+def order_pages_by_a_hidden_field(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query_records, "_position_field", lambda reach: reach.place.position)
+
+
+def count_hidden_records_in_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aggregate, "reaches", lambda c, layout, scope: reaches(c, layout, unbounded(scope)))
+
+
+def tell_of_changes_in_hidden_fields(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(changes, "projected", lambda _, data: orjson.dumps(data))
+
+
+def renew_the_time_with_a_hidden_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records.Showing, "_seen_since", lambda _, row: row.emitted_at)
+
+
+def date_a_stream_by_hidden_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    newest = "select emitted_at from records where sid = ? order by version desc limit 1"
+    latest = lambda reading, reach: reading.connection.execute(newest, (reach.place.sid,)).get  # noqa: E731
+    monkeypatch.setattr(streams, "last_seen_change", latest)
+
+
 FAULTS = {
     show_every_record_by_its_id: False,
+    order_pages_by_a_hidden_field: False,
+    count_hidden_records_in_numbers: False,
+    tell_of_changes_in_hidden_fields: False,
+    renew_the_time_with_a_hidden_change: False,
+    date_a_stream_by_hidden_changes: False,
     count_what_is_hidden: False,
     weigh_words_by_what_is_hidden: False,
     look_for_words_in_every_field: False,

@@ -32,14 +32,29 @@ def test_each_setting_is_read_from_its_variable() -> None:
             "PDPP_LOG_SYNC": "full",
             "PDPP_CORE_STRICT": "1",
             "PDPP_READ_DEADLINE_MS": "250",
+            "PDPP_CHANGE_HISTORY_LIMIT": "9",
             "PDPP_SLOW_MS": "0",
             "PDPP_METRICS_REMOTE": "1",
+            "PDPP_RATE_PER_SECOND": "0",
+            "PDPP_RATE_BURST": "7",
             "PATH": "/bin",
         }
     )
 
     assert settings == Settings(
-        Path("/srv/pdpp"), "https://Me.example:8443", "::1", 0, ("nas.local", "::2"), "full", True, 250, 0, True
+        Path("/srv/pdpp"),
+        "https://Me.example:8443",
+        "::1",
+        0,
+        ("nas.local", "::2"),
+        "full",
+        True,
+        250,
+        9,
+        0,
+        True,
+        0,
+        7,
     )
 
 
@@ -66,6 +81,8 @@ def test_each_setting_is_read_from_its_variable() -> None:
         ("PDPP_READ_DEADLINE_MS", "0"),
         ("PDPP_SLOW_MS", "1.5"),
         ("PDPP_METRICS_REMOTE", ""),
+        ("PDPP_RATE_PER_SECOND", "-1"),
+        ("PDPP_RATE_BURST", "0"),
     ],
 )
 def test_a_bad_value_is_refused_by_name(name: str, value: str) -> None:
@@ -83,3 +100,18 @@ def test_a_refused_value_is_not_repeated() -> None:
 def test_every_setting_has_a_variable_and_a_sentence() -> None:
     assert len(variables()) == len(fields(Settings)) == len({variable.name for variable in variables()})
     assert all(variable.says.endswith(".") and variable.name.startswith("PDPP_") for variable in variables())
+
+
+def test_another_server_is_set_by_its_address_a_time_and_whether_it_needs_tls() -> None:
+    given = {
+        "PDPP_PROVIDER_URL": "http://nas.local:8787/pdpp/",
+        "PDPP_PROVIDER_TIMEOUT_MS": "900",
+        "PDPP_PROVIDER_PLAIN_HTTP": "1",
+    }
+    settings = Settings.from_environ(given)
+
+    assert (settings.provider_url, settings.provider_timeout_ms) == ("http://nas.local:8787/pdpp", 900)
+    assert settings.provider_plain_http
+    for name in given:
+        with pytest.raises(InvalidSetting, match=name):
+            Settings.from_environ({name: "never"})

@@ -1,6 +1,6 @@
 """One owner's whole server in a folder: services on a clock that stands still, the owner's desk, readers."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Any
 from pdpp_server.model.ingest import Incoming, Receipt
 from pdpp_server.port.local import LocalReader
 from pdpp_server.port.owner import Owner
+from pdpp_server.port.reader import Reader
 from pdpp_server.reads.services import Services, open_services
 from pdpp_server.store.log import DisclosureLog
 from pdpp_server.wire.grants import decode_selection
@@ -40,13 +41,14 @@ class World:
     token: str
     grant_id: str
     owner_token: str
+    open_reader: Callable[[str], Reader] | None = None  # where it is read from outside: see tests/worlds/served.py
 
     @property
-    def reader(self) -> LocalReader:
+    def reader(self) -> Reader:
         return self.reader_of(self.token)
 
-    def reader_of(self, token: str) -> LocalReader:
-        return LocalReader(self.services, token)
+    def reader_of(self, token: str) -> Reader:
+        return self.open_reader(token) if self.open_reader else LocalReader(self.services, token)
 
     def both(self, stream: str, **narrowing: Any) -> dict[str, Any]:
         """A stream of both accounts, for `grant`; narrow it with fields, time_range or resources."""

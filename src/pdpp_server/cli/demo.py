@@ -130,6 +130,12 @@ def _journey(home: Home, package: Issued) -> None:
     _call(reader, step["tool"], {**step["arguments"], "limit_chars": WINDOW_CHARS})
     _say("And the best hit of all, whole:")
     _call(reader, "fetch", {"id": first})
+    _say("How many notes there are of each month, without reading one:")
+    notes = {"stream": "notes", "connection_id": step["arguments"]["id"].partition("/")[0]}
+    months = {"metric": "count", "group_by_time": "written_at", "granularity": "month"}
+    _call(reader, "aggregate", {**notes, **months, "limit": 6})
+    _say("The newest of them, a few at a time; the cursor goes on where this page ends:")
+    _call(reader, "query_records", {**notes, "fields": ["title", "written_at"], "limit": 3, "count": "exact"})
     _say("What was not agreed to stays out, and the refusal says why:")
     _call(reader, "fetch", {"id": first, "fields": ["sender_phone"]})
     _say("What the owner sees, newest first (pdpp activity):")

@@ -13,11 +13,18 @@ VERBS = {
     "mcp": ("group", "mcp"),
     "serve": ("serve", "serve"),
     "schema": ("read", "schema"),
+    "query": ("read", "query"),
+    "aggregate": ("read", "aggregate"),
     "search": ("read", "search"),
     "fetch": ("read", "fetch"),
     "read": ("read", "read"),
     "activity": ("activity", "activity"),
     "owner": ("owner", "owner"),
+    "export": ("export", "export"),
+    "backup": ("backup", "backup"),
+    "restore": ("restore", "restore"),
+    "doctor": ("doctor", "doctor"),
+    "openapi": ("openapi", "openapi"),
 }
 
 
@@ -63,14 +70,18 @@ def pdpp(context: click.Context) -> None:
 @click.option(
     "--client", metavar="NAME", help="The saved client whose grant applies; needed only where there are several."
 )
-def mcp(client: str | None) -> None:
+@click.option("--provider-url", metavar="URL", help="Read from that server instead of this home.")
+def mcp(client: str | None, provider_url: str | None) -> None:
     """Serve this home to one local agent (MCP over stdio).
 
     An agent starts this by itself; no server has to run. It reads with the token that `pdpp grants create --save` kept
-    for that client, or with the one in PDPP_ACCESS_TOKEN.
+    for that client, or with the one in PDPP_ACCESS_TOKEN. With --provider-url, or PDPP_PROVIDER_URL, the records are
+    those of any PDPP server, read with a client's token of that server.
 
     \b
     Example, for an agent that is configured by a command:
       claude mcp add my-data -- pdpp mcp --client my-agent
     """
-    raise click.UsageError(f"`mcp` is the first word: pdpp mcp{f' --client {client}' if client else ''}")
+    given = {"--client": client, "--provider-url": provider_url}
+    words = "".join(f" {name} {value}" for name, value in given.items() if value)
+    raise click.UsageError(f"`mcp` is the first word: pdpp mcp{words}")

@@ -32,7 +32,11 @@ def read_settings() -> Settings:
 
 def services_of(settings: Settings) -> Services:
     return open_services(
-        settings.home, now=now, log_sync=settings.log_sync, read_seconds=settings.read_deadline_ms / 1000
+        settings.home,
+        now=now,
+        log_sync=settings.log_sync,
+        read_seconds=settings.read_deadline_ms / 1000,
+        change_history_limit=settings.change_history_limit,
     )
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from pdpp_server.errors import PdppError
     from pdpp_server.port.reader import Reader
+    from pdpp_server.settings import Settings
 
 OTHER, USAGE_ERROR, UNUSABLE = 1, 64, 78
 
@@ -26,6 +27,7 @@ def _run(arguments: Sequence[str]) -> int:
 
     from pdpp_server.cli.group import pdpp
     from pdpp_server.errors import PdppError, Unauthenticated
+    from pdpp_server.port.credentials import CredentialError
     from pdpp_server.settings import InvalidSetting
 
     _print_anything()
@@ -38,6 +40,9 @@ def _run(arguments: Sequence[str]) -> int:
     except PdppError as refusal:
         _say(_refusal_line(refusal))
         return UNUSABLE if isinstance(refusal, Unauthenticated) else OTHER
+    except CredentialError as refusal:
+        _say(str(refusal))
+        return refusal.exit_code
     except InvalidSetting as error:
         _say(str(error))
         return USAGE_ERROR
@@ -58,13 +63,18 @@ def _mcp(arguments: Sequence[str]) -> int:
     from pdpp_server.store.peek import token_kind
 
     home = os.path.expanduser(os.environ.get("PDPP_HOME") or _usual_home())  # noqa: PTH111 - pathlib is dear to import
-    return stdio.main(
-        arguments,
-        os.environ,
-        home=home,
-        token_kind=lambda token: token_kind(home, token),
-        open_reader=_local_reader,
-    )
+    try:
+        return stdio.main(
+            arguments,
+            os.environ,
+            home=home,
+            token_kind=lambda token: token_kind(home, token),
+            open_reader=_local_reader,
+            open_provider=_network_reader,
+        )
+    except OSError as trouble:
+        _say(_trouble_line(trouble))
+        return OTHER
 
 
 def _usual_home() -> str:
@@ -74,17 +84,29 @@ def _usual_home() -> str:
 
 
 def _local_reader(token: str) -> Reader:
-    """Opened when the first answers have left already, so that a wrong setting is told to whoever asks."""
-    from pdpp_server.cli.home import read_settings, services_of
-    from pdpp_server.errors import ServerTrouble
+    from pdpp_server.cli.home import services_of
     from pdpp_server.port.local import LocalReader
+
+    settings = _settings()
+    return LocalReader(services_of(settings), token, settings.public_url)
+
+
+def _network_reader(address: str, token: str) -> Reader:
+    from pdpp_server.cli.provider import open_provider
+
+    return open_provider(_settings(), address, token)
+
+
+def _settings() -> Settings:
+    """Read when the first answers have left already, so that a wrong setting is told to whoever asks."""
+    from pdpp_server.cli.home import read_settings
+    from pdpp_server.errors import ServerTrouble
     from pdpp_server.settings import InvalidSetting
 
     try:
-        settings = read_settings()
+        return read_settings()
     except InvalidSetting as error:
         raise ServerTrouble(str(error), remedy="The owner must mend it where the adapter is started.") from error
-    return LocalReader(services_of(settings), token, settings.public_url)
 
 
 def _refusal_line(refusal: PdppError) -> str:

@@ -1,29 +1,60 @@
-"""`pdpp schema|search|fetch|read`: the same answers an agent gets, in a terminal."""
+"""`pdpp schema|query|aggregate|search|fetch|read`: the same answers an agent gets, in a terminal."""
 
-from collections.abc import Callable
+import os
+import re
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
 import click
 import orjson
 
-from pdpp_server.cli.home import Home, now, open_home
+from pdpp_server.cli.home import Home, now, open_home, read_settings
 from pdpp_server.cli.terminal import json_option, print_json
 from pdpp_server.errors import Unauthenticated
 from pdpp_server.mcp.server import McpServer
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.model.times import iso
+from pdpp_server.port.address import server_address
+from pdpp_server.port.credentials import find_token
 from pdpp_server.port.local import LocalReader
+from pdpp_server.port.reader import Reader
+
+PROVIDER, CLIENT = "--provider-url", "--client"
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
+def _elsewhere_option(name: str, metavar: str, says: str) -> Callable[[Verb], Verb]:
+    """Kept beside the verb's own arguments: whose records are read does not change what is asked of them."""
+
+    def keep(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+        context.meta[name] = value
+
+    return click.option(name, metavar=metavar, help=says, expose_value=False, callback=keep)
+
+
 def grant_option(verb: Verb) -> Verb:
     says = "Read as that grant's client would; needed only where there are several grants."
-    return click.option("--grant", metavar="ID", help=says)(json_option(verb))
+    with_provider = _elsewhere_option(PROVIDER, "URL", "Read from that server instead of this home.")(json_option(verb))
+    with_client = _elsewhere_option(CLIENT, "NAME", "The saved client of that server whose token is used.")(
+        with_provider
+    )
+    return click.option("--grant", metavar="ID", help=says)(with_client)
 
 
 connection_option = partial(click.option, "--connection", metavar="ID", help="Only that connection.")
+filter_option = partial(
+    click.option,
+    "--filter",
+    "filters",
+    multiple=True,
+    metavar="FIELD=VALUE",
+    help="Only records with that value; also FIELD>=VALUE, >, <=, <. May be given several times.",
+)
+_FILTER = re.compile(r"([^=<>]+)(=|>=|>|<=|<)(.*)", re.DOTALL)
+_OPERATORS = {">=": "gte", ">": "gt", "<=": "lte", "<": "lt"}
 
 
 @click.command()
@@ -41,6 +72,107 @@ def schema(stream: str | None, connection: str | None, full: bool, grant: str | 
     """
     arguments = {"stream": stream, "connection_id": connection, "detail": "full" if full else None}
     return _show("schema", arguments, grant, as_json=as_json)
+
+
+@click.command()
+@click.argument("stream")
+@filter_option()
+@click.option("--sort", metavar="[-]FIELD", help="By that field; with a minus before it from the last to the first.")
+@click.option("--fields", metavar="A,B", help="Only these fields.")
+@click.option("--view", metavar="NAME", help="The fields of a declared view.")
+@click.option("--expand", metavar="A,B", help="Related records too; A:3 for at most three of them.")
+@click.option("--count", is_flag=True, help="Say how many there are in all.")
+@click.option("--limit", type=int, help="At most so many records.")
+@click.option("--cursor", help="Go on where an earlier answer ended.")
+@click.option("--changes-since", metavar="MARK", help="What changed since `beginning`, or since a kept mark.")
+@connection_option()
+@grant_option
+def query(
+    stream: str,
+    filters: tuple[str, ...],
+    sort: str | None,
+    fields: str | None,
+    view: str | None,
+    expand: str | None,
+    count: bool,
+    limit: int | None,
+    cursor: str | None,
+    changes_since: str | None,
+    connection: str | None,
+    grant: str | None,
+    as_json: bool,
+) -> int:
+    """As an agent sees it: the records of one stream.
+
+    \b
+    Example:
+      pdpp query notes --filter "written_at>=2026-01-01" --limit 5
+      pdpp query notes --changes-since beginning
+    """
+    relations = [name.partition(":") for name in _listed(expand) or ()]
+    arguments = {
+        "stream": stream,
+        "filter": _typed(filters),
+        "sort": sort,
+        "fields": _listed(fields),
+        "view": view,
+        "expand": [name for name, _, _ in relations] or None,
+        "expand_limit": {name: int(most) if most.isdecimal() else most for name, _, most in relations if most} or None,
+        "count": "exact" if count else None,
+        "limit": limit,
+        "cursor": cursor,
+        "changes_since": changes_since,
+        "connection_id": connection,
+    }
+    return _show("query_records", arguments, grant, as_json=as_json)
+
+
+@click.command()
+@click.argument("stream")
+@click.option("--metric", default="count", help="count (unless told), sum, min, max or count_distinct.")
+@click.option("--field", help="Of which field; for every metric but count.")
+@filter_option()
+@click.option("--group-by", metavar="FIELD", help="Count for each value of that field.")
+@click.option("--group-by-time", metavar="FIELD", help="Count for each period, by that field.")
+@click.option("--granularity", metavar="PERIOD", help="minute, hour, day, week, month, quarter or year.")
+@click.option("--time-zone", metavar="ZONE", help="Whose clock the periods follow; UTC unless told.")
+@click.option("--limit", type=int, help="At most so many groups.")
+@connection_option()
+@grant_option
+def aggregate(
+    stream: str,
+    metric: str,
+    field: str | None,
+    filters: tuple[str, ...],
+    group_by: str | None,
+    group_by_time: str | None,
+    granularity: str | None,
+    time_zone: str | None,
+    limit: int | None,
+    connection: str | None,
+    grant: str | None,
+    as_json: bool,
+) -> int:
+    """As an agent sees it: numbers about the records of one stream.
+
+    \b
+    Example:
+      pdpp aggregate notes
+      pdpp aggregate notes --group-by-time written_at --granularity month
+    """
+    arguments = {
+        "stream": stream,
+        "metric": metric,
+        "field": field,
+        "group_by": group_by,
+        "group_by_time": group_by_time,
+        "granularity": granularity,
+        "time_zone": time_zone,
+        "limit": limit,
+        "filter": _typed(filters),
+        "connection_id": connection,
+    }
+    return _show("aggregate", arguments, grant, as_json=as_json)
 
 
 @click.command()
@@ -90,8 +222,8 @@ def fetch(id: str, fields: str | None, connection: str | None, grant: str | None
     Example:
       pdpp fetch cin_0123456789abcdef01234567/notes:n-008 --fields title,written_at
     """
-    named = [name.strip() for name in fields.split(",")] if fields is not None else None
-    return _show("fetch", {"id": id, "fields": named, "connection_id": connection}, grant, as_json=as_json)
+    arguments = {"id": id, "fields": _listed(fields), "connection_id": connection}
+    return _show("fetch", arguments, grant, as_json=as_json)
 
 
 @click.command()
@@ -122,16 +254,33 @@ def read(
     return _show("read_record_field", {"id": id, "field_path": field, **place}, grant, as_json=as_json)
 
 
-def answer_to(reader: LocalReader, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+def _listed(names: str | None) -> list[str] | None:
+    return [name.strip() for name in names.split(",")] if names is not None else None
+
+
+def _typed(filters: tuple[str, ...]) -> dict[str, Any] | None:
+    """`a=1` and `b>=2` as the typed filter that the tool takes; two bounds of one field are one range."""
+    typed: dict[str, Any] = {}
+    for given in filters:
+        found = _FILTER.fullmatch(given)
+        if found is None:
+            raise click.UsageError("--filter is FIELD=VALUE, or FIELD with >=, >, <= or < and VALUE.")
+        field, operator, value = found[1].strip(), found[2], found[3].strip()
+        bounds = {_OPERATORS[operator]: value} if operator in _OPERATORS else value
+        known = typed.get(field)
+        typed[field] = {**known, **bounds} if isinstance(known, dict) and isinstance(bounds, dict) else bounds
+    return typed or None
+
+
+def answer_to(reader: Reader, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """The result of one tool call, exactly as an agent receives it."""
     return orjson.loads(McpServer(TOOLS).call(lambda: reader, tool, arguments))
 
 
 def _show(tool: str, arguments: dict[str, Any], grant: str | None, *, as_json: bool) -> int:
     given = {name: value for name, value in arguments.items() if value is not None}
-    with open_home() as home:
-        token = home.owner.preview_token(grant or _only_grant(home))
-        result = answer_to(LocalReader(home.services, token, home.settings.public_url), tool, given)
+    with _reader(grant) as reader:
+        result = answer_to(reader, tool, given)
     refused = result.get("isError", False)
     structured: dict[str, Any] = result["structuredContent"]
     if as_json:
@@ -141,6 +290,29 @@ def _show(tool: str, arguments: dict[str, Any], grant: str | None, *, as_json: b
     if refused and (request_id := structured["error"].get("request_id")):
         click.echo(f"request id: {request_id}", err=True)
     return 1 if refused else 0
+
+
+@contextmanager
+def _reader(grant: str | None) -> Generator[Reader, None, None]:
+    """This home's records as that grant shows them, or another server's as its token shows them."""
+    settings, meta = read_settings(), click.get_current_context().meta
+    url: str | None = meta[PROVIDER] or (None if grant else settings.provider_url)
+    if url is None:
+        with open_home(settings) as home:
+            token = home.owner.preview_token(grant or _only_grant(home))
+            yield LocalReader(home.services, token, settings.public_url)
+        return
+    if grant:
+        raise click.UsageError(f"--grant names a grant of this home; it does not go with {PROVIDER}.")
+    try:
+        address = server_address(url, plain_http=settings.provider_plain_http)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    from pdpp_server.cli.provider import open_provider  # noqa: PLC0415 - this home's records need no HTTP client
+
+    token = find_token(str(settings.home), os.environ, meta[CLIENT], now=iso(now()), provider=address)
+    with closing(open_provider(settings, address, token)) as reader:
+        yield reader
 
 
 def _only_grant(home: Home) -> str:

@@ -51,6 +51,7 @@ def serve(host: str | None, port: int | None) -> None:
     server = server_of(create_app(replace(chosen, port=listening.getsockname()[1])))
     click.echo(f"Serving {chosen.home} at {chosen.public_url or address}")
     click.echo(f"  {address}/v1/schema    what a token may read (Authorization: Bearer TOKEN)")
+    click.echo(f"  {address}/mcp          the tools of agents, with a client's token")
     click.echo(f"  {address}/healthz      whether all is well")
     click.echo("Ctrl-C ends it.")
     try:

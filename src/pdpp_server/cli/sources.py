@@ -1,23 +1,25 @@
-"""`pdpp sources`: what was brought in, how much, from when to when, how fresh, and what was rejected."""
+"""`pdpp sources`: what was brought in, how much, from when to when, how fresh, what was rejected; and taking it out."""
 
 import re
 from typing import Any
 
 import click
 
-from pdpp_server.cli.home import Home, named_home, open_home, shell_line
-from pdpp_server.cli.terminal import counted, json_option, moment, print_columns, print_json
+from pdpp_server.cli.home import Home, named_home, now, open_home, shell_line
+from pdpp_server.cli.terminal import connection_name, counted, json_option, moment, print_columns, print_json
 from pdpp_server.errors import ConnectionNotFound
 from pdpp_server.evidence.text import quoted, visible
+from pdpp_server.model.grants import Grant
 from pdpp_server.model.ingest import Rejection
-from pdpp_server.model.times import iso_micros
+from pdpp_server.model.times import iso, iso_micros
 from pdpp_server.store.sources import StoredSource, StoredStream
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @click.option("--rejected", metavar="CONNECTION", help="The rejected lines of that connection (its id or its name).")
 @json_option
-def sources(rejected: str | None, as_json: bool) -> None:
+@click.pass_context
+def sources(context: click.Context, rejected: str | None, as_json: bool) -> None:
     """What was brought in: streams, counts, times, rejected lines.
 
     \b
@@ -25,6 +27,10 @@ def sources(rejected: str | None, as_json: bool) -> None:
       pdpp sources
       pdpp sources --rejected "My notes"
     """
+    if context.invoked_subcommand is not None:
+        if rejected is not None or as_json:
+            raise click.UsageError(f"Options of `sources` itself do not go with `{context.invoked_subcommand}`.")
+        return
     with open_home() as home:
         if rejected is not None:
             _print_rejected(home, rejected, as_json=as_json)
@@ -32,6 +38,70 @@ def sources(rejected: str | None, as_json: bool) -> None:
             print_json({"connections": [_document(source) for source in home.owner.sources()]})
         else:
             _print_sources(home.owner.sources())
+
+
+@sources.command()
+@click.argument("connection")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+def remove(connection: str, yes: bool, as_json: bool) -> None:
+    """Erase a connection and everything that came by it, for good.
+
+    CONNECTION is its id or its name. Records, what they were before, their words, their blobs and the state of
+    collectors are overwritten, and so is the copy that an upgrade may have made. Grants stay, and show what is left to
+    them. The log of disclosures stays too: it says which records were shown, by their ids, and holds nothing of their
+    text. Backups of your own are yours to remove.
+
+    \b
+    Example:
+      pdpp sources remove "My notes"
+    """
+    with open_home() as home:
+        source = find_source(home, connection)
+        if not yes:
+            _print_removal(home, source)
+            click.confirm("Erase all of this?", abort=True, err=True)
+        home.owner.remove_source(source.connection_id)
+    records = sum(stream.records for stream in source.streams)
+    if as_json:
+        print_json({"connection_id": source.connection_id, "records": records})
+    else:
+        click.echo(f"{quoted(source.name or source.connection_id)} is erased: {counted(records, 'record')}.")
+
+
+def _print_removal(home: Home, source: StoredSource) -> None:
+    click.echo(f"{quoted(source.name or source.connection_id)} {source.connection_id}", err=True)
+    print_columns([_row(stream) for stream in source.streams], indent="  ", err=True)
+    named = [row for row in home.owner.grants() if source.connection_id in _connections(row.grant)]
+    live = [row.grant.grant_id for row in named if row.state.word(iso(now())) == "active"]
+    if live:
+        click.echo(f"  {counted(len(live), 'grant')} will show less: {', '.join(live)}", err=True)
+
+
+def _connections(grant: Grant) -> set[str]:
+    return {connection_id for stream in grant.streams for connection_id in stream.connections}
+
+
+@sources.command()
+@click.argument("connection")
+@click.argument("name", callback=connection_name)
+@json_option
+def rename(connection: str, name: str, as_json: bool) -> None:
+    """Give a connection another name to be shown by.
+
+    Only what is shown changes: its id stays, grants stay, and a file goes on to be imported by the first name.
+
+    \b
+    Example:
+      pdpp sources rename "My notes" "Notes of 2026"
+    """
+    with open_home() as home:
+        source = find_source(home, connection)
+        home.owner.rename_source(source.connection_id, name)
+    if as_json:
+        print_json({"connection_id": source.connection_id, "name": name})
+    else:
+        click.echo(f"{source.connection_id} is called {quoted(name)} now.")
 
 
 def _document(source: StoredSource) -> dict[str, Any]:
@@ -78,17 +148,23 @@ def _row(stream: StoredStream) -> tuple[str, str, str]:
     return stream.name, counted(stream.records, "record"), span
 
 
-def _print_rejected(home: Home, wanted: str, *, as_json: bool) -> None:
+def find_source(home: Home, wanted: str) -> StoredSource:
+    """The connection of that id or name. Raises: ConnectionNotFound, UsageError."""
     found = [source for source in home.owner.sources() if wanted in {source.connection_id, source.name}]
     if not found:
         raise ConnectionNotFound(f"There is no connection {wanted!r}.", remedy="`pdpp sources` shows them.")
     if len(found) > 1:
         ids = ", ".join(source.connection_id for source in found)
         raise click.UsageError(f"Several connections are called {wanted!r}; name one by its id: {ids}")
-    rejections = sorted(home.owner.rejections(found[0].connection_id), key=_in_file_order)
+    return found[0]
+
+
+def _print_rejected(home: Home, wanted: str, *, as_json: bool) -> None:
+    connection_id = find_source(home, wanted).connection_id
+    rejections = sorted(home.owner.rejections(connection_id), key=_in_file_order)
     if as_json:
         lines = [rejection._asdict() for rejection in rejections]
-        print_json({"connection_id": found[0].connection_id, "rejected": lines})
+        print_json({"connection_id": connection_id, "rejected": lines})
     elif rejections:
         print_columns(rejections)
     else:

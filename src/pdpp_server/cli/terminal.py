@@ -9,6 +9,8 @@ from rich.cells import cell_len
 
 from pdpp_server.evidence.text import visible
 
+NAME_CHARS = 80
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
 
@@ -39,3 +41,13 @@ def size_text(size: int) -> str:
     if size < 1000:
         return counted(size, "byte")
     return f"{size / 1000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"
+
+
+def connection_name(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """What the owner may call a connection; a callback of click."""
+    if value is None:
+        return None
+    name = value.strip()
+    if not name or len(name) > NAME_CHARS or not name.isprintable():
+        raise click.BadParameter(f'a name has 1 to {NAME_CHARS} printable characters, such as "Work mail".')
+    return name

@@ -9,6 +9,7 @@ from pdpp_server.evidence.text import clip_shown, quoted
 BASE64_CHARS_MIN = 256
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/\-_]{4}|[\r\n])+(?:[A-Za-z0-9+/\-_]{2}==|[A-Za-z0-9+/\-_]{3}=)?[\r\n]*")
 _DATA_URI = re.compile(r"data:[\w.+/-]{1,100}(?:;[\w=.+-]{1,100}){0,4};base64,", re.ASCII)
+_PLAIN_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")  # any other name could be words, and words do not speak for us
 _DIGITS, _CAPITALS, _SMALL = re.compile("[0-9]"), re.compile("[A-Z]"), re.compile("[a-z]")
 
 
@@ -25,12 +26,14 @@ def binary_text(value: object) -> str | None:
 
 
 def _blob_text(blob: Mapping[str, Any]) -> str:
-    size = blob.get("size_bytes")
+    """The digest is left out where the name of the blob tells it already."""
+    size, blob_id, sha256 = blob.get("size_bytes"), blob.get("blob_id"), blob.get("sha256")
     said = [
         "binary, not shown",
         _named("mime", blob.get("mime_type")),
         f"{size} bytes" if isinstance(size, int) else "",
-        _named("sha256", blob.get("sha256")),
+        _named("sha256", None if sha256 and str(sha256) in str(blob_id) else sha256),
+        f"REST only: GET /v1/blobs/{blob_id}" if isinstance(blob_id, str) and _PLAIN_ID.fullmatch(blob_id) else "",
     ]
     return ", ".join(part for part in said if part)
 

@@ -1,10 +1,10 @@
 """The next step as a tool call: a value for programs, and a line that an agent can copy."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from pdpp_server.evidence.text import compact_json
-from pdpp_server.model.queries import SearchQuery
+from pdpp_server.model.queries import Condition, SearchQuery
 
 LEAD_CHARS = 200  # how much of the text before a match its window shows
 
@@ -29,6 +29,11 @@ def read_from(handle: str, field: str, offset: int) -> Call:
     return Call("read_record_field", {"id": handle, "field_path": field, "cursor": str(offset)})
 
 
+def read_whole(handle: str, field: str) -> Call:
+    """The first window of a value that was clipped."""
+    return Call("read_record_field", {"id": handle, "field_path": field})
+
+
 def fetch_of(handle: str, fields: tuple[str, ...] = ()) -> Call:
     return Call("fetch", {"id": handle, "fields": list(fields)} if fields else {"id": handle})
 
@@ -38,6 +43,8 @@ def search_from(query: SearchQuery, cursor: str, default_limit: int) -> Call:
     asked: dict[str, Any] = {"query": query.text}
     if query.streams:
         asked["streams"] = list(query.streams)
+    if query.conditions:
+        asked["filter"] = filter_of(query.conditions)
     if query.connection_id:
         asked["connection_id"] = query.connection_id
     if query.limit != default_limit:
@@ -45,6 +52,40 @@ def search_from(query: SearchQuery, cursor: str, default_limit: int) -> Call:
     return Call("search", {**asked, "cursor": cursor})
 
 
+def filter_of(conditions: Iterable[Condition]) -> dict[str, Any]:
+    """The typed filter that asks for these conditions, its values as text."""
+    asked: dict[str, Any] = {}
+    for condition in conditions:
+        if condition.comparison == "eq":
+            asked[condition.field] = condition.value
+        else:
+            asked.setdefault(condition.field, {})[condition.comparison] = condition.value
+    return asked
+
+
 def schema_of(stream: str | None = None, connection_id: str | None = None, detail: str | None = None) -> Call:
     asked = {"stream": stream, "connection_id": connection_id, "detail": detail}
     return Call("schema", {name: value for name, value in asked.items() if value})
+
+
+def records_of(stream: str, connection_id: str) -> Call:
+    return Call("query_records", {"stream": stream, "connection_id": connection_id})
+
+
+def records_from(asked: Mapping[str, Any], cursor: str) -> Call:
+    """The same records from a cursor on; the cursor of a change feed needs no bookmark beside it."""
+    kept = {name: value for name, value in asked.items() if name not in ("cursor", "changes_since")}
+    return Call("query_records", {**kept, "cursor": cursor})
+
+
+def changes_from(asked: Mapping[str, Any], bookmark: str) -> Call:
+    """What will have changed since then."""
+    kept = {name: value for name, value in asked.items() if name != "cursor"}
+    return Call("query_records", {**kept, "changes_since": bookmark})
+
+
+def records_where(asked: Mapping[str, Any], condition: Mapping[str, Any]) -> Call:
+    """The records that an aggregation was about, of one group or all."""
+    kept = {name: asked[name] for name in ("stream", "connection_id") if name in asked}
+    narrowed = {**asked.get("filter", {}), **condition}
+    return Call("query_records", {**kept, "filter": narrowed} if narrowed else kept)

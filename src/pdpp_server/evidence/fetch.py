@@ -5,14 +5,17 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pdpp_server.evidence.binary import binary_text
+from pdpp_server.evidence.budget import first_that_fits
 from pdpp_server.evidence.calls import fetch_of, read_from
+from pdpp_server.evidence.expansions import expanded_ways
 from pdpp_server.evidence.handles import mint
-from pdpp_server.evidence.text import CUT, byte_len, compact_json, longest_prefix, name_text, quoted, whole_characters
+from pdpp_server.evidence.text import CUT, byte_len, compact_json, longest_prefix, name_text, whole_characters
 from pdpp_server.evidence.titles import body, label, title
+from pdpp_server.evidence.values import CLIPPED_END, shown_value
 from pdpp_server.model.records import Record
 
 TEXT_BYTES, DOCUMENT_BYTES = 12_000, 16_000
-FIELDS_BYTES, NAMES_BYTES, VALUE_CHARS = 1500, 1000, 160
+FIELDS_BYTES, NAMES_BYTES, EXPANDED_BYTES, VALUE_CHARS = 1500, 1000, 1000, 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,7 @@ def _about(record: Record) -> dict[str, str]:
         "display_name": label(record.origin),
         "authored_at": record.authored_at or "",
         "emitted_at": record.emitted_at,
+        "expanded": first_that_fits(expanded_ways(record), EXPANDED_BYTES),
     }
     return {name: value for name, value in known.items() if value}
 
@@ -115,7 +119,7 @@ def _shown_beside(handle: str, lines: list[str]) -> dict[str, str]:
 
 def _read_clipped(handle: str, lines: list[str]) -> str:
     """The call that reads a clipped value, once the name of its field is put in; empty where none is clipped."""
-    is_clipped = any(line.endswith(_CLIPPED_END) for line in lines)
+    is_clipped = any(line.endswith(CLIPPED_END) for line in lines)
     return f"read_record_field {compact_json({'id': handle, 'field_path': 'FIELD'})}" if is_clipped else ""
 
 
@@ -139,16 +143,15 @@ def _not_shown(handle: str, names: list[str]) -> dict[str, str]:
 
 # Fields as lines --------------------------------------------------------------------------------------------------
 
-_CLIPPED_END = " characters)"
-
 
 def _field_lines(data: Mapping[str, Any], limit: int) -> tuple[list[str], list[str]]:
     """`name: value` lines within `limit` bytes, and the names for which there was no room.
 
     Long values are clipped alike before any field is left out.
     """
+    values = {name: shown_value(value) for name, value in data.items()}
     for chars in (max(limit, VALUE_CHARS), limit // max(1, len(data)), VALUE_CHARS, VALUE_CHARS // 4):
-        lines = {name: f"{name_text(name)}: {value_text(value, max(1, chars))}" for name, value in data.items()}
+        lines = {name: f"{name_text(name)}: {value.text(max(1, chars))}" for name, value in values.items()}
         if sum(byte_len(line) + 1 for line in lines.values()) <= limit:
             return list(lines.values()), []
     shown: list[str] = []
@@ -161,15 +164,3 @@ def _field_lines(data: Mapping[str, Any], limit: int) -> tuple[list[str], list[s
         else:
             missing.append(name)
     return shown, missing
-
-
-def value_text(value: object, chars: int) -> str:
-    """One value on one line: JSON, or what can be said of bytes; a cut value is a quoted piece with its length."""
-    binary = binary_text(value)
-    if binary:
-        return f"[{binary}]"
-    whole = value if isinstance(value, str) else compact_json(value)
-    if len(whole) <= chars:
-        return quoted(whole) if isinstance(value, str) else whole
-    kind = "" if isinstance(value, str) else "json "
-    return f"{kind}{quoted(whole[: whole_characters(whole, chars)] + CUT)} (clipped, {len(whole)}{_CLIPPED_END}"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import chain, groupby
 
 from pdpp_server.evidence.budget import Row, first_that_fits, fit
-from pdpp_server.evidence.calls import Call, schema_of
+from pdpp_server.evidence.calls import Call, records_of, schema_of
 from pdpp_server.evidence.text import byte_len, compact_json, name_text, quoted
 from pdpp_server.evidence.titles import LABEL_CHARS, label
 from pdpp_server.model.catalogue import Catalogue, Holding, StreamEntry
@@ -135,12 +135,17 @@ def _others_text(entries: Sequence[StreamEntry]) -> str:
 
 
 def stream_next(catalogue: Catalogue) -> tuple[Call, ...]:
-    """A search in the stream where words can be searched, else its full schema."""
+    """A search in the stream where words can be searched, and a list of its records; else what else there is."""
     for entry in catalogue.entries:
         if entry.holdings and entry.granted & set(entry.stream.lexical_fields):
             connection = entry.holdings[0].origin.connection_id
             arguments = {"query": "WORDS", "streams": [entry.stream.name], "connection_id": connection}
-            return (Call("search", arguments),)
+            return (Call("search", arguments), records_of(entry.stream.name, connection))
+    held = [
+        (entry.stream.name, holding.origin.connection_id) for entry in catalogue.entries for holding in entry.holdings
+    ]
+    if held:
+        return (records_of(*held[0]),)
     return (schema_of(),) if catalogue.entries else ()
 
 

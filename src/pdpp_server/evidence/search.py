@@ -70,7 +70,7 @@ def search_text(page: SearchPage, query: SearchQuery, ids: Sequence[str], rest: 
 
 
 def _affordable_remarks(page: SearchPage, limit: int) -> list[str]:
-    remarks = (*_recall_lines(page.recall), *_warning_lines(page.warnings), *_source_lines(page))
+    remarks = (*_recall_lines(page.recall), *warning_lines(page.warnings), *_source_lines(page))
     return [remark for remark in affordable(remarks, limit) if remark]
 
 
@@ -156,7 +156,7 @@ def _recall_lines(recall: Recall) -> Iterator[str]:
         yield f"recall: only {recall.ranked} matches were ranked{window}; {narrower}"
 
 
-def _warning_lines(warnings: tuple[Warned, ...]) -> Iterator[str]:
+def warning_lines(warnings: tuple[Warned, ...]) -> Iterator[str]:
     for warned in warnings:
         yield f"warning {name_text(clip_shown(warned.code, 40))}: {quoted(clip_shown(warned.message, 120))}"
 
@@ -176,7 +176,7 @@ def _source_lines(page: SearchPage) -> Iterator[str]:
 
 
 def _nothing_text(page: SearchPage) -> str:
-    lines = [*_recall_lines(page.recall), *_warning_lines(page.warnings)]
+    lines = [*_recall_lines(page.recall), *warning_lines(page.warnings)]
     as_of = moment(page.as_of)
     fresh = f" Data as of {as_of}." if as_of else ""
     said = [line for line in lines if byte_len(line) < 300][:3]

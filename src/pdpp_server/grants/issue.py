@@ -58,7 +58,7 @@ def issue(
 def everything(declaration: Declaration, connections: tuple[str, ...]) -> Grant:
     """The owner's own view of a source, as a grant without bounds."""
     return Grant(
-        grant_id="owner",
+        grant_id=f"owner:{declaration.source.connector_key}@{declaration.version}",
         issued_at=iso_micros(0),
         subject="owner",
         client_id="owner",

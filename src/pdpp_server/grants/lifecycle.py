@@ -48,9 +48,13 @@ def live_grants(token: TokenState, grants: list[GrantState], now: str) -> list[G
             raise PackageRevoked("No grant of this package is alive.")
         return live
     for grant in grants:
-        if refusal := _ended(grant, now):
-            raise refusal
+        require_live_grant(grant, now)
     return grants
+
+
+def require_live_grant(grant: GrantState, now: str) -> None:
+    if refusal := _ended(grant, now):
+        raise refusal
 
 
 def ends_at(token: TokenState, grants: list[GrantState]) -> str:

@@ -21,6 +21,7 @@ from pdpp_server.errors import (
     UnknownField,
 )
 from pdpp_server.grants.permitted import Permitted, Related, Scope
+from pdpp_server.model.catalogue import Expandable
 from pdpp_server.model.grants import Holder, StreamGrant
 from pdpp_server.model.queries import (
     AggregateQuery,
@@ -32,12 +33,15 @@ from pdpp_server.model.queries import (
     RecordsQuery,
     SchemaQuery,
     SearchQuery,
+    StreamMetadataQuery,
     StreamRead,
+    StreamsQuery,
     WindowQuery,
 )
 from pdpp_server.model.streams import Expansion, Relationship
 
 Q = TypeVar("Q", bound=Query)
+_UNRELATED = ("related_stream_unknown", "related_stream_not_granted")
 
 
 def permit(holder: Holder, query: Q, *, core_strict: bool = False) -> Permitted[Q]:
@@ -48,6 +52,10 @@ def permit(holder: Holder, query: Q, *, core_strict: bool = False) -> Permitted[
     match query:
         case SchemaQuery():
             scopes = _schema(holder, query)
+        case StreamsQuery():
+            scopes = _streams(holder, query)
+        case StreamMetadataQuery():
+            scopes = _stream_metadata(holder, query)
         case SearchQuery():
             scopes = _search(holder, query)
         case FetchQuery():
@@ -62,7 +70,11 @@ def permit(holder: Holder, query: Q, *, core_strict: bool = False) -> Permitted[
             scopes = _aggregate(holder, query)
         case BlobQuery():
             scopes = _blob(holder, query)
-    return Permitted(query, tuple(scopes), holder, tuple(related))
+    scopes = tuple(scopes)
+    if isinstance(query, SchemaQuery | StreamsQuery | StreamMetadataQuery):
+        expandable = tuple(_expandable(holder, scope, core_strict) for scope in scopes)
+        return Permitted(query, scopes, holder, expandable=expandable)
+    return Permitted(query, scopes, holder, tuple(related))
 
 
 def _refuse_extensions(query: Query) -> None:
@@ -91,6 +103,29 @@ def _schema(holder: Holder, query: SchemaQuery) -> Iterable[Scope]:
     return scopes
 
 
+def _streams(holder: Holder, query: StreamsQuery) -> list[Scope]:
+    """A stream of other connections only is left out; a connection that has none of them is refused."""
+    scopes = _of_connector(holder, _scopes(holder), query.connector_key)
+    if query.connection_id is None:
+        return scopes
+    narrowed = _of_connection(scopes, query.connection_id)
+    if not narrowed:
+        raise _connection_refused(query.connection_id)
+    return narrowed
+
+
+def _stream_metadata(holder: Holder, query: StreamMetadataQuery) -> list[Scope]:
+    """Of one declaration: the connections of a source may have different versions of it."""
+    scopes = _of_stream(holder, query)
+    if len(scopes) > 1:
+        raise AmbiguousSchemaDetail(
+            f"{query.stream!r} is declared in {len(scopes)} versions.",
+            param="connection_id",
+            candidates=_candidates(holder, scopes),
+        )
+    return scopes
+
+
 def _search(holder: Holder, query: SearchQuery) -> Iterable[Scope]:
     scopes = list(_scopes(holder))
     if query.streams is not None:
@@ -103,6 +138,11 @@ def _search(holder: Holder, query: SearchQuery) -> Iterable[Scope]:
         if not _of_connection(_scopes(holder), query.connection_id):
             raise _connection_refused(query.connection_id)
         scopes = _of_connection(scopes, query.connection_id)
+    if query.conditions:
+        if query.streams is None or len(query.streams) != 1:
+            raise InvalidRequest("A filter in a search needs exactly one stream.", param="filter")
+        for scope in scopes:
+            _check_conditions(scope, query.conditions)
     return scopes
 
 
@@ -163,7 +203,7 @@ def _check_conditions(scope: Scope, conditions: tuple[Condition, ...]) -> None:
 def _check_sort(scope: Scope, name: str) -> None:
     sortable = scope.stream.position_field
     if name != sortable:
-        remedy = f"Sort by {sortable}, or leave sort out." if sortable in scope.fields else "Leave sort out."
+        remedy = f"Sort by {sortable}, or leave sort out." if sortable in scope.granted else "Leave sort out."
         raise InvalidSort(f"{scope.stream.name!r} cannot be sorted by {name!r}.", param="sort", remedy=remedy)
     _require_field(scope, name, "sort")
 
@@ -177,7 +217,7 @@ def _check_aggregation(scope: Scope, query: AggregateQuery) -> None:
         _require_field(scope, name, param)
         usable: tuple[str, ...] = getattr(declared, kind)
         if name not in usable:
-            shown = ", ".join(sorted(scope.fields & set(usable))) or "none"
+            shown = ", ".join(sorted(scope.granted & set(usable))) or "none"
             raise InvalidRequest(
                 f"{scope.stream.name!r} declares no {kind} of {name!r}.", param=param, remedy=f"Usable: {shown}."
             )
@@ -206,9 +246,35 @@ def _expansion(holder: Holder, scope: Scope, expand: Expand) -> Related:
     if not related:
         raise InsufficientScope(f"The grant does not include stream {relationship.stream!r}.", param="expand")
     shared = tuple(name for name in scope.connections if name in related[0].connections)
-    joined = related[0] if relationship.joins_there(related[0].stream) else _unprojected(holder, scope)
-    _require_field(joined, relationship.foreign_key, "expand")
+    _require_field(
+        related[0] if relationship.joins_there(related[0].stream) else scope, relationship.foreign_key, "expand"
+    )
     return Related(relationship, related[0]._replace(connections=shared), limit)
+
+
+def _expandable(holder: Holder, scope: Scope, core_strict: bool) -> tuple[Expandable, ...]:
+    """What is declared to be expanded, and whether it may be: asked of the decision itself."""
+    relationships = {relationship.name: relationship for relationship in scope.stream.relationships}
+    abilities: list[Expandable] = []
+    for expansion in scope.stream.expansions:
+        to = relationships[expansion.name]
+        reason = _why_not_expanded(holder, scope, expansion.name)
+        granted = reason not in _UNRELATED
+        if core_strict and holder.kind != "owner":
+            reason = "client_expand_not_supported"
+        limits = (expansion.default_limit, expansion.max_limit)
+        abilities.append(Expandable(to.name, to.stream, to.cardinality, to.foreign_key, *limits, granted, reason))
+    return tuple(abilities)
+
+
+def _why_not_expanded(holder: Holder, scope: Scope, name: str) -> str | None:
+    try:
+        _expansion(holder, scope, Expand(name))
+    except InsufficientScope:
+        return "related_stream_unknown" if holder.kind == "owner" else "related_stream_not_granted"
+    except FieldNotGranted as refusal:
+        return refusal.code
+    return None
 
 
 def _expand_limit(expand: Expand, expansion: Expansion, relationship: Relationship) -> int:
@@ -221,11 +287,6 @@ def _expand_limit(expand: Expand, expansion: Expansion, relationship: Relationsh
     return expand.limit
 
 
-def _unprojected(holder: Holder, scope: Scope) -> Scope:
-    """The scope before the request chose among its fields."""
-    return next(whole for whole in _scopes(holder, scope.stream.name) if whole.grant_id == scope.grant_id)
-
-
 def _scopes(holder: Holder, stream: str | None = None) -> Iterator[Scope]:
     for grant in holder.grants:
         for granted in grant.streams:
@@ -235,18 +296,14 @@ def _scopes(holder: Holder, stream: str | None = None) -> Iterator[Scope]:
 
 def _scope(grant_id: str, granted: StreamGrant) -> Scope:
     since, until = granted.time.bounds if granted.time else (None, None)
-    return Scope(grant_id, granted.declared, granted.connections, granted.fields, since, until, granted.resources)
+    fields = granted.fields
+    return Scope(grant_id, granted.declared, granted.connections, fields, since, until, granted.resources, fields)
 
 
 def _of_stream(holder: Holder, query: StreamRead) -> list[Scope]:
     """The scopes of one stream. Where several sources have it, the caller must say which one it means."""
     stream, connection_id = query.stream, query.connection_id
-    sources = {grant.grant_id: grant.source for grant in holder.grants}
-    scopes = list(_scopes(holder, stream))
-    if query.connector_key is not None:
-        if query.connector_key not in {source.connector_key for source in sources.values()}:
-            raise ConnectorInvalid("No such connector is granted here.", param="connector_id")
-        scopes = [scope for scope in scopes if sources[scope.grant_id].connector_key == query.connector_key]
+    scopes = _of_connector(holder, _scopes(holder, stream), query.connector_key)
     if not scopes:
         raise _stream_refused(holder, stream, "stream")
     if connection_id is not None:
@@ -255,20 +312,31 @@ def _of_stream(holder: Holder, query: StreamRead) -> list[Scope]:
             raise _connection_refused(connection_id)
         return narrowed
     if holder.kind == "owner":
-        if len(scopes) > 1:
+        sources = {grant.grant_id: grant.source.id for grant in holder.grants}
+        found = {sources[scope.grant_id] for scope in scopes}
+        if len(found) > 1:
             raise InvalidRequest(
-                f"{len(scopes)} sources have a stream {stream!r}.",
+                f"{len(found)} sources have a stream {stream!r}.",
                 param="connector_id",
                 remedy="Name one by connector_id or connection_id.",
             )
     elif len(holder.grants) > 1:
         candidates = _candidates(holder, scopes)
         raise AmbiguousConnection(
-            f"This needs one source; {stream!r} is granted from {len(candidates)}.",
+            f"This needs one source, named by connection_id; {stream!r} is granted from {len(candidates)}.",
             param="connection_id",
             candidates=candidates,
         )
     return scopes
+
+
+def _of_connector(holder: Holder, scopes: Iterable[Scope], connector_key: str | None) -> list[Scope]:
+    if connector_key is None:
+        return list(scopes)
+    granted = {grant.grant_id for grant in holder.grants if grant.source.connector_key == connector_key}
+    if not granted:
+        raise ConnectorInvalid("No such connector is granted here.", param="connector_id")
+    return [scope for scope in scopes if scope.grant_id in granted]
 
 
 def _of_connection(scopes: Iterable[Scope], connection_id: str) -> list[Scope]:
@@ -295,11 +363,11 @@ def _viewed(scope: Scope, view_id: str) -> Scope:
 
 def _require_field(scope: Scope, name: str, param: str) -> None:
     if name not in scope.stream.fields:
-        known = ", ".join(sorted(scope.fields))
+        known = ", ".join(sorted(scope.granted))
         raise UnknownField(
             f"{scope.stream.name!r} has no field {name!r}.", param=param, remedy=f"Granted fields: {known}."
         )
-    if name not in scope.fields:
+    if name not in scope.granted:
         raise FieldNotGranted(f"The grant leaves out field {name!r} of {scope.stream.name!r}.", param=param)
 
 

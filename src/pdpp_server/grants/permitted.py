@@ -2,6 +2,7 @@
 
 from typing import Generic, NamedTuple, TypeVar
 
+from pdpp_server.model.catalogue import Expandable
 from pdpp_server.model.grants import Holder
 from pdpp_server.model.queries import Query
 from pdpp_server.model.streams import Relationship, Stream
@@ -15,10 +16,11 @@ class Scope(NamedTuple):
     grant_id: str
     stream: Stream
     connections: tuple[str, ...]
-    fields: frozenset[str]
+    fields: frozenset[str]  # that may be shown
     since: int | None = None  # microseconds, inclusive; bounds the stream's consent time
     until: int | None = None  # microseconds, exclusive
     resources: frozenset[str] | None = None
+    granted: frozenset[str] = frozenset()  # that may be asked by, also where fewer are to be shown
 
     @property
     def is_bounded(self) -> bool:
@@ -39,3 +41,4 @@ class Permitted(NamedTuple, Generic[Q_co]):
     scopes: tuple[Scope, ...]
     holder: Holder
     related: tuple[Related, ...] = ()
+    expandable: tuple[tuple[Expandable, ...], ...] = ()  # of each scope, where abilities are asked for

@@ -5,12 +5,13 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from jsonschema_rs import Draft202012Validator, ValidationError, ValidationErrorKind
 
 from pdpp_server.errors import InvalidRequest, PdppError
+from pdpp_server.mcp.arguments import refusal_of
 from pdpp_server.mcp.render import refuse
 from pdpp_server.mcp.session import INTERNAL_ERROR, INVALID_PARAMS, Fault, strict_json
 from pdpp_server.mcp.tool import Tool, ToolResult
@@ -24,10 +25,18 @@ Arguments = Mapping[str, Any]
 Kind = ValidationErrorKind
 
 
-class McpServer:
-    """The tools, each with its input schema compiled once."""
+class Called(NamedTuple):
+    """The JSON of a tool's result, and the code of the refusal that it is, if it is one."""
 
-    def __init__(self, tools: Iterable[Tool]) -> None:
+    result: bytes
+    refusal: str | None
+
+
+class McpServer:
+    """The tools, each with its input schema compiled once. Bugs are told to `report`, never to a client."""
+
+    def __init__(self, tools: Iterable[Tool], report: Callable[[Exception, str], None] | None = None) -> None:
+        self._report = report or write_report
         self._tools = {tool.name: (tool, Draft202012Validator(dict(tool.input_schema))) for tool in tools}
 
     def warm(self, open_reader: Callable[[], Reader]) -> None:
@@ -37,23 +46,34 @@ class McpServer:
 
     def call(self, open_reader: Callable[[], Reader], name: str, arguments: Arguments) -> bytes:
         """The JSON of one result; a refusal is a result too. Raises: Fault for an unknown tool, and for a bug."""
+        return self.answer(open_reader, name, arguments).result
+
+    def answer(
+        self, open_reader: Callable[[], Reader], name: str, arguments: Arguments, request_id: str | None = None
+    ) -> Called:
+        """The same, under a request id that the caller may have given already."""
         if name not in self._tools:
             raise Fault(INVALID_PARAMS, f"There is no such tool. The tools are: {', '.join(self._tools)}.")
         try:
-            return _encoded(self._answer(open_reader, name, arguments))
+            return self._answer(open_reader, name, arguments, request_id)
         except Exception as bug:  # noqa: BLE001 - the one place where a bug becomes an answer
-            request_id = new_request_id()
-            report(bug, request_id)
+            request_id = request_id or new_request_id()
+            self._report(bug, request_id)
             raise Fault(INTERNAL_ERROR, f"Internal error. Request id: {request_id}.") from None
 
-    def _answer(self, open_reader: Callable[[], Reader], name: str, arguments: Arguments) -> ToolResult:
+    def knows(self, name: str) -> bool:
+        return name in self._tools
+
+    def _answer(
+        self, open_reader: Callable[[], Reader], name: str, arguments: Arguments, request_id: str | None
+    ) -> Called:
         tool, validator = self._tools[name]
         try:
             check_arguments(tool, validator, arguments)
-            return tool.call(open_reader(), _whole_numbers(arguments))
+            return Called(_encoded(tool.call(open_reader(), _whole_numbers(arguments))), None)
         except PdppError as refusal:
-            refusal.request_id = refusal.request_id or new_request_id()
-            return refuse(refusal)
+            refusal.request_id = refusal.request_id or request_id or new_request_id()
+            return Called(_encoded(refuse(refusal)), refusal.code)
 
 
 def decode(line: bytes) -> Any:
@@ -68,7 +88,7 @@ def new_request_id() -> str:
     return f"req_{os.urandom(8).hex()}"
 
 
-def report(bug: Exception, request_id: str) -> None:
+def write_report(bug: Exception, request_id: str) -> None:
     """Where it happened and its type; never its words, for they may hold text of a record."""
     sys.stderr.write(f"{request_id} {type(bug).__name__}\n{''.join(traceback.format_tb(bug.__traceback__))}")
     sys.stderr.flush()
@@ -83,7 +103,9 @@ def check_arguments(tool: Tool, validator: Draft202012Validator, arguments: Argu
     if not validator.is_valid(arguments):
         problems = list(validator.iter_errors(arguments))
         said = " ".join(dict.fromkeys(problem_text(tool, problem) for problem in problems[:PROBLEMS_SHOWN]))
-        raise InvalidRequest(said, param=_argument(problems[0]))
+        name = _argument(problems[0])
+        is_known = name in tool.input_schema.get("properties", ())
+        raise refusal_of(name, said) if is_known else InvalidRequest(said, param=name)
 
 
 def problem_text(tool: Tool, problem: ValidationError) -> str:

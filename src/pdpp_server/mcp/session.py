@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
-UNSUPPORTED_PROTOCOL_VERSION = -32022
+HEADER_MISMATCH, UNSUPPORTED_PROTOCOL_VERSION = -32020, -32022
 
 HANDSHAKE = "handshake"
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -28,6 +28,7 @@ class Fault(Exception):
 
     def __init__(self, code: int, message: str, data: object = None) -> None:
         super().__init__(message)
+        self.code = code
         self.body: dict[str, object] = {"code": code, "message": message}
         if data is not None:
             self.body["data"] = data
@@ -55,22 +56,25 @@ class Session:
             message = self.decode(line)
         except (ValueError, RecursionError):
             return fault_reply(None, Fault(PARSE_ERROR, "The line is not JSON."))
+        reply, _ = self.answer(message)
+        return reply
+
+    def answer(self, message: Any) -> tuple[bytes | None, int | None]:
+        """The answer to a message that is decoded, and the code of the fault that it tells of, if it does."""
         if self._version == BATCHES and _is_batch(message):
-            replies = [reply for part in message if (reply := self._reply(part)) is not None]
-            return b"[" + b",".join(replies) + b"]" if replies else None
+            replies = [reply for part in message if (reply := self._reply(part)[0]) is not None]
+            return b"[" + b",".join(replies) + b"]" if replies else None, None
         return self._reply(message)
 
-    def _reply(self, message: Any) -> bytes | None:
-        if not _is_object(message):
-            return fault_reply(None, Fault(INVALID_REQUEST, "A message is one JSON object."))
-        id = message.get("id") if _is_id(message.get("id")) else None
+    def _reply(self, message: Any) -> tuple[bytes | None, int | None]:
+        id = message.get("id") if is_object(message) and _is_id(message.get("id")) else None
         try:
             method, params = _request(message)
             if method is None:
-                return None
-            return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (_encoded(id), self._result(method, params))
+                return None, None
+            return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (_encoded(id), self._result(method, params)), None
         except Fault as fault:
-            return fault_reply(id, fault)
+            return fault_reply(id, fault), fault.code
 
     def _result(self, method: str, params: dict[str, Any]) -> bytes:
         era = self._enter(method, params)
@@ -90,12 +94,14 @@ class Session:
 
     def _enter(self, method: str, params: dict[str, Any]) -> str:
         """The era of this request; the first request of a session decides it for all."""
-        meta: Any = params.get("_meta")
-        enveloped = _is_object(meta) and VERSION_KEY in meta and method != "initialize"
+        enveloped = is_enveloped(params) and method != "initialize"
         if self._era is None:
             self._era = MODERN if enveloped else HANDSHAKE
         if self._era == MODERN:
-            _check_envelope(method, params)
+            if method == "initialize":
+                raise unsupported(params.get("protocolVersion"), [MODERN])
+            require_envelope(params)
+            require_version(params, [MODERN])
         elif enveloped:
             raise Fault(INVALID_REQUEST, f"This session began with the handshake; {MODERN} needs a new one.")
         return self._era
@@ -117,8 +123,10 @@ def fault_reply(id: str | int | None, fault: Fault) -> bytes:
     return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (_encoded(id), _encoded(fault.body))
 
 
-def _request(message: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
+def _request(message: Any) -> tuple[str | None, dict[str, Any]]:
     """Method and parameters; no method where nothing is asked of us: a notification, or an answer."""
+    if not is_object(message):
+        raise Fault(INVALID_REQUEST, "A message is one JSON object.")
     method, params = message.get("method"), message.get("params")
     if message.get("jsonrpc") != "2.0":
         raise Fault(INVALID_REQUEST, 'A message has "jsonrpc": "2.0".')
@@ -130,7 +138,7 @@ def _request(message: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
         return None, {}
     if not _is_id(message["id"]):
         raise Fault(INVALID_REQUEST, "The id of a request is a string or an integer.")
-    if params is not None and not _is_object(params):
+    if params is not None and not is_object(params):
         raise Fault(INVALID_REQUEST, "The params of a request are an object.")
     return method, params or {}
 
@@ -139,34 +147,42 @@ def _tool_call(params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     name, arguments = params.get("name"), params.get("arguments")
     if not isinstance(name, str):
         raise Fault(INVALID_PARAMS, "tools/call needs the name of a tool.")
-    if arguments is not None and not _is_object(arguments):
+    if arguments is not None and not is_object(arguments):
         raise Fault(INVALID_PARAMS, "The arguments of a tool are an object.")
     return name, arguments or {}
 
 
-def _check_envelope(method: str, params: dict[str, Any]) -> None:
-    """Every request of the stateless era says its version and the client's capabilities."""
-    if method == "initialize":
-        raise _unsupported(params.get("protocolVersion"))
+def is_enveloped(params: dict[str, Any]) -> bool:
+    """Whether a request says its version itself, as those of the stateless era do."""
     meta: Any = params.get("_meta")
-    missing = [key for key in (VERSION_KEY, CAPABILITIES_KEY) if not _is_object(meta) or key not in meta]
+    return is_object(meta) and VERSION_KEY in meta
+
+
+def require_envelope(params: dict[str, Any]) -> dict[str, Any]:
+    """What every request of the stateless era has: its version and the client's capabilities."""
+    meta: Any = params.get("_meta")
+    missing = [key for key in (VERSION_KEY, CAPABILITIES_KEY) if not is_object(meta) or key not in meta]
     if missing:
         raise Fault(INVALID_PARAMS, f"params._meta lacks {' and '.join(missing)}.")
-    version = meta[VERSION_KEY]
+    return meta
+
+
+def require_version(params: dict[str, Any], supported: list[str]) -> None:
+    version = params["_meta"][VERSION_KEY]
     if not isinstance(version, str):
         raise Fault(INVALID_PARAMS, f"{VERSION_KEY} is a string.")
     if version != MODERN:
-        raise _unsupported(version)
+        raise unsupported(version, supported)
 
 
-def _unsupported(version: object) -> Fault:
-    data: dict[str, object] = {"supported": [MODERN]}
+def unsupported(version: object, supported: list[str]) -> Fault:
+    data: dict[str, object] = {"supported": supported}
     if isinstance(version, str):
         data["requested"] = version[:ECHO_CHARS]
-    return Fault(UNSUPPORTED_PROTOCOL_VERSION, f"This session speaks {MODERN}.", data)
+    return Fault(UNSUPPORTED_PROTOCOL_VERSION, f"Spoken here: {', '.join(supported)}.", data)
 
 
-def _is_object(value: Any) -> bool:
+def is_object(value: Any) -> bool:
     return isinstance(value, dict)
 
 

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 
 LINE_BYTES = 4 * 1024 * 1024
 USAGE_ERROR = 64
-USAGE = """usage: pdpp mcp [--client NAME]
+PROVIDER_VARIABLE, PLAIN_HTTP_VARIABLE = "PDPP_PROVIDER_URL", "PDPP_PROVIDER_PLAIN_HTTP"
+USAGE = """usage: pdpp mcp [--client NAME] [--provider-url URL]
 
-Serve this home's records to one local agent over standard input and output.
-  --client NAME   the connected client whose grant applies; needed only where several are connected
+Serve this home's records, or those of another server, to one local agent over standard input and output.
+  --client NAME        the connected client whose grant applies; needed only where several are connected
+  --provider-url URL   the server to read from instead of this home
 """
 
 
@@ -33,27 +35,41 @@ def main(
     home: str,
     token_kind: Callable[[str], str | None],
     open_reader: Callable[[str], Reader],
+    open_provider: Callable[[str, str], Reader],
 ) -> int:
-    """`pdpp mcp`. `token_kind` and `open_reader` take the token; the first is asked before anything is served."""
+    """`pdpp mcp`. `token_kind` and `open_reader` take the token, and the first is asked before anything is served.
+
+    `open_provider` takes an address and the token, and raises CredentialError where that server calls it an owner's.
+    """
     try:
-        client = _client_of(argv)
+        options = _options(argv)
+        provider = _provider(options.get("--provider-url"), environ)
     except ValueError as error:
         sys.stderr.write(f"{error}{USAGE}")
         return USAGE_ERROR if str(error) else 0
     try:
         refuse_owner_environment(environ)
-        token = find_token(home, environ, client, now=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
-        refuse_kind(token_kind(token))
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        token = find_token(home, environ, options.get("--client"), now=now, provider=provider)
+        if provider is None:
+            refuse_kind(token_kind(token))
     except CredentialError as refusal:
-        sys.stderr.write(f"pdpp mcp: {refusal}\n")
-        return refusal.exit_code
-    return run(lambda: open_reader(token))
+        return _refused(refusal)
+    return run(lambda: open_reader(token) if provider is None else open_provider(provider, token))
 
 
 def run(open_reader: Callable[[], Reader]) -> int:
     """Serve until the input ends, the reader of our answers is gone, or we are told to stop."""
+
+    def open_or_end() -> Reader:
+        """What a token is may be known only now; where it may not be used, that is the end of the process."""
+        try:
+            return open_reader()
+        except CredentialError as refusal:
+            raise SystemExit(_refused(refusal)) from None
+
     try:
-        _serve(_take_stdout(), open_reader)
+        _serve(_take_stdout(), open_or_end)
     except (BrokenPipeError, KeyboardInterrupt):
         return 0
     return 0
@@ -129,16 +145,35 @@ def _front() -> dict[str, dict[str, bytes]]:
         return load_answers(file.read())
 
 
-def _client_of(argv: Sequence[str]) -> str | None:
+def _options(argv: Sequence[str]) -> dict[str, str]:
     """Raises: ValueError, empty where help was asked for."""
-    match list(argv):
-        case []:
-            return None
-        case ["--help" | "-h"]:
-            raise ValueError
-        case ["--client", name] if name:
-            return name
-        case [flag] if flag.startswith("--client=") and flag != "--client=":
-            return flag.removeprefix("--client=")
-        case _:
+    options: dict[str, str] = {}
+    words = list(argv)
+    if words in (["--help"], ["-h"]):
+        raise ValueError
+    while words:
+        name, equals, value = words.pop(0).partition("=")
+        if not equals and words:
+            value = words.pop(0)
+        if name not in {"--client", "--provider-url"} or name in options or not value:
             raise ValueError("pdpp mcp: these arguments are not understood.\n")
+        options[name] = value
+    return options
+
+
+def _provider(url: str | None, environ: Mapping[str, str]) -> str | None:
+    """The address of the server to read from; none where that is this home. Raises: ValueError."""
+    url = environ.get(PROVIDER_VARIABLE) if url is None else url
+    if url is None:
+        return None
+    from pdpp_server.port.address import server_address
+
+    try:
+        return server_address(url, plain_http=environ.get(PLAIN_HTTP_VARIABLE) == "1")
+    except ValueError as error:
+        raise ValueError(f"pdpp mcp: {error}\n") from None
+
+
+def _refused(refusal: CredentialError) -> int:
+    sys.stderr.write(f"pdpp mcp: {refusal}\n")
+    return refusal.exit_code

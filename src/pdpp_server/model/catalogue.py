@@ -15,6 +15,25 @@ class Holding:
     earliest: str | None = None  # of the stream's time field, where that field is granted
     latest: str | None = None
     captured_at: str | None = None  # when this connection last received records
+    last_updated: str | None = None  # when the visible record that changed last was emitted, where that was asked
+
+
+@dataclass(frozen=True, slots=True)
+class Expandable:
+    """A declared expansion, and whether whoever asks may use it; if not, why."""
+
+    name: str
+    stream: str
+    cardinality: str
+    foreign_key: str
+    default_limit: int
+    max_limit: int
+    granted: bool  # whether the related stream is
+    reason: str | None = None
+
+    @property
+    def usable(self) -> bool:
+        return self.reason is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +43,7 @@ class StreamEntry:
     granted: frozenset[str]
     holdings: tuple[Holding, ...]
     grant_id: str | None = None
+    expandable: tuple[Expandable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Records on their way in, and what became of them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -31,3 +31,41 @@ class Receipt:
 
     def __add__(self, other: "Receipt") -> "Receipt":
         return Receipt(self.accepted + other.accepted, self.unchanged + other.unchanged, self.rejected + other.rejected)
+
+
+class Target(NamedTuple):
+    """The connection that a write is for; a connector with one connection needs no other name."""
+
+    connector_key: str
+    connection_id: str | None = None
+
+
+class Line(NamedTuple):
+    """A line that is not blank, and what it was read as."""
+
+    raw: bytes
+    read: Incoming | Rejection
+
+
+class Delivery(NamedTuple):
+    """Lines for one stream. The place of each is its number, from 0."""
+
+    target: Target
+    stream: str
+    run_id: str | None
+    lines: Iterable[Line]
+
+
+class Refused(NamedTuple):
+    """A line that was not taken in; the same line sent again has the same receipt."""
+
+    number: int
+    code: str
+    reason: str
+    receipt_id: str
+
+
+class Delivered(NamedTuple):
+    stream: str
+    accepted: int
+    refused: tuple[Refused, ...]

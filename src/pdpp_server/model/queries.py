@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from pdpp_server.model.blobs import Part
+
 SEARCH_LIMIT, SEARCH_LIMIT_MAX = 25, 100
 RECORDS_LIMIT, RECORDS_LIMIT_MAX = 25, 100
 GROUPS_LIMIT, GROUPS_LIMIT_MAX = 10, 100
@@ -40,6 +42,21 @@ class SchemaQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class StreamsQuery:
+    """What there is, how much, how fresh: of every stream and connection, or of those selected."""
+
+    connection_id: str | None = None
+    connector_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StreamMetadataQuery:
+    stream: str
+    connection_id: str | None = None
+    connector_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SearchQuery:
     text: str
     streams: tuple[str, ...] | None = None
@@ -47,6 +64,7 @@ class SearchQuery:
     limit: int = SEARCH_LIMIT
     cursor: str | None = None
     clamped_from: int | None = None
+    conditions: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +131,14 @@ class AggregateQuery:
 
 @dataclass(frozen=True, slots=True)
 class BlobQuery:
+    """The whole blob, a part of it, or only what its headers say."""
+
     blob_id: str
     connection_id: str | None = None
+    part: Part | None = None
+    headers_only: bool = False
 
 
-StreamRead = FetchQuery | WindowQuery | RecordsQuery | AggregateQuery  # reads that name one stream
-Query = SchemaQuery | SearchQuery | BlobQuery | StreamRead
+# Reads that name one stream.
+StreamRead = StreamMetadataQuery | FetchQuery | WindowQuery | RecordsQuery | AggregateQuery
+Query = SchemaQuery | StreamsQuery | SearchQuery | BlobQuery | StreamRead

@@ -11,6 +11,7 @@ from pdpp_server.model.times import instant
 SCALARS = frozenset({"boolean", "integer", "number", "string"})
 DATES = frozenset({"date", "date-time"})
 BLOB_ROLE = "blob-reference"
+BLOB_REF = "blob_ref"  # the one field name that the record model itself keeps for a blob
 
 _NUMBER = re.compile(r"-?[0-9]{1,40}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?").fullmatch
 

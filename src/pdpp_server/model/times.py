@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY_MICROS = 86_400_000_000
+_FIRST, _LAST = -719_162 * DAY_MICROS, 2_932_897 * DAY_MICROS - 1  # the years 1 to 9999
 
 
 def instant(value: object) -> int | None:
@@ -12,12 +13,11 @@ def instant(value: object) -> int | None:
         return None
     try:
         moment = datetime.fromisoformat(value)
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
-        since = moment - _EPOCH
-        return since.days * DAY_MICROS + since.seconds * 1_000_000 + since.microseconds
-    except (ValueError, OverflowError):
+    except ValueError:
         return None
+    since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
+    micros = since.days * DAY_MICROS + since.seconds * 1_000_000 + since.microseconds
+    return micros if _FIRST <= micros <= _LAST else None  # others could not be written in UTC
 
 
 def iso(moment: datetime) -> str:
@@ -29,3 +29,9 @@ def iso(moment: datetime) -> str:
 
 def iso_micros(micros: int) -> str:
     return iso(_EPOCH + timedelta(microseconds=micros))
+
+
+def iso_exact(micros: int) -> str:
+    """The same, with microseconds where milliseconds would name another moment."""
+    text = iso_micros(micros)
+    return f"{text[:-1]}{micros % 1000:03}Z" if micros % 1000 else text

@@ -19,6 +19,7 @@ OWNER_VARIABLES = ("PDPP_OWNER_TOKEN", "PDPP_OWNER_SESSION_COOKIE")
 SCOPED_KINDS = ("client", "mcp_package")
 TOKEN_VARIABLE = "PDPP_ACCESS_TOKEN"
 REMEDY = "Run `pdpp grants create --selection FILE --client NAME --save`."
+ELSEWHERE = f"Put a client's token of that server into {TOKEN_VARIABLE}."
 NAME_RULE = (
     "A client's name has 1 to 64 letters, digits, dots, dashes or underscores, and no dot first; such as my-agent."
 )
@@ -54,11 +55,38 @@ def refuse_kind(kind: str | None) -> None:
         raise CredentialError(UNUSABLE, "credential_invalid", f"The token is not one for reading here. {REMEDY}")
 
 
-def find_token(home: str, environ: Mapping[str, str], client: str | None, *, now: str) -> str:
-    """The named client's token, else that of the environment, else the only saved one; `now` as in the files."""
+def find_token(
+    home: str, environ: Mapping[str, str], client: str | None, *, now: str, provider: str | None = None
+) -> str:
+    """The named client's token, else that of the environment, else the only saved one; `now` as in the files.
+
+    A saved token is shown to no other server than the one that it was saved for.
+    """
     if client is None and environ.get(TOKEN_VARIABLE):
         return environ[TOKEN_VARIABLE]
-    return read_token(home, client if client is not None else _only_client(home), now=now)
+    if client is None:
+        client = _only_client(home, provider)
+    elif provider and not is_for(home, client, provider):
+        raise CredentialError(
+            UNUSABLE, "not_connected", f"Client {client!r} is not connected to that server. {ELSEWHERE}"
+        )
+    return read_token(home, client, now=now)
+
+
+def is_for(home: str, client: str, provider: str) -> bool:
+    """Whether that client's token was saved for the server at that address; `read_token` says what else is wrong."""
+    from pdpp_server.port.address import is_same  # noqa: PLC0415 - only another server needs it, and it is dear here
+
+    try:
+        with open(_path(home, client), "rb") as file:
+            document = json.loads(file.read())
+    except (OSError, ValueError):
+        return True
+    match document:
+        case {"provider_url": str(url)}:
+            return is_same(provider, url)
+        case _:
+            return False
 
 
 def is_client_name(name: str) -> bool:
@@ -127,10 +155,12 @@ def _credential(document: Any) -> tuple[object, object]:
             return None, None
 
 
-def _only_client(home: str) -> str:
-    match client_names(home):
+def _only_client(home: str, provider: str | None) -> str:
+    match [name for name in client_names(home) if provider is None or is_for(home, name, provider)]:
         case [name]:
             return name
+        case [] if provider:
+            raise CredentialError(UNUSABLE, "not_connected", f"No client is connected to that server. {ELSEWHERE}")
         case []:
             raise CredentialError(UNUSABLE, "not_connected", f"No client is connected. {REMEDY}")
         case names:

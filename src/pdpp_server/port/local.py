@@ -5,30 +5,52 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from pdpp_server.errors import PdppError
+from pdpp_server.model.aggregates import Aggregation
 from pdpp_server.model.catalogue import Catalogue
-from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery, WindowQuery
-from pdpp_server.model.records import Record, SearchPage
+from pdpp_server.model.queries import AggregateQuery, FetchQuery, RecordsQuery, SchemaQuery, SearchQuery, WindowQuery
+from pdpp_server.model.records import Record, RecordPage, SearchPage
 from pdpp_server.model.text import FieldWindow
 from pdpp_server.port.reader import Answer
-from pdpp_server.reads import fetch, read_record_field, schema, search
-from pdpp_server.reads.services import MCP_KINDS, Call, Services
+from pdpp_server.reads import aggregate, fetch, query_records, read_record_field, schema, search
+from pdpp_server.reads.bearers import MCP_KINDS
+from pdpp_server.reads.services import Call, Services
 
 Q = TypeVar("Q")
 V = TypeVar("V")
 
 
 class LocalReader:
-    """One client's reads. Owner tokens are refused: this is the port that agents use."""
+    """One client's reads. Owner tokens are refused: this is the port that agents use.
 
-    def __init__(self, services: Services, bearer: str, public_url: str | None = None) -> None:
-        self._services, self._bearer = services, bearer
+    All of them have the request id that is given; without one, each has its own.
+    """
+
+    def __init__(
+        self, services: Services, bearer: str, public_url: str | None = None, request_id: str | None = None
+    ) -> None:
+        self._services, self._bearer, self._request_id = services, bearer, request_id
         self.public_url = public_url
+
+    def require_access(self) -> None:
+        """Whether this token may read here at all, before anything is asked; every read settles it again.
+
+        Raises:
+            Unauthenticated: the token is nobody's, or has expired.
+            PermissionDenied: it is the owner's, or no grant of it is alive.
+        """
+        self._services.admit(self._call())
 
     def schema(self, query: SchemaQuery) -> Answer[Catalogue]:
         return self._ask(schema.serve, query)
 
     def search(self, query: SearchQuery) -> Answer[SearchPage]:
         return self._ask(search.serve, query)
+
+    def query_records(self, query: RecordsQuery) -> Answer[RecordPage]:
+        return self._ask(query_records.serve, query)
+
+    def aggregate(self, query: AggregateQuery) -> Answer[Aggregation]:
+        return self._ask(aggregate.serve, query)
 
     def fetch(self, query: FetchQuery) -> Answer[Record]:
         return self._ask(fetch.serve, query)
@@ -37,9 +59,12 @@ class LocalReader:
         return self._ask(read_record_field.serve, query)
 
     def _ask(self, serve: Callable[[Services, Call, Q], V], query: Q) -> Answer[V]:
-        call = Call(self._bearer, f"req_{secrets.token_hex(8)}", MCP_KINDS)
+        call = self._call()
         try:
             return Answer(serve(self._services, call, query), call.request_id)
         except PdppError as refusal:
             refusal.request_id = call.request_id
             raise
+
+    def _call(self) -> Call:
+        return Call(self._bearer, self._request_id or f"req_{secrets.token_hex(8)}", MCP_KINDS)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from pdpp_server.errors import InvalidAuthorizationDetails, NotFound
+from pdpp_server.errors import ConnectionNotFound, InvalidAuthorizationDetails, NotFound
 from pdpp_server.grants.explain import explain
 from pdpp_server.grants.issue import issue
 from pdpp_server.model.activity import Disclosure, Verdict
@@ -19,8 +19,10 @@ from pdpp_server.model.times import iso
 from pdpp_server.port.writer import SUBJECT, Writer
 from pdpp_server.reads.services import Services
 from pdpp_server.store import activity, grants, log, sources
-from pdpp_server.store.db import Reading
+from pdpp_server.store.db import Reading, Write
+from pdpp_server.store.erasure import remove_connection
 from pdpp_server.store.grants import GrantRow
+from pdpp_server.store.layout import ConnectionPlace
 from pdpp_server.store.sources import StoredSource
 from pdpp_server.store.tokens import forget_ended, keep_token
 
@@ -52,6 +54,22 @@ class Owner:
     def sources(self) -> list[StoredSource]:
         with self._services.database.reading() as reading:
             return sources.list_sources(reading.connection)
+
+    def remove_source(self, connection_id: str) -> None:
+        """Everything that came by that connection, for good. Grants that name it stay, and show what is left to them.
+
+        Raises:
+            ConnectionNotFound: there is none of that id.
+        """
+        database = self._services.database
+        with database.write(iso(self._services.now())) as write:
+            remove_connection(write, _place(write, connection_id))
+        database.forget_erased()
+
+    def rename_source(self, connection_id: str, name: str) -> None:
+        """The label that answers show; what is imported under the old name still comes here."""
+        with self._services.database.write(iso(self._services.now())) as write:
+            sources.rename(write.connection, _place(write, connection_id).number, name)
 
     def rejections(self, connection_id: str) -> list[Rejection]:
         with self._services.database.reading() as reading:
@@ -176,6 +194,13 @@ class Owner:
         finally:
             index.close()
         return verdicts
+
+
+def _place(write: Write, connection_id: str) -> ConnectionPlace:
+    place = write.layout.connections.get(connection_id)
+    if place is None:
+        raise ConnectionNotFound(f"There is no connection {connection_id!r}.", remedy="`pdpp sources` shows them.")
+    return place
 
 
 def _declaration(reading: Reading, source_id: str) -> Declaration:

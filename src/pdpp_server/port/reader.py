@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from pdpp_server.model.aggregates import Aggregation
 from pdpp_server.model.catalogue import Catalogue
-from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery, WindowQuery
-from pdpp_server.model.records import Record, SearchPage
+from pdpp_server.model.queries import AggregateQuery, FetchQuery, RecordsQuery, SchemaQuery, SearchQuery, WindowQuery
+from pdpp_server.model.records import Record, RecordPage, SearchPage
 from pdpp_server.model.text import FieldWindow
 
 Value_co = TypeVar("Value_co", covariant=True)
@@ -29,5 +30,7 @@ class Reader(Protocol):
 
     def schema(self, query: SchemaQuery) -> Answer[Catalogue]: ...
     def search(self, query: SearchQuery) -> Answer[SearchPage]: ...
+    def query_records(self, query: RecordsQuery) -> Answer[RecordPage]: ...
+    def aggregate(self, query: AggregateQuery) -> Answer[Aggregation]: ...
     def fetch(self, query: FetchQuery) -> Answer[Record]: ...
     def read_record_field(self, query: WindowQuery) -> Answer[FieldWindow]: ...

@@ -1,11 +1,15 @@
 """Deliver records to the store of this home, in batches, safely repeatable."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
+from pdpp_server.model.blobs import Blob
 from pdpp_server.model.ingest import Incoming, Receipt, Rejection
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Services
+from pdpp_server.store.blobs import keep_blob
+from pdpp_server.store.history import prune
 from pdpp_server.store.ingest import Desk, deliver, desks
 from pdpp_server.store.layout import Layout
 from pdpp_server.store.rebuild import rebuild_words
@@ -44,10 +48,21 @@ class Writer:
                 receipt += deliver(writer, self._desks[stream], records, self._now())
         return receipt
 
+    def keep_blob(self, stream: str, key: str, data: bytes | Path, mime_type: str) -> Blob:
+        """The bytes that the record of that key refers to, durable; it may be delivered before or after them."""
+        database = self._services.database
+        with database.blobs.draft(data) as draft, database.writing() as writer:
+            place = database.layouts.of(writer).connections[self.connection_id].streams[stream]
+            return keep_blob(
+                writer, database.blobs, draft, sid=place.sid, key=key, mime_type=mime_type, now=self._now()
+            )
+
     def finish(self, file: str, rejections: Sequence[Rejection]) -> None:
         with self._services.database.writing() as writer:
             finish_run(writer, self.connection_id, file, rejections, self._now())
-        self._services.database.truncate_wal()  # what the file deleted or changed must not lie on in the log
+            prune(writer, self._services.change_history_limit)
+        self._services.database.forget_erased()
+        self._services.database.truncate_wal()
 
     def _now(self) -> str:
         return iso(self._services.now())

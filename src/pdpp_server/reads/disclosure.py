@@ -7,7 +7,18 @@ import orjson
 
 from pdpp_server.grants.permitted import Permitted
 from pdpp_server.model.activity import Disclosure
-from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery, WindowQuery
+from pdpp_server.model.queries import (
+    AggregateQuery,
+    BlobQuery,
+    Condition,
+    FetchQuery,
+    RecordsQuery,
+    SchemaQuery,
+    SearchQuery,
+    StreamMetadataQuery,
+    StreamsQuery,
+    WindowQuery,
+)
 
 
 class Disclosed(NamedTuple):
@@ -40,7 +51,18 @@ def disclosure(
     )
 
 
-def logged_query(query: SchemaQuery | SearchQuery | FetchQuery | WindowQuery, key: bytes) -> dict[str, Any]:
+def logged_query(
+    query: SchemaQuery
+    | StreamsQuery
+    | StreamMetadataQuery
+    | SearchQuery
+    | FetchQuery
+    | WindowQuery
+    | RecordsQuery
+    | AggregateQuery
+    | BlobQuery,
+    key: bytes,
+) -> dict[str, Any]:
     """What was asked, with words of the asker's own turned into digests: alike for alike, telling nothing else."""
     said: dict[str, Any]
     match query:
@@ -48,18 +70,51 @@ def logged_query(query: SchemaQuery | SearchQuery | FetchQuery | WindowQuery, ke
             said = {
                 "query": _hashed(query.text, key),
                 "streams": query.streams,
+                "filter": _hashed_filter(query.conditions, key),
                 "limit": query.limit,
                 "paged": bool(query.cursor),
             }
         case SchemaQuery():
             said = {"stream": query.stream, "full": query.full or None}
+        case StreamsQuery():
+            said = {"connector_id": query.connector_key}
+        case StreamMetadataQuery():
+            said = {"stream": query.stream, "connector_id": query.connector_key}
         case FetchQuery():
-            said = {"fields": query.fields}
+            said = {"fields": query.fields, "expand": [expand.name for expand in query.expand] or None}
+        case RecordsQuery():
+            said = {
+                "fields": query.fields,
+                "view": query.view,
+                "filter": _hashed_filter(query.conditions, key),
+                "expand": [expand.name for expand in query.expand] or None,
+                "changes": query.changes_since is not None,
+                "limit": query.limit,
+                "paged": bool(query.cursor),
+            }
+        case AggregateQuery():
+            said = {
+                "metric": query.metric,
+                "field": query.field,
+                "group_by": query.group_by,
+                "group_by_time": query.group_by_time,
+                "granularity": query.granularity,
+                "time_zone": query.time_zone if query.group_by_time else None,
+                "filter": _hashed_filter(query.conditions, key),
+                "limit": query.limit if query.group_by or query.group_by_time else None,
+            }
+        case BlobQuery():  # its id is a digest of content, and a log outlives what was erased
+            said = {"blob_id": _hashed(query.blob_id, key), "headers_only": query.headers_only}
         case WindowQuery():
             said = {"field": query.field, "offset": query.offset, "limit": query.limit}
             said["q"] = query.q and _hashed(query.q, key)
     said["connection_id"] = query.connection_id
     return {name: value for name, value in said.items() if value is not None and value is not False}
+
+
+def _hashed_filter(conditions: tuple[Condition, ...], key: bytes) -> list[tuple[str, str, str]] | None:
+    """Which fields were compared and how; the values are the asker's own words."""
+    return [(each.field, each.comparison, _hashed(each.value, key)) for each in conditions] or None
 
 
 def json_bytes(data: object) -> int:

@@ -11,10 +11,10 @@ def serve(services: Services, call: Call, query: SchemaQuery) -> Catalogue:
     with services.reading(call, "schema") as read:
         permitted = read.permit(query)
         catalogue = schema(read.store, permitted)
-        read.disclose(permitted, _disclosed(catalogue))
+        read.disclose(permitted, disclosed(catalogue))
         return catalogue
 
 
-def _disclosed(catalogue: Catalogue) -> Disclosed:
+def disclosed(catalogue: Catalogue) -> Disclosed:
     connections = {holding.origin.connection_id for entry in catalogue.entries for holding in entry.holdings}
     return Disclosed(tuple(sorted(connections)), tuple(sorted({entry.stream.name for entry in catalogue.entries})))

@@ -1,29 +1,32 @@
 """Words in granted fields, ranked."""
 
-import hashlib
 from collections.abc import Callable
 from functools import partial
 
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.titles import title
-from pdpp_server.grants.permitted import Permitted
 from pdpp_server.model.queries import SearchQuery
 from pdpp_server.model.records import Hit, SearchPage
+from pdpp_server.reads.binding import binding
 from pdpp_server.reads.disclosure import Disclosed
 from pdpp_server.reads.services import Call, Services
 from pdpp_server.store.search import Found, Position, search
+from pdpp_server.wire.cursors import Seal
 
 
 def serve(services: Services, call: Call, query: SearchQuery) -> SearchPage:
     with services.reading(call, "search") as read:
         permitted = read.permit(query)
-        bound_to = _binding(permitted)
-        after = Position(*read.seal.open("search", query.cursor, bound_to=bound_to)) if query.cursor else None
+        bound_to = binding(permitted, query.text, query.streams, query.connection_id, query.conditions)
+        after = Position.unpack(read.seal.open("search", query.cursor, bound_to=bound_to)) if query.cursor else None
         ranked = search(read.store, permitted, after)
         read.disclose(permitted, _disclosed(ranked.found))
-        seal = partial(read.seal.seal, "search", bound_to=bound_to)
-        hits = tuple([_hit(found, partial(seal, *found.position)) for found in ranked.found])
+        hits = tuple([_hit(found, partial(_seal, read.seal, found.position, bound_to)) for found in ranked.found])
         return SearchPage(hits, hits[-1].cursor if ranked.has_more else None, ranked.recall, ranked.as_of)
+
+
+def _seal(seal: Seal, position: Position, bound_to: bytes) -> str:
+    return seal.seal("search", position.pack(), bound_to=bound_to)
 
 
 def _hit(found: Found, make_cursor: Callable[[], str]) -> Hit:
@@ -45,14 +48,3 @@ def _disclosed(page: tuple[Found, ...]) -> Disclosed:
         tuple(mint(record.id) for record in records),
         sum(len(excerpt.text.encode()) for found in page for excerpt in found.excerpts),
     )
-
-
-def _binding(permitted: Permitted[SearchQuery]) -> bytes:
-    """What a cursor continues: this query, in these scopes, for this holder."""
-    query = permitted.query
-    asked = (query.text, query.streams, query.connection_id)
-    scopes = [
-        (scope.grant_id, scope.stream.name, scope.connections, sorted(scope.fields)) for scope in permitted.scopes
-    ]
-    holder = (permitted.holder.kind, permitted.holder.client_id)
-    return hashlib.sha256(repr((asked, scopes, holder)).encode("utf-8", "surrogatepass")).digest()

@@ -12,25 +12,21 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from pdpp_server.errors import PermissionDenied, Unauthenticated
-from pdpp_server.grants.lifecycle import ends_at, live_grants, require_live_token
+from pdpp_server.errors import DisclosureLogUnavailable
+from pdpp_server.grants.lifecycle import ends_at, live_grants
 from pdpp_server.grants.permit import permit
 from pdpp_server.grants.permitted import Permitted
 from pdpp_server.model.activity import Disclosure
 from pdpp_server.model.grants import Holder
 from pdpp_server.model.queries import Query
 from pdpp_server.model.times import iso
+from pdpp_server.reads.bearers import REST_KINDS, require_kind, require_live, row_of
 from pdpp_server.reads.disclosure import Disclosed, disclosure
 from pdpp_server.store.db import Database, Reading
 from pdpp_server.store.grants import GrantShelf, owners_grants
 from pdpp_server.store.layout import Layout
 from pdpp_server.store.log import DisclosureLog
-from pdpp_server.store.peek import token_digest
-from pdpp_server.store.tokens import states_of, token_row
 from pdpp_server.wire.cursors import KEY_BYTES, Seal
-
-REST_KINDS = frozenset({"owner", "client"})
-MCP_KINDS = frozenset({"client", "mcp_package"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +56,7 @@ class Services:
     now: Callable[[], datetime]
     watch: Watch | None = None
     core_strict: bool = False
+    change_history_limit: int = 0
     shelf: GrantShelf = field(default_factory=GrantShelf)
     known: "dict[bytes, _Known]" = field(default_factory=dict)
 
@@ -73,6 +70,10 @@ class Services:
 
     def reading(self, call: Call, operation: str) -> "Read":
         return Read(self, call, operation)
+
+    def admit(self, call: Call) -> None:
+        """The token of the call is heard at its door, and a grant of it is alive. Nothing is read with it."""
+        Read(self, call, "admit").__enter__().store.__exit__(None, None, None)
 
     def close(self) -> None:
         self.database.close()
@@ -136,23 +137,16 @@ class Read:
     def _settle(self) -> Holder:
         """Who asks. The token's row is read every time, so that a revocation counts from the next read on."""
         call, store, services = self._call, self.store, self._services
-        if not call.bearer:
-            raise Unauthenticated("No bearer token was sent.")
-        digest = token_digest(call.bearer)
-        row = token_row(store.connection, digest)
+        digest, row = row_of(store, call.bearer)
         known = services.known.get(digest)
         if known and known.row == row and known.layout is store.layout and self._now < known.ends:
-            self._require_kind(known.holder.kind)
+            require_kind(known.holder.kind, call.kinds)
             return known.holder
         return self._settle_anew(digest, row)
 
-    def _settle_anew(self, digest: bytes, row: tuple[Any, ...] | None) -> Holder:
-        if row is None:
-            raise Unauthenticated("The token is not known here.")
+    def _settle_anew(self, digest: bytes, row: tuple[Any, ...]) -> Holder:
         store, services = self.store, self._services
-        token, grants = states_of(store.connection, row)
-        require_live_token(token, self._now)
-        self._require_kind(token.kind)
+        token, grants = require_live(store, row, self._call.kinds, self._now)
         live = live_grants(token, grants, self._now)
         shelf = services.shelf
         held = owners_grants(store) if token.kind == "owner" else [shelf.get(store, grant.grant_id) for grant in live]
@@ -161,18 +155,14 @@ class Read:
             services.known[digest] = _Known(row, store.layout, ends_at(token, live), holder)
         return holder
 
-    def _require_kind(self, kind: str) -> None:
-        if kind in self._call.kinds:
-            return
-        if kind == "owner":
-            raise PermissionDenied(
-                "An owner token is not accepted here.", remedy="Use a client's token: `pdpp grants create`."
-            )
-        raise Unauthenticated("This kind of token is not accepted here.")
-
 
 def open_services(
-    home: Path, *, now: Callable[[], datetime], log_sync: str = "normal", read_seconds: float = 5.0
+    home: Path,
+    *,
+    now: Callable[[], datetime],
+    log_sync: str = "normal",
+    read_seconds: float = 5.0,
+    change_history_limit: int = 0,
 ) -> Services:
     """Everything a read needs, on one home."""
     sync = "full" if log_sync == "full" else "normal"
@@ -181,11 +171,26 @@ def open_services(
         DisclosureLog(home / "activity", sync=sync),
         home / "keys",
         now,
+        change_history_limit=change_history_limit,
     )
 
 
 def _kept_key(path: Path) -> bytes:
-    """The key in that file; made once, readable by the owner alone."""
+    """The key in that file; made once, readable by the owner alone.
+
+    Raises:
+        DisclosureLogUnavailable: it cannot be kept, and without keys nothing is logged.
+    """
+    try:
+        return _made_once(path)
+    except OSError as error:
+        raise DisclosureLogUnavailable(
+            "The keys of this home cannot be kept, so nothing is read.",
+            remedy="The owner must free disk space, or let the server write to the folder `keys` of its home.",
+        ) from error
+
+
+def _made_once(path: Path) -> bytes:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not path.exists():
         draft = path.with_name(f".{secrets.token_hex(8)}.new")

@@ -1,34 +1,40 @@
 """Routes and the single exception handler."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
+from typing import Any, TypeVar
 
-import orjson
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
+from starlette.types import Receive, Scope, Send
 
-from pdpp_server.errors import InvalidRequest, NotFound, PdppError, ServerTrouble
+from pdpp_server.errors import InvalidRequest, NotFound, PdppError, RateLimited, ServerTrouble
 from pdpp_server.reads.services import Services
-from pdpp_server.resource_server import fetch, probes, read_record_field, schema, search
+from pdpp_server.reads.writes import require_owner
+from pdpp_server.resource_server import discovery
 from pdpp_server.resource_server.asked import Asked, asked_of, body_of
-from pdpp_server.resource_server.headers import METADATA_PATH, refusal_headers
+from pdpp_server.resource_server.endpoint import Endpoint, Handler, Inside, Notice
+from pdpp_server.resource_server.endpoints import ENDPOINTS
+from pdpp_server.resource_server.headers import refusal_headers
 from pdpp_server.resource_server.logs import log_bug, log_request
-from pdpp_server.resource_server.metrics import CONTENT_TYPE, STAGES, Metrics
+from pdpp_server.resource_server.metrics import STAGES, Metrics
+from pdpp_server.resource_server.rate import Rates
+from pdpp_server.resource_server.replies import json_reply, reply
 from pdpp_server.settings import Settings
 from pdpp_server.wire import errors
-from pdpp_server.wire.envelope import Json
+from pdpp_server.wire.discovery import metadata_path
 
 READER_THREADS = 2
 
-Handler = Callable[[Services, Asked], Json | Response | None]
 Run = Callable[[Request], Awaitable[Response]]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,39 +44,74 @@ class ResourceServer:
     services: Services
     settings: Settings
     metrics: Metrics
+    rates: Rates
     readers: ThreadPoolExecutor  # of READER_THREADS
     writer: ThreadPoolExecutor  # of one thread: the store has one writer
 
     def routes(self) -> list[Route]:
-        """A point read is shorter than a change of thread, so it runs on the loop; what may take longer leaves it."""
-        record = "/v1/streams/{stream}/records/{key}"
-        schema_handler = partial(schema.handle, core_strict=self.settings.core_strict)
-        return [
-            self._route("/v1/schema", "schema", self._in_thread(schema_handler)),
-            self._route("/v1/search", "search", self._in_thread(search.handle)),
-            self._route(record, "fetch", self._on_loop(fetch.handle)),
-            self._route(f"{record}/field-window", "read_record_field", self._on_loop(read_record_field.handle)),
-            self._route("/healthz", "healthz", self._health),
-            self._route("/metrics", "metrics", self._metrics),
-        ]
+        return [self._route(row) for row in ENDPOINTS]
 
-    # A handler gives JSON, a response of its own, or nothing (204).
+    def route(self, path: str, operation: str, run: Run) -> Route:
+        """An address that another adapter answers, whatever the method: metered, observed and refused like our own."""
+        return Route(path, EveryMethod(self._answered(operation, partial(self.rates.metered, run))))
+
+    async def in_thread(self, work: Callable[[], T], threads: ThreadPoolExecutor | None = None) -> T:
+        """Work in a reader's thread, or in one of others; the stages that it goes through are those of its request."""
+        context, loop = copy_context(), asyncio.get_running_loop()
+        return await loop.run_in_executor(threads or self.readers, context.run, work)
 
     async def refuse(self, request: Request, error: Exception) -> Response:
         """Any trouble as the error envelope; of a bug, only that there was one."""
-        refusal, status, headers = _refusal_of(error)
+        refusal, status, headers = _refusal_of(error, request)
         request_id: str = request.state.request_id
         if isinstance(refusal, ServerTrouble):
             log_bug(error, request_id)
-        metadata = f"{self.settings.public_url or str(request.base_url).rstrip('/')}{METADATA_PATH}"
+        metadata = f"{discovery.origin_of(self.settings, request)}{metadata_path(request.scope['path'])}"
         body = errors.encode(refusal, request_id=request_id, resource_metadata=metadata)
         headers |= refusal_headers(refusal, metadata, had_token="authorization" in request.headers)
         self._observe(request, status, refusal.code)
-        return _json(body, status, headers)
+        return json_reply(body, status, headers)
+
+    def _route(self, row: Endpoint | Notice) -> Route:
+        run = self._telling(row) if isinstance(row, Notice) else partial(self.rates.metered, self._running(row))
+        endpoint = self._answered(row.operation.name, run)
+        return Route(row.operation.path, endpoint, methods=[row.operation.method])
+
+    def _answered(self, operation: str, run: Run) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """What runs may itself say, in the request's state, which operation it was and with which code it ended."""
+
+        async def endpoint(request: Request) -> Response:
+            request.state.operation, request.state.code = operation, None
+            STAGES.set({})
+            try:
+                response = await run(request)
+            except Exception as error:  # noqa: BLE001 - the one place where trouble becomes an answer
+                return await self.refuse(request, error)
+            self._observe(request, response.status_code, request.state.code or "ok")
+            return response
+
+        return endpoint
+
+    def _telling(self, notice: Notice) -> Run:
+        inside = Inside(self.services, self.settings, self.metrics)
+
+        async def run(request: Request) -> Response:
+            return reply(notice.tell(inside, request))
+
+        return run
+
+    def _running(self, endpoint: Endpoint) -> Run:
+        match endpoint.runs:
+            case "loop":
+                return self._on_loop(endpoint.handle)
+            case "reader":
+                return self._in_thread(endpoint.handle)
+            case "writer":
+                return self._with_body(endpoint.handle, endpoint.body_bytes_max)
 
     def _on_loop(self, handle: Handler) -> Run:
         async def run(request: Request) -> Response:
-            return _reply(handle(self.services, asked_of(request)))
+            return reply(handle(self.services, asked_of(request)))
 
         return run
 
@@ -81,75 +122,69 @@ class ResourceServer:
         return run
 
     def _with_body(self, handle: Handler, most: int) -> Run:
-        """For what writes: the body is taken in whole, up to `most` bytes, and the one writer is asked in its turn."""
+        """For what the owner writes: the body is taken in whole, up to `most` bytes, and the one writer is asked in its
+        turn. Of anybody else nothing is taken in."""
 
         async def run(request: Request) -> Response:
             asked = asked_of(request)
+            require_owner(self.services, asked.call)
             body = await body_of(request, most)
             return await self._work(handle, replace(asked, body=body), self.writer)
 
         return run
 
     async def _work(self, handle: Handler, asked: Asked, threads: ThreadPoolExecutor) -> Response:
-        context, loop = copy_context(), asyncio.get_running_loop()
-        return _reply(await loop.run_in_executor(threads, lambda: context.run(handle, self.services, asked)))
-
-    async def _health(self, _: Request) -> Response:
-        health = probes.health(self.services, self.settings.home)
-        return _json({"object": "health", **health}, 200 if all(health.values()) else 503)
-
-    async def _metrics(self, request: Request) -> Response:
-        probes.require_local(request, self.settings)
-        return Response(self.metrics.text(), media_type=CONTENT_TYPE)
-
-    def _route(self, path: str, operation: str, run: Run, method: str = "GET") -> Route:
-        async def endpoint(request: Request) -> Response:
-            request.state.operation = operation
-            STAGES.set({})
-            try:
-                response = await run(request)
-            except Exception as error:  # noqa: BLE001 - the one place where trouble becomes an answer
-                return await self.refuse(request, error)
-            self._observe(request, response.status_code, "ok")
-            return response
-
-        return Route(path, endpoint, methods=[method])
+        return reply(await self.in_thread(partial(handle, self.services, asked), threads))
 
     def _observe(self, request: Request, status: int, code: str) -> None:
-        state, stages = request.state, STAGES.get() or {}
+        state = request.state
         operation: str = getattr(state, "operation", "none")
         seconds: float = perf_counter() - state.started
-        self.metrics.add(operation, code, {**stages, "total": seconds})
+        stages = {**(STAGES.get() or {}), "total": seconds}
+        self.metrics.add(operation, code, stages)
         log_request(
             request_id=state.request_id,
             operation=operation,
             status=status,
             code=code,
-            stages={**stages, "total": seconds},
+            stages=stages,
             slow=seconds * 1000 > self.settings.slow_ms,
         )
 
 
-def _refusal_of(error: Exception) -> tuple[PdppError, int, dict[str, str]]:
+class EveryMethod:
+    """What answers one address; a route to it does not look at the method."""
+
+    def __init__(self, endpoint: Run) -> None:
+        self._endpoint = endpoint
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._endpoint(Request(scope, receive))
+        await response(scope, receive, send)
+
+
+def _refusal_of(error: Exception, request: Request) -> tuple[PdppError, int, dict[str, str]]:
     """The refusal, its status, and headers that belong to it. A wrong method keeps the status that HTTP has for it."""
     match error:
+        case RateLimited():
+            return error, error.status, {"Retry-After": str(error.retry_after_seconds)}
         case PdppError():
             return error, error.status, {}
         case HTTPException(status_code=404):
             return NotFound("There is nothing at this address."), 404, {}
         case HTTPException(status_code=405):
-            allowed = (error.headers or {}).get("Allow", "GET, HEAD")
+            allowed = ", ".join(_allowed(request)) or (error.headers or {})["Allow"]
             return InvalidRequest(f"This address takes {allowed} only."), 405, {"Allow": allowed}
+        case HTTPException(status_code=406):
+            return InvalidRequest(error.detail, param="Accept"), 406, {}
+        case ClientDisconnect():
+            return InvalidRequest("The body ended before its end."), 400, {}
         case _:
             return ServerTrouble("Something went wrong here; the request id finds it in the server's log."), 500, {}
 
 
-def _reply(answer: Json | Response | None) -> Response:
-    if answer is None:
-        return Response(status_code=204)
-    return answer if isinstance(answer, Response) else _json(answer)
-
-
-def _json(body: Json, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """The same for HEAD: what sends it leaves the body out."""
-    return Response(orjson.dumps(body, default=dict), status, headers, "application/json")
+def _allowed(request: Request) -> list[str]:
+    """Every method that this address takes: one address may have several routes."""
+    routes = [route for route in request.app.routes if isinstance(route, Route)]
+    here = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
+    return sorted({method for route in here for method in route.methods or ()})

@@ -21,6 +21,7 @@ class Asked:
     name: str = ""  # of whatever else a path names: a connector, a blob
     body: bytes = b""
     headers: Headers = field(default_factory=Headers)
+    method: str = "GET"
 
 
 def asked_of(request: Request) -> Asked:
@@ -34,10 +35,11 @@ def asked_of(request: Request) -> Asked:
         call,
         Params.parse(query),
         f"{path}?{query.decode('latin-1')}" if query else path,
-        named.get("stream", ""),
-        named.get("key", ""),
-        named.get("name", ""),
+        named.pop("stream", ""),
+        named.pop("key", ""),
+        next(iter(named.values()), ""),
         headers=request.headers,
+        method=request.method,
     )
 
 
@@ -47,13 +49,15 @@ async def body_of(request: Request, most: int) -> bytes:
     Raises:
         TooLarge: it is, by its own word or by what arrived.
     """
-    too_large = TooLarge(f"A body may have at most {most:,} bytes.", remedy="Send it in parts.")
     told = request.headers.get("content-length", "")
-    if told.isdigit() and int(told) > most:
-        raise too_large
+    _require_size(int(told) if told.isdigit() else 0, most)
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > most:
-            raise too_large
+        _require_size(len(body), most)
     return bytes(body)
+
+
+def _require_size(size: int, most: int) -> None:
+    if size > most:
+        raise TooLarge(f"A body may have at most {most:,} bytes.", remedy="Send it in parts.")

@@ -7,11 +7,10 @@ from time import perf_counter
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pdpp_server.errors import PdppError, Unauthenticated, UnsupportedVersion
+from pdpp_server.errors import PdppError, RangeNotSatisfiable, Unauthenticated, UnsupportedVersion
+from pdpp_server.wire.envelope import VERSION
 
-VERSION = "2026-04-06"
-METADATA_PATH = "/.well-known/oauth-protected-resource"
-
+_VERSION = (b"pdpp-version", VERSION.encode())
 _REQUEST_ID = re.compile(r"(?=[\x20-\x7e]{1,128}\Z)\S(?:.*\S)?")
 
 
@@ -28,15 +27,15 @@ class Front:
         request_id = request_id_of(Headers(scope=scope))
         # Routes are matched on the path as it was sent, so that an encoded slash stays inside its segment.
         path = scope["raw_path"].decode("latin-1")
+        sent_id = request_id.encode("latin-1")
         state = {**scope.get("state", {}), "request_id": request_id, "started": perf_counter()}
         scope = {**scope, "path": path, "state": state}
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers["Request-Id"] = headers["X-Request-Id"] = request_id
-                headers["PDPP-Version"] = VERSION
                 headers.setdefault("Cache-Control", "private, no-store")
+                headers.raw.extend(((b"request-id", sent_id), (b"x-request-id", sent_id), _VERSION))
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
@@ -63,6 +62,8 @@ def check_version(headers: Headers) -> None:
 
 def refusal_headers(refusal: PdppError, resource_metadata: str, *, had_token: bool) -> dict[str, str]:
     """RFC 6750: the challenge names a fault only where there was a token to find fault with."""
+    if isinstance(refusal, RangeNotSatisfiable):
+        return {"Content-Range": f"bytes */{refusal.size}"}
     if not isinstance(refusal, Unauthenticated):
         return {}
     fault = 'error="invalid_token", ' if had_token else ""

@@ -1,7 +1,7 @@
 """Counters and times in Prometheus text; labels are names of ours, never data."""
 
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 
@@ -34,12 +34,12 @@ class Metrics:
 
     def __init__(self) -> None:
         self._requests: Counter[tuple[str, str]] = Counter()
-        self._stages: dict[tuple[str, str], Histogram] = {}
+        self._stages: defaultdict[tuple[str, str], Histogram] = defaultdict(Histogram)
 
     def add(self, operation: str, code: str, stages: Mapping[str, float]) -> None:
         self._requests[operation, code] += 1
         for stage, seconds in stages.items():
-            self._stages.setdefault((operation, stage), Histogram()).add(seconds)
+            self._stages[operation, stage].add(seconds)
 
     def text(self) -> str:
         return "\n".join((*self._request_lines(), *self._rejected_lines(), *self._stage_lines(), ""))

@@ -2,7 +2,8 @@
 
 import threading
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -10,9 +11,12 @@ from types import TracebackType
 import apsw
 
 from pdpp_server.errors import IngestStorageError, QueryTimeout, ServerTrouble
+from pdpp_server.store.blob_files import BlobFiles
 from pdpp_server.store.layout import Layout, LayoutCache
 from pdpp_server.store.migrations import migrate
 from pdpp_server.store.rank import Ranking
+from pdpp_server.store.released import erase_released
+from pdpp_server.store.scrub import are_traces_left, scrub
 
 _PRAGMAS = """
 pragma journal_mode = wal;
@@ -23,7 +27,7 @@ pragma trusted_schema = off;
 pragma temp_store = memory;
 pragma cache_size = -32000;
 """
-_DISK_TROUBLE = (apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.BusyError)
+_SCRUB_TRIES = 3
 BUSY_TIMEOUT_MS = 30_000
 STEPS_BETWEEN_CHECKS = 20_000
 
@@ -59,11 +63,33 @@ class Reading:
             raise QueryTimeout(f"The read took longer than {self._seconds:g} s.") from error
 
 
+@contextmanager
+def _disk_trouble() -> Generator[None, None, None]:
+    try:
+        yield
+    except (apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.BusyError) as error:
+        raise IngestStorageError(
+            f"The database could not be written ({error}).",
+            remedy="Free disk space, or wait for the other writer, and try again: nothing is stored twice.",
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One open transaction of the writer: where things lie as it began, and when that was."""
+
+    connection: apsw.Connection
+    layouts: LayoutCache
+    layout: Layout
+    now: str
+
+
 class Database:
-    """One home's records, declarations, grants. Opening it brings its schema up to date."""
+    """One home's records, declarations, grants, and the files of its blobs. Opening it brings its schema up to date."""
 
     def __init__(self, path: Path, *, read_seconds: float = 5.0) -> None:
         self.path = path
+        self.blobs = BlobFiles(path.with_name("blobs"))
         self._read_seconds = read_seconds
         self._local = threading.local()
         self.layouts = LayoutCache()
@@ -74,11 +100,16 @@ class Database:
         try:
             self._writer = self._open()
             migrate(self._writer, path)
+            erase_released(self._writer, self.blobs)
+            self._writer.set_busy_timeout(0)
+            with suppress(IngestStorageError):  # whoever keeps it busy will do it, so nobody waits for that here
+                self.forget_erased()  # of a writer that was killed
+            self._writer.set_busy_timeout(BUSY_TIMEOUT_MS)
         except apsw.Error as error:
             self.close()
             raise ServerTrouble(
                 f"{path} cannot be used as the database ({error}).",
-                remedy="PDPP_HOME must name a folder that you may write to; a backup can replace a damaged file.",
+                remedy="PDPP_HOME must name a folder with room to write in; a backup can replace a damaged file.",
             ) from error
         except ServerTrouble:
             self.close()
@@ -105,28 +136,57 @@ class Database:
     @contextmanager
     def writing(self) -> Generator[apsw.Connection, None, None]:
         """The one writer, inside one transaction: all of it is kept, or none."""
-        with self._write_lock:
+        with self._write_lock, _disk_trouble():
             assert self._writer is not None
             writer = self._writer
             try:
                 writer.execute("begin immediate")
                 yield writer
                 writer.execute("commit")
-            except BaseException as error:
+                erase_released(writer, self.blobs)
+            finally:
                 if writer.in_transaction:
                     writer.execute("rollback")
-                if isinstance(error, _DISK_TROUBLE):
-                    raise IngestStorageError(
-                        f"The database could not be written ({error}).",
-                        remedy="Free disk space, or wait for the other writer, and try again: nothing is stored twice.",
-                    ) from error
-                raise
+
+    @contextmanager
+    def write(self, now: str) -> Generator[Write, None, None]:
+        """The same, with what a change of whole streams and connections needs to know."""
+        with self.writing() as writer:
+            yield Write(writer, self.layouts, self.layouts.of(writer), now)
 
     def truncate_wal(self) -> None:
         """Fold the log into the database, so that erased pages are not left behind in it."""
-        with self._write_lock:
+        with self._write_lock, _disk_trouble():
             assert self._writer is not None
             self._writer.execute("pragma wal_checkpoint(truncate)")
+
+    def forget_erased(self) -> None:
+        """Leave nothing of what was erased: not in the log, not in unused room, not in the copies that migrations made.
+
+        Raises:
+            IngestStorageError: others read or wrote all the time.
+        """
+        assert self._writer is not None
+        with self._write_lock:
+            if not are_traces_left(self._writer):
+                return
+        for copy in self.path.parent.glob(f"{self.path.name}.before-*"):
+            copy.unlink()
+        for _ in range(_SCRUB_TRIES):
+            self.truncate_wal()
+            with self.writing() as writer:
+                if self._wal_size() == 0:  # or somebody wrote in between
+                    scrub(writer)
+                    break
+        else:
+            raise IngestStorageError(
+                "It is erased, but traces may be left in the file of the database, which others use all the time.",
+                remedy="It is tried again with the next deletion, and when the server starts.",
+            )
+
+    def _wal_size(self) -> int:
+        wal = self.path.with_name(f"{self.path.name}-wal")
+        return wal.stat().st_size if wal.exists() else 0
 
     def close(self) -> None:
         for connection in self._opened:

@@ -22,6 +22,7 @@ _DOCUMENT = "select document, declaration from grants where grant_id = ?"
 _ALL = """
 select grant_id, expires_at, revoked_at, consumed_at, package_id from grants order by issued_at, grant_id
 """
+_STATE = "select grant_id, expires_at, revoked_at, consumed_at from grants where grant_id = ?"
 _REVOKE = "update grants set revoked_at = :now where grant_id = :grant_id and revoked_at is null"
 _EXISTS = "select 1 from grants where grant_id = ?"
 _DECLARATIONS_IN_USE = """
@@ -68,6 +69,11 @@ def keep_grant(writer: apsw.Connection, grant: Grant, package_id: str | None = N
 def list_grants(reading: Reading, shelf: GrantShelf) -> list[GrantRow]:
     found = rows(reading.connection, _ALL)
     return [GrantRow(shelf.get(reading, row[0]), GrantState(*row[:4]), row[4]) for row in found]
+
+
+def grant_state(reader: apsw.Connection, grant_id: str) -> GrantState | None:
+    row = one(reader, _STATE, (grant_id,))
+    return None if row is None else GrantState(*row)
 
 
 def revoke(writer: apsw.Connection, grant_id: str, now: str) -> bool:

@@ -20,6 +20,7 @@ from pdpp_server.model.streams import Field, Stream
 from pdpp_server.model.times import instant
 from pdpp_server.store.layout import ConnectionPlace, StreamPlace, day_in, day_of, first_rid
 from pdpp_server.store.rows import one, rows
+from pdpp_server.store.scrub import note_erasure
 from pdpp_server.store.words import spaced
 
 RECORD_BYTES_MAX = 16 * 1024 * 1024
@@ -27,18 +28,24 @@ DEPTH_MAX = 100
 INDEXED_CHARS = 128  # of a long string; enough to find candidates, which are then compared whole
 
 _STORED = """
-select key, rid, version, at, deleted_at, data from records
+select key, rid, version, at, emitted_at, deleted_at, data from records
 where sid = ? and key in (select value from json_each(?))
 """
 _LAST_RID = "select max(rid) from records where rid >= ? and rid < ?"
 _CLOCK = "select version from clock"
 _TURN_CLOCK = "update clock set version = ?"
 _ADVANCE = "update streams set version = ?, live = live + ? where sid = ?"
-_NEW = "insert into records(rid, sid, key, version, at, emitted_at, data) values(?, ?, ?, ?, ?, ?, ?)"
+_NEW = "insert into records(rid, sid, key, version, revised, at, emitted_at, data) values(?, ?, ?, ?, ?, ?, ?, ?)"
 _DROP = "delete from records where rid = ?"
-_BURY = "update records set version = ?, at = null, emitted_at = ?, deleted_at = ?, data = null where rid = ?"
-_REPLACE = "update records set version = ?, at = ?, emitted_at = ?, deleted_at = null, data = ? where rid = ?"
-_SUPERSEDE = "insert into history(sid, key, version, until, at, data, live) values(?, ?, ?, ?, ?, ?, ?)"
+_BURY = """
+update records set version = ?, revised = 1, at = null, emitted_at = ?, deleted_at = ?, data = null where rid = ?
+"""
+_REPLACE = """
+update records set version = ?, revised = 1, at = ?, emitted_at = ?, deleted_at = null, data = ? where rid = ?
+"""
+_SUPERSEDE = """
+insert into history(sid, key, version, until, at, data, live, emitted_at, deleted_at) values(?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
 _ERASE_HISTORY = "update history set data = null where sid = ? and key = ?"
 _NEW_VALUE = "insert or ignore into field_values(fid, value, rid) values(?, ?, ?)"
 _DROP_VALUE = "delete from field_values where fid = ? and value = ? and rid = ?"
@@ -49,6 +56,8 @@ insert into days(sid, day, live) values(?, ?, ?) on conflict do update set live 
 """
 _NEW_BLOB_REF = "insert or ignore into blob_refs(blob_id, sid, field, rid) values(?, ?, ?, ?)"
 _DROP_BLOB_REFS = "delete from blob_refs where rid = ?"
+_UNBIND_ALL = "delete from blob_bindings where sid = ? and key = ?"
+_UNBIND = "delete from blob_bindings where blob_id = ? and sid = ? and key = ?"
 _NEW_WORDS = "insert into words(rowid, {columns}) values(?, {marks})"
 _DROP_WORDS = "insert into words(words, rowid, {columns}) values('delete', ?, {marks})"
 _EASY_KEY = re.compile(r"[\w:@+=-]{1,200}", re.ASCII)  # such a key surely fits into a handle
@@ -62,6 +71,7 @@ class _Stored(NamedTuple):
     rid: int
     version: int
     at: int | None
+    emitted_at: str
     deleted_at: str | None
     data: str | None
 
@@ -100,7 +110,9 @@ class Desk:
         if data is None:
             return _Ready(self._joined(incoming.key), None, emitted_at, None, None)
         if not self.validator.is_valid(data):
-            raise _Unfit("invalid_record", _why_invalid(self.validator, data))
+            raise _Unfit("invalid_record", _why_invalid(self.validator, self.stream, data))
+        if any("fetch_url" in ref for name in self.stream.blob_fields for ref in _listed(data.get(name))):
+            raise _Unfit("invalid_record", "`fetch_url` of a blob is written by the server alone")
         key = self._key(incoming.key, data)
         if not _EASY_KEY.fullmatch(key):
             if "\0" in key:
@@ -198,15 +210,13 @@ class _Unfit(Exception):
 
 def desks(declaration: Declaration, connection: ConnectionPlace) -> dict[str, Desk]:
     """One desk for each stream, by name."""
-    return {
-        name: Desk(
-            connection.origin.connection_id,
-            stream,
-            connection.streams[name],
-            jsonschema_rs.Draft202012Validator(dict(stream.schema), offline=True),
-        )
-        for name, stream in declaration.streams.items()
-    }
+    return {name: desk_of(declaration, connection, name) for name in declaration.streams}
+
+
+def desk_of(declaration: Declaration, connection: ConnectionPlace, name: str) -> Desk:
+    stream = declaration.streams[name]
+    validator = jsonschema_rs.Draft202012Validator(dict(stream.schema), offline=True)
+    return Desk(connection.origin.connection_id, stream, connection.streams[name], validator)
 
 
 def deliver(writer: apsw.Connection, desk: Desk, batch: Iterable[Incoming], now: str) -> Receipt:
@@ -244,6 +254,8 @@ def _store(writer: apsw.Connection, desk: Desk, ready: Mapping[str, tuple[str, _
             continue
         changes.append((record, before))
     _Writing(writer, desk, now).apply(changes)
+    gone = [(sid, key) for key, (_, record) in ready.items() if record.data is None]
+    writer.executemany(_UNBIND_ALL, gone)  # also what was delivered for a record that never came
     return Receipt(len(changes), len(ready) - len(changes) - len(rejected), tuple(rejected))
 
 
@@ -269,17 +281,21 @@ class _Writing:
             rid = before.rid if before and record.data is None else self._rid(record, before)
             if before:
                 self._supersede(record, before, rid)
+                self._unbind(record, before)
                 days[day_in(before.rid)] -= before.data is not None
             if record.data is not None:
                 days[day_in(rid)] += 1
                 findable.append((rid, record.key, record.data))
                 if not (before and before.rid == rid):
-                    fresh.append((rid, sid, record.key, self._version, record.at, record.emitted_at, record.canonical))
+                    row = (rid, sid, record.key, self._version, before is not None, record.at, record.emitted_at)
+                    fresh.append((*row, record.canonical))
         self._writer.executemany(_NEW, fresh)
         index_records(self._writer, self._desk, sorted(findable, key=_rid_of))
         self._writer.executemany(_COUNT_DAY, [(sid, day, change) for day, change in days.items() if change])
         self._writer.execute(_ADVANCE, (self._version, days.total(), sid))
         self._writer.execute(_TURN_CLOCK, (self._version,))
+        if any(record.data is None for record, _ in changes):
+            note_erasure(self._writer)
 
     def _unindex(self, stored: Sequence[tuple[str, _Stored]]) -> None:
         for key, before in sorted(stored, key=lambda row: row[1].rid):
@@ -309,7 +325,15 @@ class _Writing:
         kept = None if record.data is None else before.data
         was_live = before.data is not None
         row = (sid, record.key, before.version, self._version, before.at, kept, was_live)
-        self._writer.execute(_SUPERSEDE, row)
+        self._writer.execute(_SUPERSEDE, (*row, before.emitted_at, before.deleted_at))
+
+    def _unbind(self, record: _Ready, before: _Stored) -> None:
+        """A changed record keeps the blobs that it still refers to, and those that it never referred to."""
+        sid, key = self._desk.place.sid, record.key
+        if self._desk.stream.blob_fields and record.data is not None and before.data is not None:
+            kept = {blob_id for _, blob_id in self._desk.blob_refs(record.data)}
+            held = {blob_id for _, blob_id in self._desk.blob_refs(orjson.loads(before.data))}
+            self._writer.executemany(_UNBIND, [(blob_id, sid, key) for blob_id in held - kept])
 
     def _rid(self, record: _Ready, before: _Stored | None) -> int:
         """The rid of before while the day is the same; else the next free one of its day."""
@@ -421,9 +445,10 @@ def _parsed_list(text: str) -> object:
         return None
 
 
-def _why_invalid(validator: jsonschema_rs.Draft202012Validator, data: Mapping[str, Any]) -> str:
-    """Which rule of the schema is broken and where, without the value."""
+def _why_invalid(validator: jsonschema_rs.Draft202012Validator, stream: Stream, data: Mapping[str, Any]) -> str:
+    """Which rule of the schema is broken and in which declared field; other names may be words of the record."""
     error = next(iter(validator.iter_errors(data)))
-    where = "/".join(str(part) for part in error.instance_path) or "the record"
+    place = error.instance_path
+    where = place[0] if place and place[0] in stream.fields else "the record"
     rule = error.schema_path[-1] if error.schema_path else "schema"
     return f"{where} does not fit the declared `{rule}`"

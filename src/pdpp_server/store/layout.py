@@ -20,7 +20,7 @@ _CONNECTIONS = """
 select connection, connection_id, declaration, connector_key, display_name from connections order by connection
 """
 _STREAMS = "select sid, connection, name from streams"
-_FIELDS = "select sid, name, fid, slot, indexed from fields"
+_FIELDS = "select sid, name, fid, slot, indexed, type from fields"
 _DECLARATION = "select document from declarations where declaration = ?"
 
 
@@ -37,12 +37,18 @@ def day_of(at: int | None) -> int:
     return 0 if at is None else min(max(at // 86_400_000_000 + _DAYS_BEFORE_1970, 0), MAX_DAY)
 
 
+def first_moment(day: int) -> int:
+    """The instant at which a day number begins."""
+    return (day - _DAYS_BEFORE_1970) * 86_400_000_000
+
+
 @dataclass(frozen=True, slots=True)
 class StreamPlace:
     sid: int
     slots: Mapping[str, int]  # field to column of the word index
     fids: Mapping[str, int]  # field to number in field_values, or in positions
     position: str | None  # the one field whose values lie in positions
+    types: Mapping[str, str]  # field to the type as which it is indexed; empty where an older version indexed it
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +95,18 @@ class LayoutCache:
         return known
 
     def _load(self, connection: apsw.Connection, generation: int) -> Layout:
-        fields: dict[int, list[tuple[str, int, int | None, int]]] = {}
-        for sid, name, fid, slot, indexed in connection.execute(_FIELDS):
-            fields.setdefault(sid, []).append((name, fid, slot, indexed))
+        fields: dict[int, list[tuple[str, int, int | None, int, str]]] = {}
+        for sid, name, fid, slot, indexed, kind in connection.execute(_FIELDS):
+            fields.setdefault(sid, []).append((name, fid, slot, indexed, kind))
         streams: dict[int, dict[str, StreamPlace]] = {}
         for sid, number, name in connection.execute(_STREAMS):
             rows = fields.get(sid, [])
             streams.setdefault(number, {})[name] = StreamPlace(
                 sid,
-                {field: slot for field, _, slot, _ in rows if slot is not None},
-                {field: fid for field, fid, _, indexed in rows if indexed},
-                next((field for field, _, _, indexed in rows if indexed == POSITIONED), None),
+                {field: slot for field, _, slot, *_ in rows if slot is not None},
+                {field: fid for field, fid, _, indexed, _ in rows if indexed},
+                next((field for field, _, _, indexed, _ in rows if indexed == POSITIONED), None),
+                {field: kind for field, _, _, _, kind in rows},
             )
         connections = {
             connection_id: ConnectionPlace(

@@ -308,6 +308,15 @@ def _texts(value: object) -> tuple[str, ...] | None:
     return texts if len(texts) == len(cast("list[object]", value)) else None
 
 
+def whole_size(path: Path, offset: int = 0) -> int:
+    """Where the last whole line ends, looked for from `offset` on; the size of a file that is shorter than that."""
+    end = min(offset, path.stat().st_size)
+    for line in read_segment(path, end):
+        if line.is_whole:
+            end = line.end
+    return end
+
+
 # Verifying --------------------------------------------------------------------------------------------------------
 
 
@@ -320,6 +329,11 @@ def verify(directory: Path, seen: Iterable[Segment]) -> list[Verdict]:
     return [
         _verdict(id, paths[id], claims[id]) if id in paths else Verdict(id, "missing", 0, 0) for id in sorted(claims)
     ]
+
+
+def verify_segment(path: Path) -> Verdict:
+    """Check one segment by its own chain."""
+    return _verdict(path.stem, path, [])
 
 
 def _followed(paths: Iterable[Path]) -> Iterator[Segment]:

@@ -15,8 +15,8 @@ from pdpp_server.store.fetch import find
 
 def read_record_field(reading: Reading, permitted: Permitted[WindowQuery]) -> FieldWindow:
     query = permitted.query
-    scope, origin, data, _ = find(reading, permitted)
-    kind, text = _text_of(orjson.loads(data).get(query.field), query.field, scope.stream.roles.get(query.field))
+    scope, origin, _, row = find(reading, permitted)
+    kind, text = _text_of(orjson.loads(row[4]).get(query.field), query.field, scope.stream.roles.get(query.field))
     match = _match(text, query.q) if query.q is not None else None
     start = max(0, match[0] - query.before) if match else query.offset
     return FieldWindow(

@@ -1,6 +1,7 @@
 """A permitted scope as SQL: the only WHERE that narrows by grant."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import apsw
 import orjson
@@ -80,6 +81,12 @@ def _time_values(sid: int, scope: Scope) -> dict[str, int | str]:
         "since": since,
         "until": until,
     }
+
+
+def named(reach: Reach, rids: Iterable[int]) -> Reach:
+    """Of what a reach shows, only these records."""
+    values = {**reach.values, "rids": orjson.dumps(sorted(rids)).decode()}
+    return replace(reach, where=reach.where.removesuffix(_VISIBLE_KEYS) + _VISIBLE_KEYS, values=values)
 
 
 def shows(scope: Scope, key: str, at: int | None) -> bool:

@@ -1,7 +1,8 @@
 """Full-text search over granted streams: bounded work, order by visible facts, proven offsets."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+import struct
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,15 +10,16 @@ import orjson
 
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.grants.permitted import Permitted, Scope
-from pdpp_server.model.queries import SearchQuery
-from pdpp_server.model.records import Excerpt, Recall, Record, RecordId
-from pdpp_server.model.times import instant
+from pdpp_server.model.queries import Condition, SearchQuery
+from pdpp_server.model.records import Excerpt, Recall, Record
+from pdpp_server.store.conditions import passing
 from pdpp_server.store.db import Reading
-from pdpp_server.store.fetch import record_of
+from pdpp_server.store.fetch import require_declared
 from pdpp_server.store.layout import SID_BITS
 from pdpp_server.store.rank import score, weight
+from pdpp_server.store.records import Row, Showing
 from pdpp_server.store.rows import one, rows
-from pdpp_server.store.scope import Reach, reaches
+from pdpp_server.store.scope import Reach, named, reaches
 from pdpp_server.store.words import Finder, Span, WordQuery
 
 CANDIDATES = 4000  # rows that one search scores at the most, about 2 µs each
@@ -31,10 +33,15 @@ _NOTED_NEWEST = _NOTED + " order by rowid desc limit :most"
 _LIVE = "select live from streams where sid = :sid"
 _VISIBLE_COUNT = "select count(*) from (select 1 from records where {where} and data is not null limit :most)"
 _KEYS = """
-select rid, key, emitted_at, at from records where rid in (select value from json_each(?)) and data is not null
+select rid, key, at from records where rid in (select value from json_each(?)) and data is not null
 """
 _AS_OF = "select max(updated_at) from connections where connection_id in (select value from json_each(?))"
-_DATA = "select rid, data from records where rid in (select value from json_each(?))"
+_DATA = """
+select rid, key, version, revised, emitted_at, data from records where rid in (select value from json_each(?))
+"""
+
+
+_POSITION = struct.Struct(">dqq")
 
 
 class Position(NamedTuple):
@@ -43,6 +50,13 @@ class Position(NamedTuple):
     score: float
     at: int
     digest: int
+
+    def pack(self) -> bytes:
+        return _POSITION.pack(*self)
+
+    @classmethod
+    def unpack(cls, packed: bytes) -> "Position":
+        return cls(*_POSITION.unpack_from(packed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +78,6 @@ class _Candidate(NamedTuple):
     position: Position
     rid: int
     reach: Reach
-    key: str
-    emitted_at: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +95,8 @@ def search(reading: Reading, permitted: Permitted[SearchQuery], after: Position 
         raise InvalidRequest(
             "The query has no word to look for.", param="q", remedy='Give words, a "phrase" or a prefix*.'
         )
-    groups = _groups(reading, permitted.scopes)
+    require_declared(reading.layout, permitted)
+    groups = _groups(reading, permitted)
     counts, is_complete = _note_candidates(reading, groups, words)
     visible = _visible_records(reading, groups)
     weights = [weight(visible, count) for count in counts]
@@ -95,10 +108,16 @@ def search(reading: Reading, permitted: Permitted[SearchQuery], after: Position 
     return Ranked(found, has_more, recall, _as_of(reading, groups))
 
 
-def _groups(reading: Reading, scopes: Iterable[Scope]) -> list[_Group]:
+def _reaches(reading: Reading, scope: Scope, conditions: tuple[Condition, ...]) -> Iterator[Reach]:
+    """A filter makes the records that pass it the only ones there are: of others nothing is counted either."""
+    for reach in reaches(reading.connection, reading.layout, scope):
+        yield named(reach, [row.rid for row in passing(reading, reach, conditions)]) if conditions else reach
+
+
+def _groups(reading: Reading, permitted: Permitted[SearchQuery]) -> list[_Group]:
     grouped: dict[str, _Group] = {}
-    for scope in scopes:
-        for reach in reaches(reading.connection, reading.layout, scope):
+    for scope in permitted.scopes:
+        for reach in _reaches(reading, scope, permitted.query.conditions):
             slots = reach.place.slots
             granted = tuple(
                 sorted(slots[name] for name in scope.stream.lexical_fields if name in scope.fields & slots.keys())
@@ -239,22 +258,24 @@ def _order(position: Position) -> tuple[float, int, int]:
 def _candidates(reading: Reading, groups: Sequence[_Group], scores: dict[int, float]) -> Iterator[_Candidate]:
     by_sid = {reach.place.sid: reach for group in groups for reach in group.reaches}
     rids = orjson.dumps(list(scores)).decode()
-    for rid, key, emitted_at, at in rows(reading.connection, _KEYS, (rids,)):
+    for rid, key, at in rows(reading.connection, _KEYS, (rids,)):
         reach = by_sid[rid >> SID_BITS]
-        shown_at = at if reach.scope.stream.order_field in reach.scope.fields else instant(emitted_at)
+        shown_at = at if reach.scope.stream.order_field in reach.scope.fields else None
         named = f"{reach.origin.connection_id}/{reach.scope.stream.name}:{key}"
         digest = int.from_bytes(hashlib.blake2b(named.encode(), digest_size=8).digest()) >> 1
-        yield _Candidate(Position(scores[rid], shown_at or 0, digest), rid, reach, key, emitted_at)
+        yield _Candidate(Position(scores[rid], shown_at or 0, digest), rid, reach)
 
 
 def _found(reading: Reading, page: Sequence[_Candidate], finder: Finder) -> Iterator[Found]:
     rids = orjson.dumps([candidate.rid for candidate in page]).decode()
-    data = dict(rows(reading.connection, _DATA, (rids,)))
+    stored = {row[0]: row for row in rows(reading.connection, _DATA, (rids,))}
+    showings = {
+        id(reach): Showing(reading, reach.scope, reach.origin, reach.place.sid)
+        for reach in (candidate.reach for candidate in page)
+    }
     for candidate in page:
-        reach, scope = candidate.reach, candidate.reach.scope
-        shown = {name: value for name, value in orjson.loads(data[candidate.rid]).items() if name in scope.fields}
-        record_id = RecordId(reach.origin.connection_id, scope.stream.name, candidate.key)
-        record = record_of(scope, record_id, reach.origin, shown, candidate.emitted_at)
+        reach, (*row, text) = candidate.reach, stored[candidate.rid]
+        record = showings[id(reach)].record(Row._make((*row, orjson.loads(text))))
         matched = reading.ranking.noted[candidate.rid].slots
         yield Found(record, tuple(_excerpts(finder, candidate.reach, record, matched)), candidate.position)
 

@@ -7,17 +7,28 @@ from dataclasses import dataclass
 import apsw
 import orjson
 
-from pdpp_server.errors import InvalidDeclaration
-from pdpp_server.model.ingest import Rejection
+from pdpp_server.errors import (
+    AmbiguousConnectorInstance,
+    Candidate,
+    ConnectorInstanceNotFound,
+    ConnectorInvalid,
+    InvalidDeclaration,
+)
+from pdpp_server.model.ingest import Refused, Rejection
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.streams import Stream
-from pdpp_server.store.layout import INDEXED, POSITIONED, first_rid
+from pdpp_server.store.layout import INDEXED, POSITIONED, ConnectionPlace, Layout, first_rid
 from pdpp_server.store.rows import one, rows
 from pdpp_server.wire.declarations import decode_declaration
 
+RECEIPTS_KEPT = 1000  # of lines that came over HTTP, for each connection
+
 _KNOWN_DECLARATION = "select declaration, document from declarations where source_id = ? and version = ?"
+# Numbers are never given twice, also when a declaration was removed: whoever decoded one remembers it by its number.
 _NEW_DECLARATION = """
-insert into declarations(source_id, version, document, created_at) values(?, ?, ?, ?) returning declaration
+insert into declarations(declaration, source_id, version, document, created_at)
+select max(generation, (select coalesce(max(declaration), 0) from declarations)) + 1, ?, ?, ?, ? from layout
+returning declaration
 """
 _KNOWN_CONNECTION = "select connection, declaration from connections where connection_id = ?"
 _NEW_CONNECTION = """
@@ -28,13 +39,14 @@ _ADOPT = "update connections set declaration = ?, updated_at = ? where connectio
 _HELD_DECLARATION = """
 select document from declarations join connections using(declaration) where connection = ?
 """
-_FILLED_STREAMS = "select name from streams where connection = ? and version > 0"
+_FILLED_STREAMS = "select name, laid_out from streams where connection = ? and version > 0"
+_LAID_OUT = "update streams set laid_out = ? where sid = ?"
 _TOUCH = "update connections set updated_at = ? where connection = ?"
 _NEW_STREAM = "insert into streams(connection, name) values(?, ?) on conflict do nothing"
 _STREAM = "select sid from streams where connection = ? and name = ?"
-_FIELDS = "select name, slot, indexed from fields where sid = ?"
+_FIELDS = "select name, slot, indexed, type from fields where sid = ?"
 _CLEAR_FIELDS = "delete from fields where sid = ?"
-_NEW_FIELD = "insert into fields(sid, name, slot, indexed) values(?, ?, ?, ?)"
+_NEW_FIELD = "insert into fields(sid, name, slot, indexed, type) values(?, ?, ?, ?, ?)"
 _CHANGED = "update layout set generation = generation + 1"
 _FORGET_REJECTED = "delete from rejections where connection = ? and place >= ? and place < ?"
 _REJECTIONS = """
@@ -42,6 +54,12 @@ select place, code, reason from rejections join connections using(connection) wh
 order by length(place), place
 """
 _REJECTED = "insert or replace into rejections(connection, place, code, reason, at) values(?, ?, ?, ?, ?)"
+_FORGET_DELIVERED = """
+delete from rejections where connection = :connection and place >= 'ingest/' and place < 'ingest0' and place not in (
+    select place from rejections where connection = :connection and place >= 'ingest/' and place < 'ingest0'
+    order by at desc, place limit :kept)
+"""
+_RENAME = "update connections set display_name = ? where connection = ?"
 _SOURCES = """
 select c.connection_id, c.connector_key, c.display_name, c.updated_at, s.name, s.live, s.sid,
        (select count(*) from rejections r where r.connection = c.connection)
@@ -128,40 +146,76 @@ def connect(
     return connection_id, known is not None and any(changed)
 
 
+def resolve_connection(layout: Layout, connector_key: str, connection_id: str | None) -> ConnectionPlace:
+    """The connection that a write means: the one named, else the connector's only one.
+
+    Raises:
+        ConnectorInvalid: nothing was ever brought in by such a connector.
+        ConnectorInstanceNotFound: the connection named is none of its connections.
+        AmbiguousConnectorInstance: it has several, and none was named.
+    """
+    places = [place for place in layout.connections.values() if place.origin.connector_key == connector_key]
+    if not places:
+        raise ConnectorInvalid("No connection of such a connector is here.", param="connector_id")
+    if connection_id is None:
+        if len(places) > 1:
+            raise AmbiguousConnectorInstance(
+                "The connector has several connections.",
+                param="connection_id",
+                candidates=tuple(
+                    Candidate(p.origin.connection_id, connector_key, label=p.origin.label) for p in places
+                ),
+            )
+        return places[0]
+    named = next((place for place in places if place.origin.connection_id == connection_id), None)
+    if named is None:
+        raise ConnectorInstanceNotFound("The connector has no such connection.", param="connection_id")
+    return named
+
+
 def _require_same_layout(writer: apsw.Connection, connection: int, declaration: Declaration) -> None:
     """Records lie by their key and their time. Grants bound by that time would show other records if it changed."""
     held = decode_declaration(orjson.loads(one(writer, _HELD_DECLARATION, (connection,))))
-    for (name,) in rows(writer, _FILLED_STREAMS, (connection,)):
+    for name, laid_out in rows(writer, _FILLED_STREAMS, (connection,)):
         before, after = held.streams.get(name), declaration.streams.get(name)
-        if before is None or after is None:
-            continue
-        if (before.primary_key, before.order_field) != (after.primary_key, after.order_field):
+        laid_by = laid_out or (_laid_out(before) if before else None)
+        if after is not None and laid_by is not None and laid_by != _laid_out(after):
+            key, time = orjson.loads(laid_by)
             raise InvalidDeclaration(
-                f"Stream {name!r} holds records by {', '.join(before.primary_key)} and {before.order_field}.",
+                f"Stream {name!r} holds records by {', '.join(key)} and {time}.",
                 param="streams",
                 remedy="Import under another name where the primary key or the time field of a stream has changed.",
             )
+
+
+def _laid_out(stream: Stream) -> str:
+    return orjson.dumps([stream.primary_key, stream.order_field]).decode()
 
 
 def _lay_out(writer: apsw.Connection, connection: int, stream: Stream, declaration: Declaration) -> bool:
     """Number the stream and its fields; whether that differs from what was there."""
     writer.execute(_NEW_STREAM, (connection, stream.name))
     sid = one(writer, _STREAM, (connection, stream.name))
+    writer.execute(_LAID_OUT, (_laid_out(stream), sid))
     wanted = _field_rows(stream, declaration)
     if {row[0]: row[1:] for row in writer.execute(_FIELDS, (sid,))} == wanted:
         return False
     writer.execute(_CLEAR_FIELDS, (sid,))
-    writer.executemany(_NEW_FIELD, [(sid, name, slot, indexed) for name, (slot, indexed) in wanted.items()])
+    writer.executemany(_NEW_FIELD, [(sid, name, *row) for name, row in wanted.items()])
     return True
 
 
-def _field_rows(stream: Stream, declaration: Declaration) -> dict[str, tuple[int | None, int]]:
-    """Field to its column of the word index and whether its values are indexed; nothing for other fields."""
+def _field_rows(stream: Stream, declaration: Declaration) -> dict[str, tuple[int | None, int, str]]:
+    """Field to its column of the word index, whether its values are indexed, and its type; nothing for others."""
     slots = {name: slot for slot, name in enumerate(stream.lexical_fields)}
     indexed = dict.fromkeys(indexed_fields(stream, declaration), INDEXED)
     if stream.position_field:
         indexed[stream.position_field] = POSITIONED
-    return {name: (slots.get(name), indexed.get(name, 0)) for name in stream.fields if name in slots or name in indexed}
+    return {
+        name: (slots.get(name), indexed.get(name, 0), field.type)
+        for name, field in stream.fields.items()
+        if name in slots or name in indexed
+    }
 
 
 def indexed_fields(stream: Stream, declaration: Declaration) -> frozenset[str]:
@@ -188,6 +242,22 @@ def finish_run(
     writer.execute(_TOUCH, (now, connection))
     writer.execute(_FORGET_REJECTED, (connection, f"{file}:", f"{file};"))
     writer.executemany(_REJECTED, [(connection, r.place, r.code, r.reason, now) for r in rejections])
+
+
+def finish_delivery(
+    writer: apsw.Connection, connection: int, stream: str, refused: Sequence[Refused], now: str
+) -> None:
+    """Note that lines were taken in over HTTP, and those that were not, by their receipts; the newest are kept."""
+    writer.execute(_TOUCH, (now, connection))
+    if refused:
+        rows_of = [(connection, f"ingest/{stream}/{r.receipt_id}", r.code, r.reason, now) for r in refused]
+        writer.executemany(_REJECTED, rows_of)
+        writer.execute(_FORGET_DELIVERED, {"connection": connection, "kept": RECEIPTS_KEPT})
+
+
+def rename(writer: apsw.Connection, connection: int, name: str) -> None:
+    writer.execute(_RENAME, (name, connection))
+    writer.execute(_CHANGED)
 
 
 def list_rejections(reader: apsw.Connection, connection_id: str) -> list[Rejection]:

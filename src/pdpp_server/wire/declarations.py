@@ -7,7 +7,7 @@ import orjson
 
 from pdpp_server.errors import InvalidDeclaration
 from pdpp_server.model.sources import Declaration, Source
-from pdpp_server.model.streams import BLOB_ROLE, Aggregations, Expansion, Field, Relationship, Stream, View
+from pdpp_server.model.streams import BLOB_REF, BLOB_ROLE, Aggregations, Expansion, Field, Relationship, Stream, View
 from pdpp_server.wire.declaration_failures import (
     NAME_CHARS,
     Failure,
@@ -17,7 +17,6 @@ from pdpp_server.wire.declaration_failures import (
 )
 from pdpp_server.wire.shapes import JSON, TEXT, URI, Shape, list_of, members
 
-BLOB_REF = "blob_ref"  # the one field name that the record model itself keeps for a blob
 DOCUMENT_BYTES = 1_048_576
 DOCUMENT_DEPTH = 64
 LEXICAL_FIELDS = 16  # the word index has so many columns

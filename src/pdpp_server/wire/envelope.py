@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from pdpp_server.errors import SourceUnavailable
 from pdpp_server.model.records import Warned
 
 Json = dict[str, Any]
+VERSION = "2026-04-06"  # of the protocol, as the header PDPP-Version says it
 NO_COUNT: Mapping[str, str] = {"kind": "none"}
 
 
@@ -55,6 +56,16 @@ def url(*segments: str, **parameters: str | int | tuple[str, ...] | None) -> str
     return f"{path}?{query}" if query else path
 
 
+def next_link(links_self: str, cursor: str | None) -> str | None:
+    """The same request from that cursor on. A feed goes on by its cursor alone: its bookmark would start it anew."""
+    if cursor is None:
+        return None
+    path, _, query = links_self.partition("?")
+    pairs = parse_qsl(query, keep_blank_values=True)
+    kept = [pair for pair in pairs if pair[0] not in ("cursor", "changes_since")]
+    return f"{path}?{urlencode([*kept, ('cursor', cursor)])}"
+
+
 # A foreign server's body ------------------------------------------------------------------------------------------
 
 
@@ -75,6 +86,15 @@ def objects_of(body: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any], .
         if isinstance(value, list)
         else ()
     )
+
+
+def listed(body: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any], ...]:
+    """The objects of a list that an answer must have: without it, it would not be an empty answer but none."""
+    found = objects_of(body, name)
+    value = body.get(name)
+    if not isinstance(value, list) or len(found) < len(cast("list[Any]", value)):
+        raise SourceUnavailable(f"The server's answer has no list of objects called {name}.")
+    return found
 
 
 def texts_of(body: Mapping[str, Any], name: str) -> tuple[str, ...]:

@@ -4,7 +4,19 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pdpp_server.errors import Candidate, PdppError, ServerTrouble, SourceUnavailable, Unauthenticated
+from pdpp_server.errors import (
+    Candidate,
+    Conflict,
+    InvalidRequest,
+    NotFound,
+    PdppError,
+    PermissionDenied,
+    RateLimited,
+    ServerTrouble,
+    SourceUnavailable,
+    Unauthenticated,
+)
+from pdpp_server.model.sources import Source
 from pdpp_server.wire.envelope import Json, object_of, objects_of, present, text_of
 
 CANDIDATES_MAX = 12
@@ -32,23 +44,22 @@ def encode(error: PdppError, *, request_id: str | None = None, resource_metadata
     }
 
 
-def decode(status: int, body: object) -> PdppError:
+def decode(status: int, body: object, *, server: str = "The server") -> PdppError:
     """The refusal that the server meant, of the same class; never less than a refusal."""
     error = object_of({"body": body}, "body")
     error = object_of(error, "error")
     code, message = text_of(error, "code"), text_of(error, "message")
     if code is None or message is None:
-        return SourceUnavailable(f"The server answered {status} without saying why.")
+        return UNEXPLAINED.get(status, SourceUnavailable)(f"{server} answered {status} without saying why.")
     refusal = CLASSES.get(code)
-    decoded = (
-        refusal(
-            message,
-            param=text_of(error, "param"),
-            remedy=text_of(error, "remedy"),
-            candidates=tuple(_decode_candidate(entry) for entry in objects_of(error, "available_connections")),
-        )
-        if refusal
-        else ServerTrouble(f"The server answered {status} with {_named(code)}, which this version does not know.")
+    if refusal is None:
+        refusal = CATEGORIES.get(status, ServerTrouble)
+        message = f"{message} ({server} answered {status} with {_named(code)}, which this version does not know.)"
+    decoded = refusal(
+        message,
+        param=text_of(error, "param"),
+        remedy=text_of(error, "remedy"),
+        candidates=tuple(_decode_candidate(entry) for entry in objects_of(error, "available_connections")),
     )
     decoded.request_id = text_of(error, "request_id")
     return decoded
@@ -63,6 +74,16 @@ def refusals(root: type[PdppError] = PdppError) -> Iterator[type[PdppError]]:
 
 # Where a narrower class keeps the code of a wider one, the wider one is meant.
 CLASSES: Mapping[str, type[PdppError]] = {refusal.code: refusal for refusal in reversed([*refusals()])}
+# What a stranger's status means where its code, or the whole envelope, is not one that we know.
+UNEXPLAINED: Mapping[int, type[PdppError]] = {401: Unauthenticated, 429: RateLimited}
+CATEGORIES: Mapping[int, type[PdppError]] = UNEXPLAINED | {
+    400: InvalidRequest,
+    403: PermissionDenied,
+    404: NotFound,
+    409: Conflict,
+    410: NotFound,
+    422: InvalidRequest,
+}
 
 
 def _encode_candidates(candidates: tuple[Candidate, ...]) -> Json:
@@ -86,7 +107,7 @@ def _encode_candidates(candidates: tuple[Candidate, ...]) -> Json:
 def _decode_candidate(entry: Mapping[str, Any]) -> Candidate:
     return Candidate(
         text_of(entry, "connection_id") or text_of(entry, "connector_instance_id") or "",
-        text_of(entry, "connector_key") or "",
+        Source("connector", text_of(entry, "connector_key") or "").connector_key,
         text_of(entry, "grant_id"),
         text_of(entry, "display_name"),
     )

@@ -1,23 +1,86 @@
-"""Records as they arrive: one NDJSON line to one incoming record, or to the reason why not."""
+"""Records as they arrive: one NDJSON line to one incoming record, or to the reason why not; and what became of them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from io import BytesIO
 from typing import Any, cast
 
 import orjson
 
-from pdpp_server.model.ingest import Incoming, Rejection
+from pdpp_server.errors import InvalidRequest
+from pdpp_server.model.ingest import Delivered, Delivery, Incoming, Line, Rejection
+from pdpp_server.wire.envelope import Json
+from pdpp_server.wire.params import TARGET, Parameter, Params
 
-LINE_BYTES_MAX = 16 * 1024 * 1024
+CONTENT_TYPE = "application/x-ndjson"
+PARAMETERS = (
+    *TARGET,
+    Parameter("run_id", "The run of a collector that these lines belong to; it is named in the server's log."),
+)
+
+LINE_BYTES_MAX = 16 * 1024 * 1024 + 64 * 1024  # the largest record, and room for its envelope
 _ENVELOPE = frozenset({"type", "stream", "key", "data", "emitted_at", "op"})
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_RUN_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _LONG_INTEGER = re.compile(rb"(?<![0-9.eE+-])-?[0-9]{19,}(?![0-9.eE])")
+
+
+def decode_delivery(params: Params, stream: str, content_type: str, body: bytes) -> Delivery:
+    params.only(*PARAMETERS)
+    target, run_id = params.target(), params.text("run_id")
+    if run_id is not None and not _RUN_ID.fullmatch(run_id):
+        raise InvalidRequest("run_id has 1 to 128 letters, digits and . _ : - only.", param="run_id")
+    if content_type.partition(";")[0].strip().lower() != CONTENT_TYPE:
+        raise InvalidRequest(f"The body must be {CONTENT_TYPE}, one record a line.", param="Content-Type")
+    return Delivery(target, stream, run_id, _lines(body, stream))
+
+
+def _lines(body: bytes, stream: str) -> Iterator[Line]:
+    filled = (line for line in BytesIO(body) if line.strip())
+    for index, raw in enumerate(filled):
+        yield Line(raw, decode_record(raw, str(index), stream))
+
+
+def encode_delivered(delivered: Delivered) -> Json:
+    refused = delivered.refused
+    return {
+        "stream": delivered.stream,
+        "records_accepted": delivered.accepted,
+        "records_rejected": len(refused),
+        "errors": [f"record {line.number}: {line.reason}" for line in refused],
+        "records_attempted": delivered.accepted + len(refused),
+        "rejections": [
+            {"input_index": line.number, "code": line.code, "receipt_id": line.receipt_id} for line in refused
+        ],
+    }
+
+
+def decode_record(line: bytes, place: str, stream: str) -> Incoming | Rejection:
+    """A line for one stream is an envelope, and nothing else."""
+    body = _object(line, place)
+    if isinstance(body, Rejection):
+        return body
+    if not body.keys() <= _ENVELOPE:
+        members = ", ".join(f"`{name}`" for name in sorted(_ENVELOPE))
+        return Rejection(place, "invalid_record", f"a line has {members} and no other members")
+    return _enveloped(body, place, {stream: stream})
 
 
 def decode_line(line: bytes, place: str, streams: Mapping[str, object]) -> Incoming | Rejection | None:
     """None for a blank line. A line is an envelope, or, where the source has one stream, the data alone."""
     if not line.strip():
         return None
+    body = _object(line, place)
+    if isinstance(body, Rejection):
+        return body
+    if body.keys() <= _ENVELOPE and ("data" in body or "op" in body):
+        return _enveloped(body, place, streams)
+    if len(streams) > 1:
+        return Rejection(place, "invalid_record", f"no `stream` and `data`; streams are {', '.join(streams)}")
+    return Incoming(place, next(iter(streams)), None, body, None)
+
+
+def _object(line: bytes, place: str) -> dict[str, Any] | Rejection:
     if len(line) > LINE_BYTES_MAX:
         return Rejection(place, "resource_limit", f"the line is longer than {LINE_BYTES_MAX >> 20} MiB")
     try:
@@ -29,7 +92,7 @@ def decode_line(line: bytes, place: str, streams: Mapping[str, object]) -> Incom
     body = cast(dict[str, Any], body)
     if _holds_wide_number(body) and _holds_wide_integer(line):
         return Rejection(place, "invalid_record", "a whole number needs more than 64 bits and would be changed")
-    return _incoming(body, place, streams)
+    return body
 
 
 def _holds_wide_number(body: object) -> bool:
@@ -59,11 +122,7 @@ def _unreadable(line: bytes, place: str, error: orjson.JSONDecodeError) -> Rejec
     return Rejection(place, "malformed_ndjson", f"not JSON: {error.msg} (column {error.colno})")
 
 
-def _incoming(body: dict[str, Any], place: str, streams: Mapping[str, object]) -> Incoming | Rejection:
-    if not (body.keys() <= _ENVELOPE and ("data" in body or "op" in body)):
-        if len(streams) > 1:
-            return Rejection(place, "invalid_record", f"no `stream` and `data`; streams are {', '.join(streams)}")
-        return Incoming(place, next(iter(streams)), None, body, None)
+def _enveloped(body: dict[str, Any], place: str, streams: Mapping[str, object]) -> Incoming | Rejection:
     match body:
         case {"op": op} if op not in ("upsert", "delete"):
             return Rejection(place, "invalid_record", "`op` is upsert or delete")

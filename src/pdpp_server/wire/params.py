@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from pdpp_server.errors import InvalidArgument, InvalidCursor, InvalidRequest
+from pdpp_server.model.ingest import Target
 from pdpp_server.model.records import Warned
 from pdpp_server.model.sources import Source
 
@@ -40,6 +41,11 @@ class Parameter:
 CONNECTION_ID = Parameter("connection_id", "Only this connection.")
 ALIAS_PARAMETER = Parameter(ALIAS, "An old name of connection_id.")
 CONNECTOR_ID = Parameter("connector_id", "Only connections of this connector: its key, or its registry address.")
+TARGET = (
+    Parameter("connector_id", "The connector that is written for: its key, or its registry address.", required=True),
+    CONNECTION_ID,
+    ALIAS_PARAMETER,
+)
 SUBJECT_ID = Parameter("subject_id", "Taken and not used: a server holds the data of one person.")
 SELECTORS = (CONNECTION_ID, ALIAS_PARAMETER, CONNECTOR_ID, SUBJECT_ID)
 FIELDS = Parameter("fields", "Only these fields and the primary key; separated by commas, or repeated.", repeats=True)
@@ -65,7 +71,7 @@ class Params:
         for path, _ in self.pairs:
             parameter = known.get(path[0])
             if parameter is None or not _fits(parameter, path):
-                names = ", ".join(f"{name}[...]" if known[name].nested else name for name in known)
+                names = ", ".join(f"{name}[...]" if known[name].nested else name for name in known) or "none"
                 raise InvalidRequest(f"No parameter is called {_shown(path)}. Valid: {names}.", param=path[0])
         for parameter in parameters:
             self._check_repeats(parameter)
@@ -109,6 +115,21 @@ class Params:
             raise InvalidRequest("limit must be at least 1.", param="limit")
         return min(asked or default, most), asked if asked and asked > most else None
 
+    def has(self, name: str) -> bool:
+        return any(path[0] == name for path, _ in self.pairs)
+
+    def choice(self, name: str, choices: tuple[str, ...]) -> str | None:
+        value = self.text(name)
+        if value is not None and value not in choices:
+            raise InvalidRequest(f"{name} must be one of: {', '.join(choices)}.", param=name)
+        return value
+
+    def positive(self, value: str, param: str) -> int:
+        """A value of a nested parameter as a number above zero."""
+        if not _INTEGER.fullmatch(value) or int(value) <= 0:
+            raise InvalidRequest(f"{param} takes whole numbers above 0.", param=param)
+        return int(value)
+
     def cursor(self) -> str | None:
         cursor = self.text("cursor")
         if cursor == "":
@@ -131,6 +152,13 @@ class Params:
         """The connector asked for, by its key or its registry address; empty is none."""
         named = self.text("connector_id")
         return Source("connector", named).connector_key if named else None
+
+    def target(self) -> Target:
+        """The connection that a write is for; its connector must be named."""
+        connector_key = self.connector_key()
+        if connector_key is None:
+            raise InvalidRequest("connector_id must name a connector.", param="connector_id")
+        return Target(connector_key, self.connection_id())
 
     def nested(self, name: str) -> list[tuple[Path, str]]:
         """The paths below an object parameter, with their values: `filter[a][gte]=1` is (("a", "gte"), "1")."""

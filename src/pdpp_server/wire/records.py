@@ -1,38 +1,80 @@
 """The record envelope."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
-from pdpp_server.model.records import Record, RecordId
+from pdpp_server.model.records import Expanded, Record, RecordId, Tombstone
 from pdpp_server.model.sources import REGISTRY, Origin, Source
-from pdpp_server.wire.envelope import Json, needed, object_of, present, text_of
+from pdpp_server.wire.blobs import with_addresses, without_addresses
+from pdpp_server.wire.envelope import Json, is_object, needed, object_of, objects_of, present, text_of
 
 PLACEHOLDERS = frozenset({"", "legacy", "default_account", "default account"})
 
 
 def encode_record(record: Record) -> Json:
+    expanded = record.expanded
     return {
         "object": "record",
         "id": record.id.key,
         "stream": record.id.stream,
         **encode_origin(record.origin),
-        "data": record.data,
+        "data": with_addresses(record.data, record.roles),
         "emitted_at": record.emitted_at,
         **present(authored_at=record.authored_at, roles=record.roles),
+        **({"expanded": {name: _encode_expanded(group) for name, group in expanded.items()}} if expanded else {}),
     }
+
+
+def _encode_expanded(group: Expanded) -> Json | None:
+    records = [encode_record(record) for record in group.records]
+    if group.is_list:
+        return {"object": "list", "data": records, "has_more": group.has_more}
+    return records[0] if records else None
+
+
+def encode_tombstone(tombstone: Tombstone) -> Json:
+    return {
+        "object": "record",
+        "id": tombstone.id.key,
+        "stream": tombstone.id.stream,
+        **encode_origin(tombstone.origin),
+        "deleted": True,
+        "deleted_at": tombstone.deleted_at,
+        "emitted_at": tombstone.emitted_at,
+    }
+
+
+def decode_tombstone(body: Mapping[str, Any]) -> Tombstone:
+    origin = decode_origin(body)
+    key, stream = needed(text_of(body, "id"), "record id"), needed(text_of(body, "stream"), "stream")
+    emitted_at = text_of(body, "emitted_at") or ""
+    return Tombstone(
+        RecordId(origin.connection_id, stream, key), origin, emitted_at, text_of(body, "deleted_at") or emitted_at
+    )
 
 
 def decode_record(body: Mapping[str, Any]) -> Record:
     origin = decode_origin(body)
     key, stream = needed(text_of(body, "id"), "record id"), needed(text_of(body, "stream"), "stream")
+    roles = object_of(body, "roles") if "roles" in body else None
     return Record(
         RecordId(origin.connection_id, stream, key),
         origin,
-        object_of(body, "data"),
+        without_addresses(object_of(body, "data"), roles),
         text_of(body, "emitted_at") or "",
         text_of(body, "authored_at"),
-        object_of(body, "roles") if "roles" in body else None,
+        roles,
+        {name: _decode_expanded(group) for name, group in object_of(body, "expanded").items()},
     )
+
+
+def _decode_expanded(group: object) -> Expanded:
+    if group is None or not is_object(group):
+        return Expanded((), is_list=False)
+    body = cast("Mapping[str, Any]", group)
+    if body.get("object") == "record":
+        return Expanded((decode_record(body),), is_list=False)
+    return Expanded(tuple(decode_record(one) for one in objects_of(body, "data")), True, body.get("has_more") is True)
 
 
 def encode_origin(origin: Origin) -> Json:

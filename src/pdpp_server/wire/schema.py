@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any, cast
 
 from pdpp_server.errors import InvalidRequest
-from pdpp_server.model.catalogue import Catalogue, Holding, StreamEntry
+from pdpp_server.model.catalogue import Catalogue, Expandable, Holding, StreamEntry
 from pdpp_server.model.queries import SchemaQuery
 from pdpp_server.model.records import Warned
 from pdpp_server.model.sources import Origin, Source
@@ -26,6 +26,7 @@ from pdpp_server.wire.envelope import (
     Json,
     finish,
     is_object,
+    listed,
     needed,
     object_of,
     objects_of,
@@ -49,6 +50,7 @@ PARAMETERS = (
     CONNECTION_ID,
 )
 
+_AMOUNTS: tuple[str, ...] = ("record_count", "earliest_at", "latest_at", "captured_at")
 _SEPARATORS = re.compile(r"[;,\[\]{}=\s]")
 
 
@@ -60,6 +62,11 @@ def encode_query(query: SchemaQuery) -> str:
         stream=query.stream,
         connection_id=query.connection_id,
     )
+
+
+def encode_plain_query(query: SchemaQuery) -> str:
+    """For a server that knows no forms."""
+    return url("schema", stream=query.stream, connection_id=query.connection_id)
 
 
 def decode_query(params: Params) -> SchemaQuery:
@@ -85,10 +92,10 @@ def wants_compact(params: Params) -> bool:
 def encode_full(
     catalogue: Catalogue, links_self: str, warnings: Iterable[Warned] = (), *, core_strict: bool = False
 ) -> Json:
-    narrows = catalogue.token_kind == "owner" or not core_strict
+    narrows = may_narrow(catalogue, core_strict=core_strict)
     connectors = [
-        {**_connector(source, entries), "streams": [_full_row(entry, narrows) for entry in entries]}
-        for source, entries in _by_source(catalogue)
+        {**encode_connector(source, entries), "streams": [full_row(entry, narrows) for entry in entries]}
+        for source, entries in by_source(catalogue)
     ]
     return finish({**_head(catalogue, core_strict), "connectors": connectors}, links_self, warnings)
 
@@ -96,13 +103,13 @@ def encode_full(
 def encode_compact(
     catalogue: Catalogue, links_self: str, warnings: Iterable[Warned] = (), *, core_strict: bool = False
 ) -> Json:
-    narrows = catalogue.token_kind == "owner" or not core_strict
+    narrows = may_narrow(catalogue, core_strict=core_strict)
     connectors: list[Json] = []
-    for source, entries in _by_source(catalogue):
+    for source, entries in by_source(catalogue):
         lifted = _most_shared(entries)
         connectors.append(
             {
-                **_connector(source, entries),
+                **encode_connector(source, entries),
                 **({"granted_connections": _encode_origins(lifted)} if lifted else {}),
                 "streams": [_compact_row(entry, narrows, lifted) for entry in entries],
             }
@@ -122,7 +129,7 @@ def decode(body: Mapping[str, Any]) -> Catalogue:
         (grant_id,) if grant_id else (),
         tuple(
             _decode_entry(connector, row, grant_id)
-            for connector in objects_of(body, "connectors")
+            for connector in listed(body, "connectors")
             for row in objects_of(connector, "streams")
         ),
     )
@@ -136,11 +143,21 @@ def _head(catalogue: Catalogue, core_strict: bool) -> Json:
     if catalogue.token_kind != "owner":
         grant_id = next(iter(catalogue.grant_ids), None)
         bearer |= {"scope": "grant", **present(grant_id=grant_id, client_id=catalogue.client_id)}
-    extensions = [] if core_strict else list(CLIENT_QUERY_EXTENSIONS)
-    return {"object": "schema", "bearer": bearer, "capabilities": {"client_query_extensions": extensions}}
+    extensions = {"client_query_extensions": client_query_extensions(core_strict=core_strict)}
+    return {"object": "schema", "bearer": bearer, "capabilities": extensions}
 
 
-def _by_source(catalogue: Catalogue) -> list[tuple[Source, list[StreamEntry]]]:
+def client_query_extensions(*, core_strict: bool) -> list[str]:
+    """What clients may use beyond Core."""
+    return [] if core_strict else list(CLIENT_QUERY_EXTENSIONS)
+
+
+def may_narrow(catalogue: Catalogue, *, core_strict: bool) -> bool:
+    """Whether this bearer may filter: Core gives that to the owner only."""
+    return catalogue.token_kind == "owner" or not core_strict
+
+
+def by_source(catalogue: Catalogue) -> list[tuple[Source, list[StreamEntry]]]:
     ordered = sorted(catalogue.entries, key=lambda entry: (*_place(entry.source), entry.stream.name))
     return [(source, list(entries)) for source, entries in groupby(ordered, key=lambda entry: entry.source)]
 
@@ -149,14 +166,17 @@ def _place(source: Source) -> tuple[str, str]:
     return source.connector_key, source.id
 
 
-def _connector(source: Source, entries: list[StreamEntry]) -> Json:
+def encode_connector(source: Source, entries: list[StreamEntry]) -> Json:
     return {
         "object": "connector",
         "connector_key": source.connector_key,
-        "connector_id": source.connector_key,
-        "source": {"kind": source.kind, "id": source.id},
+        **encode_source(source),
         "stream_count": len(entries),
     }
+
+
+def encode_source(source: Source) -> Json:
+    return {"connector_id": source.connector_key, "source": {"kind": source.kind, "id": source.id}}
 
 
 def _encode_origins(origins: Iterable[Origin]) -> list[Json]:
@@ -176,9 +196,8 @@ def _declared(stream: Stream) -> Json:
 # The full form ----------------------------------------------------------------------------------------------------
 
 
-def _full_row(entry: StreamEntry, narrows: bool) -> Json:
+def full_row(entry: StreamEntry, narrows: bool) -> Json:
     stream = entry.stream
-    captured = max((holding.captured_at for holding in entry.holdings if holding.captured_at), default=None)
     display = present(label=stream.label, detail=stream.detail)
     return {
         "object": "stream_metadata",
@@ -192,10 +211,34 @@ def _full_row(entry: StreamEntry, narrows: bool) -> Json:
         "field_capabilities": {
             name: _capability(stream, field, name in entry.granted, narrows) for name, field in stream.fields.items()
         },
-        "expand_capabilities": [],
+        "expand_capabilities": [_encode_expandable(expandable, stream) for expandable in entry.expandable],
         "record_count": sum(holding.records for holding in entry.holdings),
         "granted_connections": [_encode_holding(holding) for holding in entry.holdings],
-        "freshness": {"status": "unknown", **present(captured_at=captured)},
+        "freshness": freshness(entry.holdings),
+    }
+
+
+def freshness(holdings: Iterable[Holding]) -> Json:
+    """Nothing can declare yet how old is too old, so nobody knows whether what is here is current."""
+    captured = max((holding.captured_at for holding in holdings if holding.captured_at), default=None)
+    return {"status": "unknown", **present(captured_at=captured)}
+
+
+def _encode_expandable(expandable: Expandable, stream: Stream) -> Json:
+    """`child_parent_key_field` is there where the related record holds the key of this one."""
+    held_here = expandable.cardinality == "has_one" and expandable.foreign_key in stream.fields
+    return {
+        "name": expandable.name,
+        "stream": expandable.stream,
+        "target_stream": expandable.stream,
+        "cardinality": expandable.cardinality,
+        **({} if held_here else {"child_parent_key_field": expandable.foreign_key}),
+        "foreign_key": expandable.foreign_key,
+        "granted": expandable.granted,
+        "usable": expandable.usable,
+        "default_limit": expandable.default_limit,
+        "max_limit": expandable.max_limit,
+        **present(reason=expandable.reason),
     }
 
 
@@ -263,7 +306,18 @@ def _compact_row(entry: StreamEntry, narrows: bool, lifted: tuple[Origin, ...]) 
         "field_capabilities": {
             name: _flags(stream, field, name in entry.granted, narrows) for name, field in stream.fields.items()
         },
-        "expand_capabilities": [],
+        "expand_capabilities": [_encode_short_expandable(expandable) for expandable in entry.expandable],
+    }
+
+
+def _encode_short_expandable(expandable: Expandable) -> Json:
+    return {
+        "name": expandable.name,
+        "stream": expandable.stream,
+        "cardinality": expandable.cardinality,
+        "usable": expandable.usable,
+        "max_limit": expandable.max_limit,
+        **present(reason=expandable.reason),
     }
 
 
@@ -325,6 +379,22 @@ def _decode_entry(connector: Mapping[str, Any], row: Mapping[str, Any], grant_id
         frozenset(name for name in capabilities if _is_granted(capabilities[name])),
         _decode_holdings(connector, row),
         grant_id,
+        tuple(_decode_expandable(ability) for ability in objects_of(row, "expand_capabilities")),
+    )
+
+
+def _decode_expandable(body: Mapping[str, Any]) -> Expandable:
+    """Whoever does not say that it is usable does not let it be used."""
+    limits, usable = _expansion(body), body.get("usable") is True
+    return Expandable(
+        limits.name,
+        text_of(body, "stream") or text_of(body, "target_stream") or "",
+        text_of(body, "cardinality") or "has_many",
+        text_of(body, "foreign_key") or "",
+        limits.default_limit,
+        limits.max_limit,
+        body.get("granted", usable) is True,
+        None if usable else text_of(body, "reason") or "not_usable",
     )
 
 
@@ -336,19 +406,17 @@ def _is_granted(capability: object) -> bool:
 
 def _decode_holdings(connector: Mapping[str, Any], row: Mapping[str, Any]) -> tuple[Holding, ...]:
     """A server that gives one count for several connections leaves each without one."""
-    connections = objects_of(row, "granted_connections") or objects_of(connector, "granted_connections")
+    connections = objects_of(row if "granted_connections" in row else connector, "granted_connections")
+    if not connections and decode_origin(row).connection_id:
+        connections = (row,)
     amounts, alone = object_of(row, "holdings"), len(connections) == 1
     holdings: list[Holding] = []
     for connection in connections:
         origin = decode_origin({**_named(connector), **connection})
         said = amounts.get(origin.connection_id)
-        if isinstance(said, list):
-            records, earliest, latest, captured = [*cast("list[Any]", said), None, None, None][:4]
-        else:
-            earliest, latest, captured = (
-                text_of(connection, name) for name in ("earliest_at", "latest_at", "captured_at")
-            )
-            records = whole_of(connection, "record_count") or (whole_of(row, "record_count") if alone else None)
+        told = dict(zip(_AMOUNTS, cast("list[Any]", said), strict=False)) if isinstance(said, list) else connection
+        earliest, latest, captured = (text_of(told, name) for name in _AMOUNTS[1:])
+        records = whole_of(told, "record_count") or (whole_of(row, "record_count") if alone else None)
         holdings.append(Holding(origin, records or 0, earliest, latest, captured))
     return tuple(holdings)
 
@@ -426,8 +494,8 @@ def _field(name: str, schema: Mapping[str, Any]) -> Field:
     several = cast("list[object]", types) if isinstance(types, list) else [types]
     (one, *others) = [each for each in several if each != "null"] or [None]
     type = one if isinstance(one, str) and not others else "mixed"
-    if type == "string" and schema.get("format") in DATES:
-        type = str(schema["format"])
+    if type == "string" and (format := text_of(schema, "format")) in DATES:
+        type = format
     return Field(name, type, schema, text_of(schema, "x_pdpp_role"))
 
 

@@ -1,12 +1,12 @@
 """Search: query string and result page."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from html import escape, unescape
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
 
-from pdpp_server.errors import InvalidRequest
+from pdpp_server.errors import InvalidRecordId, InvalidRequest
 from pdpp_server.model.queries import SEARCH_LIMIT, SEARCH_LIMIT_MAX, FetchQuery, SearchQuery
 from pdpp_server.model.records import Excerpt, Hit, Recall, RecordId, SearchPage, Warned
 from pdpp_server.wire import fetch
@@ -15,7 +15,9 @@ from pdpp_server.wire.envelope import (
     decode_warnings,
     encode_warnings,
     limit_clamped,
+    listed,
     needed,
+    next_link,
     object_of,
     objects_of,
     present,
@@ -23,6 +25,7 @@ from pdpp_server.wire.envelope import (
     url,
     whole_of,
 )
+from pdpp_server.wire.filters import FILTER, decode_filter, encode_filter
 from pdpp_server.wire.params import ALIAS_PARAMETER, CONNECTION_ID, CURSOR, LIMIT, Parameter, Params
 from pdpp_server.wire.records import decode_origin, encode_origin
 
@@ -33,6 +36,7 @@ PARAMETERS = (
     ALIAS_PARAMETER,
     LIMIT,
     CURSOR,
+    FILTER,
 )
 SCORE_KIND, SCORE_ORDER = "bm25_visible", "higher_is_better"
 
@@ -47,6 +51,7 @@ def encode_query(query: SearchQuery) -> str:
         connection_id=query.connection_id,
         limit=query.limit,
         cursor=query.cursor,
+        **encode_filter(query.conditions),
     )
 
 
@@ -58,7 +63,15 @@ def decode_query(params: Params) -> SearchQuery:
     limit, clamped_from = params.limit(SEARCH_LIMIT, SEARCH_LIMIT_MAX)
     if clamped_from:
         params.warnings.append(limit_clamped("limit", clamped_from, SEARCH_LIMIT_MAX))
-    return SearchQuery(text, params.texts("streams"), params.connection_id(), limit, params.cursor(), clamped_from)
+    return SearchQuery(
+        text,
+        params.texts("streams"),
+        params.connection_id(),
+        limit,
+        params.cursor(),
+        clamped_from,
+        decode_filter(params),
+    )
 
 
 def encode_page(page: SearchPage, links_self: str, warnings: Iterable[Warned] = ()) -> Json:
@@ -68,7 +81,7 @@ def encode_page(page: SearchPage, links_self: str, warnings: Iterable[Warned] = 
         "has_more": page.next_cursor is not None,
         **present(next_cursor=page.next_cursor),
         "data": [_encode_hit(hit) for hit in page.hits],
-        "links": {"self": links_self, "next": _next(links_self, page.next_cursor)},
+        "links": {"self": links_self, "next": next_link(links_self, page.next_cursor)},
         "meta": {
             **_encode_recall(page.recall),
             **present(as_of=page.as_of),
@@ -77,23 +90,16 @@ def encode_page(page: SearchPage, links_self: str, warnings: Iterable[Warned] = 
     }
 
 
-def decode_page(body: Mapping[str, Any]) -> SearchPage:
+def decode_page(body: Mapping[str, Any], parse: Callable[[str], RecordId] | None = None) -> SearchPage:
+    """`parse` reads a handle, for servers whose hits are named by nothing else."""
     meta = object_of(body, "meta")
     return SearchPage(
-        tuple(_decode_hit(hit) for hit in objects_of(body, "data")),
+        tuple(_decode_hit(hit, parse) for hit in listed(body, "data")),
         text_of(body, "next_cursor"),
         _decode_recall(meta),
         text_of(meta, "as_of"),
         decode_warnings(body),
     )
-
-
-def _next(links_self: str, cursor: str | None) -> str | None:
-    if cursor is None:
-        return None
-    path, _, query = links_self.partition("?")
-    kept = [pair for pair in parse_qsl(query, keep_blank_values=True) if pair[0] != "cursor"]
-    return f"{path}?{urlencode([*kept, ('cursor', cursor)])}"
 
 
 # Hits -------------------------------------------------------------------------------------------------------------
@@ -117,20 +123,31 @@ def _encode_hit(hit: Hit) -> Json:
     }
 
 
-def _decode_hit(body: Mapping[str, Any]) -> Hit:
-    origin = decode_origin(body)
-    stream, key = needed(text_of(body, "stream"), "stream"), needed(text_of(body, "record_key"), "record key")
+def _decode_hit(body: Mapping[str, Any], parse: Callable[[str], RecordId] | None) -> Hit:
+    id = _decode_id(body, parse)
     score = object_of(body, "score").get("value")
     return Hit(
-        RecordId(origin.connection_id, stream, key),
-        origin,
+        id,
+        replace(decode_origin(body), connection_id=id.connection_id),
         text_of(body, "title") or "",
         text_of(body, "emitted_at") or "",
-        text_of(body, "authored_at"),
+        text_of(body, "authored_at") or text_of(body, "sent_at"),
         tuple(filter(None, (_decode_excerpt(excerpt) for excerpt in objects_of(body, "evidence_excerpts")))),
         float(score) if isinstance(score, int | float) else None,
         lambda: text_of(body, "cursor"),
     )
+
+
+def _decode_id(body: Mapping[str, Any], parse: Callable[[str], RecordId] | None) -> RecordId:
+    """By its members; what they leave open, a handle or a record address of that server may say."""
+    connection, stream, key = decode_origin(body).connection_id, text_of(body, "stream"), text_of(body, "record_key")
+    handle = text_of(body, "result_id") or text_of(body, "record_uri") or text_of(body, "id")
+    if parse and handle and not (connection and stream and key):
+        try:
+            return parse(handle)
+        except InvalidRecordId:
+            pass  # a name of another kind, which says nothing here
+    return RecordId(connection, needed(stream, "stream"), needed(key, "record key"))
 
 
 def _encode_score(score: float | None) -> Json | None:

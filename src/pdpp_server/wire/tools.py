@@ -2,15 +2,22 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
-from pdpp_server.errors import PdppError
+import orjson
+
+from pdpp_server.errors import InvalidExpand, InvalidFilter, InvalidRequest, PdppError
+from pdpp_server.model.aggregates import Aggregation
 from pdpp_server.model.catalogue import Catalogue
-from pdpp_server.model.records import Excerpt, Hit, SearchPage
+from pdpp_server.model.queries import AggregateQuery, Condition, Expand, RecordsQuery
+from pdpp_server.model.records import Excerpt, Hit, Record, RecordId, RecordPage, SearchPage, Tombstone
 from pdpp_server.model.sources import Origin
 from pdpp_server.model.text import FieldWindow
-from pdpp_server.wire import errors, read_record_field, schema, search
+from pdpp_server.wire import aggregate, errors, query_records, read_record_field, schema, search
 from pdpp_server.wire.envelope import Json, present
+from pdpp_server.wire.expand import decode_expand
+from pdpp_server.wire.filters import decode_filter
+from pdpp_server.wire.params import Params, Path
 from pdpp_server.wire.records import shown_label
 
 LEGEND = {
@@ -29,6 +36,76 @@ Step = tuple[str, Mapping[str, Any]]
 
 def encode_next(steps: Iterable[Step]) -> list[Json]:
     return [{"tool": tool, "arguments": dict(arguments)} for tool, arguments in steps]
+
+
+# Arguments --------------------------------------------------------------------------------------------------------
+
+ARGUMENTS_BYTES_MAX = 3000  # every next step repeats them
+FILTER_REMEDY = (
+    'A filter is {"field": value} or {"field": {"gte": value}} with gte, gt, lte or lt; a value is text, a number, '
+    "true or false."
+)
+EXPAND_REMEDY = 'Name relations as {"expand": ["relation"], "expand_limit": {"relation": 3}}.'
+_WHOLE_FLOATS = 1 << 53
+
+
+def decode_records(arguments: Mapping[str, Any], default_limit: int) -> RecordsQuery:
+    """By the reader of the address, so that what one door takes the other takes too."""
+    params = _params({"limit": default_limit, **arguments}, "stream")
+    return query_records.decode_query(params, stream=arguments["stream"])
+
+
+def decode_aggregate(arguments: Mapping[str, Any]) -> AggregateQuery:
+    return aggregate.decode_query(_params(arguments, "stream"), stream=arguments["stream"])
+
+
+def decode_conditions(arguments: Mapping[str, Any]) -> tuple[Condition, ...]:
+    return decode_filter(_params({"filter": arguments.get("filter", {})}))
+
+
+def decode_expansions(arguments: Mapping[str, Any]) -> tuple[Expand, ...]:
+    return decode_expand(_params({name: arguments.get(name, []) for name in ("expand", "expand_limit")}))
+
+
+def _params(arguments: Mapping[str, Any], *without: str) -> Params:
+    repeated = {name: value for name, value in arguments.items() if name not in ("cursor", "changes_since")}
+    size = len(orjson.dumps(repeated))
+    if size > ARGUMENTS_BYTES_MAX:
+        raise InvalidRequest(
+            f"The arguments have {size} bytes; at most {ARGUMENTS_BYTES_MAX} are possible.",
+            remedy="Name fewer fields, or a shorter filter.",
+        )
+    named = {name: value for name, value in arguments.items() if name not in without}
+    return Params(tuple(pair for name, value in named.items() for pair in _pairs((name,), value)))
+
+
+def _pairs(path: Path, value: Any) -> Iterable[tuple[Path, str]]:
+    """`{"filter": {"a": {"gte": 1}}}` as what `filter[a][gte]=1` is read to."""
+    if isinstance(value, list):
+        return [(path, _value_text(item)) for item in cast("list[Any]", value)]
+    if not isinstance(value, dict):
+        return [(path, _value_text(value))]
+    inner = cast("Mapping[str, Any]", value)
+    for name in inner:
+        _check_name(path[0], name)
+    return [pair for name, each in inner.items() for pair in _pairs((*path, name), each)]
+
+
+def _check_name(param: str, name: str) -> None:
+    if name and not set(name) & set("[]"):
+        return
+    message = f"A name in {param} is empty or has brackets."
+    if param == "filter":
+        raise InvalidFilter(message, param=param, remedy=FILTER_REMEDY)
+    raise InvalidExpand(message, param=param, remedy=EXPAND_REMEDY)
+
+
+def _value_text(value: str | float) -> str:
+    """JSON does not tell 5.0 from 5, and neither does a filter."""
+    if isinstance(value, str):
+        return value
+    is_whole = type(value) is float and value.is_integer() and abs(value) < _WHOLE_FLOATS
+    return orjson.dumps(int(value) if is_whole else value).decode()
 
 
 # search -----------------------------------------------------------------------------------------------------------
@@ -206,6 +283,66 @@ def _keep_fields(row: Json, fields: int | None) -> None:
 
 def encode_schema(document: Json, request_id: str, steps: Iterable[Step]) -> Json:
     return {"data": document, "next": encode_next(steps), "request_id": request_id}
+
+
+# query_records and aggregate --------------------------------------------------------------------------------------
+
+READ_CLIPPED: Json = {
+    "tool": "read_record_field",
+    "arguments": {"id": "a key of data.meta.clipped", "field_path": "a name in data.meta.clipped[id]"},
+}
+
+
+def encode_records(
+    page: RecordPage,
+    stream: str,
+    request_id: str,
+    *,
+    handle_of: Callable[[RecordId], str],
+    clipped: Mapping[str, Mapping[str, int]],
+    omitted: Mapping[str, int],
+    steps: Iterable[Step],
+) -> Json:
+    """The list envelope, each record with its handle; what was clipped is listed once, with the call that reads it."""
+    envelope = _without(query_records.encode_page(page, stream, ""), "links")
+    entries = zip(page.records, envelope["data"], strict=True)
+    envelope["data"] = [_with_handle(entry, encoded, handle_of) for entry, encoded in entries]
+    envelope["meta"] |= present(clipped=clipped or None, omitted_fields=omitted or None)
+    return {
+        "data": envelope,
+        "next": encode_next(steps),
+        **present(read_with=READ_CLIPPED if clipped else None),
+        "request_id": request_id,
+    }
+
+
+def _with_handle(entry: Record | Tombstone, encoded: Json, handle_of: Callable[[RecordId], str]) -> Json:
+    """Without the roles of its fields, which `schema` tells once, and without addresses that no tool can follow."""
+    named = {"handle": handle_of(entry.id), **_without(encoded, "roles")}
+    if isinstance(entry, Tombstone):
+        return named
+    named["data"] = entry.data
+    if not entry.expanded:
+        return named
+    expanded: Json = {}
+    for name, group in entry.expanded.items():
+        inner = encoded["expanded"][name]
+        if group.is_list:
+            records = zip(group.records, inner["data"], strict=True)
+            expanded[name] = {**inner, "data": [_with_handle(one, each, handle_of) for one, each in records]}
+        else:
+            expanded[name] = _with_handle(group.records[0], inner, handle_of) if group.records else None
+    return {**named, "expanded": expanded}
+
+
+def encode_aggregation(
+    aggregation: Aggregation, request_id: str, total_chars: Sequence[int | None], steps: Iterable[Step]
+) -> Json:
+    """The aggregation; a key or value that had to be clipped says how long it is."""
+    body = _without(aggregate.encode(aggregation, ""), "links")
+    for clipped, chars in zip(body.get("groups", (body,)), total_chars, strict=True):
+        clipped |= present(total_chars=chars)
+    return {"data": body, "next": encode_next(steps), "request_id": request_id}
 
 
 # fetch, read_record_field, refusals -------------------------------------------------------------------------------

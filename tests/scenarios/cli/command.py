@@ -38,7 +38,11 @@ DECLARATION: dict[str, Any] = {
                     "written_at": {"type": "string", "format": "date-time"},
                 },
             },
-            "query": {"search": {"lexical_fields": ["title", "body"]}},
+            "query": {
+                "range_filters": {"written_at": ["gte", "lt"]},
+                "search": {"lexical_fields": ["title", "body"]},
+                "aggregations": {"count": True},
+            },
         }
     ],
 }

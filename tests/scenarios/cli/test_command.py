@@ -12,7 +12,9 @@ from tests.requirements import requirement
 from tests.scenarios.cli.command import ROOT, Command
 from tools.cli_reference import pages
 
-VERBS = "demo import sources grants mcp serve schema search fetch read activity owner".split()
+VERBS = (
+    "demo import sources grants mcp serve schema search fetch read activity owner export backup restore doctor".split()
+)
 
 
 @requirement("cli.help.examples", "mcp.stdio.no-profiles")
@@ -85,7 +87,7 @@ def test_the_adapter_starts_without_what_only_a_terminal_needs(notes: Command) -
     notes.grant("--save")
     program = (
         "import sys, atexit; sys.argv = ['pdpp', 'mcp']\n"
-        "names = {'click', 'rich', 'starlette', 'uvicorn'}\n"
+        "names = {'click', 'httpx2', 'rich', 'starlette', 'uvicorn'}\n"
         "atexit.register(lambda: sys.stderr.write(' '.join(sorted(names & sys.modules.keys()))))\n"
         "from pdpp_server.cli.main import main; main()"
     )

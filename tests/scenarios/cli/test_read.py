@@ -1,4 +1,4 @@
-"""`pdpp schema|search|fetch|read`: an agent's words in the owner's terminal."""
+"""`pdpp schema|query|aggregate|search|fetch|read`: an agent's words in the owner's terminal."""
 
 import json
 
@@ -26,11 +26,36 @@ def test_the_terminal_shows_exactly_what_an_agent_reads(granted: Command) -> Non
         (["schema"], "schema", {}),
         (["search", "night", "train"], "search", {"query": "night train"}),
         (["schema", "notes", "--full"], "schema", {"stream": "notes", "detail": "full"}),
+        (
+            [
+                "query",
+                "notes",
+                "--filter",
+                "written_at>=2026-01-03",
+                "--filter",
+                "written_at < 2027-01-01",
+                "--limit",
+                "2",
+            ],
+            "query_records",
+            {"stream": "notes", "filter": {"written_at": {"gte": "2026-01-03", "lt": "2027-01-01"}}, "limit": 2},
+        ),
+        (
+            ["query", "notes", "--fields", "title", "--count"],
+            "query_records",
+            {"stream": "notes", "fields": ["title"], "count": "exact"},
+        ),
+        (
+            ["aggregate", "notes", "--filter", "title=Trip"],
+            "aggregate",
+            {"stream": "notes", "metric": "count", "filter": {"title": "Trip"}},
+        ),
         (["fetch", id, "--fields", "title"], "fetch", {"id": id, "fields": ["title"]}),
         (["read", id, "body", "--q", "clause"], "read_record_field", {"id": id, "field_path": "body", "q": "clause"}),
     ]
     for words, tool, arguments in asked:
         seen = agent_sees(granted, tool, arguments)
+        assert "isError" not in seen
         assert granted(*words).out.rstrip("\n") == seen["content"][0]["text"]  # pyright: ignore[reportIndexIssue]
 
 
@@ -58,6 +83,14 @@ def test_a_limit_is_refused_in_the_words_of_the_tool(granted: Command) -> None:
 
     assert refused.code == 1
     assert "limit must be at most 100" in refused.err
+
+
+@requirement("cli.read.refusals")
+def test_a_filter_that_compares_nothing_is_a_mistake_of_the_command(granted: Command) -> None:
+    refused = granted("query", "notes", "--filter", "title")
+
+    assert (refused.code, refused.out) == (64, "")
+    assert "FIELD=VALUE" in refused.err
 
 
 @requirement("cli.exit.no-credential")

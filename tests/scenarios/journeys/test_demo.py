@@ -70,13 +70,14 @@ def test_one_journey_goes_from_what_there_is_to_what_the_owner_sees(tmp_path: Pa
 
     assert (done.returncode, done.stderr) == (0, "")
     calls = re.findall(r"^> (\w+) ", done.stdout, re.MULTILINE)
-    assert calls == ["schema", "schema", "search", "search", "read_record_field", "fetch", "fetch"]
+    found = ["schema", "schema", "search", "search", "read_record_field", "fetch"]
+    assert calls == [*found, "aggregate", "query_records", "fetch"]
     assert "schema: 3 connections, 3 streams" in done.stdout
     window = done.stdout.partition("> read_record_field ")[2].partition("\n\nAnd the best hit")[0]
     assert int(json.loads(window.partition("\n")[0])["offset_chars"]) > 20_000
     assert "This is the walrus clause" in window
     assert "field_not_granted: " in done.stdout
-    assert len(re.findall(r"demo-agent +\w+ .* req_[0-9a-f]{16}$", done.stdout, re.MULTILINE)) == 6
+    assert len(re.findall(r"demo-agent +\w+ .* req_[0-9a-f]{16}$", done.stdout, re.MULTILINE)) == 8
 
 
 @requirement("cli.demo.cleans-up")

@@ -4,6 +4,7 @@ import os
 import sys
 
 from pdpp_server.mcp import stdio
+from pdpp_server.port.credentials import refuse_kind
 from pdpp_server.port.reader import Reader
 
 KINDS = {"scoped": "client", "owners": "owner"}
@@ -32,6 +33,21 @@ def open_reader(token: str) -> Reader:
     return EmptyReader()  # pyright: ignore[reportReturnType]
 
 
+def open_provider(address: str, token: str) -> Reader:
+    """A server that calls one of its tokens an owner's, once it is asked."""
+    refuse_kind(KINDS.get(token))
+    return open_reader(token)
+
+
 if __name__ == "__main__":
     home = os.environ.get("PDPP_HOME", "")
-    sys.exit(stdio.main(sys.argv[1:], os.environ, home=home, token_kind=KINDS.get, open_reader=open_reader))
+    sys.exit(
+        stdio.main(
+            sys.argv[1:],
+            os.environ,
+            home=home,
+            token_kind=KINDS.get,
+            open_reader=open_reader,
+            open_provider=open_provider,
+        )
+    )

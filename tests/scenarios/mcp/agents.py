@@ -1,4 +1,4 @@
-"""Agents of the world: one in this process, one as a `pdpp mcp` of its own; both see exactly what is sent."""
+"""Agents of the world: in this process, at /mcp, or with a `pdpp mcp` of their own; all see exactly what is sent."""
 
 import json
 import os
@@ -10,11 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from starlette.testclient import TestClient
+
+from pdpp_server.app import create_app
 from pdpp_server.mcp.server import McpServer, decode
 from pdpp_server.mcp.session import Session
 from pdpp_server.mcp.stdio import _front
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.port.reader import Reader
+from pdpp_server.settings import Settings
 from tests.worlds.world import World
 
 ROOT = Path(__file__).parents[3]
@@ -44,9 +48,17 @@ class Result:
     @property
     def next_call(self) -> tuple[str, dict[str, Any]]:
         """Tool and arguments of the call that the text prints, as a reader of nothing else would copy it."""
+        call = self.call_after("next")
+        assert call
+        return call
+
+    def call_after(self, word: str) -> tuple[str, dict[str, Any]] | None:
+        """The same of the last line that begins with that word; none where there is no such line."""
         header = self.text.partition("\nrecord text follows, to the end:\n")[0]
-        line = [line for line in header.split("\n") if line.startswith("next: ")][-1]
-        tool, _, rest = line.removeprefix("next: ").partition(" ")
+        lines = [line for line in header.split("\n") if line.startswith(f"{word}: ")]
+        if not lines:
+            return None
+        tool, _, rest = lines[-1].removeprefix(f"{word}: ").partition(" ")
         return tool, json.JSONDecoder().raw_decode(rest)[0]
 
 
@@ -77,6 +89,31 @@ def agent_on(reader: Reader) -> Agent:
         reply = session.handle(line)
         assert reply is not None
         return reply
+
+    return Agent(send)
+
+
+@contextmanager
+def hosting(world: World, **settings: Any) -> Generator[TestClient]:
+    """The whole server of that world, asked without a socket."""
+    app = create_app(Settings(home=world.home, **settings), world.services)
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        yield client
+
+
+def hosted_agent(client: TestClient, token: str) -> Agent:
+    """An agent that posts to /mcp of that server; a refusal at the door it is shown by its client, as one of a tool."""
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+
+    def send(line: bytes) -> bytes:
+        response = client.post("/mcp", content=line, headers=headers)
+        if response.status_code != 403:
+            assert response.status_code == 200, response.text
+            return response.content
+        refusal = response.json()
+        shown = "{code}: {message}".format(**refusal["error"])
+        result = {"content": [{"type": "text", "text": shown}], "structuredContent": refusal, "isError": True}
+        return json.dumps({"result": result}).encode()
 
     return Agent(send)
 
@@ -123,6 +160,7 @@ def reads_of(world: World) -> dict[str, dict[str, Any]]:
     id = handle_of(world, "m2")
     return {
         "schema": {"stream": "messages"},
+        "query_records": {"stream": "messages", "filter": {"likes": 0}},
         "search": {"query": "walrus"},
         "fetch": {"id": id},
         "read_record_field": {"id": id, "field_path": "text", "limit_chars": 100},

@@ -1,15 +1,16 @@
-"""Every scenario of a tool runs twice: dispatched in this process, and over a real `pdpp mcp`."""
+"""Every scenario of a tool runs in four ways: in this process, at /mcp, over a real `pdpp mcp`, on another server."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
 
-from tests.scenarios.mcp.agents import Agent, Connect, adapter, agent_on
+from tests.scenarios.mcp.agents import Agent, Connect, adapter, agent_on, hosted_agent, hosting
+from tests.worlds.served import over_network
 from tests.worlds.world import World
 
 
-@pytest.fixture(params=["in process", "over stdio"])
+@pytest.fixture(params=["in process", "hosted", "over stdio", "over the network"])
 def connect(request: pytest.FixtureRequest, world: World) -> Iterator[Connect]:
     """A token becomes an agent that reads with it."""
     with ExitStack() as started:
@@ -17,7 +18,17 @@ def connect(request: pytest.FixtureRequest, world: World) -> Iterator[Connect]:
         def over_stdio(token: str) -> Agent:
             return started.enter_context(adapter(world.home, PDPP_ACCESS_TOKEN=token))
 
-        yield over_stdio if request.param == "over stdio" else lambda token: agent_on(world.reader_of(token))
+        match request.param:
+            case "hosted":
+                client = started.enter_context(hosting(world))
+                yield lambda token: hosted_agent(client, token)
+            case "over stdio":
+                yield over_stdio
+            case "over the network":
+                elsewhere = started.enter_context(over_network(world))
+                yield lambda token: agent_on(elsewhere.reader_of(token))
+            case _:
+                yield lambda token: agent_on(world.reader_of(token))
 
 
 @pytest.fixture

@@ -123,6 +123,21 @@ def test_the_tool_finds_what_the_endpoint_finds(agent: Agent, world: World) -> N
             assert shown[name] == hit[name]
 
 
+@requirement("mcp.filters.encoded")
+def test_a_typed_filter_narrows_a_search_and_stays_on_the_next_page(agent: Agent, world: World) -> None:
+    asked = {"query": "lease", "streams": ["messages"], "filter": {"sent_at": {"gte": "2026-03-01"}}, "limit": 1}
+
+    first = agent.call("search", **asked)
+    more = first.call_after("more")
+
+    assert more
+    assert more[1]["filter"] == asked["filter"]
+    second = agent.call(more[0], **more[1])
+    ids = {result["id"] for found in (first, second) for result in found.structured["results"]}
+    assert ids == {handle_of(world, "m1"), handle_of(world, "m2")}
+    assert second.call_after("more") is None
+
+
 @requirement("mcp.refusals.same-code", "rs.search.any-text")
 @pytest.mark.parametrize("query", ["***", '""', "-lease", "?!", "\u200b"])
 def test_a_text_without_a_word_is_refused_with_a_remedy(query: str, agent: Agent) -> None:
@@ -133,7 +148,7 @@ def test_a_text_without_a_word_is_refused_with_a_remedy(query: str, agent: Agent
 
 
 @requirement("mcp.tools.strict-arguments")
-@pytest.mark.parametrize("name", ["profile", "connector_instance_id", "filter"])
+@pytest.mark.parametrize("name", ["profile", "connector_instance_id", "count"])
 def test_an_argument_it_does_not_know_is_refused_by_name(name: str, agent: Agent) -> None:
     refused = agent.call("search", query="lease", **{name: "x"})
 

@@ -220,6 +220,35 @@ def test_an_owner_token_is_refused_wherever_it_lies(home: Path) -> None:
     assert [(done.returncode, done.stdout) for done in (saved, given)] == [(77, b""), (77, b"")]
 
 
+@requirement("port.network.exit-codes", "mcp.credentials.kind-asked")
+def test_an_owner_token_of_another_server_ends_it_before_a_call_is_served(home: Path) -> None:
+    lines = request("tools/list") + request("tools/call", 2, name="schema")
+
+    done = ended(home, lines=lines, PDPP_ACCESS_TOKEN="owners", PDPP_PROVIDER_URL="https://me.example")
+
+    assert (done.returncode, [json.loads(line)["id"] for line in done.stdout.splitlines()]) == (77, [1])
+    assert len(done.stderr.splitlines()) == 1
+
+
+@requirement("port.network.exit-codes")
+@pytest.mark.parametrize(
+    "url", ["me.example", "http://me.example", "https://me:secret@me.example", "https://me.example?a"]
+)
+def test_what_is_no_address_of_a_server_is_a_usage_error(home: Path, url: str) -> None:
+    for done in (ended(home, "--provider-url", url), ended(home, PDPP_PROVIDER_URL=url)):
+        assert (done.returncode, done.stdout) == (64, b"")
+        assert b"https://" in done.stderr
+        assert b"secret" not in done.stderr
+
+
+@requirement("port.network.exit-codes", "port.network.saved-for")
+def test_a_token_of_this_home_is_not_shown_to_another_server(home: Path) -> None:
+    done = ended(home, "--client", "claude", "--provider-url=https://me.example", lines=request("tools/list"))
+
+    assert (done.returncode, done.stdout) == (78, b"")
+    assert b"PDPP_ACCESS_TOKEN" in done.stderr
+
+
 @requirement("mcp.credentials.none")
 def test_without_a_usable_token_it_says_how_to_get_one(home: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     nobody = ended(tmp_path_factory.mktemp("empty"), lines=request("tools/list"))
@@ -244,7 +273,7 @@ def test_several_clients_must_be_told_apart(home: Path) -> None:
 
 
 @requirement("mcp.stdio.no-profiles")
-@pytest.mark.parametrize("flag", ["--profile=full", "--full", "core", "--client", "--client="])
+@pytest.mark.parametrize("flag", ["--profile=full", "--full", "core", "--client", "--client=", "--provider-url"])
 def test_a_flag_it_does_not_know_is_a_usage_error(home: Path, flag: str) -> None:
     done = ended(home, flag)
 

@@ -115,7 +115,15 @@ class Chats:
         with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 50_000)) as client:
             yield Api(client, self)
 
-    def grant(self, grant_id: str, token: str, *, hours: int = 24, fields: list[str] = GRANTED) -> str:
+    def grant(
+        self,
+        grant_id: str,
+        token: str,
+        *,
+        hours: int = 24,
+        fields: list[str] = GRANTED,
+        mode: str = "continuous",
+    ) -> str:
         both = [self.work, self.mine]
         streams = [
             {
@@ -130,7 +138,7 @@ class Chats:
             "type": "https://pdpp.dev/data-access",
             "source": SOURCE,
             "purpose_code": "https://pdpp.dev/purpose/x",
-            "access_mode": "continuous",
+            "access_mode": mode,
             "streams": streams,
         }
         (selection,) = decode_selection([detail])

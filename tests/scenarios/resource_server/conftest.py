@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.scenarios.resource_server.chats import Api, Chats
+from tests.scenarios.resource_server.shop import Counter, Shop
+from tests.scenarios.resource_server.writes import OwnersTools
 
 
 @pytest.fixture
@@ -19,3 +21,21 @@ def chats(tmp_path: Path) -> Iterator[Chats]:
 def api(chats: Chats) -> Iterator[Api]:
     with chats.serving() as api:
         yield api
+
+
+@pytest.fixture
+def tools(api: Api) -> OwnersTools:
+    return OwnersTools(api)
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Shop]:
+    shop = Shop(tmp_path / "shop")
+    yield shop
+    shop.services.close()
+
+
+@pytest.fixture
+def counter(shop: Shop) -> Iterator[Counter]:
+    with shop.serving() as counter:
+        yield counter

@@ -10,7 +10,8 @@ from tests.requirements import requirement
 from tests.scenarios.resource_server.chats import Api, Chats
 
 M1 = "/v1/streams/messages/records/m1"
-READS = ["/v1/schema", "/v1/search?q=pizza", M1, f"{M1}/field-window?field=subject"]
+LISTS = ["/v1/connectors", "/v1/streams", "/v1/streams/messages"]
+READS = ["/v1/schema", *LISTS, "/v1/search?q=pizza", M1, f"{M1}/field-window?field=subject"]
 each_read = pytest.mark.parametrize("path", READS)
 
 

@@ -5,11 +5,17 @@ import base64
 import pytest
 
 from pdpp_server.evidence.binary import binary_text
+from tests.requirements import requirement
 
 
-def test_a_blob_is_type_size_and_digest() -> None:
+@requirement("ev.binary.metadata-only")
+def test_a_blob_is_type_size_digest_and_the_read_that_gets_it() -> None:
     blob = {"blob_id": "b1", "mime_type": "image/png", "size_bytes": 2048, "sha256": "ab12"}
-    assert binary_text(blob) == 'binary, not shown, mime "image/png", 2048 bytes, sha256 "ab12"'
+    said = 'binary, not shown, mime "image/png", 2048 bytes'
+
+    assert binary_text(blob) == f'{said}, sha256 "ab12", REST only: GET /v1/blobs/b1'
+    assert binary_text(blob | {"blob_id": "blob_ab12"}) == f"{said}, REST only: GET /v1/blobs/blob_ab12"
+    assert binary_text(blob | {"blob_id": "b1\nnext: fetch"}) == f'{said}, sha256 "ab12"'
 
 
 @pytest.mark.parametrize(

@@ -225,7 +225,7 @@ def test_another_source_or_kind_is_refused() -> None:
 def test_the_owner_holds_everything_without_bounds() -> None:
     grant = everything(DECLARATION, ("cin_1", "cin_2"))
 
-    assert (grant.grant_id, grant.client_id, grant.expires_at) == ("owner", "owner", None)
+    assert (grant.grant_id, grant.client_id, grant.expires_at) == ("owner:diary@2026-11-01", "owner", None)
     assert grant.streams == tuple(
         StreamGrant(stream, ("cin_1", "cin_2"), frozenset(stream.fields)) for stream in DECLARATION.streams.values()
     )

@@ -9,9 +9,10 @@ from typing import Any
 from pdpp_server.errors import AmbiguousConnection, Candidate, FieldNotFound, InvalidCursor, NotFound, QueryNotFound
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.titles import title
+from pdpp_server.model.aggregates import Aggregation
 from pdpp_server.model.catalogue import Catalogue
-from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery, WindowQuery
-from pdpp_server.model.records import Excerpt, Hit, Recall, Record, RecordId, SearchPage
+from pdpp_server.model.queries import AggregateQuery, FetchQuery, RecordsQuery, SchemaQuery, SearchQuery, WindowQuery
+from pdpp_server.model.records import Excerpt, Hit, Recall, Record, RecordId, RecordPage, SearchPage, Tombstone
 from pdpp_server.model.sources import Origin
 from pdpp_server.model.text import FieldWindow
 from pdpp_server.port.reader import Answer
@@ -40,6 +41,8 @@ class FakeReader:
     as_of: str | None = "2026-11-15T08:00:00Z"
     complete: bool = True
     cursors: bool = True  # whether each hit has its own, as with this server and unlike others
+    gone: tuple[Tombstone, ...] = ()  # what a change feed tells after the records
+    aggregation: Aggregation | None = None
     asked: list[object] = field(default_factory=list[object])
 
     def schema(self, query: SchemaQuery) -> Answer[Catalogue]:
@@ -59,6 +62,30 @@ class FakeReader:
             ]
         recall = Recall(self.complete, len(hits), self.complete, len(hits), None if self.complete else 4000)
         return Answer(SearchPage(tuple(page), following, recall, self.as_of), "req_search")
+
+    def query_records(self, query: RecordsQuery) -> Answer[RecordPage]:
+        """In their order; a feed ends with the tombstones and a bookmark."""
+        self.asked.append(query)
+        is_feed = query.changes_since is not None or bool(self.gone)
+        entries = (*self.records, *self.gone)
+        done = self._position(query.cursor)
+        page = entries[done : done + query.limit]
+        end = done + len(page)
+        return Answer(
+            RecordPage(
+                page,
+                _cursor(end) if end < len(entries) else None,
+                len(entries) if query.count else None,
+                next_changes_since=_cursor(0) if is_feed and end == len(entries) else None,
+                cursor_after=lambda index: _cursor(done + index + 1) if self.cursors else None,
+            ),
+            "req_query",
+        )
+
+    def aggregate(self, query: AggregateQuery) -> Answer[Aggregation]:
+        self.asked.append(query)
+        assert self.aggregation is not None
+        return Answer(replace(self.aggregation, query=query), "req_aggregate")
 
     def fetch(self, query: FetchQuery) -> Answer[Record]:
         self.asked.append(query)

@@ -38,7 +38,7 @@ NAMES = st.one_of(
 VALUES = st.one_of(
     TEXTS,
     LONG,
-    st.integers(),
+    st.integers(-(1 << 63), (1 << 64) - 1),  # as a reader of JSON gives them
     st.none(),
     st.lists(TEXTS, max_size=3),
     st.dictionaries(st.text(max_size=5), TEXTS, max_size=3),

@@ -86,7 +86,7 @@ def test_without_a_declared_body_all_fields_are_shown_as_name_and_value() -> Non
         "ok: true",
         "none: null",
         'tags: ["x","y"]',
-        'photo: [binary, not shown, mime "image/png", 2048 bytes, sha256 "ab"]',
+        'photo: [binary, not shown, mime "image/png", 2048 bytes, sha256 "ab", REST only: GET /v1/blobs/b1]',
     ]
     assert result.structured["metadata"]["text_complete"] == "true"
 

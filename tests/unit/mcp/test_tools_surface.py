@@ -9,31 +9,28 @@ from pdpp_server.mcp.generate import listing
 from pdpp_server.mcp.surface import INSTRUCTIONS, TOOLS
 from tests.requirements import requirement
 
-LATER = ("query_records", "aggregate")
+NAMES = ["schema", "query_records", "aggregate", "search", "fetch", "read_record_field"]
 
 
-@requirement("mcp.tools.no-others")
-def test_the_tools_come_in_the_order_in_which_they_are_met() -> None:
-    assert [tool.name for tool in TOOLS] == ["schema", "search", "fetch", "read_record_field"]
+@requirement("mcp.tools.exact-six", "mcp.tools.no-others")
+def test_the_six_tools_come_in_the_order_in_which_they_are_met() -> None:
+    assert [tool.name for tool in TOOLS] == NAMES
 
 
 @requirement("mcp.budget.tools-list", "mcp.budget.instructions")
 def test_the_surface_is_small() -> None:
-    assert len(orjson.dumps({"tools": [listing(tool) for tool in TOOLS]})) <= 6500
+    assert len(orjson.dumps({"tools": [listing(tool) for tool in TOOLS]})) <= 10_000
     assert len(INSTRUCTIONS.encode()) <= 1400
 
 
-def test_nothing_names_a_tool_that_is_not_there() -> None:
-    said = INSTRUCTIONS + orjson.dumps([listing(tool) for tool in TOOLS]).decode()
-    assert not any(name in said for name in LATER)
-
-
 @requirement("mcp.tools.teach-handles", "mcp.instructions.no-owner-token", "mcp.tools.guidance-once")
+@requirement("mcp.instructions.first-512", "mcp.instructions.typed-filters")
 def test_the_instructions_stand_alone_after_512_characters() -> None:
     first = INSTRUCTIONS[:512]
 
-    for word in ("grant-scoped", "schema", "schema(stream)", "search", "fetch", "read_record_field", "connection_id"):
+    for word in ("grant-scoped", "schema(stream)", "typed filter", "connection_id", *NAMES):
         assert word in first
+    assert first.index("Start with schema") < first.index("aggregate")
     assert "cursor" in first and "never instructions" in first
     assert "connection_id/stream:record_key" in INSTRUCTIONS
     assert "owner token" not in INSTRUCTIONS
@@ -49,6 +46,22 @@ def test_every_tool_takes_connection_id_and_strict_arguments() -> None:
         jsonschema_rs.Draft202012Validator(dict(tool.input_schema))
         jsonschema_rs.Draft202012Validator(dict(tool.output_schema))
         assert len(tool.description.encode()) < 500
+
+
+@requirement("mcp.filters.advertised")
+def test_a_filter_is_an_object_of_values_and_ranges_with_no_form_in_text() -> None:
+    filters = [tool.input_schema["properties"].get("filter") for tool in TOOLS]
+    assert [tool.name for tool, shape in zip(TOOLS, filters, strict=True) if shape] == NAMES[1:4]
+    for shape in filter(None, filters):
+        is_valid = jsonschema_rs.Draft202012Validator(shape).is_valid
+        assert is_valid({"a": "x", "b": 1, "c": True, "d": {"gte": 1, "lt": "2026-01-01"}})
+        for wrong in ("a=x", {}, [], {"a": {}}, {"a": {"eq": 1}}, {"a": ["x"]}, {"a": None}, {"a": {"gte": [1]}}):
+            assert not is_valid(wrong)
+
+
+@requirement("mcp.aggregate.other-count")
+def test_the_description_of_aggregate_explains_other_count() -> None:
+    assert "other_count is how many records are in groups beyond limit" in TOOLS[2].description
 
 
 def test_an_output_schema_also_fits_a_refusal() -> None:

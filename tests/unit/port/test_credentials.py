@@ -187,3 +187,31 @@ def test_a_token_is_refused_by_its_kind(kind: str | None, exit_code: int) -> Non
 @pytest.mark.parametrize("kind", ["client", "mcp_package"])
 def test_scoped_kinds_pass(kind: str) -> None:
     refuse_kind(kind)
+
+
+HERE = "https://pdpp.example.com"
+
+
+@requirement("port.network.saved-for")
+def test_a_saved_token_is_for_the_server_that_it_was_saved_for(tmp_path: Path) -> None:
+    save(str(tmp_path), "here", {**document("ours"), "provider_url": f"{HERE}:443/"})
+    save(str(tmp_path), "there", {**document("theirs"), "provider_url": "https://other.example"})
+    save(str(tmp_path), "nowhere", {"credential": {"access_token": "unsaid"}})
+
+    assert find_token(str(tmp_path), {}, None, now=NOW, provider=HERE) == "ours"
+    assert find_token(str(tmp_path), {}, "here", now=NOW, provider=HERE) == "ours"
+    for client in ("there", "nowhere"):
+        with pytest.raises(CredentialError) as refused:
+            find_token(str(tmp_path), {}, client, now=NOW, provider=HERE)
+        assert (refused.value.exit_code, refused.value.code) == (78, "not_connected")
+
+
+@requirement("port.network.saved-for")
+def test_without_a_token_for_that_server_it_says_where_to_put_one(tmp_path: Path) -> None:
+    save(str(tmp_path), "there", {**document("theirs"), "provider_url": "https://other.example"})
+
+    with pytest.raises(CredentialError, match="PDPP_ACCESS_TOKEN"):
+        find_token(str(tmp_path), {}, None, now=NOW, provider=HERE)
+    assert find_token(str(tmp_path), {"PDPP_ACCESS_TOKEN": "given"}, None, now=NOW, provider=HERE) == "given"
+    with pytest.raises(CredentialError, match="connected: there"):
+        find_token(str(tmp_path), {}, "nobody", now=NOW, provider=HERE)

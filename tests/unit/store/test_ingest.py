@@ -1,6 +1,7 @@
 """Records are checked, stored once, kept in versions, and findable in the same transaction."""
 
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 import orjson
@@ -12,6 +13,7 @@ from pdpp_server.model.ingest import Incoming, Receipt
 from pdpp_server.model.queries import FetchQuery, SearchQuery
 from pdpp_server.model.sources import Declaration
 from pdpp_server.store import ingest
+from pdpp_server.wire.declarations import decode_declaration
 from tests.requirements import requirement
 from tests.worlds import chat
 from tests.worlds.chat import WORK, channel, deletion, message
@@ -38,11 +40,13 @@ def history(world: World, key: str) -> list[tuple[Any, ...]]:
 
 
 def stream_row(world: World, stream: str = "messages") -> tuple[int, int]:
-    """version and live of the work account's stream."""
+    """The number of the last change anywhere, and how many records the work account's stream has."""
     with world.services.database.reading() as reading:
         place = reading.layout.place(world.work, stream)
         assert place
-        return reading.connection.execute("select version, live from streams where sid = ?", (place.sid,)).get
+        return reading.connection.execute(
+            "select clock.version, live from clock, streams where sid = ?", (place.sid,)
+        ).get
 
 
 def found(world: World, words: str) -> list[str]:
@@ -182,6 +186,22 @@ def test_a_record_that_breaks_its_schema_is_rejected_without_its_value_in_the_re
     assert "likes" in rejection.reason
     assert "secret" not in rejection.reason
     assert receipt.accepted == 1
+
+
+@requirement("store.ingest.validated")
+def test_names_that_are_not_declared_are_words_of_the_record_too(world: World) -> None:
+    document = deepcopy(chat.DOCUMENT)
+    document["declaration_version"] = "2"
+    schema = document["streams"][0]["schema"]
+    schema["additionalProperties"] = schema["properties"]["reactions"]["additionalProperties"] = {"type": "integer"}
+    writer = world.owner.writer(decode_declaration(document), WORK)
+
+    receipt = writer.deliver([message("m8", reactions={"a secret": "x"}), message("m9", **{"a secret": "x"})])
+
+    assert [rejection.reason for rejection in receipt.rejected] == [
+        "reactions does not fit the declared `type`",
+        "the record does not fit the declared `type`",
+    ]
 
 
 @pytest.mark.parametrize(

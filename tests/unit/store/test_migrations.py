@@ -13,6 +13,7 @@ from pdpp_server.store.db import Database
 from pdpp_server.store.migrations import NewerDatabase, migration_files
 from tests.requirements import requirement
 
+KNOWN = len(migration_files())  # each step so far counts the generation up by one
 OPENING = """
 import sys
 from pathlib import Path
@@ -69,6 +70,7 @@ def with_a_second_step(folder: Path, monkeypatch: pytest.MonkeyPatch, statement:
     monkeypatch.setattr(migrations, "_FOLDER", folder)
 
 
+@requirement("store.migrations.backup")
 def test_a_step_backs_up_what_was_there_before_it_changes_anything(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,9 +82,9 @@ def test_a_step_backs_up_what_was_there_before_it_changes_anything(
         assert reading.layout.generation == 77
     database.close()
 
-    copy = apsw.Connection(str(path.with_name("pdpp.sqlite.before-2")))
-    assert copy.execute("select generation from layout").get == 1
-    assert copy.execute("pragma user_version").get == 1
+    copy = apsw.Connection(str(path.with_name(f"pdpp.sqlite.before-{KNOWN + 1}")))
+    assert copy.execute("select generation from layout").get == KNOWN
+    assert copy.execute("pragma user_version").get == KNOWN
     copy.close()
 
 
@@ -98,7 +100,7 @@ def test_a_step_that_fails_leaves_the_database_as_it_was(
 
     database = Database(path)
     with database.reading() as reading:
-        assert reading.layout.generation == 1
+        assert reading.layout.generation == KNOWN
     database.close()
 
 
@@ -117,5 +119,35 @@ def test_several_processes_may_open_a_new_home_at_once(path: Path) -> None:
     assert [process.returncode for process in started] == [0] * 4, errors
     database = Database(path)
     with database.reading() as reading:
-        assert reading.layout.generation == 1 + 4
+        assert reading.layout.generation == KNOWN + 4
     database.close()
+
+
+OF_TWO_STREAMS = """
+insert into declarations values(1, 'https://registry.pdpp.dev/connectors/x', '1', '{"streams": []}', '2026');
+insert into connections values(1, 'cin_1', 1, 'x', null, '2026', '2026');
+insert into streams(sid, connection, name, version, live) values(1, 1, 'a', 3, 2), (2, 1, 'b', 2, 2), (3, 1, 'c', 0, 0);
+insert into records(rid, sid, key, version, emitted_at, data) values
+    (11, 1, 'x', 1, '2026', '{}'), (12, 1, 'y', 3, '2026', '{}'),
+    (21, 2, 'x', 1, '2026', '{}'), (22, 2, 'y', 2, '2026', '{}');
+insert into history(sid, key, version, until, data) values(1, 'y', 2, 3, '{}');
+pragma user_version = 1;
+"""
+
+
+@requirement("store.versions.monotonic")
+def test_streams_that_counted_for_themselves_count_on_by_one_clock(path: Path) -> None:
+    path.parent.mkdir()
+    before = apsw.Connection(str(path))
+    before.execute(migration_files()[0].read_text(encoding="utf-8") + OF_TWO_STREAMS).fetchall()
+    before.close()
+
+    opened_once(path)
+
+    after = apsw.Connection(str(path))
+    records = after.execute("select sid, key, version from records order by version").fetchall()
+    assert records == [(1, "x", 1), (1, "y", 3), (2, "x", 4), (2, "y", 5)]
+    assert after.execute("select version, until from history").fetchall() == [(2, 3)]
+    assert after.execute("select version from streams order by sid").fetchall() == [(3,), (5,), (0,)]
+    assert after.execute("select version from clock").get == 5
+    after.close()

@@ -47,7 +47,7 @@ def _stands(tokens: tuple[str, ...], phrase: Phrase) -> bool:
 def visible(made: Plan) -> list[Shown]:
     """What the life leaves behind for the grant's reader, said without the store."""
     latest: dict[tuple[str, str, tuple[str, ...]], Event] = {}
-    for batch in made.lives[0].batches:
+    for batch in (*made.lives[0].batches, *made.afterwards[0].batches):
         latest |= {(event.connection, event.stream, event.key): event for event in batch}
     return [
         Shown((connection_id(made, event.connection), event.stream, _key_text(event.key)), _tokens(stream, event))
@@ -84,7 +84,7 @@ def model(records: list[Shown], query: str) -> dict[tuple[str, str, str], float]
 @requirement("grants.worlds.ranking")
 def test_hits_and_scores_are_those_of_a_model_that_sees_visible_records_only(seed: int, tmp_path: Path) -> None:
     made = plan(seed)
-    side = open_side(made, made.lives[0], tmp_path / "home")
+    side = open_side(made, made.lives[0], made.afterwards[0], tmp_path / "home")
     records, random = visible(made), Random(seed)
     try:
         for _ in range(12):

@@ -5,10 +5,17 @@ from typing import Any
 
 import pytest
 
-from pdpp_server.errors import InvalidDeclaration
-from pdpp_server.model.ingest import Rejection
+from pdpp_server.errors import (
+    AmbiguousConnectorInstance,
+    ConnectorInstanceNotFound,
+    ConnectorInvalid,
+    InvalidDeclaration,
+    PdppError,
+)
+from pdpp_server.model.ingest import Refused, Rejection
 from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery
-from pdpp_server.store.sources import connection_id_of
+from pdpp_server.store import sources
+from pdpp_server.store.sources import connection_id_of, finish_delivery, list_rejections, resolve_connection
 from pdpp_server.wire.declarations import decode_declaration
 from tests.requirements import requirement
 from tests.worlds import chat
@@ -145,3 +152,64 @@ def test_sources_tell_what_there_is(world: World) -> None:
     assert (work.name, work.connector_key, work.rejected) == (WORK, "chat", 0)
     assert {stream.name: stream.records for stream in work.streams} == {"messages": 4, "channels": 2}
     assert {stream.name: stream.records for stream in family.streams} == {"messages": 2, "channels": 1}
+
+
+@requirement("rs.ingest.routing")
+@pytest.mark.parametrize(
+    ("connector_key", "connection_id", "refusal"),
+    [
+        ("nothing", None, ConnectorInvalid),
+        ("nothing", "{work}", ConnectorInvalid),
+        ("chat", "cin_never", ConnectorInstanceNotFound),
+        ("chat", None, AmbiguousConnectorInstance),
+    ],
+)
+def test_a_connection_that_cannot_be_told_is_refused(
+    world: World, connector_key: str, connection_id: str | None, refusal: type[PdppError]
+) -> None:
+    named = connection_id and connection_id.format(work=world.work)
+    with world.services.database.reading() as reading, pytest.raises(refusal) as refused:
+        resolve_connection(reading.layout, connector_key, named)
+
+    offered = {candidate.connection_id for candidate in refused.value.candidates}
+    assert offered == ({world.work, world.family} if refusal is AmbiguousConnectorInstance else set())
+
+
+@requirement("rs.ingest.routing")
+def test_the_only_connection_of_a_connector_need_not_be_named(world: World) -> None:
+    world.owner.remove_source(world.work)
+
+    with world.services.database.reading() as reading:
+        assert resolve_connection(reading.layout, "chat", None).origin.connection_id == world.family
+
+
+@requirement("rs.ingest.receipts")
+def test_of_lines_that_came_over_http_the_newest_receipts_are_kept(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "RECEIPTS_KEPT", 2)
+    world.owner.writer(chat.DECLARATION, WORK).finish("file", [Rejection("file:1", "invalid_record", "why")])
+    with world.services.database.writing() as writer:
+        number = world.services.database.layouts.of(writer).connections[world.work].number
+        for day in (1, 2, 3):
+            refused = [Refused(0, "invalid_record", "why", f"rej_{day}")]
+            finish_delivery(writer, number, "messages", refused, f"2026-11-0{day}T00:00:00.000Z")
+
+    with world.services.database.reading() as reading:
+        places = [rejection.place for rejection in list_rejections(reading.connection, world.work)]
+    assert places == ["file:1", "ingest/messages/rej_2", "ingest/messages/rej_3"]
+
+
+@requirement("store.removal.again")
+def test_the_number_of_a_removed_declaration_is_never_given_again(world: World) -> None:
+    numbers = list[int]()
+    for version in ("1", "2"):
+        document = {**chat.DOCUMENT, "source": {"kind": "connector", "id": "https://example.org/x"}}
+        writer = world.owner.writer(decode_declaration({**document, "declaration_version": version}), "X")
+        with world.services.database.reading() as reading:
+            numbers.append(reading.layout.connections[writer.connection_id].declaration)
+        world.owner.remove_source(writer.connection_id)
+
+    assert numbers[0] < numbers[1]
+    with world.services.database.reading() as reading:
+        assert reading.connection.execute("select count(*) from declarations").get == 1

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpp_server.errors import InvalidCursor
-from pdpp_server.wire.cursors import KEY_BYTES, Seal
+from pdpp_server.store.search import Position
+from pdpp_server.wire.cursors import KEY_BYTES, Kind, Place, Seal, digest_of
 from tests.requirements import requirement
 
 SEAL = Seal(bytes(range(KEY_BYTES)))
@@ -16,21 +17,41 @@ BOUND = b"grant and query"
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
 
 
+def sealed(digest: int = 9) -> str:
+    return SEAL.seal("search", Position(1.5, 7, digest).pack(), bound_to=BOUND)
+
+
 @given(st.floats(allow_nan=False), INTEGERS, INTEGERS)
 @requirement("rs.cursors.bounded-size")
-def test_every_place_has_a_cursor_of_the_same_small_size(score: float, at: int, digest: int) -> None:
-    cursor = SEAL.seal("search", score, at, digest, bound_to=BOUND)
+def test_every_position_has_a_cursor_of_the_same_small_size(score: float, at: int, digest: int) -> None:
+    position = Position(score, at, digest)
+    cursor = SEAL.seal("search", position.pack(), bound_to=BOUND)
 
-    assert len(cursor) == len(SEAL.seal("search", 0.0, 0, 0, bound_to=BOUND)) <= 160
-    assert SEAL.open("search", cursor, bound_to=BOUND) == (score, at, digest)
-    assert math.copysign(1, SEAL.open("search", cursor, bound_to=BOUND)[0]) == math.copysign(1, score)
+    assert len(cursor) == len(sealed()) <= 160
+    opened = Position.unpack(SEAL.open("search", cursor, bound_to=BOUND))
+    assert opened == position
+    assert math.copysign(1, opened.score) == math.copysign(1, score)
+
+
+@given(st.one_of(INTEGERS, st.floats(allow_nan=False), st.text(max_size=200), st.just(b"")), st.text(max_size=600))
+@requirement("rs.cursors.bounded-size")
+def test_every_place_of_a_page_fits_whole_or_is_known_by_its_beginning(value: int | float | str, key: str) -> None:
+    place = Place(value, 7, key)
+    cursor = SEAL.seal("records", place.pack(), bound_to=BOUND)
+    opened = Place.unpack(SEAL.open("records", cursor, bound_to=BOUND))
+
+    assert len(cursor) <= 160
+    assert opened.digest == digest_of(value, key)
+    assert key.startswith(opened.key)
+    assert value.startswith(str(opened.value)) if isinstance(value, str) else opened.value == value
+    assert opened.is_whole == (opened.value == value and opened.key == key)
 
 
 @requirement("rs.cursors.sealed")
 def test_a_cursor_shows_nothing_of_the_place_it_points_at() -> None:
-    first, second = (SEAL.seal("search", 1.5, 7, digest, bound_to=BOUND) for digest in (1, 2))
+    first, second = (sealed(digest) for digest in (1, 2))
 
-    raw = [base64.urlsafe_b64decode(cursor) for cursor in (first, second)]
+    raw = [base64.urlsafe_b64decode(cursor[1:]) for cursor in (first, second)]
     same = sum(a == b for a, b in zip(*raw, strict=True))
     assert same < len(raw[0]) // 3
 
@@ -38,7 +59,7 @@ def test_a_cursor_shows_nothing_of_the_place_it_points_at() -> None:
 @pytest.mark.parametrize("place", range(64))
 @requirement("rs.cursors.sealed")
 def test_one_changed_byte_makes_it_invalid(place: int) -> None:
-    cursor = SEAL.seal("search", 1.5, 7, 9, bound_to=BOUND)
+    cursor = sealed()
     other = "A" if cursor[place] != "A" else "B"
 
     for changed in (other, "!", "=", "é", ""):
@@ -49,7 +70,7 @@ def test_one_changed_byte_makes_it_invalid(place: int) -> None:
 @pytest.mark.parametrize("added", ["=", "!", "====", "AAAA", " ", "\n", "\ud800"])
 @requirement("rs.cursors.sealed")
 def test_nothing_can_be_added_to_a_cursor(added: str) -> None:
-    cursor = SEAL.seal("search", 1.5, 7, 9, bound_to=BOUND)
+    cursor = sealed()
 
     for longer in (cursor + added, added + cursor, cursor[:10] + added + cursor[10:]):
         with pytest.raises(InvalidCursor):
@@ -65,13 +86,14 @@ def test_what_nobody_sealed_is_refused(text: str) -> None:
 
 @requirement("rs.cursors.bound-to-query", "rs.cursors.bound-to-grant")
 def test_a_cursor_opens_only_under_the_key_kind_and_binding_it_was_made_for() -> None:
-    cursor = SEAL.seal("search", 1.5, 7, 9, bound_to=BOUND)
+    cursor = sealed()
 
-    for seal, kind, bound_to in (
+    keyed: list[tuple[Seal, Kind, bytes]] = [
         (SEAL, "search", b"another grant"),
         (SEAL, "records", BOUND),
         (Seal(bytes(KEY_BYTES)[:-1] + b"\1"), "search", BOUND),
-    ):
+    ]
+    for seal, kind, bound_to in keyed:
         with pytest.raises(InvalidCursor) as refused:
             seal.open(kind, cursor, bound_to=bound_to)
         assert refused.value.code == "invalid_cursor"

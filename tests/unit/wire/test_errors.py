@@ -5,9 +5,13 @@ import pytest
 from pdpp_server.errors import (
     AmbiguousConnection,
     Candidate,
+    Conflict,
     InvalidCursor,
+    InvalidRequest,
     NotFound,
     PdppError,
+    PermissionDenied,
+    RateLimited,
     ServerTrouble,
     SourceUnavailable,
     Unauthenticated,
@@ -86,3 +90,33 @@ def test_a_strangers_trouble_is_always_a_refusal(body: object, refusal: type[Pdp
 def test_an_unknown_code_is_named_only_if_it_looks_like_one() -> None:
     assert "brand_new" in decode(400, {"error": {"code": "brand_new", "message": "x"}}).message
     assert "evil" not in decode(400, {"error": {"code": "evil\ntext", "message": "x"}}).message
+
+
+@pytest.mark.parametrize(
+    ("status", "refusal"),
+    [
+        *((400, InvalidRequest), (401, Unauthenticated), (403, PermissionDenied), (404, NotFound), (409, Conflict)),
+        *((410, NotFound), (418, ServerTrouble), (422, InvalidRequest), (429, RateLimited), (503, ServerTrouble)),
+    ],
+)
+def test_an_unknown_code_means_what_its_status_means_and_keeps_its_words(status: int, refusal: type[PdppError]) -> None:
+    body = {"error": {"code": "brand_new", "message": "Not so.", "param": "q", "request_id": "req_1"}}
+    decoded = decode(status, body, server="The server me.example")
+
+    assert type(decoded) is refusal
+    assert decoded.message == (
+        f"Not so. (The server me.example answered {status} with brand_new, which this version does not know.)"
+    )
+    assert (decoded.param, decoded.request_id) == ("q", "req_1")
+
+
+def test_a_status_that_needs_no_words_is_understood_without_them() -> None:
+    assert type(decode(401, None)) is Unauthenticated
+    assert type(decode(429, "<html>")) is RateLimited
+
+
+def test_an_older_servers_candidate_is_named_by_alias_and_address() -> None:
+    entry = {"connector_instance_id": "cin_a", "connector_key": "https://registry.pdpp.dev/connectors/slack"}
+    body = {"error": {"code": "ambiguous_connection", "message": "Which?", "available_connections": [entry]}}
+
+    assert decode(409, body).candidates == (Candidate("cin_a", "slack"),)

@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from pdpp_server.errors import InvalidRequest, SourceUnavailable
-from pdpp_server.model.catalogue import Catalogue, Holding, StreamEntry
+from pdpp_server.model.catalogue import Catalogue, Expandable, Holding, StreamEntry
 from pdpp_server.model.queries import SchemaQuery
 from pdpp_server.model.sources import REGISTRY, Origin, Source
 from pdpp_server.model.streams import Aggregations, Expansion, Field, Relationship, Stream, View
@@ -90,7 +90,7 @@ def ordered(catalogue: Catalogue) -> Catalogue:
     return replace(catalogue, entries=tuple(sorted(catalogue.entries, key=lambda entry: entry.stream.name)))
 
 
-def over_the_wire(body: dict[str, object]) -> dict[str, object]:
+def over_the_wire(body: dict[str, Any]) -> dict[str, Any]:
     return orjson.loads(orjson.dumps(body))
 
 
@@ -100,6 +100,29 @@ def query_of(raw: str) -> SchemaQuery:
 
 def test_a_catalogue_survives_the_wire_in_full() -> None:
     assert decode(over_the_wire(encode_full(CATALOGUE, "/v1/schema"))) == ordered(CATALOGUE)
+
+
+def test_expansions_survive_the_wire() -> None:
+    usable = Expandable("reactions", "reactions", "has_many", "message_id", 25, 200, granted=True)
+    refused = Expandable(
+        "author", "people", "has_one", "id", 10, 50, granted=False, reason="related_stream_not_granted"
+    )
+    entry = replace(CATALOGUE.entries[0], expandable=(usable, refused))
+    catalogue = replace(CATALOGUE, entries=(entry,))
+    full, compact = (decode(over_the_wire(encode(catalogue, ""))) for encode in (encode_full, encode_compact))
+
+    assert full == catalogue
+    assert [(one.name, one.stream, one.usable, one.reason) for one in compact.entries[0].expandable] == [
+        ("reactions", "reactions", True, None),
+        ("author", "people", False, refused.reason),
+    ]
+
+
+def test_an_expansion_that_is_not_said_to_be_usable_is_not() -> None:
+    body = over_the_wire(encode_full(CATALOGUE, ""))
+    body["connectors"][0]["streams"][0]["expand_capabilities"] = [{"name": "reactions"}]
+
+    assert [one.usable for entry in decode(body).entries for one in entry.expandable] == [False]
 
 
 def test_the_compact_form_says_the_same_again_after_the_wire() -> None:
@@ -337,3 +360,26 @@ def test_an_older_servers_compact_schema_is_understood() -> None:
 def test_a_schema_that_names_no_kind_of_token_is_the_servers_fault() -> None:
     with pytest.raises(SourceUnavailable):
         decode({"connectors": []})
+
+
+def test_a_strangers_format_that_is_no_text_is_none() -> None:
+    row = {"name": "a", "schema": {"properties": {"b": {"type": "string", "format": ["date"]}}}}
+    connector = {"connector_key": "slack", "streams": [row]}
+    (entry,) = decode({"bearer": {"token_kind": "client"}, "connectors": [connector]}).entries
+
+    assert entry.stream.fields["b"].type == "string"
+
+
+@pytest.mark.parametrize("said", ["many", [[]], ["7", 8, None, {}], [True], {"cin_a": 1}])
+def test_amounts_that_are_none_are_left_out(said: object) -> None:
+    row = {"name": "a", "connector_instance_id": "cin_a", "holdings": {"cin_a": said}, "field_capabilities": {}}
+    connector = {"connector_key": "slack", "streams": [row]}
+    (entry,) = decode({"bearer": {"token_kind": "client"}, "connectors": [connector]}).entries
+
+    assert entry.holdings == (Holding(Origin("cin_a", "slack"), 0),)
+
+
+@pytest.mark.parametrize("body", [{}, {"connectors": None}, {"connectors": ["slack"]}])
+def test_a_schema_without_its_list_is_none(body: dict[str, object]) -> None:
+    with pytest.raises(SourceUnavailable):
+        decode({"bearer": {"token_kind": "client"}, **body})

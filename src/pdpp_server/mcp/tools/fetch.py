@@ -7,11 +7,12 @@ from pdpp_server.errors import ConflictingConnectionId
 from pdpp_server.evidence.fetch import Document, document
 from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.evidence.text import compact_json
+from pdpp_server.mcp.arguments import EXPAND, EXPAND_LIMIT, NAMES
 from pdpp_server.mcp.render import record_url
 from pdpp_server.mcp.tool import Tool, ToolResult
 from pdpp_server.model.queries import FetchQuery
 from pdpp_server.port.reader import Reader
-from pdpp_server.wire.tools import encode_document
+from pdpp_server.wire.tools import decode_expansions, encode_document
 
 
 def fetch(reader: Reader, arguments: Mapping[str, Any]) -> ToolResult:
@@ -25,7 +26,13 @@ def _query(arguments: Mapping[str, Any]) -> FetchQuery:
     if connection is not None and id.connection_id and connection != id.connection_id:
         raise ConflictingConnectionId("The id and connection_id name different connections.", param="connection_id")
     fields = arguments.get("fields")
-    return FetchQuery(id.stream, id.key, id.connection_id or connection, tuple(fields) if fields else None)
+    return FetchQuery(
+        id.stream,
+        id.key,
+        id.connection_id or connection,
+        tuple(fields) if fields else None,
+        expand=decode_expansions(arguments),
+    )
 
 
 def _structured(made: Document) -> Mapping[str, Any]:
@@ -46,7 +53,9 @@ FETCH = Tool(
         "type": "object",
         "properties": {
             "id": {"type": "string", "minLength": 1, "description": "connection_id/stream:record_key"},
-            "fields": {"type": "array", "items": {"type": "string"}, "minItems": 1, "description": "Only these fields"},
+            "fields": {**NAMES, "description": "Only these fields"},
+            "expand": EXPAND,
+            "expand_limit": EXPAND_LIMIT,
             "connection_id": {"type": "string", "minLength": 1, "description": "Only for a short id stream:record_key"},
         },
         "required": ["id"],

@@ -9,13 +9,14 @@ from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.search import TOOL_LIMIT, marked, narrow_excerpt, search_next, search_text
 from pdpp_server.evidence.text import visible
 from pdpp_server.evidence.titles import TITLE_CHARS, hit_title, label
+from pdpp_server.mcp.arguments import FILTER
 from pdpp_server.mcp.render import json_bytes, record_url
 from pdpp_server.mcp.tool import Tool, ToolResult
 from pdpp_server.model.queries import SEARCH_LIMIT_MAX, SearchQuery
 from pdpp_server.model.records import Excerpt, Hit, SearchPage, Warned
 from pdpp_server.port.reader import Answer, Reader
 from pdpp_server.wire.envelope import Json
-from pdpp_server.wire.tools import encode_evidence, encode_search
+from pdpp_server.wire.tools import decode_conditions, encode_evidence, encode_search
 
 STRUCTURED_BYTES = 20_000
 MODES = ("auto", "lexical")
@@ -51,6 +52,7 @@ def _query(arguments: Mapping[str, Any]) -> SearchQuery:
         arguments.get("connection_id"),
         arguments.get("limit", TOOL_LIMIT),
         arguments.get("cursor"),
+        conditions=decode_conditions(arguments),
     )
 
 
@@ -150,6 +152,7 @@ SEARCH = Tool(
                 "minItems": 1,
                 "description": "Only these streams",
             },
+            "filter": {**FILTER, "description": "As in query_records; needs exactly one stream"},
             "connection_id": {"type": "string", "minLength": 1, "description": "Only this source"},
             "limit": {
                 "type": "integer",

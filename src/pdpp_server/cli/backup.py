@@ -1,0 +1,82 @@
+"""`pdpp backup FOLDER`: copy what is new into a folder of its own, checked, while everything goes on."""
+
+from pathlib import Path
+
+import click
+
+from pdpp_server.cli.home import now, read_settings
+from pdpp_server.cli.progress import bytes_bar
+from pdpp_server.cli.terminal import counted, json_option, moment, print_json, size_text
+from pdpp_server.evidence.text import visible
+from pdpp_server.model.backup import BackupReport, Remark
+from pdpp_server.port.backup import back_up
+from pdpp_server.wire.backup import encode_snapshot
+
+KEEP = 7
+FOLDER = click.Path(file_okay=False, path_type=Path)
+REMARKS = {
+    "snapshot_lost": "{place} had been lost from the backup, and is no longer listed.",
+    "blob_missing": "Blob {place} is not in the home any more; `pdpp doctor` says more.",
+    "blob_damaged": "{place} is damaged in the home and was not copied; `pdpp doctor` says more.",
+    "log_cut": "{place} has become shorter in the home; the backup keeps what it had.",
+    "log_changed": "{place} was changed after it was written: see `pdpp activity verify`.",
+}
+
+
+@click.command()
+@click.argument("folder", type=FOLDER)
+@click.option(
+    "--keep", type=click.IntRange(1, 10_000), metavar="N", default=KEEP, show_default=True,
+    help="How many moments of the database to keep; older ones are removed.",
+)  # fmt: skip
+@json_option
+def backup(folder: Path, keep: int, as_json: bool) -> None:
+    """Back this home up, while it is in use.
+
+    The folder gets a snapshot of the database, the disclosure log, blobs, keys and saved clients. Into the same folder
+    again only what is new is copied. A backup that was interrupted is finished by the next one, and until then the one
+    before still counts.
+
+    Nothing in it is encrypted: whoever has the folder can read everything, and act as your agents. What you erase stays
+    in older snapshots until they are removed; --keep 1 removes them now.
+
+    \b
+    Example:
+      pdpp backup /media/disk/pdpp-backup
+      pdpp backup /media/disk/pdpp-backup --keep 30 --json
+    """
+    with bytes_bar("Backing up") as progress:
+        report = back_up(read_settings().home, folder, now=now(), keep=keep, progress=progress)
+    say_remarks(report.remarks)
+    if as_json:
+        print_json(_document(folder, report))
+    else:
+        _say(folder, report)
+
+
+def say_remarks(remarks: tuple[Remark, ...]) -> None:
+    for remark in remarks:
+        click.echo(visible(REMARKS[remark.code].format(place=remark.place)), err=True)
+
+
+def _document(folder: Path, report: BackupReport) -> dict[str, object]:
+    return {
+        "folder": str(folder.absolute()),
+        "snapshot": encode_snapshot(report.snapshot),
+        "changed": report.is_new,
+        "snapshots": report.snapshots,
+        "copied_files": report.copied_files,
+        "copied_bytes": report.copied_bytes,
+        "remarks": [remark._asdict() for remark in report.remarks],
+    }
+
+
+def _say(folder: Path, report: BackupReport) -> None:
+    counts = report.snapshot.counts
+    held = f"{counted(counts['records'], 'record')} of {counted(counts['connections'], 'connection')}"
+    when = "now" if report.is_new else f"as of {moment(report.snapshot.at)}, unchanged since"
+    click.echo(f"{folder} holds {held} {when}; {counted(report.snapshots, 'snapshot')} in all.")
+    click.echo(
+        f"Copied {counted(report.copied_files, 'file')}, {size_text(report.copied_bytes)}; everything was checked."
+    )
+    click.echo("Keep it where only you can read it: whoever has it can read everything.")

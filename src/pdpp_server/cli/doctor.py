@@ -1,0 +1,166 @@
+"""`pdpp doctor`: try every part once, say what is wrong and what to do, and mend what can be mended."""
+
+import os
+from collections.abc import Iterator
+
+import click
+
+from pdpp_server.cli.home import now
+from pdpp_server.cli.terminal import json_option, print_json, size_text
+from pdpp_server.evidence.text import visible
+from pdpp_server.model.health import Fault, Finding
+from pdpp_server.port.doctor import examine
+from pdpp_server.settings import InvalidSetting, Settings
+
+PLACES_SHOWN = 5
+REPAIR = "`pdpp doctor --repair` mends it."
+RESTORE = "Restore a backup: `pdpp restore FOLDER --replace`."
+
+# Fault to what is wrong and what to do.
+WORDS = {
+    "setting_invalid": ("a setting cannot be meant", "Change or unset that variable."),
+    "home_no_folder": (
+        "there is a file where the home should be",
+        "Move it away, or let PDPP_HOME name another folder.",
+    ),
+    "open_to_others": ("others can read {number} file{s} or folder{s}", REPAIR),
+    "little_space": ("there is little space left on the disk", "Free some: without it nothing can be logged or read."),
+    "key_broken": (
+        "a key is broken",
+        "Restore it from a backup, or remove the file: a new one is made, and open cursors end.",
+    ),
+    "key_missing": (
+        "a key is missing",
+        "Restore it from a backup; else a new one is made, and older log lines do not compare.",
+    ),
+    "damaged": ("the database is damaged", RESTORE),
+    "dangling_rows": ("{number} row{s} without what they belong to", RESTORE),
+    "streams_miscounted": ("wrong count of {number} stream{s}", REPAIR),
+    "days_miscounted": ("wrong count of {number} day{s}", REPAIR),
+    "index_damaged": ("the word index is damaged", REPAIR),
+    "index_missing": ("{number} missing, so that records are not found", REPAIR),
+    "index_surplus": ("{number} too many, which belong to no record", REPAIR),
+    "index_differs": ("{number} of a sample not found by their own words", REPAIR),
+    "history_broken": ("{number} version{s} contradicting others", RESTORE),
+    "history_unerased": ("data left in {number} version{s} of deleted records", "Delete those records again."),
+    "blob_lost": ("no file for {number} blob{s}", "Restore them from a backup, or import their source again."),
+    "blob_damaged": (
+        "other bytes than were delivered in {number} blob{s}",
+        "Restore them from a backup, or import their source again.",
+    ),
+    "blob_stray": ("{number} file{s} of no blob", REPAIR),
+    "grant_unreadable": ("{number} grant{s} unreadable", "Revoke them and create them anew: `pdpp grants list`."),
+    "token_idle": ("{number} token{s} without a grant", "They open nothing; a backup may hold what they stood for."),
+    "client_unusable": (
+        "{number} saved client{s} unable to read here",
+        "Make a new credential: `pdpp grants create --save`.",
+    ),
+    "log_changed": (
+        "{number} segment{s} changed after the writing",
+        "See `pdpp activity verify`; compare with a backup.",
+    ),
+    "log_index_damaged": ("the index of the log cannot be used", REPAIR),
+    "wal_large": ("the write-ahead log has grown to {number} MiB", REPAIR),
+    "port_taken": ("something else than this server answers there", "End it, or choose another port with PDPP_PORT."),
+    "server_unwell": ("the server answers that it is not well", "Look at its log; end it and start it again."),
+    "refused": ("it could not be tried", "Mend what it says, then try again."),
+    "failed": ("it could not be tried", "If nothing explains it, restore a backup."),
+}
+WELL = {
+    "settings": "can all be meant",
+    "home": "{home}",
+    "permissions": "only you can read it",
+    "space": "{free_bytes} free",
+    "keys": "{keys} there",
+    "database": "sound, schema {schema}",
+    "counts": "right, {records} records",
+    "index": "finds every record and nothing else",
+    "history": "consistent",
+    "blobs": "{blobs} there, each as it was delivered",
+    "grants": "readable, and every token stands for one",
+    "clients": "{clients} saved",
+    "log": "{lines} lines, as they were written",
+    "log index": "up to date",
+    "wal": "{wal_bytes}",
+    "port": "{port} is free",
+}
+
+
+@click.command()
+@click.option("--repair", is_flag=True, help="Mend what can be made anew: permissions, indexes, counts, stray files.")
+@json_option
+def doctor(repair: bool, as_json: bool) -> int:
+    """Try every part once; say what is wrong and what to do.
+
+    Ends with 1 where anything is wrong. With --repair, permissions, indexes and counts are made anew and stray files
+    removed; no record, grant or log line is touched.
+
+    \b
+    Example:
+      pdpp doctor
+      pdpp doctor --repair
+    """
+    findings: list[Finding] = []
+    for finding in _findings(repair=repair):
+        findings.append(finding)
+        if not as_json:
+            _say(finding)
+    is_well = all(finding.is_well for finding in findings)
+    if as_json:
+        print_json({"well": is_well, "parts": [_document(finding) for finding in findings]})
+    elif is_well:
+        click.echo("All is well.")
+    return 0 if is_well else 1
+
+
+def _findings(*, repair: bool) -> Iterator[Finding]:
+    try:
+        settings = Settings.from_environ(os.environ)
+        yield Finding("settings")
+    except InvalidSetting as error:
+        yield Finding("settings", (Fault("setting_invalid", places=(str(error),)),))
+        home = {name: value for name, value in os.environ.items() if name == "PDPP_HOME"}
+        settings = Settings.from_environ(home)
+    yield from examine(settings, now=now(), repair=repair)
+
+
+def _say(finding: Finding) -> None:
+    for fault in finding.mended:
+        click.echo(f"mended  {finding.part}: {_wrong(fault)}")
+    for fault in finding.faults:
+        click.echo(visible(f"WRONG   {finding.part}: {_wrong(fault)}{_places(fault)}. {WORDS[fault.code][1]}"))
+    if finding.is_well and not finding.mended:
+        click.echo(visible(f"ok      {finding.part}: {_well(finding)}"))
+
+
+def _wrong(fault: Fault) -> str:
+    return WORDS[fault.code][0].format(number=fault.number, s="" if fault.number == 1 else "s")
+
+
+def _places(fault: Fault) -> str:
+    if not fault.places:
+        return ""
+    more = f" and {len(fault.places) - PLACES_SHOWN} more" if len(fault.places) > PLACES_SHOWN else ""
+    return f" ({', '.join(fault.places[:PLACES_SHOWN])}{more})"
+
+
+def _well(finding: Finding) -> str:
+    facts = {
+        name: size_text(value) if name.endswith("_bytes") and isinstance(value, int) else value
+        for name, value in finding.facts.items()
+    }
+    if finding.part == "home" and not facts.get("made"):
+        return f"{facts['home']}: nothing is here yet; `pdpp import` begins it"
+    if finding.part == "port" and facts.get("served"):
+        return f"our server answers at {facts['port']}"
+    return WELL[finding.part].format(**facts)
+
+
+def _document(finding: Finding) -> dict[str, object]:
+    return {
+        "part": finding.part,
+        "well": finding.is_well,
+        "facts": dict(finding.facts),
+        "faults": [{**fault._asdict(), "says": _wrong(fault), "do": WORDS[fault.code][1]} for fault in finding.faults],
+        "mended": [fault._asdict() for fault in finding.mended],
+    }

@@ -1,0 +1,42 @@
+"""A bar on a terminal; elsewhere nothing."""
+
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from pdpp_server.cli.terminal import size_text
+
+
+@contextmanager
+def bytes_bar(what: str) -> Generator[Callable[[int, int], None], None, None]:
+    """Hears how many bytes are done, of how many."""
+    parts = (
+        TextColumn(what),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[size]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*parts, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("", total=None, size="")
+
+        def advance(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, size=size_text(done))
+
+        yield advance
+
+
+@contextmanager
+def records_bar(what: str, total: int) -> Generator[Callable[[int], None], None, None]:
+    """Hears how many records are done."""
+    parts = (TextColumn(what), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*parts, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("", total=total)
+
+        def advance(done: int) -> None:
+            bar.update(task, completed=done)
+
+        yield advance

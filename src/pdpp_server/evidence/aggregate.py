@@ -1,0 +1,257 @@
+"""Numbers about records in a few lines: what was counted, by what, what was left out, and where to look next."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from typing import Any, NamedTuple
+
+from pdpp_server.evidence.budget import affordable, first_that_fits
+from pdpp_server.evidence.calls import Call, records_where, schema_of
+from pdpp_server.evidence.search import warning_lines
+from pdpp_server.evidence.text import byte_len, clip, compact_json, name_text, quoted
+from pdpp_server.model.aggregates import Aggregation, Group, Scalar
+from pdpp_server.model.buckets import zone_of
+from pdpp_server.model.queries import GROUPS_LIMIT_MAX, Granularity
+from pdpp_server.model.records import Warned
+
+AGGREGATE_BYTES = 2400
+_TAIL_BYTES = 1000  # for the remarks and calls below the numbers; calls that are longer are said in words
+_KEY_STEPS = (200, 80, 40, 20, 8)  # characters of a key, until all groups fit
+_KEY_CHARS_MAX = 200  # of a key that a next step repeats
+_JOINT = " · "
+_WALL_CHARS = len("2026-11-01")
+
+Asked = Mapping[str, Any]
+
+
+def aggregate_text(aggregation: Aggregation, asked: Asked) -> str:
+    groups = _in_order(aggregation)
+    remarks = [line for line in affordable(warning_lines(aggregation.warnings), _TAIL_BYTES // 3) if line]
+    if groups is None:
+        return "\n".join((_value_text(aggregation), *remarks, _next_text(aggregation, asked, _TAIL_BYTES)))
+    if not groups:
+        return "\n".join((f"{_subject(aggregation)}: no groups, {_records_text(aggregation)}.", *remarks, _NOTHING))
+    used = sum(byte_len(line) + 1 for line in remarks)
+    room = AGGREGATE_BYTES - _TAIL_BYTES - byte_len(_head_text(aggregation, len(groups)))
+    items = _items(aggregation, groups, room)
+    head = _head_text(aggregation, len(items))
+    left = AGGREGATE_BYTES - used - byte_len(head) - byte_len(_JOINT.join(items)) - 2
+    following = _next_text(aggregation, asked, min(left, _TAIL_BYTES // 2))
+    left -= byte_len(following) + 1
+    said = [first_that_fits(ways, left) for ways in _more_ways(aggregation, asked, groups[: len(items)], len(groups))]
+    lines = (head, _JOINT.join(items), *remarks, *said, following)
+    return "\n".join(line for line in lines if line)
+
+
+def aggregate_next(aggregation: Aggregation, asked: Asked) -> tuple[Call, ...]:
+    """The records behind the number or the largest group, and the same with more groups."""
+    more = [_wider(asked)] if aggregation.other_count and aggregation.query.limit < GROUPS_LIMIT_MAX else []
+    return _opening(aggregation, asked), *more
+
+
+class FittedGroups(NamedTuple):
+    """An aggregation with long keys clipped, and how long each of them is; the value is treated as a key."""
+
+    aggregation: Aggregation
+    total_chars: tuple[int | None, ...]
+
+
+def fitted_ways(aggregation: Aggregation) -> Iterator[FittedGroups]:
+    """With ever shorter keys, then with ever fewer groups; those left out are counted with the others."""
+    groups = _in_order(aggregation) or ()
+    for chars in (1000, *_KEY_STEPS):
+        yield _with_keys(aggregation, groups, chars)
+    while len(groups) > 1:
+        groups = groups[: len(groups) * 3 // 4]
+        yield _with_keys(aggregation, groups, _KEY_STEPS[-1])
+
+
+def _with_keys(aggregation: Aggregation, groups: Sequence[Group], chars: int) -> FittedGroups:
+    if aggregation.groups is None:
+        value = aggregation.value
+        return FittedGroups(replace(aggregation, value=_clipped(value, chars)), (_total(value, chars),))
+    kept = [group for group in aggregation.groups if any(group is one for one in groups)]
+    left_out = sum(group.count for group in aggregation.groups) - sum(group.count for group in kept)
+    warned = (_GROUPS_SHORTENED,) if len(kept) < len(aggregation.groups) else ()
+    made = replace(
+        aggregation,
+        groups=tuple(replace(group, key=_clipped(group.key, chars)) for group in kept),
+        other_count=aggregation.other_count + left_out,
+        warnings=(*aggregation.warnings, *warned),
+    )
+    return FittedGroups(made, tuple(_total(group.key, chars) for group in kept))
+
+
+_GROUPS_SHORTENED = Warned(
+    "groups_shortened", "Not all groups fit in one answer; the others are counted in other_count.", "limit"
+)
+
+
+def _clipped(key: Scalar | None, chars: int) -> Scalar | None:
+    return clip(key, chars) if isinstance(key, str) else key
+
+
+def _total(key: Scalar | None, chars: int) -> int | None:
+    return len(key) if isinstance(key, str) and len(key) > chars else None
+
+
+# The numbers --------------------------------------------------------------------------------------------------------
+
+
+def _subject(aggregation: Aggregation) -> str:
+    query = aggregation.query
+    stream = name_text(query.stream)
+    about = f"{query.metric} of {name_text(query.field)} in {stream}" if query.field else f"{query.metric} of {stream}"
+    about += " that pass the filter" if query.conditions else ""
+    if query.group_by_time is not None:
+        return f"{about} by {query.granularity} of {name_text(query.group_by_time)} ({name_text(query.time_zone)})"
+    return f"{about} by {name_text(query.group_by)}" if query.group_by is not None else about
+
+
+def _records_text(aggregation: Aggregation) -> str:
+    number = aggregation.records
+    return f"{number} record{'' if number == 1 else 's'}"
+
+
+def _value_text(aggregation: Aggregation) -> str:
+    query, value = aggregation.query, aggregation.value
+    if query.metric == "count":
+        return f"{_subject(aggregation)} = {key_text(value, _KEY_CHARS_MAX)}"
+    told = "no value" if value is None else key_text(value, _KEY_CHARS_MAX)
+    return f"{_subject(aggregation)} = {told}, over {_records_text(aggregation)}"
+
+
+def key_text(key: Scalar | None, chars: int, *, is_time: bool = False) -> str:
+    """A key is text of a record: quoted, except a number, a yes or no, and a period that we made."""
+    if key is None:
+        return "(no value)"
+    if not isinstance(key, str):
+        return compact_json(key)
+    if is_time and key.replace("-", "").replace(":", "").replace("T", "").isdecimal() and key.isascii():
+        return key
+    return quoted(key) if len(key) <= chars else f"{quoted(clip(key, chars))} ({len(key)} characters)"
+
+
+def _head_text(aggregation: Aggregation, shown: int) -> str:
+    groups = aggregation.groups or ()
+    here = len(groups)
+    by_time = aggregation.query.group_by_time is not None
+    which = "latest" if by_time else "largest"
+    many = f"{here} group{'' if here == 1 else 's'}"
+    known = f"all {many}" if not aggregation.other_count else f"the {which} {many}"
+    part = "" if shown == here else f", the first {shown} of them here"
+    order = "latest first" if by_time else "largest first"
+    other = f"; other_count={aggregation.other_count} records in groups not listed" if aggregation.other_count else ""
+    return f"{_subject(aggregation)}: {known}{part}, {order}, {_records_text(aggregation)}{other}"
+
+
+def _in_order(aggregation: Aggregation) -> tuple[Group, ...] | None:
+    """Periods latest first, the records without a time last; other groups as they came, largest first."""
+    groups = aggregation.groups
+    if groups is None or aggregation.query.group_by_time is None:
+        return groups
+    dated = [group for group in groups if group.key is not None]
+    return (*reversed(dated), *(group for group in groups if group.key is None))
+
+
+def _items(aggregation: Aggregation, groups: Sequence[Group], room: int) -> list[str]:
+    """As many groups as fit, one at least: keys are clipped before a group is left out."""
+    is_time = aggregation.query.group_by_time is not None
+    items: list[str] = []
+    for chars in _KEY_STEPS:
+        items = [f"{key_text(group.key, chars, is_time=is_time)} {group.count}" for group in groups]
+        if byte_len(_JOINT.join(items)) <= room:
+            return items
+    joint = byte_len(_JOINT)
+    left = room + joint
+    for index, item in enumerate(items):
+        left -= byte_len(item) + joint
+        if left < 0:
+            return items[: max(1, index)]
+    return items
+
+
+# What to do next ----------------------------------------------------------------------------------------------------
+
+_NOTHING = "next: the same call without filter or with a wider one, or schema {} for what there is"
+
+
+def _wider(asked: Asked) -> Call:
+    return Call("aggregate", {**asked, "limit": GROUPS_LIMIT_MAX})
+
+
+def _next_text(aggregation: Aggregation, asked: Asked, limit: int) -> str:
+    if aggregation.records == 0:
+        return _NOTHING
+    call = _opening(aggregation, asked)
+    return first_that_fits((f"next: {call.text}", f"next: {call.tool} of the same stream with such a filter"), limit)
+
+
+def _more_ways(aggregation: Aggregation, asked: Asked, shown: Sequence[Group], here: int) -> Iterator[tuple[str, ...]]:
+    query = aggregation.query
+    if len(shown) < here:
+        start = shown[-1].start
+        before = {query.group_by_time: {"lt": start}} if start and query.group_by_time else None
+        narrower = f", as {compact_json(before)} where schema shows range" if before else ""
+        yield (f"rest: narrow with filter{narrower}", "rest: narrow with filter")
+    elif aggregation.other_count and query.limit < GROUPS_LIMIT_MAX:
+        yield (f"more: {_wider(asked).text}", f"more: the same call with {compact_json({'limit': GROUPS_LIMIT_MAX})}")
+    elif aggregation.other_count:
+        yield ("more: narrow with filter; no answer has more groups",)
+
+
+def _opening(aggregation: Aggregation, asked: Asked) -> Call:
+    """The records of the largest group, of the extreme value, or all that were counted; none where there are none."""
+    query = aggregation.query
+    if aggregation.records == 0:
+        return schema_of(query.stream, query.connection_id)
+    if aggregation.groups:
+        largest = max((group for group in aggregation.groups), key=lambda group: group.count)
+        condition = _condition(aggregation, largest)
+        return records_where(asked, condition) if condition else schema_of(query.stream, query.connection_id)
+    if query.metric in ("min", "max") and query.field and _is_short(aggregation.value):
+        return records_where(asked, {query.field: aggregation.value})
+    return records_where(asked, {})
+
+
+def _condition(aggregation: Aggregation, group: Group) -> Mapping[str, Any] | None:
+    """The filter that its records pass; none where no filter says it."""
+    query = aggregation.query
+    if query.group_by is not None:
+        return {query.group_by: group.key} if _is_short(group.key) else None
+    period = _period(group, query.granularity, query.time_zone)
+    return {str(query.group_by_time): period} if period else None
+
+
+def _is_short(key: Scalar | None) -> bool:
+    return key is not None and (not isinstance(key, str) or len(key) <= _KEY_CHARS_MAX)
+
+
+def _period(group: Group, granularity: Granularity | None, time_zone: str) -> Mapping[str, str] | None:
+    """From when to when; none west of Greenwich, where a plain date is read as a moment of the day before."""
+    zone = zone_of(time_zone)
+    try:
+        since = datetime.fromisoformat(group.start or "")
+        wall = date.fromisoformat(str(group.key)[:_WALL_CHARS])
+        if zone is None or granularity is None or (since.utcoffset() or timedelta()) < timedelta():
+            return None
+        if granularity in _SHORT:
+            until = since + _SHORT[granularity]
+        else:
+            following = _following(wall, granularity)
+            until = datetime(following.year, following.month, following.day, tzinfo=zone)
+    except (ValueError, OverflowError):
+        return None
+    return {"gte": since.isoformat(), "lt": until.isoformat()}
+
+
+_SHORT = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1)}
+_DAYS, _MONTHS = {"day": 1, "week": 7}, {"month": 1, "quarter": 3, "year": 12}
+
+
+def _following(day: date, granularity: Granularity) -> date:
+    """The first day of the next period."""
+    if granularity in _DAYS:
+        return day + timedelta(days=_DAYS[granularity])
+    months = day.year * 12 + day.month - 1 + _MONTHS[granularity]
+    return date(months // 12, months % 12 + 1, 1)

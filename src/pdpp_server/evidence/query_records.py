@@ -1,0 +1,392 @@
+"""A page of records, one line for each; and the same page clipped to the room that there is."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from pdpp_server.evidence.budget import affordable, first_that_fits
+from pdpp_server.evidence.calls import Call, changes_from, fetch_of, read_whole, records_from, schema_of
+from pdpp_server.evidence.expansions import expanded_ways
+from pdpp_server.evidence.handles import mint
+from pdpp_server.evidence.search import warning_lines
+from pdpp_server.evidence.text import byte_len, compact_json, name_text, quoted
+from pdpp_server.evidence.titles import label, moment
+from pdpp_server.evidence.values import ShownValue, by_importance, clipped_value, readable_text, shown_value
+from pdpp_server.model.queries import RecordsQuery
+from pdpp_server.model.records import Expanded, Record, RecordPage, Tombstone, Warned
+from pdpp_server.model.sources import Origin
+from pdpp_server.model.times import instant
+
+QUERY_BYTES = 1800
+LEAST_CHARS = 64  # of a long value in the structured form, before whole records are left for the next page
+_LONG_BYTES = 160  # of a handle
+_CURSOR_BYTES, _LONG_MARK_BYTES, _LONG_CALL_BYTES = 170, 700, 450
+_NAME_CHARS = 64
+_LEAST_BYTES = 64  # of what a record says, before another gets more
+_FIELDS_MOST = 200
+_AROUND_BYTES = len('"":,')
+_STEPS = (800, 400, 240, 160, 120, 80, 60, 40, 24)  # characters of a long value, until all of them fit
+_PART_BYTES = len(", the first 100 of them here, next_cursor goes on after all 100")
+
+Entry = Record | Tombstone
+Asked = Mapping[str, Any]
+
+
+class RecordsText(NamedTuple):
+    text: str
+    shown: int  # entries of the page for which there was room
+
+
+class Line(NamedTuple):
+    """One entry as a line, and what to call for what it leaves out."""
+
+    text: str
+    opening: Call | None
+
+
+def records_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> RecordsText:
+    """The cursor stands on the first line, so that a clipped text still goes on.
+
+    Every record is sure of a few fields before any gets more. Where there is no room for the whole page, the call that
+    goes on after the last record shown has a cursor of its own.
+    """
+    if not page.records:
+        return RecordsText(_nothing_text(page, query, asked), 0)
+    handles = [mint(entry.id) for entry in page.records]
+    ahead = _ahead(page, asked)
+    for_ahead = sum(byte_len(line) + 1 for line in ahead)
+    opening_bytes = max(_opening_bytes(handle) for handle in handles)
+    room = QUERY_BYTES - byte_len(_head_text(page, query, len(handles))) - for_ahead - opening_bytes
+    for_rest = _PART_BYTES + _rest_bytes(page, asked) if len(handles) > 1 else 0
+    first = _least_line_bytes(page.records[0], handles[0])
+    remarks = [line for line in affordable(warning_lines(page.warnings), room - for_rest - first) if line]
+    sizes, spare = _least_lines(page.records, handles, room - sum(byte_len(one) + 1 for one in remarks), for_rest)
+    shown = len(sizes)
+    if shown < len(handles):
+        ahead = [
+            _rest_text(page, asked, shown, for_rest - _PART_BYTES),
+            *([_MORE] if page.next_cursor and ahead else ahead),
+        ]
+        spare += for_ahead + for_rest - _PART_BYTES - sum(byte_len(line) + 1 for line in ahead)
+    lines: list[Line] = []
+    for left, entry, handle, size in zip(range(shown, 0, -1), page.records, handles, sizes, strict=False):
+        lines.append(_line(entry, handle, size - 1 + spare // left))
+        spare -= byte_len(lines[-1].text) + 1 - size
+    opening = _opening_text(lines, page.records, opening_bytes + max(0, spare))
+    rows = (line.text for line in lines)
+    whole = (_head_text(page, query, shown), *rows, *remarks, *ahead, opening)
+    return RecordsText("\n".join(part for part in whole if part), shown)
+
+
+def records_next(fitted: "Fitted", asked: Asked) -> tuple[Call, ...]:
+    """Read what was clipped, else open the first record; then turn the page, or keep the bookmark."""
+    page = fitted.page
+    ahead = [*_onward(page, asked)]
+    if not page.records:
+        return (*ahead, schema_of(asked["stream"], asked.get("connection_id")))
+    for handle, fields in fitted.clipped.items():
+        return (read_whole(handle, next(iter(fields))), *ahead)
+    records = [entry for entry in page.records if isinstance(entry, Record)]
+    return (*(fetch_of(mint(record.id)) for record in records[:1]), *ahead)
+
+
+def _onward(page: RecordPage, asked: Asked) -> Iterator[Call]:
+    if page.next_cursor:
+        yield records_from(asked, page.next_cursor)
+    elif page.next_changes_since:
+        yield changes_from(asked, page.next_changes_since)
+
+
+# The first line -----------------------------------------------------------------------------------------------------
+
+
+def _head_text(page: RecordPage, query: RecordsQuery, shown: int) -> str:
+    here = len(page.records)
+    part = "" if shown == here else f", the first {shown} of them here"
+    turned = "the next " if query.cursor else ""
+    counted = f"{turned}{here}{_total_text(page, query)}"
+    after = f", next_cursor goes on after all {here}" if part and page.next_cursor else ""
+    stream = name_text(query.stream)
+    return f"{stream}: {counted}{part}, {_order_text(page, query)}{after}.{_mark_text(page)}"
+
+
+def _total_text(page: RecordPage, query: RecordsQuery) -> str:
+    noun = "change" if _is_feed(page, query) else "record"
+    here = len(page.records)
+    if page.count is not None:
+        return f" of {page.count} {noun}{'' if page.count == 1 else 's'} (exact)"
+    more = " and more" if page.next_cursor else ", the last" if query.cursor else ", all of them"
+    return f" {noun}{'' if here == 1 else 's'}{more}"
+
+
+def _order_text(page: RecordPage, query: RecordsQuery) -> str:
+    """What is known of the order: what was asked for, or what the times of the records prove."""
+    if _is_feed(page, query):
+        return "in the order of their last change"
+    if query.sort:
+        return f"by {name_text(query.sort)}, {'ascending' if query.ascending else 'descending'}"
+    times = [instant(entry.authored_at) for entry in page.records if isinstance(entry, Record)]
+    known = [time for time in times if time is not None]
+    is_falling = len(known) == len(page.records) and all(later >= earlier for later, earlier in pairwise(known))
+    return "newest first" if is_falling else "in the order of the stream"
+
+
+def _is_feed(page: RecordPage, query: RecordsQuery) -> bool:
+    gone = any(isinstance(entry, Tombstone) for entry in page.records)
+    return gone or query.changes_since is not None or page.next_changes_since is not None
+
+
+def _mark_text(page: RecordPage) -> str:
+    name, mark = ("next_cursor", page.next_cursor) if page.next_cursor else ("next_changes_since", None)
+    mark = mark or page.next_changes_since
+    if not mark:
+        return ""
+    if byte_len(mark) > _LONG_MARK_BYTES:
+        return f" {name} is too long for this text: narrow with filter instead"
+    return f" {name}={name_text(mark)}"
+
+
+# What follows the records: calls that can be copied whole, or words for those that are too long ----------------------
+
+_MORE = "more: the same call with cursor = next_cursor"
+
+
+def _ahead(page: RecordPage, asked: Asked) -> list[str]:
+    """How to go on after the page."""
+    if byte_len(page.next_cursor or page.next_changes_since or "") > _LONG_MARK_BYTES:
+        return []
+    if page.next_cursor:
+        return [_call_text(f"more: {call.text}", _MORE) for call in _onward(page, asked)]
+    later = "next time: query_records with changes_since = next_changes_since"
+    return [_call_text(f"next time: {call.text} gives what changed since now", later) for call in _onward(page, asked)]
+
+
+def _call_text(call: str, words: str) -> str:
+    return call if byte_len(call) <= _LONG_CALL_BYTES else words
+
+
+def _rest_bytes(page: RecordPage, asked: Asked) -> int:
+    """What it takes to say how the records that are left out are reached, wherever the cut will be."""
+    known = len(page.next_cursor or "") or _CURSOR_BYTES
+    return byte_len(_rest_call(asked, "c" * min(known, _CURSOR_BYTES))) + 1
+
+
+def _rest_text(page: RecordPage, asked: Asked, shown: int, limit: int) -> str:
+    cursor = page.cursor_after(shown - 1)
+    call = _rest_call(asked, cursor) if cursor else ""
+    if call and byte_len(call) < limit:
+        return call
+    return f"rest: the same call with {compact_json({'limit': shown})}, then on from its cursor"
+
+
+def _rest_call(asked: Asked, cursor: str) -> str:
+    words = f"rest: the same call with {compact_json({'cursor': cursor})}"
+    return _call_text(f"rest: {records_from(asked, cursor).text}", words)
+
+
+_SHORT_READ = "next: read_record_field with id and field_path of what is clipped"
+_SHORT_FETCH = "next: fetch with an id as shown"
+
+
+def _opening_bytes(handle: str) -> int:
+    """What the next step may take whatever was clipped: a call of a handle and a name, or words instead."""
+    whole = byte_len(handle) + len('next: read_record_field {"id":"","field_path":""}') + _NAME_CHARS
+    return 1 + (len(_SHORT_READ) if byte_len(handle) > _LONG_BYTES else max(whole, len(_SHORT_READ)))
+
+
+def _opening_text(lines: Sequence[Line], entries: Sequence[Entry], limit: int) -> str:
+    """Open what the first cut left out; where nothing was cut, the first record."""
+    openings = [line.opening for line in lines if line.opening]
+    live = [entry for entry in entries[: len(lines)] if isinstance(entry, Record)]
+    if not live:
+        return ""
+    call = openings[0] if openings else fetch_of(mint(live[0].id))
+    reads = call.tool == "read_record_field"
+    why = "reads on in what is clipped" if reads else "shows all fields of a record (+n: so many are not shown here)"
+    whole = f"next: {call.text}"
+    ways = [f"{whole} {why}"] if openings else []
+    return first_that_fits((*ways, whole, _SHORT_READ if reads else _SHORT_FETCH), limit - 1)
+
+
+def _nothing_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> str:
+    stream = name_text(query.stream)
+    said = [line for line in warning_lines(page.warnings) if byte_len(line) < 300][:3]
+    calls = _ahead(page, asked)
+    if query.changes_since:
+        return "\n".join((f"{stream}: nothing changed.{_mark_text(page)}", *said, *calls))
+    why = "no record passes the filter" if query.conditions else "no record here that the grant shows"
+    head = f"{stream}: 0 records, {'nothing after this cursor' if query.cursor else why}.{_mark_text(page)}"
+    wider = "the same call without filter or with a wider one, or " if query.conditions else ""
+    return "\n".join((head, *said, *calls, f"next: {schema_of(query.stream).text} for what it holds; {wider}search"))
+
+
+# One record ---------------------------------------------------------------------------------------------------------
+
+
+def _least_line_bytes(entry: Entry, handle: str) -> int:
+    """What the handle and a few fields take, with the end of the line; a long handle goes almost without fields."""
+    size = byte_len(handle) + 1
+    if isinstance(entry, Tombstone):
+        return size + byte_len(_gone_text(entry)) + 1
+    few = len(_left_out_text(len(entry.data))) + 1
+    return size + (few if size > _LONG_BYTES else max(few, min(_LEAST_BYTES, _about_bytes(entry))))
+
+
+def _about_bytes(record: Record) -> int:
+    """About what the fields take; right where there are few, and no matter where there are many."""
+    if len(record.data) > _LEAST_BYTES // 8 or record.expanded:
+        return _LEAST_BYTES
+    return 2 + sum(byte_len(name) + len(str(value)) + 6 for name, value in record.data.items())
+
+
+def _least_lines(entries: Sequence[Entry], handles: Sequence[str], room: int, for_rest: int) -> tuple[list[int], int]:
+    """The sizes of the lines that fit, one at least, and what is left; `for_rest` stays free where some do not fit."""
+    sizes: list[int] = []
+    for entry, handle in zip(entries, handles, strict=True):
+        size = _least_line_bytes(entry, handle)
+        if size > room and sizes:
+            room -= for_rest
+            break
+        sizes.append(size)
+        room -= size
+    while room < 0 and len(sizes) > 1:
+        room += sizes.pop()
+    return sizes, max(0, room)
+
+
+def _line(entry: Entry, handle: str, room: int) -> Line:
+    if isinstance(entry, Tombstone):
+        return Line(f"{handle} {_gone_text(entry)}", None)
+    left = room - byte_len(handle) - 1
+    ways = [f"expanded: {way}" for way in expanded_ways(entry)]
+    related = first_that_fits((*ways, ""), left // 2) if ways else ""
+    fields, cut, left_out = _fields_text(entry, left - (byte_len(related) + 1 if related else 0))
+    opening = read_whole(handle, cut) if cut else fetch_of(handle) if left_out or (ways and not related) else None
+    return Line(" ".join(part for part in (handle, fields, related) if part), opening)
+
+
+def _gone_text(tombstone: Tombstone) -> str:
+    when = moment(tombstone.deleted_at)
+    return f"deleted {when}" if when else "deleted"
+
+
+def _left_out_text(number: int) -> str:
+    return f"+{number} field{'' if number == 1 else 's'}"
+
+
+def _fields_text(record: Record, room: int) -> tuple[str, str | None, int]:
+    """The fields as JSON, the first that was clipped, and how many were left out: long values are clipped first."""
+    names = by_importance(record.data, record.roles, record.id.key)
+    values = {name: shown_value(record.data[name]) for name in names[:_FIELDS_MOST]}
+    told = {name: value for name, value in values.items() if record.data[name] != record.id.key}
+    if len(values) == len(names) and _estimate(told, _STEPS[-1]) <= room:
+        for chars in (room, *(step for step in _STEPS if step < room)):
+            for some in (values, told):
+                if _estimate(some, chars) <= room and byte_len(text := _object_text(some, chars)) <= room:
+                    return text, _first_cut(some, chars), 0
+    kept: dict[str, ShownValue] = {}
+    left = room - len(_left_out_text(len(names))) - 3
+    for name, value in told.items():
+        size = byte_len(_member_text(name, value, _STEPS[-1])) + 1
+        if size <= left:
+            kept[name] = value
+            left -= size
+    fields = f"{_object_text(kept, _STEPS[-1])} " if kept else ""
+    left_out = len(names) - len(values) + len(told) - len(kept)
+    return f"{fields}{_left_out_text(left_out)}", _first_cut(kept, _STEPS[-1]), left_out
+
+
+def _estimate(values: Mapping[str, ShownValue], chars: int) -> int:
+    """No more than what it takes."""
+    return sum([len(name) + _AROUND_BYTES + min(len(value.whole), chars) for name, value in values.items()]) + 1
+
+
+def _object_text(values: Mapping[str, ShownValue], chars: int) -> str:
+    return f"{{{','.join(_member_text(name, value, chars) for name, value in values.items())}}}"
+
+
+def _member_text(name: str, value: ShownValue, chars: int) -> str:
+    return f"{quoted(name)}:{value.short_text(chars)}"
+
+
+def _first_cut(values: Mapping[str, ShownValue], chars: int) -> str | None:
+    return next((name for name, value in values.items() if value.is_cut(chars)), None)
+
+
+# The page within its room -------------------------------------------------------------------------------------------
+
+
+class Fitted(NamedTuple):
+    """A page with its long values clipped; by handle the clipped fields with their length, and how many are missing."""
+
+    page: RecordPage
+    clipped: Mapping[str, Mapping[str, int]]
+    omitted: Mapping[str, int]
+
+
+def fitted(page: RecordPage, chars: int, *, fields: int | None = None, related: int | None = None) -> Fitted:
+    """At most `chars` of each value, `fields` of each record and `related` records of each expansion."""
+    clipped: dict[str, Mapping[str, int]] = {}
+    omitted: dict[str, int] = {}
+
+    def narrowed(record: Record) -> Record:
+        handle = mint(record.id)
+        names = by_importance(record.data, record.roles, record.id.key)[:fields] if fields is not None else None
+        kept = {name: value for name, value in record.data.items() if names is None or name in names}
+        made = {name: clipped_value(value, chars) for name, value in kept.items()}
+        if cut := {name: total for name, (_, total) in made.items() if total is not None}:
+            clipped[handle] = cut
+        if len(kept) < len(record.data):
+            omitted[handle] = len(record.data) - len(kept)
+        groups: Mapping[str, Expanded] = {} if related == 0 else record.expanded
+        return replace(
+            record,
+            origin=_shown(record.origin),
+            data={name: value for name, (value, _) in made.items()},
+            expanded={name: expansion(group) for name, group in groups.items()},
+        )
+
+    def expansion(group: Expanded) -> Expanded:
+        kept = group.records[:related]
+        more = group.has_more or len(kept) < len(group.records)
+        return replace(group, records=tuple(narrowed(record) for record in kept), has_more=more)
+
+    entries = tuple(
+        narrowed(entry) if isinstance(entry, Record) else replace(entry, origin=_shown(entry.origin))
+        for entry in page.records
+    )
+    warnings = (*page.warnings, *([_EXPANSION_SHORTENED] if related is not None else []))
+    return Fitted(replace(page, records=entries, warnings=warnings), clipped, omitted)
+
+
+_EXPANSION_SHORTENED = Warned(
+    "expansion_shortened", "Not all related records fit in one answer; a lower expand_limit shows them whole.", "expand"
+)
+
+
+def even_chars(page: RecordPage, room: int) -> int:
+    """How many characters of each value fit into `room` if the short ones leave theirs to the long ones."""
+    lengths = sorted(
+        len(text)
+        for record in _with_related(page)
+        for value in record.data.values()
+        if (text := readable_text(value)) is not None
+    )
+    for index, length in enumerate(lengths):
+        even = room // (len(lengths) - index)
+        if length > even:
+            return max(even, LEAST_CHARS)
+        room -= length
+    return max((*lengths, LEAST_CHARS))
+
+
+def _with_related(page: RecordPage) -> Iterator[Record]:
+    for entry in page.records:
+        if isinstance(entry, Record):
+            yield entry
+            yield from (other for group in entry.expanded.values() for other in group.records)
+
+
+def _shown(origin: Origin) -> Origin:
+    return replace(origin, label=label(origin) or None)

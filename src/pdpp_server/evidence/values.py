@@ -1,0 +1,74 @@
+"""One value of a record: on one line of a text, or as much of it as an answer has room for."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import orjson
+
+from pdpp_server.evidence.binary import binary_text
+from pdpp_server.evidence.text import CUT, clip, compact_json, quoted, whole_characters
+
+CLIPPED_END = " characters)"
+_FIRST_ROLES = ("primary-title", "event-time", "actor", "amount", "primary-body")
+_LAST_ROLES = ("secondary", "blob-reference")
+
+
+class ShownValue(NamedTuple):
+    """JSON, or what can be said of bytes; `whole` is the text that a cut would shorten."""
+
+    whole: str
+    kind: str  # "text", "json" or "binary"
+
+    def text(self, chars: int) -> str:
+        """On one line; a cut value is a quoted piece with its length."""
+        mark = f" (clipped, {len(self.whole)}{CLIPPED_END}" if self.is_cut(chars) else ""
+        return f"{self._piece(chars)}{mark}"
+
+    def short_text(self, chars: int) -> str:
+        """The same where many stand together."""
+        return f"{self._piece(chars)} of {len(self.whole)} chars" if self.is_cut(chars) else self._piece(chars)
+
+    def is_cut(self, chars: int) -> bool:
+        return self.kind != "binary" and len(self.whole) > chars
+
+    def _piece(self, chars: int) -> str:
+        if self.kind == "binary":
+            return f"[{self.whole}]"
+        if self.is_cut(chars):
+            cut = quoted(self.whole[: whole_characters(self.whole, chars)] + CUT)
+            return cut if self.kind == "text" else f"json {cut}"
+        return quoted(self.whole) if self.kind == "text" else self.whole
+
+
+def shown_value(value: object) -> ShownValue:
+    if binary := binary_text(value):
+        return ShownValue(binary, "binary")
+    return ShownValue(value, "text") if isinstance(value, str) else ShownValue(compact_json(value), "json")
+
+
+def clipped_value(value: Any, chars: int) -> tuple[Any, int | None]:
+    """The value, or its first `chars` characters and how many it has, counted as `read_record_field` counts them."""
+    whole = readable_text(value)
+    if whole is None or len(whole) <= chars:
+        return value, None
+    return clip(whole, chars), len(whole)
+
+
+def readable_text(value: Any) -> str | None:
+    """What a window would be of: text, or the canonical JSON of an object or array; None for a single value."""
+    if isinstance(value, str):
+        return value
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode() if isinstance(value, dict | list) else None
+
+
+def by_importance(data: Mapping[str, Any], roles: Mapping[str, str] | None, key: str) -> list[str]:
+    """The names of the fields: by their declared roles; the key, which every handle tells already, comes last."""
+    known = roles or {}
+
+    def rank(name: str) -> tuple[bool, int]:
+        role = known.get(name)
+        if role in _FIRST_ROLES:
+            return data[name] == key, _FIRST_ROLES.index(role)
+        return data[name] == key, len(_FIRST_ROLES) + (role in _LAST_ROLES)
+
+    return sorted(data, key=rank)

@@ -1,0 +1,340 @@
+"""Try every part of a home once: what is well, what is wrong, and mend what can be made anew."""
+
+import shutil
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+
+import orjson
+
+from pdpp_server.errors import PdppError
+from pdpp_server.model.health import Fault, Finding, Looked
+from pdpp_server.model.times import iso
+from pdpp_server.port import credentials
+from pdpp_server.settings import Settings
+from pdpp_server.store import check, files, log
+from pdpp_server.store.blobs import lost_blobs, stored_blobs, stray_blobs
+from pdpp_server.store.check_index import index_faults
+from pdpp_server.store.db import Database, Reading
+from pdpp_server.store.migrations import migration_files
+from pdpp_server.store.peek import token_kind
+from pdpp_server.store.rebuild import rebuild_words
+from pdpp_server.store.recount import recount
+from pdpp_server.wire.cursors import KEY_BYTES
+
+DEADLINE_SECONDS = 86_400.0
+FREE_BYTES_MIN = 256 * 1024 * 1024
+WAL_BYTES_MAX = 64 * 1024 * 1024
+PORT_SECONDS = 3.0
+DRAFT_AGE = timedelta(hours=1)  # whoever delivers a blob has finished it by then
+KEY_FILES = ("activity.key", "cursors.key")
+ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+
+
+@dataclass
+class Patient:
+    """One home under examination. `database` is open once it was found to be usable."""
+
+    settings: Settings
+    now: datetime
+    database: Database | None = None
+
+    @property
+    def home(self) -> Path:
+        return self.settings.home
+
+    def open(self) -> None:
+        self.database = Database(self.home / "pdpp.sqlite", read_seconds=DEADLINE_SECONDS)
+
+    @contextmanager
+    def reading(self) -> Generator[Reading, None, None]:
+        assert self.database is not None
+        with self.database.reading() as reading:
+            yield reading
+
+
+Look = Callable[[Patient], Looked]
+Mend = Callable[[Patient], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """`mends` says which faults can be mended, and how. `needs_database`: not tried where that cannot be opened."""
+
+    name: str
+    look: Look
+    mends: Mapping[str, Mend] = field(default_factory=dict[str, Mend])
+    needs_database: bool = False
+
+
+def examine(settings: Settings, *, now: datetime, repair: bool) -> Iterator[Finding]:
+    """One finding for each part, in order, as soon as it is known."""
+    patient = Patient(settings, now)
+    try:
+        for part in PARTS:
+            if _can_try(part, patient):
+                yield _try(part, patient, repair=repair)
+    finally:
+        if patient.database:
+            patient.database.close()
+
+
+def _try(part: Part, patient: Patient, *, repair: bool) -> Finding:
+    found = _looked(part, patient)
+    mends = {part.mends[fault.code] for fault in found.faults if fault.code in part.mends} if repair else set[Mend]()
+    if not mends:
+        return Finding(part.name, found.faults, (), found.facts)
+    for mend in mends:
+        mend(patient)
+    after = _looked(part, patient)
+    left = {fault.code for fault in after.faults}
+    return Finding(part.name, after.faults, tuple(f for f in found.faults if f.code not in left), after.facts)
+
+
+def _looked(part: Part, patient: Patient) -> Looked:
+    try:
+        return part.look(patient)
+    except PdppError as refusal:
+        return Looked((Fault("refused", places=(refusal.message,)),))
+    except Exception as trouble:  # noqa: BLE001 - whatever ails one part, the others are tried too
+        return Looked((Fault("failed", places=(f"{type(trouble).__name__}: {trouble}",)),))
+
+
+def _can_try(part: Part, patient: Patient) -> bool:
+    if part.needs_database:
+        return patient.database is not None
+    return part.name in WITHOUT_HOME or _has_home(patient)
+
+
+def _has_home(patient: Patient) -> bool:
+    return (patient.home / "pdpp.sqlite").is_file()
+
+
+# The parts --------------------------------------------------------------------------------------------------------
+
+
+def _home(patient: Patient) -> Looked:
+    facts = {"home": str(patient.home)}
+    if patient.home.exists() and not patient.home.is_dir():
+        return Looked((Fault("home_no_folder", places=(str(patient.home),)),), facts)
+    return Looked((), {**facts, "made": int(_has_home(patient))})
+
+
+def _permissions(patient: Patient) -> Looked:
+    places = tuple(_relative(patient, path) for path in _open_to_others(patient))
+    return Looked((Fault("open_to_others", len(places), places),) if places else ())
+
+
+def _close_to_others(patient: Patient) -> None:
+    for path in _open_to_others(patient):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+
+
+def _open_to_others(patient: Patient) -> list[Path]:
+    every = (patient.home, *sorted(patient.home.rglob("*")))
+    return [path for path in every if not path.is_symlink() and path.exists() and path.stat().st_mode & 0o077]
+
+
+def _space(patient: Patient) -> Looked:
+    free = shutil.disk_usage(patient.home).free
+    return Looked((Fault("little_space"),) if free < FREE_BYTES_MIN else (), {"free_bytes": free})
+
+
+def _keys(patient: Patient) -> Looked:
+    """A key is made at first use; one that was used and is gone is a loss."""
+    folder = patient.home / "keys"
+    there = [name for name in KEY_FILES if (folder / name).is_file()]
+    broken = tuple(f"keys/{name}" for name in there if (folder / name).stat().st_size != KEY_BYTES)
+    is_lost = "activity.key" not in there and bool(log.segment_paths(patient.home / "activity"))
+    faults = [Fault("key_broken", len(broken), broken)] if broken else []
+    faults += [Fault("key_missing", places=("keys/activity.key",))] if is_lost else []
+    return Looked(tuple(faults), {"keys": len(there)})
+
+
+def _clients(patient: Patient) -> Looked:
+    home = str(patient.home)
+    names = credentials.client_names(home)
+    unusable = tuple(name for name in names if not _is_usable(home, name, iso(patient.now)))
+    return Looked((Fault("client_unusable", len(unusable), unusable),) if unusable else (), {"clients": len(names)})
+
+
+def _is_usable(home: str, name: str, now: str) -> bool:
+    try:
+        return token_kind(home, credentials.read_token(home, name, now=now)) in credentials.SCOPED_KINDS
+    except credentials.CredentialError:
+        return False
+
+
+def _database(patient: Patient) -> Looked:
+    if patient.database is None:
+        patient.open()
+    with patient.reading() as reading:
+        damage = tuple(check.damage(reading))
+        dangling = 0 if damage else check.dangling_rows(reading)
+    faults = [Fault("damaged", len(damage), damage)] if damage else []
+    faults += [Fault("dangling_rows", dangling)] if dangling else []
+    return Looked(tuple(faults), {"schema": len(migration_files())})
+
+
+def _counts(patient: Patient) -> Looked:
+    with patient.reading() as reading:
+        streams, days = tuple(check.miscounted_streams(reading)), check.miscounted_days(reading)
+        records = check.live_records(reading)
+    faults = [Fault("streams_miscounted", len(streams), streams)] if streams else []
+    faults += [Fault("days_miscounted", days)] if days else []
+    return Looked(tuple(faults), {"records": records})
+
+
+def _recount(patient: Patient) -> None:
+    assert patient.database is not None
+    with patient.database.writing() as writer:
+        recount(writer)
+
+
+def _index(patient: Patient) -> Looked:
+    with patient.reading() as reading:
+        if damage := tuple(check.words_damage(reading)):
+            return Looked((Fault("index_damaged", len(damage), damage),))
+        found = index_faults(reading)
+    named = zip(INDEX_FAULTS, found, strict=True)
+    return Looked(tuple(Fault(code, number) for code, number in named if number))
+
+
+def _rebuild(patient: Patient) -> None:
+    assert patient.database is not None
+    with patient.database.writing() as writer:
+        rebuild_words(writer)
+    patient.database.truncate_wal()
+    patient.database.close()
+    patient.open()  # anew: SQLite's check of the words trusts what a connection remembers of them
+
+
+def _history(patient: Patient) -> Looked:
+    with patient.reading() as reading:
+        broken, unerased = check.broken_history(reading), check.unerased_versions(reading)
+    named = {"history_broken": broken, "history_unerased": unerased}
+    return Looked(tuple(Fault(code, number) for code, number in named.items() if number))
+
+
+def _blobs(patient: Patient) -> Looked:
+    assert patient.database is not None
+    with patient.reading() as reading:
+        lost = {stored.blob_id for stored in lost_blobs(reading, patient.database.blobs)}
+        stored = list(stored_blobs(reading, patient.database.blobs))
+        strays = _strays(patient, reading)
+    whole = [each for each in stored if each.blob_id not in lost]
+    damaged = {each.blob_id for each in whole if files.digest(each.path).sha256 != each.path.name}
+    named = {"blob_lost": sorted(lost), "blob_damaged": sorted(damaged), "blob_stray": strays}
+    faults = tuple(Fault(code, len(places), tuple(places)) for code, places in named.items() if places)
+    return Looked(faults, {"blobs": len(stored)})
+
+
+def _strays(patient: Patient, reading: Reading) -> list[str]:
+    """Files that nothing knows, unless somebody may be writing them just now."""
+    assert patient.database is not None
+    young = (patient.now - DRAFT_AGE).timestamp()
+    found = stray_blobs(reading, patient.database.blobs)
+    return [_relative(patient, path) for path in found if path.stat().st_mtime < young]
+
+
+def _remove_strays(patient: Patient) -> None:
+    """While nobody else writes, so that no file is just about to get its row."""
+    assert patient.database is not None
+    with patient.database.writing(), patient.reading() as reading:
+        for name in _strays(patient, reading):
+            (patient.home / name).unlink()
+    files.forget_empty_folders(patient.home / "blobs")
+
+
+def _grants(patient: Patient) -> Looked:
+    with patient.reading() as reading:
+        unreadable, idle = tuple(check.unreadable_grants(reading)), check.idle_tokens(reading)
+    faults = [Fault("grant_unreadable", len(unreadable), unreadable)] if unreadable else []
+    faults += [Fault("token_idle", idle)] if idle else []
+    return Looked(tuple(faults))
+
+
+def _log(patient: Patient) -> Looked:
+    """Compared with what the index has seen of it, where the index can be read."""
+    folder = patient.home / "activity"
+    seen = check.seen_of_log(patient.home / "activity.sqlite")
+    verdicts = log.verify(folder, seen)
+    changed = tuple(verdict.segment for verdict in verdicts if not verdict.is_sound)
+    lines = sum(verdict.lines for verdict in verdicts)
+    return Looked((Fault("log_changed", len(changed), changed),) if changed else (), {"lines": lines})
+
+
+def _log_index(patient: Patient) -> Looked:
+    if not log.segment_paths(patient.home / "activity"):
+        return Looked()
+    trouble = check.activity_trouble(patient.home / "activity.sqlite", patient.home / "activity")
+    return Looked((Fault("log_index_damaged", places=(trouble,)),) if trouble else ())
+
+
+def _derive_log_index(patient: Patient) -> None:
+    """Set the damaged one aside: the next look derives it anew from the segments."""
+    for path in patient.home.glob("activity.sqlite*"):
+        if ".damaged-" not in path.name:
+            path.rename(path.with_name(f"{path.name}.damaged-{iso(patient.now).replace(':', '')}"))
+
+
+def _wal(patient: Patient) -> Looked:
+    path = patient.home / "pdpp.sqlite-wal"
+    size = path.stat().st_size if path.exists() else 0
+    return Looked((Fault("wal_large", size >> 20),) if size > WAL_BYTES_MAX else (), {"wal_bytes": size})
+
+
+def _fold_wal(patient: Patient) -> None:
+    assert patient.database is not None
+    patient.database.truncate_wal()
+
+
+def _port(patient: Patient) -> Looked:
+    """Nobody there, or our own server: both are well."""
+    host, port = ANYWHERE.get(patient.settings.host, patient.settings.host), patient.settings.port
+    place = f"{host}:{port}"
+    connection = HTTPConnection(host, port, timeout=PORT_SECONDS)
+    try:
+        connection.request("GET", "/healthz")
+        answer = connection.getresponse()
+        body, status = orjson.loads(answer.read(65_536)), answer.status
+    except ConnectionRefusedError:
+        return Looked((), {"port": port, "served": 0})
+    except (OSError, HTTPException, orjson.JSONDecodeError):
+        return Looked((Fault("port_taken", places=(place,)),))
+    finally:
+        connection.close()
+    match body:
+        case {"object": "health"}:
+            unwell = (Fault("server_unwell", places=(place,)),) if status != 200 else ()
+            return Looked(unwell, {"port": port, "served": 1})
+        case _:
+            return Looked((Fault("port_taken", places=(place,)),))
+
+
+def _relative(patient: Patient, path: Path) -> str:
+    return "." if path == patient.home else path.relative_to(patient.home).as_posix()
+
+
+INDEX_FAULTS = ("index_missing", "index_surplus", "index_differs")
+WITHOUT_HOME = frozenset({"home", "port"})
+PARTS = (
+    Part("home", _home),
+    Part("permissions", _permissions, {"open_to_others": _close_to_others}),
+    Part("space", _space),
+    Part("keys", _keys),
+    Part("database", _database),
+    Part("counts", _counts, {"streams_miscounted": _recount, "days_miscounted": _recount}, needs_database=True),
+    Part("index", _index, dict.fromkeys(("index_damaged", *INDEX_FAULTS), _rebuild), needs_database=True),
+    Part("history", _history, needs_database=True),
+    Part("blobs", _blobs, {"blob_stray": _remove_strays}, needs_database=True),
+    Part("grants", _grants, needs_database=True),
+    Part("clients", _clients, needs_database=True),
+    Part("log", _log),
+    Part("log index", _log_index, {"log_index_damaged": _derive_log_index}),
+    Part("wal", _wal, {"wal_large": _fold_wal}, needs_database=True),
+    Part("port", _port),
+)

@@ -1,0 +1,46 @@
+"""A bearer's token: known, alive, and of a kind that is heard at that door."""
+
+from typing import Any
+
+from pdpp_server.errors import PermissionDenied, Unauthenticated
+from pdpp_server.grants.lifecycle import GrantState, TokenState, require_live_token
+from pdpp_server.store.db import Reading
+from pdpp_server.store.peek import token_digest
+from pdpp_server.store.tokens import states_of, token_row
+
+REST_KINDS = frozenset({"owner", "client"})
+MCP_KINDS = frozenset({"client", "mcp_package"})
+OWNER_KINDS = frozenset({"owner"})
+
+
+def row_of(reading: Reading, bearer: str | None) -> tuple[bytes, tuple[Any, ...]]:
+    """The digest of a token, and what is stored of it."""
+    if not bearer:
+        raise Unauthenticated("No bearer token was sent.")
+    digest = token_digest(bearer)
+    row = token_row(reading.connection, digest)
+    if row is None:
+        raise Unauthenticated("The token is not known here.")
+    return digest, row
+
+
+def require_live(
+    reading: Reading, row: tuple[Any, ...], kinds: frozenset[str], now: str
+) -> tuple[TokenState, list[GrantState]]:
+    """What the row of a token stands for; whether its grants are alive is asked elsewhere."""
+    token, grants = states_of(reading.connection, row)
+    require_live_token(token, now)
+    require_kind(token.kind, kinds)
+    return token, grants
+
+
+def require_kind(kind: str, kinds: frozenset[str]) -> None:
+    if kind in kinds:
+        return
+    if kind == "owner":
+        raise PermissionDenied(
+            "An owner token is not accepted here.", remedy="Use a client's token: `pdpp grants create`."
+        )
+    if kinds == OWNER_KINDS and kind in REST_KINDS:
+        raise PermissionDenied("Owner token required.", remedy="Only the owner may do this: `pdpp owner token`.")
+    raise Unauthenticated("This kind of token is not accepted here.")

@@ -1,0 +1,96 @@
+"""The bytes that a record refers to: read under a grant, kept by the owner."""
+
+from typing import BinaryIO, NamedTuple
+
+from pdpp_server.errors import InvalidRecordIdentity, InvalidRequest, RangeNotSatisfiable
+from pdpp_server.evidence.handles import check_key, mint
+from pdpp_server.model.blobs import Blob, BlobDelivery
+from pdpp_server.model.ingest import Incoming, Rejection
+from pdpp_server.model.queries import BlobQuery
+from pdpp_server.model.records import RecordId
+from pdpp_server.model.streams import Stream
+from pdpp_server.reads.disclosure import Disclosed
+from pdpp_server.reads.services import Call, Services
+from pdpp_server.reads.writes import desk_for, writing
+from pdpp_server.store.blob_files import LostBlob
+from pdpp_server.store.blobs import FoundBlob, find_blob, keep_blob
+from pdpp_server.store.ingest import Desk
+from pdpp_server.store.sources import resolve_connection
+
+
+class OpenedBlob(NamedTuple):
+    """A blob, which of its bytes leave, and the open file; whoever got it closes it. None: nothing but headers."""
+
+    blob: Blob
+    places: range
+    is_part: bool
+    file: BinaryIO | None
+
+
+def serve(services: Services, call: Call, query: BlobQuery) -> OpenedBlob:
+    """A file may be erased between the look at its row and its opening: a second look then sees no such blob."""
+    try:
+        return _serve(services, call, query)
+    except LostBlob:
+        return _serve(services, call, query)
+
+
+def _serve(services: Services, call: Call, query: BlobQuery) -> OpenedBlob:
+    """Only headers, or a refused range, tell of a blob too: they are logged like its bytes."""
+    with services.reading(call, "read_blob") as read:
+        permitted = read.permit(query)
+        found = find_blob(read.store, permitted)
+        blob = found.blob
+        part = query.part if blob.size else None  # nothing has no parts: it is sent whole
+        places = part.within(blob.size) if part else range(blob.size)
+        file = services.database.blobs.open(blob)
+        try:
+            read.disclose(permitted, _disclosed(found, 0 if query.headers_only or places is None else len(places)))
+            if places is None:
+                raise _unsatisfiable(blob.size)
+        except BaseException:
+            file.close()
+            raise
+    if query.headers_only:
+        file.close()
+    return OpenedBlob(blob, places, part is not None, None if query.headers_only else file)
+
+
+def _disclosed(found: FoundBlob, size: int) -> Disclosed:
+    name = found.record
+    return Disclosed((name.connection_id,), (name.stream,), (found.field,), (mint(name),), size)
+
+
+def _unsatisfiable(size: int) -> RangeNotSatisfiable:
+    refusal = RangeNotSatisfiable(f"The blob has {size} bytes.", param="Range")
+    refusal.size = size
+    return refusal
+
+
+def keep(services: Services, call: Call, delivery: BlobDelivery, data: bytes) -> Blob:
+    """The bytes are on the disk before the writer is asked, and get their name inside its transaction."""
+    files = services.database.blobs
+    with files.draft(data) as draft, writing(services, call) as write:
+        desk = desk_for(write, resolve_connection(write.layout, *delivery.target), delivery.stream)
+        _require_reference(desk.stream, delivery.field)
+        key, mime_type = _key_of(desk, delivery.record_key, write.now), delivery.mime_type
+        return keep_blob(
+            write.connection, files, draft, sid=desk.place.sid, key=key, mime_type=mime_type, now=write.now
+        )
+
+
+def _require_reference(stream: Stream, field: str | None) -> None:
+    if field is not None and field not in stream.blob_fields:
+        named = ", ".join(sorted(stream.blob_fields)) or "none"
+        raise InvalidRequest(
+            "json_path names no field that refers to blobs.", param="json_path", remedy=f"Such fields: {named}."
+        )
+
+
+def _key_of(desk: Desk, told: str, now: str) -> str:
+    """The key as a record of that stream would have it."""
+    checked = desk.check(Incoming("here", desk.stream.name, told, None, None), now)
+    if isinstance(checked, Rejection):
+        raise InvalidRecordIdentity(f"No record can have it: {checked.reason}.", param="record_key")
+    check_key(RecordId(desk.connection_id, desk.stream.name, checked.key))
+    return checked.key

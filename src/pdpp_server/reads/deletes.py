@@ -1,0 +1,28 @@
+"""What the owner erases: one record, or a whole stream of one connection."""
+
+from pdpp_server.errors import InvalidRecordIdentity
+from pdpp_server.model.ingest import Incoming, Target
+from pdpp_server.reads.services import Call, Services
+from pdpp_server.reads.writes import desk_for, writing
+from pdpp_server.store.erasure import empty_stream
+from pdpp_server.store.ingest import deliver
+from pdpp_server.store.sources import resolve_connection
+
+
+def delete_record(services: Services, call: Call, target: Target, stream: str, key: str) -> None:
+    """Nothing changes where there is no such record."""
+    with writing(services, call) as write:
+        desk = desk_for(write, resolve_connection(write.layout, *target), stream)
+        receipt = deliver(write.connection, desk, [Incoming("here", stream, key, None, None)], write.now)
+        if receipt.rejected:
+            reason = receipt.rejected[0].reason
+            raise InvalidRecordIdentity(f"The id cannot be one of this stream: {reason}.", param="id")
+    services.database.forget_erased()
+
+
+def delete_records(services: Services, call: Call, target: Target, stream: str) -> None:
+    """Other connections keep theirs."""
+    with writing(services, call) as write:
+        desk = desk_for(write, resolve_connection(write.layout, *target), stream)
+        empty_stream(write, desk)
+    services.database.forget_erased()

@@ -1,0 +1,125 @@
+"""A page of one stream, or what changed in it since a bookmark."""
+
+import secrets
+import struct
+
+from pdpp_server.errors import InvalidCursor, InvalidRequest
+from pdpp_server.evidence.handles import mint
+from pdpp_server.grants.permitted import Permitted
+from pdpp_server.model.queries import BEGINNING, RecordsQuery
+from pdpp_server.model.records import Record, RecordPage, Tombstone
+from pdpp_server.reads.binding import binding
+from pdpp_server.reads.disclosure import Disclosed, json_bytes
+from pdpp_server.reads.services import Call, Read, Services
+from pdpp_server.store.changes import Session, changes, open_session
+from pdpp_server.store.query_records import query_records
+from pdpp_server.wire.cursors import Kind, Place, is_of
+
+_VERSION, _SESSION = struct.Struct(">Q"), struct.Struct(">QQQ")
+_SALT_BYTES = 8  # the clock counts what is hidden too, so two marks of one moment must not look alike
+
+
+def serve(services: Services, call: Call, query: RecordsQuery) -> RecordPage:
+    with services.reading(call, "query_records") as read:
+        permitted = read.permit(query)
+        session = _session(read, permitted)
+        page = _page(read, permitted) if session is None else _changes(read, permitted, session)
+        read.disclose(permitted, _disclosed(page))
+        return page
+
+
+# Pages ------------------------------------------------------------------------------------------------------------
+
+
+def _page(read: Read, permitted: Permitted[RecordsQuery]) -> RecordPage:
+    query, seal = permitted.query, read.seal
+    bound_to = binding(permitted, query.stream, query.ascending, query.conditions)
+    after = Place.unpack(seal.open("records", query.cursor, bound_to=bound_to)) if query.cursor else None
+    listed = query_records(read.store, permitted, after)
+
+    def cursor_after(index: int) -> str:
+        return seal.seal("records", listed.entries[index].place.pack(), bound_to=bound_to)
+
+    next_cursor = cursor_after(-1) if listed.has_more else None
+    return RecordPage(listed.records, next_cursor, listed.count, listed.span, cursor_after=cursor_after)
+
+
+# Changes ----------------------------------------------------------------------------------------------------------
+
+
+def _session(read: Read, permitted: Permitted[RecordsQuery]) -> Session | None:
+    """The session that a bookmark opens or a cursor continues; None where the query is for a page."""
+    query = permitted.query
+    if query.changes_since == BEGINNING:
+        return open_session(read.store, 0)
+    if query.changes_since is not None:
+        return open_session(read.store, _bookmarked(read, permitted, query.changes_since))
+    if query.cursor is None or not is_of("changes", query.cursor):
+        return None
+    packed = read.seal.open("changes", query.cursor, bound_to=_feed(permitted))
+    _require_plain(query)
+    return Session(*_SESSION.unpack_from(packed))
+
+
+def _require_plain(query: RecordsQuery) -> None:
+    """The cursor of a feed goes on with that feed and with nothing else."""
+    asked = {"filter": query.conditions, "expand": query.expand, "sort": query.sort, "order": query.ascending}
+    for param, value in {**asked, "count": query.count, "window": query.window}.items():
+        if value:
+            raise InvalidRequest(f"A change feed takes no {param}.", param=param)
+
+
+def _bookmarked(read: Read, permitted: Permitted[RecordsQuery], bookmark: str) -> int:
+    try:
+        return _VERSION.unpack_from(read.seal.open("bookmark", bookmark, bound_to=_feed(permitted)))[0]
+    except InvalidCursor:
+        raise InvalidCursor(
+            "changes_since is `beginning`, or a `next_changes_since` of this feed under this grant.",
+            param="changes_since",
+            remedy="Start again with changes_since=beginning.",
+        ) from None
+
+
+def _changes(read: Read, permitted: Permitted[RecordsQuery], session: Session) -> RecordPage:
+    changed = changes(read.store, permitted, session, permitted.query.limit)
+    bound_to = _feed(permitted)
+
+    def cursor_after(index: int) -> str:
+        after = session._replace(after=changed.changes[index].version)
+        return _salted(read, "changes", _SESSION.pack(*after), bound_to)
+
+    next_cursor = cursor_after(-1) if changed.has_more else None
+    bookmark = None if changed.has_more else _salted(read, "bookmark", _VERSION.pack(session.horizon), bound_to)
+    entries = tuple(change.entry for change in changed.changes)
+    return RecordPage(entries, next_cursor, next_changes_since=bookmark, cursor_after=cursor_after)
+
+
+def _salted(read: Read, kind: Kind, packed: bytes, bound_to: bytes) -> str:
+    return read.seal.seal(kind, packed + secrets.token_bytes(_SALT_BYTES), bound_to=bound_to)
+
+
+def _feed(permitted: Permitted[RecordsQuery]) -> bytes:
+    return binding(permitted, permitted.query.stream)
+
+
+# The log ----------------------------------------------------------------------------------------------------------
+
+
+def _disclosed(page: RecordPage) -> Disclosed:
+    """Tombstones too: that a record is gone is told."""
+    related = [
+        other
+        for record in page.records
+        if isinstance(record, Record)
+        for group in record.expanded.values()
+        for other in group.records
+    ]
+    entries: list[Record | Tombstone] = [*page.records, *related]
+    shown = [entry for entry in entries if isinstance(entry, Record)]
+    return Disclosed(
+        tuple(dict.fromkeys(entry.id.connection_id for entry in entries)),
+        tuple(dict.fromkeys(entry.id.stream for entry in entries)),
+        tuple(sorted({name for record in shown for name in record.data})),
+        tuple(mint(entry.id) for entry in entries),
+        json_bytes([record.data for record in shown]),
+    )

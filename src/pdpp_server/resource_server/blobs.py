@@ -1,0 +1,119 @@
+"""GET and HEAD /v1/blobs/{id}, and POST /v1/blobs."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from starlette.datastructures import Headers
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from pdpp_server.errors import InvalidRequest
+from pdpp_server.model.blobs import ID_PREFIX, Part
+from pdpp_server.reads import blobs as reads
+from pdpp_server.reads.blobs import OpenedBlob
+from pdpp_server.reads.services import Services
+from pdpp_server.resource_server.asked import Asked
+from pdpp_server.wire import blobs as wire
+from pdpp_server.wire.envelope import Json
+from pdpp_server.wire.params import Params
+
+BLOB_BYTES_MAX = 50 * 1024 * 1024
+CHUNK_BYTES = 64 * 1024
+SHOWN_IN_PLACE = frozenset(
+    {"application/pdf", *(f"image/{kind}" for kind in "avif bmp gif jpeg png tiff webp x-icon".split())}
+)
+ALGORITHMS = {"sha-256": hashlib.sha256, "sha-512": hashlib.sha512}
+
+_ETAG = re.compile(r'(?:W/)?("[^"]*")')
+
+
+def handle(services: Services, asked: Asked) -> Response:
+    """What the id and the headers decide is decided before the read, so that its line in the log says what leaves."""
+    is_known = _is_named(asked.headers.get("if-none-match"), _etag(asked.name))
+    headers_only = is_known or asked.method == "HEAD"
+    part = None if headers_only else _part(asked)
+    query = wire.decode_query(asked.params, asked.name, part, headers_only=headers_only)
+    opened = reads.serve(services, asked.call, query)
+    headers = _headers(opened) | _warned(asked.params)
+    if is_known:
+        return Response(status_code=304, headers={"ETag": headers["ETag"]})
+    if opened.file is None:
+        return Response(headers=headers)
+    return FileBody(opened.file, opened.places, 206 if opened.is_part else 200, headers)
+
+
+def keep(services: Services, asked: Asked) -> Json:
+    delivery = wire.decode_delivery(asked.params, asked.headers.get("content-type"))
+    _check_digests(asked.headers, asked.body)
+    return wire.encode(reads.keep(services, asked.call, delivery, asked.body))
+
+
+class FileBody(StreamingResponse):
+    """Some bytes of an open file, in pieces; the file is closed whatever becomes of the connection."""
+
+    def __init__(self, file: BinaryIO, places: range, status: int, headers: dict[str, str]) -> None:
+        super().__init__(_pieces(file, places), status, headers)
+        self._file = file
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._file:
+            await super().__call__(scope, receive, send)
+
+
+def _pieces(file: BinaryIO, places: range) -> Iterator[bytes]:
+    file.seek(places.start)
+    left = len(places)
+    while left and (piece := file.read(min(CHUNK_BYTES, left))):
+        left -= len(piece)
+        yield piece
+
+
+def _headers(opened: OpenedBlob) -> dict[str, str]:
+    """A browser shows only what cannot run, and even that in a sandbox: the bytes are a stranger's."""
+    blob, places = opened.blob, opened.places
+    headers = {
+        "Content-Type": blob.mime_type,
+        "Content-Length": str(len(places)),
+        "Accept-Ranges": "bytes",
+        "ETag": _etag(blob.blob_id),
+        "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy": "default-src 'none'; sandbox",
+    }
+    if blob.mime_type.partition(";")[0].strip().lower() not in SHOWN_IN_PLACE:
+        headers["Content-Disposition"] = "attachment"
+    if opened.is_part:
+        headers["Content-Range"] = f"bytes {places.start}-{places.stop - 1}/{blob.size}"
+    return headers
+
+
+def _warned(params: Params) -> dict[str, str]:
+    """There is no JSON around raw bytes that could hold a warning."""
+    told = ", ".join(f"{warned.code}: {warned.param}" for warned in params.warnings)
+    return {"PDPP-Warning": told} if told else {}
+
+
+def _etag(blob_id: str) -> str:
+    """The digest: the same bytes for ever."""
+    return f'"{blob_id.removeprefix(ID_PREFIX)}"'
+
+
+def _is_named(if_none_match: str | None, etag: str) -> bool:
+    """Whether the caller has these bytes already."""
+    asked = (if_none_match or "").strip()
+    return asked == "*" or etag in {found.group(1) for found in _ETAG.finditer(asked)}
+
+
+def _part(asked: Asked) -> Part | None:
+    """The range asked for, if the caller's copy, where it has one, is of these very bytes."""
+    if_range = asked.headers.get("if-range")
+    return wire.decode_range(asked.headers.get("range")) if if_range in (None, _etag(asked.name)) else None
+
+
+def _check_digests(headers: Headers, body: bytes) -> None:
+    """RFC 9530: digests by other algorithms than ours say nothing here."""
+    for name in ("Content-Digest", "Repr-Digest"):
+        for algorithm, digest in wire.decode_digests(headers.get(name, ""), name).items():
+            if algorithm in ALGORITHMS and ALGORITHMS[algorithm](body).digest() != digest:
+                raise InvalidRequest(f"The body does not have the {algorithm} of {name}.", param=name)

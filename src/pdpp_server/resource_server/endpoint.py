@@ -1,0 +1,47 @@
+"""What an endpoint is: an operation that is documented, what answers it, and where that runs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pdpp_server.reads.services import Services
+from pdpp_server.resource_server.asked import Asked
+from pdpp_server.resource_server.metrics import Metrics
+from pdpp_server.settings import Settings
+from pdpp_server.wire.envelope import Json
+from pdpp_server.wire.openapi import Operation
+
+# JSON, a response of its own, or nothing (204).
+Handler = Callable[[Services, Asked], Json | Response | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A point read is shorter than a change of thread, so it runs on the loop; what may take longer leaves it.
+
+    The owner writes, one request at a time, with a body of at most `body_bytes_max`.
+    """
+
+    operation: Operation
+    handle: Handler
+    runs: Literal["loop", "reader", "writer"]
+    body_bytes_max: int = 0
+
+
+class Inside(NamedTuple):
+    """What there is to tell of the server itself."""
+
+    services: Services
+    settings: Settings
+    metrics: Metrics
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What anybody may read: it tells of the server and of no data."""
+
+    operation: Operation
+    tell: Callable[[Inside, Request], Json | Response]

@@ -1,0 +1,16 @@
+"""Counts made anew from the records: of each stream, and of each day."""
+
+import apsw
+
+_LIVE = """
+update streams set live = (select count(*) from records where records.sid = streams.sid and data is not null)
+"""
+_DAYS = """
+delete from days;
+insert into days select sid, (rid >> 26) & 131071, count(*) from records where data is not null group by 1, 2;
+"""
+
+
+def recount(writer: apsw.Connection) -> None:
+    writer.execute(_LIVE)
+    writer.execute(_DAYS)

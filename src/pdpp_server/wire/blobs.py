@@ -1,0 +1,135 @@
+"""Blobs: parameters, digests and ranges of their requests, and references to them inside records."""
+
+import base64
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+from urllib.parse import quote
+
+from pdpp_server.errors import InvalidRequest
+from pdpp_server.model.blobs import ANY_BYTES, Blob, BlobDelivery, Part, is_mime_type
+from pdpp_server.model.queries import BlobQuery
+from pdpp_server.model.streams import BLOB_REF, BLOB_ROLE
+from pdpp_server.wire.envelope import Json
+from pdpp_server.wire.params import ALIAS_PARAMETER, CONNECTION_ID, TARGET, Parameter, Params
+
+PARAMETERS = (CONNECTION_ID, ALIAS_PARAMETER)
+WHOLE_RECORD = "@record"
+DELIVERY_PARAMETERS = (
+    *TARGET,
+    Parameter("stream", "The stream of the record that the blob belongs to.", required=True),
+    Parameter("record_key", "The key of that record; it may arrive later than its blob.", required=True),
+    Parameter("mime_type", "The type of the bytes; without it the Content-Type, else application/octet-stream."),
+    Parameter("json_path", f"Where the record refers to it: {WHOLE_RECORD}, or a pointer such as /photo."),
+)
+
+_RANGE = re.compile(r"bytes=[ \t]*([0-9]{1,30})?-([0-9]{1,30})?[ \t]*", re.IGNORECASE)
+_DIGEST = re.compile(r"[ \t]*([a-z*][a-z0-9_.*-]*)=:([A-Za-z0-9+/]*={0,2}):[ \t]*")
+_FORM = "application/x-www-form-urlencoded"  # what a tool says of a body of which it was told nothing
+
+
+def decode_query(params: Params, blob_id: str, part: Part | None, *, headers_only: bool) -> BlobQuery:
+    params.only(*PARAMETERS)
+    return BlobQuery(blob_id, params.connection_id(), part, headers_only)
+
+
+def decode_delivery(params: Params, content_type: str | None) -> BlobDelivery:
+    params.only(*DELIVERY_PARAMETERS)
+    target = params.target()
+    for name in ("stream", "record_key"):
+        if not params.text(name):
+            raise InvalidRequest(f"{name} is needed.", param=name)
+    sent_as = None if content_type == _FORM else content_type
+    mime_type = params.text("mime_type") or sent_as or ANY_BYTES
+    if not is_mime_type(mime_type):
+        raise InvalidRequest("mime_type must be a media type such as image/png.", param="mime_type")
+    field = _decode_pointer(params.text("json_path") or WHOLE_RECORD)
+    return BlobDelivery(target, params.text("stream") or "", params.text("record_key") or "", mime_type, field)
+
+
+def _decode_pointer(path: str) -> str | None:
+    """The field that a JSON pointer starts with; None for the record as a whole."""
+    if path == WHOLE_RECORD:
+        return None
+    if not path.startswith("/"):
+        raise InvalidRequest(f"json_path is {WHOLE_RECORD}, or a pointer that starts with /.", param="json_path")
+    return path.split("/")[1].replace("~1", "/").replace("~0", "~")
+
+
+def encode(blob: Blob) -> Json:
+    return {"object": "blob", **encode_reference(blob)}
+
+
+def encode_reference(blob: Blob) -> Json:
+    """What a record holds of a blob that it refers to."""
+    return {
+        "blob_id": blob.blob_id,
+        "sha256": blob.sha256,
+        "size_bytes": blob.size,
+        "mime_type": blob.mime_type,
+    }
+
+
+# Headers ------------------------------------------------------------------------------------------------------------
+
+
+def decode_range(header: str | None) -> Part | None:
+    """One range of bytes; None for all else, several ranges included: RFC 9110 lets a server send the whole instead."""
+    asked = _RANGE.fullmatch(header or "")
+    if not asked or not any(asked.groups()):
+        return None
+    first, last = (None if digits is None else int(digits) for digits in asked.groups())
+    return None if first is not None and last is not None and last < first else Part(first, last)
+
+
+def decode_digests(header: str, name: str) -> dict[str, bytes]:
+    """Algorithm to digest (RFC 9530); a member that is no digest is refused."""
+    digests: dict[str, bytes] = {}
+    for member in header.split(",") if header else ():
+        found = _DIGEST.fullmatch(member)
+        try:
+            if not found:
+                raise ValueError
+            digests[found[1]] = base64.b64decode(found[2], validate=True)
+        except ValueError:
+            raise InvalidRequest(f"{name} must look like sha-256=:BASE64:.", param=name) from None
+    return digests
+
+
+# References inside records ------------------------------------------------------------------------------------------
+
+Data = Mapping[str, Any]
+
+
+def with_addresses(data: Data, roles: Mapping[str, str] | None) -> Data:
+    """The data with the address of each blob that it refers to."""
+    return _changed(data, roles, lambda ref: {**ref, "fetch_url": f"/v1/blobs/{quote(ref['blob_id'], safe='')}"})
+
+
+def without_addresses(data: Data, roles: Mapping[str, str] | None) -> Data:
+    """The data as it was stored: an address is the answer's, not the record's."""
+    return _changed(data, roles, lambda ref: {name: value for name, value in ref.items() if name != "fetch_url"})
+
+
+def _changed(data: Data, roles: Mapping[str, str] | None, change: Callable[[Data], Data]) -> Data:
+    """Where no roles are known, the name that the record model keeps for blobs is the only one that refers to them."""
+    if roles is None:
+        names = [BLOB_REF] if BLOB_REF in data else []
+    else:
+        names = [name for name, role in roles.items() if role == BLOB_ROLE and name in data]
+    return {**data, **{name: _each(data[name], change) for name in names}} if names else data
+
+
+def _each(value: object, change: Callable[[Data], Data]) -> object:
+    """One reference, or a list of them."""
+    if isinstance(value, list):
+        return [_one(item, change) for item in cast("list[object]", value)]
+    return _one(value, change)
+
+
+def _one(value: object, change: Callable[[Data], Data]) -> object:
+    match value:
+        case {"blob_id": str()}:
+            return change(cast("Data", value))
+        case _:
+            return value

@@ -1,0 +1,55 @@
+"""The list of connectors: each source that a bearer may see, its streams, and what can be asked of them."""
+
+from pdpp_server.model.catalogue import Catalogue, StreamEntry
+from pdpp_server.model.queries import StreamsQuery
+from pdpp_server.model.times import instant
+from pdpp_server.wire.envelope import Json, url
+from pdpp_server.wire.params import Parameter, Params
+from pdpp_server.wire.schema import AGGREGATES, by_source, encode_connector, freshness, may_narrow
+
+PARAMETERS: tuple[Parameter, ...] = ()
+
+
+def decode_query(params: Params) -> StreamsQuery:
+    params.only(*PARAMETERS)
+    return StreamsQuery()
+
+
+def encode(catalogue: Catalogue, *, core_strict: bool = False) -> Json:
+    """The one list without links and meta."""
+    narrows = may_narrow(catalogue, core_strict=core_strict)
+    connectors = [
+        {**encode_connector(source, entries), "streams": [_encode_stream(entry, narrows) for entry in entries]}
+        for source, entries in by_source(catalogue)
+    ]
+    return {"object": "list", "data": connectors}
+
+
+def _encode_stream(entry: StreamEntry, narrows: bool) -> Json:
+    updated = [holding.last_updated for holding in entry.holdings if holding.last_updated]
+    return {
+        "object": "stream",
+        "name": entry.stream.name,
+        "record_count": sum(holding.records for holding in entry.holdings),
+        "last_updated": max(updated, key=lambda at: instant(at) or 0, default=None),
+        "freshness": freshness(entry.holdings),
+        "capabilities": _encode_capabilities(entry, narrows),
+    }
+
+
+def _encode_capabilities(entry: StreamEntry, narrows: bool) -> Json:
+    stream, connector = entry.stream, entry.source.connector_key
+    aggregations = stream.aggregations
+    aggregates = aggregations.count or any(entry.granted & {*getattr(aggregations, kind)} for kind in AGGREGATES)
+    return {
+        "records": True,
+        "stream_metadata": True,
+        "changes_since": True,
+        "exact_filters": narrows and any(stream.fields[name].is_scalar for name in entry.granted),
+        "range_filters": narrows and any(name in entry.granted for name in stream.range_filters),
+        "expand": any(expandable.usable for expandable in entry.expandable),
+        "aggregate": aggregates,
+        "records_url": url("streams", stream.name, "records", connector_id=connector),
+        "metadata_url": url("streams", stream.name, connector_id=connector),
+        "aggregate_url": url("streams", stream.name, "aggregate", connector_id=connector) if aggregates else None,
+    }

@@ -1,0 +1,39 @@
+"""The list of streams: one row for each stream of each connection."""
+
+from collections.abc import Iterable
+
+from pdpp_server.model.catalogue import Catalogue, Holding, StreamEntry
+from pdpp_server.model.queries import StreamsQuery
+from pdpp_server.model.records import Warned
+from pdpp_server.wire.envelope import Json, finish
+from pdpp_server.wire.params import SELECTORS, Params
+from pdpp_server.wire.records import encode_origin
+from pdpp_server.wire.schema import encode_source, freshness
+
+PARAMETERS = SELECTORS
+
+
+def decode_query(params: Params) -> StreamsQuery:
+    params.only(*PARAMETERS)
+    return StreamsQuery(params.connection_id(), params.connector_key())
+
+
+def encode(catalogue: Catalogue, links_self: str, warnings: Iterable[Warned] = ()) -> Json:
+    rows = [
+        {**_encode_row(entry, holding), **(encode_source(entry.source) if catalogue.token_kind == "owner" else {})}
+        for entry in catalogue.entries
+        for holding in entry.holdings
+    ]
+    body = finish({"object": "list", "has_more": False, "data": rows}, links_self, warnings)
+    return {**body, "links": {"self": links_self, "next": None}}
+
+
+def _encode_row(entry: StreamEntry, holding: Holding) -> Json:
+    return {
+        "object": "stream",
+        "name": entry.stream.name,
+        "record_count": holding.records,
+        "last_updated": holding.last_updated,
+        **encode_origin(holding.origin),
+        "freshness": freshness((holding,)),
+    }

@@ -1,0 +1,1 @@
+"""Nothing is lost: processes killed at any moment, full and read-only disks, two writers."""

@@ -1,0 +1,1 @@
+"""A whole home beside a plain dictionary: whatever is done to both, they show the same."""

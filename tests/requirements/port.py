@@ -1,0 +1,64 @@
+"""What the port promises: another server is read as this one is, and nothing of ours reaches anybody else."""
+
+from tests.requirements.promise import Promise
+
+PROMISES: dict[str, Promise] = {
+    "port.network.same-answers": Promise(
+        source="design: one port, two transports",
+        says="Every read of our own server gives the same values over the network as in this process.",
+    ),
+    "port.network.same-refusals": Promise(
+        source="design: one port, two transports",
+        says="A refusal arrives as the class that was raised: with its code, message, param, remedy and candidates.",
+    ),
+    "port.network.cursor-after": Promise(
+        source="design: two channels, each enough alone",
+        says="A page of another server can be left after any of its records, and never with a gap.",
+    ),
+    # the token
+    "port.network.kind-asked": Promise(
+        source="design: owner credentials never reach MCP",
+        says="Before the first read the server is asked what the token is, and anything but a client's reads nothing.",
+    ),
+    "port.network.token-stays": Promise(
+        source="design: owner credentials never reach MCP",
+        says="The token goes to that server alone: no redirect is followed, no proxy used, no name printed with it.",
+    ),
+    "port.network.saved-for": Promise(
+        source="authorization contract: credential cache",
+        says="A saved token is sent only to the server that it was saved for.",
+    ),
+    "port.network.address": Promise(
+        source="MCP adapter contract: server",
+        says="An address has TLS unless it is on this machine, no password, query or fragment, and keeps its path.",
+    ),
+    "port.network.commands": Promise(
+        source="design: commands",
+        says="`pdpp mcp` and the reading verbs read from the server that --provider-url or PDPP_PROVIDER_URL names.",
+    ),
+    "port.network.exit-codes": Promise(
+        source="MCP adapter contract: server",
+        says="An owner's token ends them with 77, no token for that server with 78, and no address with 64.",
+    ),
+    # what a server can do wrong
+    "port.network.foreign-shapes": Promise(
+        source="resource server contract: reads",
+        says="Older names, absent members and full documents of other servers are understood as far as they go.",
+    ),
+    "port.network.foreign-refusals": Promise(
+        source="resource server contract: errors",
+        says="What another server refuses is refused here in its words, and a code that we do not know by its status.",
+    ),
+    "port.network.trouble-named": Promise(
+        source="design: messages are for the reader in trouble",
+        says="A server that is away, slow, endless, not JSON or of another shape is named in `source_unavailable`.",
+    ),
+    "port.network.bounded": Promise(
+        source="design: bounded reads",
+        says="One question takes bounded time and memory, whatever the server sends.",
+    ),
+    "port.network.tries": Promise(
+        source="design: bounded reads",
+        says="A question that was not heard, or met a busy server, is asked at most twice more, and never too late.",
+    ),
+}
