@@ -12,6 +12,7 @@ from pdpp_server.model.queries import (
     BlobQuery,
     Condition,
     FetchQuery,
+    Query,
     RecordsQuery,
     SchemaQuery,
     SearchQuery,
@@ -51,18 +52,7 @@ def disclosure(
     )
 
 
-def logged_query(
-    query: SchemaQuery
-    | StreamsQuery
-    | StreamMetadataQuery
-    | SearchQuery
-    | FetchQuery
-    | WindowQuery
-    | RecordsQuery
-    | AggregateQuery
-    | BlobQuery,
-    key: bytes,
-) -> dict[str, Any]:
+def logged_query(query: Query, key: bytes) -> dict[str, Any]:
     """What was asked, with words of the asker's own turned into digests: alike for alike, telling nothing else."""
     said: dict[str, Any]
     match query:
@@ -83,26 +73,9 @@ def logged_query(
         case FetchQuery():
             said = {"fields": query.fields, "expand": [expand.name for expand in query.expand] or None}
         case RecordsQuery():
-            said = {
-                "fields": query.fields,
-                "view": query.view,
-                "filter": _hashed_filter(query.conditions, key),
-                "expand": [expand.name for expand in query.expand] or None,
-                "changes": query.changes_since is not None,
-                "limit": query.limit,
-                "paged": bool(query.cursor),
-            }
+            said = _asked_for_records(query, key)
         case AggregateQuery():
-            said = {
-                "metric": query.metric,
-                "field": query.field,
-                "group_by": query.group_by,
-                "group_by_time": query.group_by_time,
-                "granularity": query.granularity,
-                "time_zone": query.time_zone if query.group_by_time else None,
-                "filter": _hashed_filter(query.conditions, key),
-                "limit": query.limit if query.group_by or query.group_by_time else None,
-            }
+            said = _asked_for_numbers(query, key)
         case BlobQuery():  # its id is a digest of content, and a log outlives what was erased
             said = {"blob_id": _hashed(query.blob_id, key), "headers_only": query.headers_only}
         case WindowQuery():
@@ -110,6 +83,31 @@ def logged_query(
             said["q"] = query.q and _hashed(query.q, key)
     said["connection_id"] = query.connection_id
     return {name: value for name, value in said.items() if value is not None and value is not False}
+
+
+def _asked_for_records(query: RecordsQuery, key: bytes) -> dict[str, Any]:
+    return {
+        "fields": query.fields,
+        "view": query.view,
+        "filter": _hashed_filter(query.conditions, key),
+        "expand": [expand.name for expand in query.expand] or None,
+        "changes": query.changes_since is not None,
+        "limit": query.limit,
+        "paged": bool(query.cursor),
+    }
+
+
+def _asked_for_numbers(query: AggregateQuery, key: bytes) -> dict[str, Any]:
+    return {
+        "metric": query.metric,
+        "field": query.field,
+        "group_by": query.group_by,
+        "group_by_time": query.group_by_time,
+        "granularity": query.granularity,
+        "time_zone": query.time_zone if query.group_by_time else None,
+        "filter": _hashed_filter(query.conditions, key),
+        "limit": query.limit if query.group_by or query.group_by_time else None,
+    }
 
 
 def _hashed_filter(conditions: tuple[Condition, ...], key: bytes) -> list[tuple[str, str, str]] | None:
