@@ -60,3 +60,17 @@ def first_that_fits(ways: Iterable[str], limit: int) -> str:
         if byte_len(way) <= limit:
             return way
     return way
+
+
+def that_fit(sizes: Iterable[int], room: int, for_rest: int) -> tuple[list[int], int]:
+    """The first sizes that fit, one at least, and what is left; `for_rest` stays free where some do not fit."""
+    fitting: list[int] = []
+    for size in sizes:
+        if size > room and fitting:
+            room -= for_rest
+            break
+        fitting.append(size)
+        room -= size
+    while room < 0 and len(fitting) > 1:
+        room += fitting.pop()
+    return fitting, max(0, room)

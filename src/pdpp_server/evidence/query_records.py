@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from pdpp_server.evidence.budget import affordable, first_that_fits
+from pdpp_server.evidence.budget import affordable, first_that_fits, that_fit
 from pdpp_server.evidence.calls import Call, changes_from, fetch_of, read_whole, records_from, schema_of
 from pdpp_server.evidence.expansions import expanded_ways
 from pdpp_server.evidence.handles import mint
@@ -61,7 +61,8 @@ def records_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> Records
     for_rest = _PART_BYTES + _rest_bytes(page, asked) if len(handles) > 1 else 0
     first = _least_line_bytes(page.records[0], handles[0])
     remarks = [line for line in affordable(warning_lines(page.warnings), room - for_rest - first) if line]
-    sizes, spare = _least_lines(page.records, handles, room - sum(byte_len(one) + 1 for one in remarks), for_rest)
+    least = (_least_line_bytes(entry, handle) for entry, handle in zip(page.records, handles, strict=True))
+    sizes, spare = that_fit(least, room - sum(byte_len(one) + 1 for one in remarks), for_rest)
     shown = len(sizes)
     if shown < len(handles):
         ahead = [
@@ -238,21 +239,6 @@ def _about_bytes(record: Record) -> int:
     if len(record.data) > _LEAST_BYTES // 8 or record.expanded:
         return _LEAST_BYTES
     return 2 + sum(byte_len(name) + len(str(value)) + 6 for name, value in record.data.items())
-
-
-def _least_lines(entries: Sequence[Entry], handles: Sequence[str], room: int, for_rest: int) -> tuple[list[int], int]:
-    """The sizes of the lines that fit, one at least, and what is left; `for_rest` stays free where some do not fit."""
-    sizes: list[int] = []
-    for entry, handle in zip(entries, handles, strict=True):
-        size = _least_line_bytes(entry, handle)
-        if size > room and sizes:
-            room -= for_rest
-            break
-        sizes.append(size)
-        room -= size
-    while room < 0 and len(sizes) > 1:
-        room += sizes.pop()
-    return sizes, max(0, room)
 
 
 def _line(entry: Entry, handle: str, room: int) -> Line:

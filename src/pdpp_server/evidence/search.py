@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import NamedTuple
 
-from pdpp_server.evidence.budget import affordable, first_that_fits
+from pdpp_server.evidence.budget import affordable, first_that_fits, that_fit
 from pdpp_server.evidence.calls import Call, fetch_of, read_at, schema_of, search_from
 from pdpp_server.evidence.text import (
     CUT,
@@ -53,7 +53,8 @@ def search_text(page: SearchPage, query: SearchQuery, ids: Sequence[str], rest: 
     room = SEARCH_BYTES - byte_len(_head_text(page, query, ids[0], len(hits))) - _least_bytes(calls)
     for_rest = _rest_bytes(hits)
     remarks = _affordable_remarks(page, room - for_rest - _least_row_bytes(hits[0], ids[0]))
-    sizes, spare = _least_rows(hits, ids, room - sum(byte_len(remark) + 1 for remark in remarks), for_rest)
+    least = (_least_row_bytes(hit, id) for hit, id in zip(hits, ids, strict=True))
+    sizes, spare = that_fit(least, room - sum(byte_len(remark) + 1 for remark in remarks), for_rest)
     shown = len(sizes)
     if shown < len(hits):
         calls.insert(0, _rest_ways(query, shown, hits[shown - 1].cursor or rest, for_rest))
@@ -72,21 +73,6 @@ def search_text(page: SearchPage, query: SearchQuery, ids: Sequence[str], rest: 
 def _affordable_remarks(page: SearchPage, limit: int) -> list[str]:
     remarks = (*_recall_lines(page.recall), *warning_lines(page.warnings), *_source_lines(page))
     return [remark for remark in affordable(remarks, limit) if remark]
-
-
-def _least_rows(hits: Sequence[Hit], ids: Sequence[str], room: int, for_rest: int) -> tuple[list[int], int]:
-    """The sizes of the hits that fit, one at least, and what is left; `for_rest` stays free where some do not fit."""
-    sizes: list[int] = []
-    for hit, id in zip(hits, ids, strict=True):
-        size = _least_row_bytes(hit, id)
-        if size > room and sizes:
-            room -= for_rest
-            break
-        sizes.append(size)
-        room -= size
-    while room < 0 and len(sizes) > 1:
-        room += sizes.pop()
-    return sizes, max(0, room)
 
 
 def search_next(page: SearchPage, query: SearchQuery, ids: Sequence[str]) -> tuple[Call, ...]:
