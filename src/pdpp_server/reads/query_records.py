@@ -22,8 +22,7 @@ _SALT_BYTES = 8  # the clock counts what is hidden too, so two marks of one mome
 def serve(services: Services, call: Call, query: RecordsQuery) -> RecordPage:
     with services.reading(call, "query_records") as read:
         permitted = read.permit(query)
-        session = _session(read, permitted)
-        page = _page(read, permitted) if session is None else _changes(read, permitted, session)
+        page = _changes(read, permitted) if _is_feed(query) else _page(read, permitted)
         read.disclose(permitted, _disclosed(page))
         return page
 
@@ -47,16 +46,33 @@ def _page(read: Read, permitted: Permitted[RecordsQuery]) -> RecordPage:
 # Changes ----------------------------------------------------------------------------------------------------------
 
 
-def _session(read: Read, permitted: Permitted[RecordsQuery]) -> Session | None:
-    """The session that a bookmark opens or a cursor continues; None where the query is for a page."""
-    query = permitted.query
+def _is_feed(query: RecordsQuery) -> bool:
+    return query.changes_since is not None or (query.cursor is not None and is_of("changes", query.cursor))
+
+
+def _changes(read: Read, permitted: Permitted[RecordsQuery]) -> RecordPage:
+    bound_to = binding(permitted, permitted.query.stream)
+    session = _session(read, permitted.query, bound_to)
+    changed = changes(read.store, permitted, session, permitted.query.limit)
+
+    def cursor_after(index: int) -> str:
+        after = session._replace(after=changed.changes[index].version)
+        return _salted(read, "changes", _SESSION.pack(*after), bound_to)
+
+    next_cursor = cursor_after(-1) if changed.has_more else None
+    bookmark = None if changed.has_more else _salted(read, "bookmark", _VERSION.pack(session.horizon), bound_to)
+    entries = tuple([change.entry for change in changed.changes])
+    return RecordPage(entries, next_cursor, next_changes_since=bookmark, cursor_after=cursor_after)
+
+
+def _session(read: Read, query: RecordsQuery, bound_to: bytes) -> Session:
+    """The session that a bookmark opens or a cursor continues."""
     if query.changes_since == BEGINNING:
         return open_session(read.store, 0)
     if query.changes_since is not None:
-        return open_session(read.store, _bookmarked(read, permitted, query.changes_since))
-    if query.cursor is None or not is_of("changes", query.cursor):
-        return None
-    packed = read.seal.open("changes", query.cursor, bound_to=_feed(permitted))
+        return open_session(read.store, _bookmarked(read, query.changes_since, bound_to))
+    assert query.cursor is not None
+    packed = read.seal.open("changes", query.cursor, bound_to=bound_to)
     _require_plain(query)
     return Session(*_SESSION.unpack_from(packed))
 
@@ -69,9 +85,9 @@ def _require_plain(query: RecordsQuery) -> None:
             raise InvalidRequest(f"A change feed takes no {param}.", param=param)
 
 
-def _bookmarked(read: Read, permitted: Permitted[RecordsQuery], bookmark: str) -> int:
+def _bookmarked(read: Read, bookmark: str, bound_to: bytes) -> int:
     try:
-        return _VERSION.unpack_from(read.seal.open("bookmark", bookmark, bound_to=_feed(permitted)))[0]
+        return _VERSION.unpack_from(read.seal.open("bookmark", bookmark, bound_to=bound_to))[0]
     except InvalidCursor:
         raise InvalidCursor(
             "changes_since is `beginning`, or a `next_changes_since` of this feed under this grant.",
@@ -80,26 +96,8 @@ def _bookmarked(read: Read, permitted: Permitted[RecordsQuery], bookmark: str) -
         ) from None
 
 
-def _changes(read: Read, permitted: Permitted[RecordsQuery], session: Session) -> RecordPage:
-    changed = changes(read.store, permitted, session, permitted.query.limit)
-    bound_to = _feed(permitted)
-
-    def cursor_after(index: int) -> str:
-        after = session._replace(after=changed.changes[index].version)
-        return _salted(read, "changes", _SESSION.pack(*after), bound_to)
-
-    next_cursor = cursor_after(-1) if changed.has_more else None
-    bookmark = None if changed.has_more else _salted(read, "bookmark", _VERSION.pack(session.horizon), bound_to)
-    entries = tuple(change.entry for change in changed.changes)
-    return RecordPage(entries, next_cursor, next_changes_since=bookmark, cursor_after=cursor_after)
-
-
 def _salted(read: Read, kind: Kind, packed: bytes, bound_to: bytes) -> str:
     return read.seal.seal(kind, packed + secrets.token_bytes(_SALT_BYTES), bound_to=bound_to)
-
-
-def _feed(permitted: Permitted[RecordsQuery]) -> bytes:
-    return binding(permitted, permitted.query.stream)
 
 
 # The log ----------------------------------------------------------------------------------------------------------

@@ -157,11 +157,12 @@ class _Walk:
 
     def _present(self, forwards: bool) -> Iterator[tuple[int, Record | Tombstone | None]]:
         statements = _PRESENT_IN_RANGE if self._scope.resources is None else _PRESENT_OF_KEYS
+        scope, shown = self._scope, self._showing.shown
         for version, key, revised, at, emitted_at, text in self._rows(statements[forwards]):
             if revised:
                 yield version, self._entry(version, key)
-            elif text is not None and shows(self._scope, key, at):
-                yield version, self._record(key, emitted_at, text)
+            elif text is not None and shows(scope, key, at):
+                yield version, shown(key, orjson.loads(text), emitted_at)
 
     def _past(self, forwards: bool) -> Iterator[tuple[int, Record | Tombstone | None]]:
         statements = _PAST_ANYWHERE if self._scope.resources is None else _PAST_OF_KEYS
@@ -194,7 +195,7 @@ class _Walk:
             return None
         told = states[first]
         if states[-1].data is not None and looks[-1] is not None:
-            return self._record(key, told.emitted_at, states[-1].data)
+            return self._showing.shown(key, orjson.loads(states[-1].data), told.emitted_at)
         name = RecordId(self._reach.origin.connection_id, self._scope.stream.name, key)
         return Tombstone(name, self._reach.origin, told.emitted_at, told.deleted_at or told.emitted_at)
 
@@ -203,9 +204,6 @@ class _Walk:
         if not state.live or not shows(self._scope, key, state.at):
             return None
         return _UNKNOWN if state.data is None else projected(self._scope.fields, orjson.loads(state.data))
-
-    def _record(self, key: str, emitted_at: str, text: str) -> Record:
-        return self._showing.shown(key, orjson.loads(text), emitted_at)
 
 
 _UNKNOWN = b""  # the look of what was visible and is erased: no projection is empty
