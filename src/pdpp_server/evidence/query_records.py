@@ -326,8 +326,7 @@ def fitted(page: RecordPage, chars: int, *, fields: int | None = None, related: 
         if len(kept) < len(record.data):
             omitted[handle] = len(record.data) - len(kept)
         groups: Mapping[str, Expanded] = {} if related == 0 else record.expanded
-        return replace(
-            record,
+        return record._replace(
             origin=_shown(record.origin),
             data={name: value for name, (value, _) in made.items()},
             expanded={name: expansion(group) for name, group in groups.items()},

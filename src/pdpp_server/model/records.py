@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pdpp_server.model.sources import Origin
@@ -13,8 +14,7 @@ class RecordId(NamedTuple):
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """One record as its reader may see it: `data` holds granted fields only."""
 
     id: RecordId
@@ -23,7 +23,7 @@ class Record:
     emitted_at: str
     authored_at: str | None = None
     roles: Mapping[str, str] | None = None  # declared roles of the fields in `data`; None where nobody said
-    expanded: "Mapping[str, Expanded]" = field(default_factory=dict[str, "Expanded"])
+    expanded: "Mapping[str, Expanded]" = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)

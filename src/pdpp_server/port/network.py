@@ -125,8 +125,8 @@ def _placed(found: Found, connection_id: str | None) -> Found:
     """What a server leaves out because it was asked for: the connection."""
     if found.id.connection_id or connection_id is None:
         return found
-    origin = replace(found.origin, connection_id=connection_id)
-    return replace(found, id=_placed_id(found.id, connection_id), origin=origin)
+    origin, id = replace(found.origin, connection_id=connection_id), _placed_id(found.id, connection_id)
+    return found._replace(id=id, origin=origin) if isinstance(found, Record) else replace(found, id=id, origin=origin)
 
 
 def _placed_id(id: RecordId, connection_id: str | None) -> RecordId:

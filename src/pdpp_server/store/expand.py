@@ -1,7 +1,6 @@
 """Related records: of the same connection, under the limits of their own stream."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import orjson
 
@@ -33,8 +32,7 @@ def expanded(
         for reach in reaches(reading.connection, reading.layout, each.scope)
     }
     return [
-        replace(
-            record,
+        record._replace(
             expanded={
                 each.relationship.name: _expanded(
                     reading, each, reached.get((each.relationship.name, record.id.connection_id)), row

@@ -244,7 +244,7 @@ def test_the_structured_form_spends_its_room() -> None:
 def test_the_only_record_of_a_page_is_shown_however_long_it_is() -> None:
     related = tuple(record(f"r{n}" + "k" * 400, {"text": "word " * 99}) for n in range(60))
     data = {f"field_number_{n}": n for n in range(1500)}
-    long = replace(record("m1", data), expanded={"replies": Expanded(related), "thread": Expanded(related[:1], False)})
+    long = record("m1", data)._replace(expanded={"replies": Expanded(related), "thread": Expanded(related[:1], False)})
 
     result = ask(FakeReader((long,)), expand=["replies", "thread"])
 
@@ -260,8 +260,8 @@ def test_the_only_record_of_a_page_is_shown_however_long_it_is() -> None:
 
 def test_related_records_are_named_in_the_text_and_whole_in_the_structure() -> None:
     related = (record("r1", {"text": "Yes"}), record("r2", {"text": "No " * 20_000}))
-    first = replace(record("m1", {"id": "m1"}), expanded={"replies": Expanded(related, has_more=True)})
-    second = replace(record("m2", {"id": "m2"}), expanded={"thread": Expanded((), is_list=False)})
+    first = record("m1", {"id": "m1"})._replace(expanded={"replies": Expanded(related, has_more=True)})
+    second = record("m2", {"id": "m2"})._replace(expanded={"thread": Expanded((), is_list=False)})
 
     result = ask(FakeReader((first, second)), expand=["replies"])
 
@@ -320,7 +320,7 @@ def test_nothing_is_said_plainly_with_a_next_step(arguments: dict[str, Any], sai
 
 def test_only_times_that_fall_are_called_newest_first() -> None:
     later, earlier = record("m1", {"id": "m1"}), record("m2", {"id": "m2"}, HOME)
-    earlier = replace(earlier, authored_at="2026-04-01T09:12:00+02:00")
+    earlier = earlier._replace(authored_at="2026-04-01T09:12:00+02:00")
 
     assert "newest first" in ask(FakeReader((later, earlier))).text
     assert "newest first" not in ask(FakeReader((earlier, later))).text

@@ -1,6 +1,5 @@
 """Ranges, digests and references of blobs, as they are written on the wire."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -61,7 +60,7 @@ def test_a_reference_gets_its_address_on_the_way_out_and_loses_it_on_the_way_in(
 
 def test_of_a_server_that_declares_no_roles_only_the_kept_name_refers_to_blobs() -> None:
     addressed = {**REF, "fetch_url": "https://elsewhere.example/x"}
-    body = encode_record(replace(record({}), data={"blob_ref": addressed, "photo": addressed}))
+    body = encode_record(record({})._replace(data={"blob_ref": addressed, "photo": addressed}))
 
     assert decode_record(body).data == {"blob_ref": REF, "photo": addressed}
 
