@@ -262,9 +262,6 @@ class _Run:
         for path in files.plain_files(self.home / folder):
             yield path, self._name(path)
 
-    def _listed_before(self, folder: str) -> Iterator[tuple[str, KeptFile]]:
-        yield from ((name, kept) for name, kept in self.before.files.items() if name.startswith(f"{folder}/"))
-
     def _name(self, path: Path) -> str:
         return path.relative_to(self.home).as_posix()
 

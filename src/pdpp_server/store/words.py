@@ -10,7 +10,6 @@ import apsw
 
 # Scripts written without spaces: each character becomes a word of its own, so that any run of them can be found.
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_APART = re.compile(rf"\s|{_UNSPACED.pattern}")
 _BREAK = re.compile(rf"[\s!-/:-@\[-`{{-~]|{_UNSPACED.pattern}")
 _QUERY_PART = re.compile(r'(?P<minus>-?)(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))')
 # Words that carry no topic. They are left out of a query that has others, and found when it has none.
