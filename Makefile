@@ -5,9 +5,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
+# MCP clients of other makers, for the tests: docs/decisions/0017-real-clients-in-the-tests.md
+NODE := tests/node
+NODE_STAMP := $(NODE)/node_modules/.installed
+
 # Modules that write files kept in the tree. `make fix` runs each as `python -m MODULE`, and `make check` as
 # `python -m MODULE --check`, which must fail when the file on disk is not what the module would write.
-GENERATORS := pdpp_server.mcp.generate
+GENERATORS := pdpp_server.mcp.generate tools.openspec
 
 # Written whole by tools/promises.py.
 PROMISES := docs/reference/promises.md
@@ -16,7 +20,7 @@ PROMISES := docs/reference/promises.md
 PAGES := $(shell grep -rl --include='*.md' '\[\[\[cog' README.md AGENTS.md docs 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench soak map slice fix shape wheel requirements
+.PHONY: help setup clients browser demo test check bench soak map slice fix shape wheel mcpb requirements
 
 help:
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{printf "make %-14s%s\n", $$1, $$2}'
@@ -32,10 +36,24 @@ $(STAMP): pyproject.toml requirements/dev.txt requirements/uv.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --offline --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
 
+clients: $(NODE_STAMP)  ## install the pinned MCP clients of other makers, which the tests run; needs Node
+
+$(NODE_STAMP): $(NODE)/package.json $(NODE)/package-lock.json $(NODE)/.npmrc
+	@for program in node npm; do command -v $$program >/dev/null || { \
+		echo "$$program is not on the PATH: the tests need Node 20 or newer with npm; install it and try again." >&2; exit 1; }; done
+	@cd $(NODE) && npm ci
+	@touch $(NODE_STAMP)
+
+browser:  ## install Debian's chromium, which the tests of the pages drive, where that can be done; elsewhere say how
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+		&& apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium fonts-dejavu-core >/dev/null; } \
+		|| echo "The tests of the pages need a browser called chromium on the PATH: sudo apt-get install chromium" >&2
+
 demo: setup  ## set up, load a sample life, serve it, and show one agent journey
 	@$(BIN)/pdpp demo
 
-test: setup check  ## set up and run every check, every test and the wheel
+test: setup check clients browser  ## set up and run every check, every test and the wheel
+	$(BIN)/basedpyright --level error --pythonplatform Windows src
 	$(BIN)/pytest -n 2
 	$(BIN)/python -m tools.wheel
 
@@ -70,6 +88,9 @@ fix: setup  ## format, repair what lint can repair, print generated files again
 shape: setup  ## a mirror: median, p90, the five largest files and functions
 	@$(BIN)/python -m tools.shape
 
+mcpb: setup clients  ## pack the bundle for Claude Desktop into dist/
+	$(BIN)/python -m tools.mcpb
+
 wheel: setup  ## build the wheel and try it in a clean environment, outside the tree
 	$(BIN)/python -m tools.wheel
 
@@ -77,5 +98,6 @@ requirements:  ## pin every version again (add U=--upgrade to move them)
 	$(BIN)/uv pip compile $(PIN) requirements/uv.in --output-file requirements/uv.txt
 	$(BIN)/uv pip compile $(PIN) pyproject.toml requirements/dev.in -c requirements/uv.txt --output-file requirements/dev.txt
 	$(BIN)/uv pip compile $(PIN) pyproject.toml -c requirements/dev.txt --output-file requirements/run.txt
+	cd $(NODE) && npm install --package-lock-only && node lock.mjs
 
 PIN := --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url $(U)

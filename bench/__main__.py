@@ -8,8 +8,10 @@ import os
 import sys
 from pathlib import Path
 
-from bench import cases
+from bench import budgets, cases
+from bench.authorizing import authorizing
 from bench.hosted import hosted_fetch
+from bench.importing import importing
 from bench.reads import ingest_while_reading, reads
 from bench.recall import recall
 from bench.world import build
@@ -17,7 +19,10 @@ from bench.world import build
 REACH = {
     "tools_list_bytes": ("<=", 10_000),
     "instructions_bytes": ("<=", 1400),
+    **{key: ("<=", most) for key, most in budgets.REACH.items()},
     "ingest_share": (">=", 0.5),
+    "mbox_share": (">=", 0.25),
+    "reimport_speedup": (">=", 5),
     "search_overhead": ("<=", 6),
     "search_growth": ("<=", 3),
     "stdio_fetch_ratio": ("<=", 8),
@@ -33,8 +38,12 @@ REACH = {
     "window_growth": ("<=", 1.5),
     "months_growth": ("<=", 4),
     "rss_mb": ("<=", 200),
+    "rss_growth_mb": ("<=", 2),
     "hosted_fetch_share": (">=", 0.25),
     "disclosure_log_cost": ("<=", 1.15),
+    "as_discovery_ms_p95": ("<=", 50),
+    "as_register_ms_p95": ("<=", 50),
+    "as_token_ms_p95": ("<=", 50),
 }
 GROWING = ("serve_fetch", "page", "changes", "window", "blob", "months")
 SIZES = [int(size) for size in os.environ.get("BENCH_SIZES", "20000,200000").split(",")]
@@ -43,7 +52,9 @@ SIZES = [int(size) for size in os.environ.get("BENCH_SIZES", "20000,200000").spl
 def measure() -> dict[str, float]:
     numbers: dict[str, float] = {}
     numbers |= _said("tools and instructions", cases.listing())
+    numbers |= _said("the longest answers", budgets.worst_bytes())
     numbers |= _said("ingest, 20,000 records", cases.ingest(20_000))
+    numbers |= _said("an mbox of 4,000 messages", importing(4000))
     grown: dict[str, list[float]] = {}
     for size in SIZES:
         print(f"… a world of {size:,} records", file=sys.stderr)
@@ -65,6 +76,7 @@ def measure() -> dict[str, float]:
                 numbers |= _said("cold start", cases.cold_start(world))
                 numbers |= _said("fetch at /mcp, eight at once", hosted_fetch(world))
                 numbers |= _said("ingest while reading", ingest_while_reading(world))
+                numbers |= _said("a client on its way in", authorizing(world))
         finally:
             world.close()
     numbers |= {f"{name}_growth": times[-1] / times[0] for name, times in grown.items()}

@@ -20,6 +20,7 @@ TITLES = {
     "port": "Port",
     "mcp": "MCP adapter",
     "as": "Authorization server",
+    "con": "Owner pages",
     "imp": "Importers",
     "cli": "Command",
 }
@@ -38,19 +39,24 @@ cog.out(promises.tables())
 """
 
 
-def tables() -> str:
-    """One table for each role, promises in the order they are written, tests in the order of their files."""
-    keepers: defaultdict[str, list[TaggedTest]] = defaultdict(list)
+def keepers() -> defaultdict[str, list[TaggedTest]]:
+    """The tests of each promise, in the order of their files."""
+    tests: defaultdict[str, list[TaggedTest]] = defaultdict(list)
     for test in tagged_tests(ROOT):
         for id in test.ids:
-            keepers[id].append(test)
+            tests[id].append(test)
+    return tests
 
+
+def tables() -> str:
+    """One table for each role, promises in the order they are written."""
+    tests = keepers()
     deferred = sum(promise.deferred is not None for promise in PROMISES.values())
-    kept = sum(promise.deferred is None and bool(keepers[id]) for id, promise in PROMISES.items())
+    kept = sum(promise.deferred is None and bool(tests[id]) for id, promise in PROMISES.items())
     lines = ["", f"{len(PROMISES)} promises: {kept} kept by tests, {deferred} deferred.", ""]
     for role, promises in ROLES.items():
         lines += [f"## {TITLES[role]}", "", "| promise | says | source | state |", "|---|---|---|---|"]
-        lines += [row(id, promise, keepers[id]) for id, promise in promises.items()]
+        lines += [row(id, promise, tests[id]) for id, promise in promises.items()]
         lines.append("")
     return "\n".join(lines) + "\n"
 

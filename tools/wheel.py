@@ -1,11 +1,13 @@
 """`make wheel`: build the wheel, install it in a clean environment, and run it outside of the tree."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import venv
 from pathlib import Path
+from urllib.request import urlopen
 
 from tools.tree import ROOT
 
@@ -15,12 +17,10 @@ DEMO_SECONDS = 120
 
 def run(*command: str | Path, cwd: Path, **environment: str) -> None:
     """Run one step; its output is shown only when it fails."""
-    # Nothing of the workshop may leak into the clean environment.
-    inherited = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "VIRTUAL_ENV"}}
     done = subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
-        env=inherited | environment,
+        env=_inherited() | environment,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -30,6 +30,28 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> None:
     words = " ".join(Path(part).name if part == command[0] else str(part) for part in command)
     if done.returncode:
         sys.exit(f"wheel: `{words}` ended with {done.returncode}\n{done.stdout}\n{done.stderr}")
+
+
+def serve(pdpp: Path, cwd: Path, **environment: str) -> None:
+    """Start the server as a service would, and ask it whether it is well."""
+    command = [str(pdpp), "serve", "--port", "0"]
+    variables = _inherited() | environment | {"PYTHONUNBUFFERED": "1"}
+    out, nowhere = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen(command, cwd=cwd, env=variables, stdout=out, stderr=nowhere, text=True) as server:
+        try:
+            assert server.stdout
+            found = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline())
+            if found is None:
+                sys.exit("wheel: `pdpp serve` did not say where it serves")
+            with urlopen(f"{found[0]}/healthz", timeout=DEMO_SECONDS) as answer:
+                answer.read()
+        finally:
+            server.terminate()
+
+
+def _inherited() -> dict[str, str]:
+    """Nothing of the workshop may leak into the clean environment."""
+    return {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "VIRTUAL_ENV"}}
 
 
 def main() -> None:
@@ -43,6 +65,8 @@ def main() -> None:
         run(UV, "pip", "install", "--python", python, "--require-hashes", "-r", pinned, cwd=there)
         run(UV, "pip", "install", "--python", python, "--no-deps", "--offline", wheel, cwd=there)
         run(pdpp, "--help", cwd=there)
+        run(pdpp.with_name("pdpp-server"), "--version", cwd=there)
+        serve(pdpp, there, PDPP_HOME=str(there / "served"))
         run(pdpp, "demo", cwd=there, DEMO_ONCE="1", PDPP_HOME=str(there / "home"))
         print(f"wheel: {wheel.name}, {wheel.stat().st_size // 1024} kB, installed and tried outside of the tree")
 

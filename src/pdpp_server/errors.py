@@ -52,6 +52,7 @@ class PdppError(Exception):
         self.param = param
         self.candidates = candidates
         self.request_id: str | None = None
+        self.answered: int | None = None  # the HTTP status, where a server elsewhere refused
         if remedy is not None:
             self.remedy = remedy
 
@@ -292,6 +293,7 @@ class FieldNotFound(NotFound):
     """This record has no value in that field."""
 
     code = "field_not_found"
+    remedy = "`fetch` shows the fields of a record."
 
 
 class QueryNotFound(NotFound):
@@ -326,6 +328,13 @@ class AmbiguousSchemaDetail(Conflict):
 
     code = "ambiguous_schema_detail"
     remedy = "Repeat with connection_id."
+
+
+class ApprovalConflict(Conflict):
+    """The owner has decided this already."""
+
+    code = "approval_conflict"
+    remedy = "Ask the client to connect again."
 
 
 class CursorExpired(PdppError):
@@ -381,6 +390,13 @@ class SourceUnavailable(PdppError):
     """The server that holds the data cannot be reached, or does not speak the protocol."""
 
     status, code = 502, "source_unavailable"
+    remedy = "Try again later."
+
+
+class AuthorizationServerUnavailable(PdppError):
+    """The authorization server that knows the token does not answer, so nothing is read."""
+
+    status, code = 503, "authorization_server_unavailable"
     remedy = "Try again later."
 
 

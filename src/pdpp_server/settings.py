@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 _HOST = re.compile(r"[a-z0-9_.-]+|[0-9a-f]*:[0-9a-f]*:[0-9a-f:.]*")
@@ -58,6 +58,10 @@ def _text(value: str) -> str:
     return value
 
 
+def _inbox(value: str) -> Path | bool:
+    return value == "1" if value in {"0", "1"} else _folder(value)
+
+
 def _folder(value: str) -> Path:
     return Path(_text(value)).expanduser()
 
@@ -90,6 +94,17 @@ def _address(value: str) -> str:
 
 def _variable(name: str, takes: str, read: Callable[[str], Any], says: str) -> dict[str, Variable]:
     return {"variable": Variable(name, takes, says, read)}
+
+
+class Introspecting(NamedTuple):
+    """How an authorization server elsewhere is asked about tokens, and what it must say of itself and of us."""
+
+    url: str
+    client: str
+    secret: str
+    issuer: str
+    resource: str
+    cache_seconds: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +200,16 @@ class Settings:
             "How many requests one token may make at once, after a rest.",
         ),
     )
+    inbox: Path | bool = field(
+        default=True,
+        metadata=_variable(
+            "PDPP_INBOX",
+            "0, 1 or a folder",
+            _inbox,
+            "Whether `pdpp serve` imports what is dropped into the folder `inbox` of the home, where there is one; or "
+            "into which folder.",
+        ),
+    )
     provider_url: str | None = field(
         default=None,
         metadata=_variable(
@@ -213,6 +238,92 @@ class Settings:
             "on its way.",
         ),
     )
+
+    introspection_url: str | None = field(
+        default=None,
+        metadata=_variable(
+            "PDPP_INTROSPECTION_URL",
+            "an http(s) address",
+            _address,
+            "Where an authorization server elsewhere is asked about tokens (RFC 7662). This server then issues none; "
+            "clients read by those of that one alone.",
+        ),
+    )
+    introspection_client: str | None = field(
+        default=None,
+        metadata=_variable(
+            "PDPP_INTROSPECTION_CLIENT",
+            "a name",
+            _text,
+            "The name by which that server knows this one: `pdpp owner resource-server NAME` there.",
+        ),
+    )
+    introspection_secret: str | None = field(
+        default=None,
+        repr=False,
+        metadata=_variable(
+            "PDPP_INTROSPECTION_SECRET", "a secret", _text, "The secret that was printed there; better in a file."
+        ),
+    )
+    introspection_secret_file: Path | None = field(
+        default=None,
+        metadata=_variable("PDPP_INTROSPECTION_SECRET_FILE", "a file", _folder, "The file that holds that secret."),
+    )
+    introspection_cache_seconds: int = field(
+        default=0,
+        metadata=_variable(
+            "PDPP_INTROSPECTION_CACHE_SECONDS",
+            "0 to 60",
+            _whole(0, 60),
+            "How long an answer that says yes is kept, and a revocation may stay unseen; 0 asks for every request.",
+        ),
+    )
+    issuer: str | None = field(
+        default=None,
+        metadata=_variable(
+            "PDPP_ISSUER",
+            "an http(s) address",
+            _address,
+            "What that server calls itself: `issuer` in its metadata.",
+        ),
+    )
+
+    @property
+    def authorization_server(self) -> str | None:
+        """The one elsewhere that issues the tokens; None where this server does."""
+        return self.issuer if self.introspection_url else None
+
+    @property
+    def introspecting(self) -> Introspecting | None:
+        """None where this server knows its tokens itself. Raises `InvalidSetting` with the names of what is missing."""
+        if self.introspection_url is None:
+            return None
+        needed = {
+            "PDPP_INTROSPECTION_CLIENT": self.introspection_client,
+            "PDPP_INTROSPECTION_SECRET_FILE": self.introspection_secret or self._secret_of_file(),
+            "PDPP_ISSUER": self.issuer,
+            "PDPP_PUBLIC_URL": self.public_url,
+        }
+        missing = [name for name, value in needed.items() if not value]
+        if missing:
+            raise InvalidSetting(f"With PDPP_INTROSPECTION_URL these are needed too: {', '.join(missing)}.")
+        client, secret, issuer, resource = map(str, needed.values())
+        return Introspecting(self.introspection_url, client, secret, issuer, resource, self.introspection_cache_seconds)
+
+    def _secret_of_file(self) -> str | None:
+        if self.introspection_secret_file is None:
+            return None
+        try:
+            return self.introspection_secret_file.read_text(encoding="utf-8").strip()
+        except (OSError, ValueError):
+            raise InvalidSetting("PDPP_INTROSPECTION_SECRET_FILE must be a file that can be read.") from None
+
+    @property
+    def inbox_folder(self) -> Path | None:
+        """Where exports are dropped; None where nobody looks."""
+        if isinstance(self.inbox, Path):
+            return self.inbox
+        return self.home / "inbox" if self.inbox else None
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "Settings":

@@ -63,8 +63,10 @@ OURS = {
     "invalid_declaration": 400,
     "invalid_authorization_details": 400,
     "conflict": 409,
+    "approval_conflict": 409,
     "range_not_satisfiable": 416,
     "query_timeout": 503,
+    "authorization_server_unavailable": 503,
 }
 # In the protocol's table and in no class: the server has one owner, and no consent of an older shape.
 # `slow_down` belongs to OAuth, `needs_broader_grant` to nobody's server.

@@ -20,11 +20,14 @@ from mcp_types.jsonrpc import JSONRPCError, JSONRPCResponse, jsonrpc_message_ada
 from pdpp_server.errors import AmbiguousConnection, Candidate
 from pdpp_server.mcp import session as ours
 from pdpp_server.mcp.generate import FRONT, front_text
+from pdpp_server.mcp.resources import TEMPLATES
 from pdpp_server.mcp.server import McpServer, decode
 from pdpp_server.mcp.session import Session, load_answers
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.mcp.tool import Tool, ToolResult
+from pdpp_server.model.catalogue import Catalogue
 from tests.requirements import requirement
+from tests.unit.mcp.fakes import FakeReader
 
 MODERN = version.LATEST_MODERN_VERSION
 LISTS = ["tools/list", "resources/list", "resources/templates/list"]
@@ -43,11 +46,13 @@ def answer(_: Any, arguments: Any) -> ToolResult:
 
 
 def session(protocol: str) -> Session:
-    server = McpServer([Tool("look", "Look", "Looks.", {"type": "object"}, {"type": "object"}, answer)])
+    anything: dict[str, Any] = {"type": "object"}
+    reader = FakeReader(catalogue=Catalogue("client", None, (), ()))
+    server = McpServer([Tool(name, "Look", "Looks.", anything, anything, answer) for name in ("look", "fetch")])
     opened = Session(
         load_answers(FRONT.read_bytes()),
         decode=decode,
-        call=lambda name, arguments: server.call(lambda: None, name, arguments),  # pyright: ignore[reportArgumentType]
+        serve=lambda method, params: server.serve(lambda: reader, method, params).result,
     )
     if protocol == MODERN:
         ask(opened, protocol, "server/discover")
@@ -141,10 +146,38 @@ def test_what_a_call_returns_is_described(protocol: str, arguments: dict[str, An
     assert (result.get("resultType") == "complete") == (protocol == MODERN)
 
 
+READ = {"uri": "pdpp://record/c1/notes:n1"}
+COMPLETED = {
+    "ref": {"type": "ref/resource", "uri": TEMPLATES[0].uri},
+    "argument": {"name": "name", "value": ""},
+}
+
+
+@requirement("mcp.resources.advertised")
+@pytest.mark.parametrize("protocol", version.KNOWN_PROTOCOL_VERSIONS)
+@pytest.mark.parametrize(("method", "params"), [("resources/read", READ), ("completion/complete", COMPLETED)])
+def test_what_else_is_live_is_described(protocol: str, method: str, params: dict[str, Any]) -> None:
+    result = assert_described(method, protocol, ask(session(protocol), protocol, method, params))
+
+    assert (result.get("resultType") == "complete") == (protocol == MODERN)
+    assert result.get("cacheScope", "private") == "private"
+
+
+@pytest.mark.parametrize("protocol", version.KNOWN_PROTOCOL_VERSIONS)
+def test_a_resource_that_is_not_there_has_the_code_of_its_era(protocol: str) -> None:
+    reply = ask(session(protocol), protocol, "resources/read", {"uri": "file:///etc/passwd"})
+
+    assert isinstance(reply, JSONRPCError)
+    assert reply.error.code == (-32602 if protocol == MODERN else -32002)
+    assert reply.error.data["uri"] == "file:///etc/passwd"
+
+
 @pytest.mark.parametrize("protocol", version.KNOWN_PROTOCOL_VERSIONS)
 @pytest.mark.parametrize(
     ("method", "params", "code"),
     [
+        ("completion/complete", {**COMPLETED, "argument": {"name": "other", "value": ""}}, -32602),
+        ("completion/complete", {**COMPLETED, "ref": {"type": "ref/prompt", "name": "x"}}, -32602),
         ("tools/call", {"name": "nothing"}, -32602),
         ("tools/call", {"name": "look", "arguments": {"break": 1}}, -32603),
         ("prompts/list", {}, -32601),

@@ -66,8 +66,9 @@ def test_names_are_given_once_and_only_to_what_is_used() -> None:
 
 @requirement("rs.openapi.document")
 def test_every_refusal_of_the_server_is_documented_somewhere() -> None:
-    """Those of tools, of the command and of importing, and categories that only group others, are not."""
+    """Those of tools, of pages, of the command and of importing, and categories that only group others, are not."""
     elsewhere = {
+        "approval_conflict",
         "conflict",
         "conflicting_connection_id",
         "invalid_authorization_details",

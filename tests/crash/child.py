@@ -24,6 +24,7 @@ from pdpp_server.reads.services import open_services
 from pdpp_server.store.db import Database
 from tests.crash import life
 from tests.crash.killing import BEGIN, COMMIT, DONE, FOLD, INSIDE, OUTSIDE, UNDO
+from tests.importers import toys
 from tests.worlds.chat import DECLARATION
 
 
@@ -87,6 +88,14 @@ def import_(pipe: Pipe, home: Path, file: str, declaration: str) -> None:
     pdpp(home, "import", file, "--declaration", declaration, "--name", life.ACCOUNT)
 
 
+def import_export(pipe: Pipe, home: Path, file: str, declarations: str) -> None:
+    """The same for an export, of a source that is made for tests."""
+    toys.install(Path(declarations))
+    run.BATCH_RECORDS = life.BATCH
+    pdpp(home, "import", file, "--zone", "UTC")
+    pipe.say(DONE)
+
+
 def pdpp(home: Path, *words: str) -> None:
     os.environ["PDPP_HOME"] = str(home)
     assert command._run(words) == 0
@@ -134,7 +143,8 @@ def now() -> datetime:
 
 
 WORK: dict[str, Callable[..., None]] = {
-    "write": write, "import": import_, "remove": remove, "serve": serve, "open": open_, "read": read, "copy": copy,
+    "write": write, "import": import_, "export": import_export, "remove": remove, "serve": serve, "open": open_,
+    "read": read, "copy": copy,
 }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from tests.requirements import (
     activity,
     authorization_server,
     command,
+    console,
     evidence,
     grants,
     importers,
@@ -25,6 +26,7 @@ ROLES: dict[str, dict[str, Promise]] = {
     "port": port.PROMISES,
     "mcp": mcp_adapter.PROMISES,
     "as": authorization_server.PROMISES,
+    "con": console.PROMISES,
     "imp": importers.PROMISES,
     "cli": command.PROMISES,
 }

@@ -1,6 +1,5 @@
 """What the disclosure log promises: no answer without a durable line of what it held."""
 
-from tests.requirements import later
 from tests.requirements.promise import Promise
 
 PROMISES: dict[str, Promise] = {
@@ -58,6 +57,5 @@ PROMISES: dict[str, Promise] = {
     "log.owner.page": Promise(
         source="design: no log line, no record",
         says="The owner reads the same on a page.",
-        deferred=later.PAGES,
     ),
 }

@@ -1,150 +1,228 @@
 """What the authorization server promises: from a selection request to a token bound to a grant."""
 
-from tests.requirements import later
 from tests.requirements.promise import Promise
 
 PROMISES: dict[str, Promise] = {
     "as.metadata.document": Promise(
         source="authorization contract: metadata",
         says="The metadata names every endpoint that is served, and leaves out what is not.",
-        deferred=later.OAUTH,
     ),
     "as.clients.registration": Promise(
         source="authorization contract: clients",
         says="Registration takes the listed members only, and refuses secrets and unknown ones.",
-        deferred=later.OAUTH,
+        diverges="`scope`, `contacts`, `software_id` and `software_version` are taken too, though no list has them: "
+        "widely used clients send them.",
     ),
     "as.clients.no-filled-uris": Promise(
         source="authorization contract: clients",
         says="A client's own addresses are kept as it gave them, and stay absent if it gave none.",
         scenario=("S125",),
         ruling=(39,),
-        deferred=later.OAUTH,
         diverges="Addresses that a client left out are not filled in from the server's own, since that "
         "would mislead the owner.",
     ),
     "as.clients.redirect-match": Promise(
         source="authorization contract: clients",
         says="A redirect address must match exactly, or be loopback and differ in its port only.",
-        deferred=later.OAUTH,
     ),
     "as.clients.metadata-document": Promise(
         source="authorization contract: clients",
         says="A client named by an https address is read from there within bounds and never from a private network.",
-        deferred=later.OAUTH,
     ),
     "as.selection.checked": Promise(
         source="authorization contract: selection request",
         says="A selection is checked against one declaration and refused with `invalid_authorization_details`.",
-        deferred=later.OAUTH,
     ),
     "as.selection.connection-chosen": Promise(
         source="authorization contract: selection request",
         says="Where several connections are eligible the owner chooses, and none is added in silence.",
-        deferred=later.CONSENT,
     ),
     "as.par.resumed": Promise(
         source="authorization contract: selection request",
         says="A pushed request is resumed by `client_id` and `request_uri` at the authorization endpoint.",
         ruling=(16,),
-        deferred=later.OAUTH,
     ),
     "as.authorize.pkce": Promise(
         source="authorization contract: authorization code",
         says="Only code with S256 is accepted, and errors go to the validated redirect address.",
-        deferred=later.OAUTH,
     ),
     "as.codes.single-use": Promise(
         source="authorization contract: authorization code",
         says="A code redeemed twice gives `invalid_grant` and no second token.",
-        deferred=later.OAUTH,
     ),
     "as.consent.review": Promise(
         source="authorization contract: consent",
         says="An approval binds exactly what was reviewed, and a stale review or a second decision is refused.",
-        deferred=later.CONSENT,
     ),
     "as.consent.voices": Promise(
         source="authorization contract: consent",
         says="The page keeps apart who asks, what is enforced, what is policy, and what the client claims.",
-        deferred=later.CONSENT,
     ),
     "as.consent.owner-signed-in": Promise(
         source="authorization contract: consent",
         says="No consent is given without the owner's login.",
-        deferred=later.CONSENT,
     ),
     "as.consent.approve-again": Promise(
         source="authorization contract: consent",
         says="Approving the same selection again takes one click.",
         ruling=(14,),
-        deferred=later.CONSENT,
     ),
     "as.tokens.lifetime": Promise(
         source="authorization contract: token endpoint",
         says="Every access token of a flow lives one hour.",
         ruling=(14,),
-        deferred=later.OAUTH,
     ),
     "as.tokens.rotation": Promise(
         source="authorization contract: token endpoint",
         says="A refresh token used twice revokes its family and asks for fresh authorization.",
         ruling=(14,),
-        deferred=later.OAUTH,
     ),
     "as.tokens.audience": Promise(
         source="authorization contract: token endpoint",
         says="A token is bound to the resource that was asked for.",
         ruling=(15,),
-        deferred=later.OAUTH,
+    ),
+    "as.tokens.elsewhere": Promise(
+        source="authorization contract: introspection",
+        says="A client can ask for a token for a resource server that has an address of its own; it is good there and "
+        "nowhere else, and no other server is told of it.",
+        ruling=(15,),
     ),
     "as.tokens.not-cached": Promise(
         source="authorization contract: token endpoint",
         says="Token answers carry no-store.",
-        deferred=later.OAUTH,
     ),
     "as.device.single-use": Promise(
         source="authorization contract: device flow",
         says="An approved device code is redeemed once.",
-        deferred=later.OAUTH,
     ),
     "as.introspection.one-answer": Promise(
         source="authorization contract: introspection",
         says="One authenticated introspection says all rights once, and any mismatch counts as inactive.",
-        deferred=later.OAUTH,
     ),
     "as.revocation.immediate": Promise(
         source="authorization contract: revocation and expiry",
         says="The owner or the bound client revokes a grant, twice without harm, with effect at once.",
-        deferred=later.OAUTH,
     ),
     "as.packages.revocation": Promise(
         source="authorization contract: packages",
         says="Revoking a package revokes each child, and revoking a child removes only its source.",
-        deferred=later.PACKAGES,
+    ),
+    "as.metadata.challenge": Promise(
+        source="authorization contract: hosted /mcp authentication",
+        says="A 401 names the metadata of the very endpoint, the scope to ask for and an icon, and the body says the "
+        "same address.",
+    ),
+    "as.metadata.ended": Promise(
+        source="how clients do OAuth",
+        says="A refusal because the grant ended has a challenge that leads clients back to the owner.",
+    ),
+    "as.metadata.as-typed": Promise(
+        source="how clients do OAuth",
+        says="The MCP endpoint and its documents are there with and without a slash at the end, and `resource` is the "
+        "address as it was typed.",
+    ),
+    "as.metadata.browsers": Promise(
+        source="how clients do OAuth",
+        says="Pages of hosts that the server is known by may read discovery, registration, token and MCP answers, and "
+        "no other page may read any answer.",
+    ),
+    "as.clients.unknown": Promise(
+        source="how clients do OAuth",
+        says="An unknown client gets `invalid_client`, with 401 at the token endpoint, and is never redirected.",
+    ),
+    "as.clients.registration-rate": Promise(
+        source="authorization contract: clients",
+        says="One address registers at most 120 clients in ten minutes, then 429 `slow_down` says when to try again.",
+    ),
+    "as.clients.document-changed": Promise(
+        source="authorization contract: clients",
+        says="When the document of a client names other redirect addresses or keys, its grants end.",
+    ),
+    "as.flows.bounded": Promise(
+        source="authorization contract: clients",
+        says="Nobody fills the owner's desk: asks are limited for each address and in all.",
+    ),
+    "as.flows.forgotten": Promise(
+        source="authorization contract: authorization code",
+        says="Asks, codes and tokens that ended are forgotten, and so are clients to whom nothing was given.",
+    ),
+    "as.tokens.json-body": Promise(
+        source="authorization contract: endpoints",
+        says="OAuth endpoints take forms and JSON, and refuse a parameter given twice.",
+    ),
+    "as.tokens.single-use-grant": Promise(
+        source="authorization contract: grant object",
+        says="A single-use grant is consumed with its first token and never refreshed.",
+    ),
+    "as.tokens.digests": Promise(
+        source="authorization contract: token endpoint",
+        says="Of codes, access tokens and refresh tokens only digests are stored.",
+    ),
+    "as.consent.only-narrower": Promise(
+        source="authorization contract: consent",
+        says="The owner can narrow what was asked in every direction and widen it in none.",
+    ),
+    "as.consent.ai-training": Promise(
+        source="authorization contract: consent",
+        says="A purpose of training models needs an affirmation of its own.",
+    ),
+    "as.consent.preview": Promise(
+        source="authorization contract: consent",
+        says="Before deciding the owner sees what the client would see; that is logged and leaves nothing else behind.",
+    ),
+    "as.packages.one-token": Promise(
+        source="authorization contract: packages",
+        says="Several sources make one package with a child grant each and one token that is heard at the MCP "
+        "endpoint only.",
+    ),
+    "as.device.polling": Promise(
+        source="authorization contract: device flow",
+        says="A device that polls too fast, is denied, or comes too late is told which.",
+    ),
+    "as.device.user-codes": Promise(
+        source="authorization contract: device flow",
+        says="User codes are short, forgive how they are typed, and cannot be guessed by trying.",
+    ),
+    "as.tokens.revoked-by-client": Promise(
+        source="RFC 7009",
+        says="A client ends its own tokens, with a refresh token the whole family; others' tokens it cannot.",
     ),
     "as.connect.flow": Promise(
         source="authorization contract: connect",
         says="The connect command ends with a scoped token in a private file that the adapter uses.",
-        deferred=later.OAUTH,
+    ),
+    "as.connect.believes-nobody": Promise(
+        source="authorization contract: connect",
+        says="A server that speaks of another address, issuer, request or kind of token leaves nothing behind.",
+    ),
+    "as.connect.renewed": Promise(
+        source="authorization contract: connect",
+        says="A saved credential is renewed by itself, by one process at a time, and saved before it is used.",
+        ruling=(14,),
+    ),
+    "as.connect.client-files": Promise(
+        source="how clients do OAuth",
+        says="A client's own file gets exactly its form of entry and loses nothing else, and removing undoes it.",
+    ),
+    "as.connect.hosted": Promise(
+        source="how clients do OAuth",
+        says="A client that runs elsewhere is given no address that it cannot reach.",
     ),
     "as.setup.one-path": Promise(
         source="design: commands",
         says="Setup pages and documents show one recommended path first, without profiles, event tools or owner "
         "tokens.",
         scenario=("S096",),
-        deferred=later.PAGES,
     ),
     "as.setup.page": Promise(
         source="design: commands",
         says="The setup page shows the resolved /mcp address first, then the lines for each client.",
         scenario=("S123",),
-        deferred=later.PAGES,
     ),
     "as.setup.no-owner-bearer": Promise(
         source="design: owner credentials never reach MCP",
         says="The setup page never asks for owner tokens, token variables or profiles.",
         scenario=("S124",),
-        deferred=later.PAGES,
     ),
 }

@@ -26,7 +26,7 @@ PROMISES: dict[str, Promise] = {
     ),
     "cli.readme.commands": Promise(
         source="design: commands",
-        says="Every command of the README works as it is written, and every verb that it names exists.",
+        says="The commands for scripts work as they are written, and every verb that the README names exists.",
     ),
     # import and sources
     "cli.import.counts": Promise(
@@ -139,6 +139,19 @@ PROMISES: dict[str, Promise] = {
         says="The sample is hard on purpose: shared ids, several scripts and zones, a long text, and one that gives "
         "orders.",
     ),
+    "cli.demo.same-bytes": Promise(
+        source="design: commands",
+        says="The exports of the sample life can be written into a folder, and are the same bytes on every run.",
+    ),
+    "cli.demo.imports": Promise(
+        source="design: commands",
+        says="The sample life is about 20,000 records of nine accounts; what cannot be read was meant to be so, and a "
+        "second import reads nothing again.",
+    ),
+    "cli.demo.orders": Promise(
+        source="design: untrusted content stays content",
+        says="The mail of the sample that gives orders forges nothing in what an agent finds and fetches.",
+    ),
     # safety of data
     "cli.backup.incremental": Promise(
         source="design: commands",
@@ -206,5 +219,54 @@ PROMISES: dict[str, Promise] = {
     "cli.doctor.repair": Promise(
         source="design: commands",
         says="What the doctor says it mends is well afterwards, and no record, grant or log line was touched.",
+    ),
+    "cli.doctor.credentials": Promise(
+        source="design: commands",
+        says="A saved client that cannot read is named with the reason: unreadable, ended, its grant ended, a token "
+        "that is unknown here, or an owner's by mistake.",
+    ),
+    "cli.doctor.password": Promise(
+        source="design: commands",
+        says="A server that others can reach without a password being set is a fault; elsewhere it is only said.",
+    ),
+    "cli.doctor.address": Promise(
+        source="clients: OAuth as clients do it",
+        says="The public address is asked as a client asks it, and each way to fail is told from the others.",
+    ),
+    "cli.doctor.inbox": Promise(
+        source="design: commands",
+        says="An inbox that is no folder or cannot be written, and exports that were refused, are named.",
+    ),
+    "cli.doctor.client-files": Promise(
+        source="clients: ways in",
+        says="An entry of ours in a client's own file that leads nowhere is named with the file, which is not changed.",
+    ),
+    "cli.install.names": Promise(
+        source="clients: ways in",
+        says="The package brings the command under its own name too, and every file that states the version agrees.",
+    ),
+    "cli.install.registry": Promise(
+        source="clients: ways in, MCP registry",
+        says="The entry in server.json is as the registry demands, and the README carries its name.",
+    ),
+    "cli.install.bundle": Promise(
+        source="clients: ways in, Claude Desktop",
+        says="The bundle is accepted by its makers' tool, and what it starts answers with the package inside of it.",
+    ),
+    "cli.install.deploy": Promise(
+        source="design: processes",
+        says="The unit is accepted by systemd where it can be asked, and what the image is built from is in the tree.",
+    ),
+    "cli.install.platforms": Promise(
+        source="clients: ways in, Windows",
+        says="What only some systems have is imported and called behind a question for the system.",
+    ),
+    "cli.docs.names": Promise(
+        source="house: docs",
+        says="Every variable, verb and file that the pages and the deployment files name exists.",
+    ),
+    "cli.tutorial.commands": Promise(
+        source="design: commands",
+        says="Every command of the tutorial, run in order on an empty machine, shows what its page says.",
     ),
 }

@@ -121,6 +121,26 @@ PROMISES: dict[str, Promise] = {
         source="design: untrusted content stays content",
         says="Descriptions, instructions and error messages never hold text of a record.",
     ),
+    "ev.injection.tools": Promise(
+        source="design: untrusted content stays content",
+        says="Whatever strangers wrote, in any place of a record, stands in no answer of a tool outside of quotes.",
+    ),
+    "ev.injection.nothing-hidden": Promise(
+        source="design: untrusted content stays content",
+        says="What was escaped can still be read: a quoted value decodes to exactly what was written.",
+    ),
+    "ev.injection.refusals": Promise(
+        source="design: untrusted content stays content",
+        says="An argument that was copied from a record adds no line to the refusal that repeats it.",
+    ),
+    "ev.injection.terminal": Promise(
+        source="design: untrusted content stays content",
+        says="No verb prints a control, bidirectional or zero-width character of a record, not even as JSON.",
+    ),
+    "ev.budgets.hostile-worlds": Promise(
+        source="design: numbers",
+        says="Every tool keeps its bytes in both channels over worlds made to break them, and shows a whole item.",
+    ),
     # titles, times, addresses
     "ev.titles.declared-role": Promise(
         source="design: evidence is proven",

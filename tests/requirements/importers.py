@@ -1,6 +1,5 @@
 """What importing promises: a file that the owner has becomes records, and nothing is lost in silence."""
 
-from tests.requirements import later
 from tests.requirements.promise import Promise
 
 PROMISES: dict[str, Promise] = {
@@ -27,15 +26,187 @@ PROMISES: dict[str, Promise] = {
     "imp.files.recognised": Promise(
         source="design: commands",
         says="An export is recognised by its content, and what was found is shown before it is imported.",
-        deferred=later.IMPORTERS,
     ),
     "imp.files.expected-records": Promise(
         source="design: commands",
         says="Each importer turns its sample file into exactly the records that stand beside it.",
-        deferred=later.IMPORTERS,
+    ),
+    "imp.files.same-everywhere": Promise(
+        source="design: commands",
+        says="A file, a folder and a zip are read alike: the same names in the same order, without litter and links.",
+    ),
+    "imp.files.progress": Promise(
+        source="design: commands", says="Every byte that an importer reads is counted, so that its progress shows."
+    ),
+    "imp.files.unsafe-zip": Promise(
+        source="design: commands",
+        says="A zip with a member that no export has (a path that leads out, a link, a secret, a bomb) is refused by "
+        "its name before anything of it is read.",
+    ),
+    "imp.files.damaged": Promise(
+        source="design: commands", says="A file that is cut off or damaged is named, and what else is whole is kept."
+    ),
+    "imp.files.again": Promise(
+        source="design: commands",
+        says="Importing the same export again stores nothing twice and changes no rejection; read to its end once, it "
+        "is not read again unless the owner says so.",
+    ),
+    "imp.files.goes-on": Promise(
+        source="design: commands",
+        says="An import that was stopped, killed or out of room is run again and ends with the same database.",
+    ),
+    "imp.files.rejected": Promise(
+        source="record model: ingest",
+        says="What cannot be read is counted and listed with place and reason, and stops nothing else.",
+    ),
+    "imp.files.wrong-kind": Promise(
+        source="design: commands",
+        says="What no importer knows, and what two importers claim, is said with what was looked for and what to do.",
+    ),
+    "imp.files.attachments": Promise(
+        source="record model: ingest", says="Bytes that belong to a record become a blob that the record refers to."
+    ),
+    "imp.files.big": Promise(
+        source="design: commands", says="An import holds a bounded part of an export in memory, however large it is."
+    ),
+    "imp.files.garbage": Promise(
+        source="design: commands",
+        says="Files of any bytes, and exports that are cut or damaged anywhere, stop no importer.",
+    ),
+    "imp.files.keys": Promise(
+        source="design D2",
+        says="Every key that an importer gives can stand in a handle, and is the same in the next export.",
+    ),
+    "imp.mail.split": Promise(
+        source="design: commands",
+        says="An archive is split where messages begin and nowhere else; one that is too long is rejected by place.",
+    ),
+    "imp.mail.headers": Promise(
+        source="design: commands",
+        says="Names, subjects, addresses and times are read as they were meant, from broken headers too.",
+    ),
+    "imp.mail.own-words": Promise(
+        source="design: commands",
+        says="The body of a message is what its sender wrote; quoted text and signature stay in the full text.",
+    ),
+    "imp.mail.threads": Promise(
+        source="design: commands",
+        says="Messages that answer each other are one thread: by Gmail's number, by reference, or by subject.",
+    ),
+    "imp.calendar.clock": Promise(
+        source="design: commands",
+        says="Times of every kind of zone become the right instant, also where a clock skips or repeats an hour.",
+    ),
+    "imp.calendar.occurrences": Promise(
+        source="design: commands",
+        says="A repeating event is laid out time by time, with its exceptions and changes, and never without end.",
+    ),
+    "imp.contacts.versions": Promise(
+        source="design: commands", says="Cards of vCard 2.1, 3.0 and 4.0 say the same where they mean the same."
+    ),
+    "imp.bank.amounts": Promise(
+        source="design: commands",
+        says="An amount is read exactly or not at all: marks of thousands, signs and units never change its size.",
+    ),
+    "imp.bank.once": Promise(
+        source="design: commands",
+        says="A booking of two exports that overlap is one record, and two equal bookings of one file are two.",
+    ),
+    "imp.bank.days": Promise(
+        source="design: commands",
+        says="A booking has the day of the bank's calendar, and the right instant where a time of day is given.",
+    ),
+    "imp.bank.batches": Promise(
+        source="design: commands", says="Payments that were booked together are told one by one and counted once."
+    ),
+    "imp.bank.mapping": Promise(
+        source="design: commands",
+        says="A CSV is read as its mapping says; without one nothing is imported and a mapping is proposed with rows.",
+    ),
+    "imp.files.safe-xml": Promise(
+        source="design: commands",
+        says="XML that declares entities, is too deep or too long is refused with its line; what came before stays.",
+    ),
+    "imp.files.long-json": Promise(
+        source="design: commands",
+        says="Objects deep in a long JSON file are read one by one, whatever is broken or endless around them.",
+    ),
+    "imp.whatsapp.dates": Promise(
+        source="design: commands",
+        says="Which number is the day is decided from the whole file and told; where nothing decides it, that is told.",
+    ),
+    "imp.whatsapp.phones": Promise(
+        source="design: commands",
+        says="Messages of iPhones and Androids in common languages are told from notes of WhatsApp and from files.",
+    ),
+    "imp.whatsapp.longer": Promise(
+        source="design: commands",
+        says="A message has the same key in a later, longer export, and in one with or without files.",
+    ),
+    "imp.telegram.messages": Promise(
+        source="design: commands",
+        says="Pieces of text, links, replies, reactions, notes and files of Telegram are read in old and new exports.",
+    ),
+    "imp.slack.messages": Promise(
+        source="design: commands",
+        says="Mentions and links of Slack are readable, threads are kept, and no address that opens a file is stored.",
+    ),
+    "imp.inbox.watched": Promise(
+        source="design: commands",
+        says="What is dropped into the inbox is imported once it has stopped growing, and then moved aside.",
+    ),
+    "imp.inbox.refused": Promise(
+        source="design: commands",
+        says="A faulty export in the inbox is moved aside with the reason beside it, and not tried again.",
     ),
     "imp.sources.overview": Promise(
         source="design: commands",
         says="The owner sees connections, streams, counts, date ranges, when each was imported, and rejected records.",
+    ),
+    "imp.json.bounded": Promise(
+        source="design: commands",
+        says="A JSON file of any length is read object by object; one that is too long is named and the next one read.",
+    ),
+    "imp.json.cut": Promise(
+        source="design: commands",
+        says="A JSON file that is cut off or broken gives every whole object, and names the place of the others.",
+    ),
+    "imp.chats.recognised": Promise(
+        source="design: commands",
+        says="ChatGPT and Claude exports are told apart by their content, and called by the address of their owner.",
+    ),
+    "imp.chats.branches": Promise(
+        source="design: commands",
+        says="The path that a ChatGPT conversation ended with is current, other answers are kept and marked, what "
+        "ChatGPT hides is left out, and a tree of any shape ends.",
+    ),
+    "imp.chats.pieces": Promise(
+        source="design: commands",
+        says="What an assistant said, thought and did with tools are records of their own; attached texts are kept.",
+    ),
+    "imp.chats.twice": Promise(
+        source="design: commands",
+        says="A conversation that an export holds twice is there once; another of the same id is rejected.",
+    ),
+    "imp.agents.growing": Promise(
+        source="design: commands",
+        says="A log that is being written is read to its last whole line, and keys stay when it grows.",
+    ),
+    "imp.agents.sessions": Promise(
+        source="design: commands",
+        says="Logs of coding agents become sessions with titles, without repetitions and without what programs tell "
+        "themselves.",
+    ),
+    "imp.notes.properties": Promise(
+        source="design: commands",
+        says="Title, times, tags and properties of a note are what it says, and nothing is made up where it says none.",
+    ),
+    "imp.notes.links": Promise(
+        source="design: commands",
+        says="Tags and links are read as an editor reads them, and a link leads to the note that it would open.",
+    ),
+    "imp.notes.vault": Promise(
+        source="design: commands",
+        says="A vault has the same keys wherever it lies; its settings and its trash are no notes.",
     ),
 }

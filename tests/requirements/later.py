@@ -1,10 +1,4 @@
 """Why a promise waits: one sentence for each part that is built later."""
 
-MEANING = "Search by meaning and by neighbours comes after lexical search."
+MEANING = "Search by meaning comes after search by words."
 EVENTS = "Event subscriptions are no part of this server yet."
-OAUTH = "The flows come with the authorization server."
-CONSENT = "Consent pages come with the authorization server."
-PAGES = "Owner pages come with the authorization server."
-PACKAGES = "Packages of several grants come with the authorization server."
-RESOURCES = "Resource templates come later; every read has a tool already."
-IMPORTERS = "Importers of exports come after bring-your-own-data."

@@ -193,6 +193,44 @@ PROMISES: dict[str, Promise] = {
         says="An ambiguity lists at most 12 candidates, one to a line with the same entries, then total and omitted.",
         ruling=(33,),
     ),
+    # journeys
+    "mcp.journeys.told": Promise(
+        source="design: two channels",
+        says="What clients show before the first call is never cut, and its first 512 characters name every tool.",
+    ),
+    "mcp.journeys.discover": Promise(
+        source="design: two channels",
+        says="Under every rule of what clients show, the index names every stream and connection.",
+    ),
+    "mcp.journeys.search-to-end": Promise(
+        source="design: two channels",
+        says="Under every rule of what clients show, a search opens at its match and its windows lead to the end.",
+    ),
+    "mcp.journeys.fetch-to-end": Promise(
+        source="design: two channels",
+        says="Under every rule of what clients show, a document that was cut says how its text goes on.",
+    ),
+    "mcp.journeys.count": Promise(
+        source="design: two channels",
+        says="Under every rule of what clients show, counts and groups add up over all connections.",
+    ),
+    "mcp.journeys.page": Promise(
+        source="design: two channels",
+        says="Under every rule of what clients show, paging reaches every record and every hit, and none twice.",
+        ruling=(31,),
+    ),
+    "mcp.journeys.refusals": Promise(
+        source="design: two channels",
+        says="Under every rule of what clients show, a refusal of a wrong id, field, stream or cursor says what to do.",
+    ),
+    "mcp.journeys.cut": Promise(
+        source="design: two channels",
+        says="The next call is the first member of a structured answer, so that a client which cuts it still shows it.",
+    ),
+    "mcp.journeys.changes": Promise(
+        source="design: two channels",
+        says="Under every rule of what clients show, a bookmark leads to what changed since, deletions included.",
+    ),
     # budgets
     "mcp.budget.tools-list": Promise(
         source="design: numbers",
@@ -252,6 +290,10 @@ PROMISES: dict[str, Promise] = {
         source="MCP adapter contract: schema tool",
         says="The text of one stream names the fields that are always returned.",
         ruling=(30,),
+    ),
+    "mcp.schema.usable-only": Promise(
+        source="design: narrowing works",
+        says="The text of a stream offers to sort by and to expand only what the grant lets one use.",
     ),
     "mcp.schema.full-needs-stream": Promise(
         source="MCP adapter contract: schema tool",
@@ -526,6 +568,10 @@ PROMISES: dict[str, Promise] = {
         says="Cursor, bookmark and counts are in the text.",
         scenario=("S111",),
     ),
+    "mcp.query.fair-text": Promise(
+        source="design: two channels, each enough alone",
+        says="However long the ids of a page are, every line of its text has a piece of title and body.",
+    ),
     "mcp.query.canonical-ids": Promise(
         source="MCP adapter contract: query_records",
         says="The records of `query_records` and aggregate keep the ids of the resource server.",
@@ -594,19 +640,36 @@ PROMISES: dict[str, Promise] = {
         source="MCP adapter contract: resources and handles",
         says="A field window read as a resource is under the same grant and is the text of the tool.",
         scenario=("S082", "S094"),
-        deferred=later.RESOURCES,
     ),
     "mcp.resources.not-needed": Promise(
         source="MCP adapter contract: resources and handles",
         says="If a resource read fails, the visible tool arguments still reach the evidence.",
         scenario=("S093",),
-        deferred=later.RESOURCES,
     ),
     "mcp.resources.record": Promise(
         source="MCP adapter contract: resources and handles",
         says="Reading a pdpp://record address as a resource gives that record.",
         scenario=("S089",),
-        deferred=later.RESOURCES,
+    ),
+    "mcp.resources.stream": Promise(
+        source="MCP adapter contract: resources and handles",
+        says="Reading a pdpp://stream address gives the text of `schema` with that stream.",
+    ),
+    "mcp.resources.one-path": Promise(
+        source="design: no log line, no record",
+        says="A resource is read by the call of its tool: the same grant, the same budget, the same line in the log.",
+    ),
+    "mcp.resources.refused": Promise(
+        source="MCP: resources",
+        says="A resource that is not there is -32602 in the later era and -32002 before, with the refusal in its data.",
+    ),
+    "mcp.resources.advertised": Promise(
+        source="MCP: resources",
+        says="Templates and the completion of their arguments are advertised at every door; no resource is listed.",
+    ),
+    "mcp.completion.granted-names": Promise(
+        source="MCP: completion",
+        says="Arguments of a template are completed by what the grant shows and no more, at most 100 at once.",
     ),
     # hosted endpoint
     "mcp.hosted.initialize": Promise(
@@ -668,7 +731,6 @@ PROMISES: dict[str, Promise] = {
         source="authorization contract: hosted MCP",
         says="The server's info and the 401 answer name the same public icon.",
         scenario=("S051", "S052"),
-        deferred=later.PAGES,
     ),
     "mcp.hosted.methods": Promise(
         source="authorization contract: hosted MCP",
@@ -679,7 +741,40 @@ PROMISES: dict[str, Promise] = {
         source="authorization contract: device flow",
         says="A client token of the device flow works at /mcp, and an owner's device token is refused.",
         scenario=("S139",),
-        deferred=later.OAUTH,
+    ),
+    # clients of other makers
+    "mcp.clients.typescript": Promise(
+        source="design: two protocol eras",
+        says="The TypeScript clients 1.x and 2.x use all six tools over stdio and HTTP, in both eras.",
+    ),
+    "mcp.clients.oauth": Promise(
+        source="how clients do OAuth",
+        says="Clients of other makers get by their own OAuth from a bare address to an answer, stay by refreshing, "
+        "and ask again when the owner ended it.",
+    ),
+    "mcp.clients.faults": Promise(
+        source="design: errors",
+        says="In other makers' clients a refusal is an answer, an unknown tool a fault, and both leave them connected.",
+    ),
+    "mcp.clients.resources": Promise(
+        source="MCP: resources",
+        says="Other makers' clients read a record by its address, and complete the arguments of a template.",
+    ),
+    "mcp.clients.no-stream": Promise(
+        source="MCP transports: Streamable HTTP",
+        says="A client that asks for a stream of events is answered 405 and goes on without one.",
+    ),
+    "mcp.clients.inspector": Promise(
+        source="design: two protocol eras",
+        says="The MCP Inspector lists, searches, fetches and finds nothing in our schemas that other clients refuse.",
+    ),
+    "mcp.clients.conformance": Promise(
+        source="design: two protocol eras",
+        says="The conformance suite finds what fits a server with its own tools in order, or a reason is written down.",
+    ),
+    "mcp.clients.pinned": Promise(
+        source="design: dependencies",
+        says="Every package of other makers is pinned by version and digest, and no address is written down.",
     ),
     # packages
     "mcp.packages.search-merged": Promise(
@@ -687,43 +782,42 @@ PROMISES: dict[str, Promise] = {
         says="A search over a package merges by rank under one limit and one cursor, each hit with its source.",
         scenario=("S047",),
         ruling=(12,),
-        deferred=later.PACKAGES,
     ),
     "mcp.packages.streams-routed": Promise(
         source="MCP adapter contract: hosted package",
         says="A child is asked only for streams of its grant, and not at all if it has none of them.",
         scenario=("S048", "S049"),
-        deferred=later.PACKAGES,
     ),
     "mcp.packages.connection-routed": Promise(
         source="MCP adapter contract: hosted package",
         says="With a `connection_id` exactly that child is asked.",
         scenario=("S050",),
-        deferred=later.PACKAGES,
     ),
     "mcp.packages.partial": Promise(
         source="MCP adapter contract: hosted package",
-        says="A child that fails or is late makes the answer partial, and the answer names the missing source.",
+        says="A child whose source is gone makes the answer partial, and the answer names the missing source.",
         ruling=(12,),
-        deferred=later.PACKAGES,
+        diverges="No child is late on its own: all are read in one store, under one deadline and one ranking, whose "
+        "cursor would not go on after a page that left one out. A read that takes too long is query_timeout.",
     ),
     "mcp.packages.ambiguous": Promise(
         source="MCP adapter contract: hosted package",
         says="A read that needs a source is `ambiguous_connection` with the candidates, without asking a child.",
         scenario=("S120",),
         ruling=(12, 33),
-        deferred=later.PACKAGES,
     ),
     "mcp.packages.unusable-child": Promise(
         source="MCP adapter contract: hosted package",
         says="A child whose grant ended is not offered, and its error says to approve again or choose another.",
         scenario=("S011",),
-        deferred=later.PACKAGES,
     ),
     "mcp.packages.one-child": Promise(
         source="MCP adapter contract: hosted package",
         says="A package with one child answers as that grant does.",
         ruling=(33,),
-        deferred=later.PACKAGES,
+    ),
+    "mcp.hosted.package-headers": Promise(
+        source="authorization contract: hosted /mcp",
+        says="Answers to a package say in headers which one it is and how many of its grants are alive.",
     ),
 }

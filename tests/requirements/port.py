@@ -49,6 +49,30 @@ PROMISES: dict[str, Promise] = {
         source="resource server contract: errors",
         says="What another server refuses is refused here in its words, and a code that we do not know by its status.",
     ),
+    "port.network.no-windows": Promise(
+        source="resource server contract: field windows",
+        says="From a server without field windows the record is fetched and cut here, in bounds; the answer says so.",
+    ),
+    "port.network.no-aggregate": Promise(
+        source="resource server contract: aggregation",
+        says="A server that does not aggregate is counted by its list; for all else the refusal says what to do.",
+    ),
+    "port.network.no-filter": Promise(
+        source="resource server contract: clients",
+        says="Where a server refuses a filter without a remedy, the refusal says how to go on without one.",
+    ),
+    "port.network.long-cursors": Promise(
+        source="design: two channels, each enough alone",
+        says="A cursor too long for a text has a short name here, which leads on; what cannot be kept is refused.",
+    ),
+    "port.network.unreachable-ids": Promise(
+        source="design: one handle",
+        says="What another server names in a way that no handle can is left out, and the answer says how many.",
+    ),
+    "port.network.hostile-names": Promise(
+        source="design: untrusted content stays content",
+        says="Labels and names of another server forge no line, and however long they are the budgets hold.",
+    ),
     "port.network.trouble-named": Promise(
         source="design: messages are for the reader in trouble",
         says="A server that is away, slow, endless, not JSON or of another shape is named in `source_unavailable`.",

@@ -91,13 +91,51 @@ PROMISES: dict[str, Promise] = {
         says="A resource server that stands apart may keep a positive introspection for at most 60 seconds, and keeps "
         "none unless told to.",
         ruling=(13,),
-        deferred=later.OAUTH,
+    ),
+    "rs.separate.reads": Promise(
+        source="authorization contract: introspection",
+        says="A resource server that stands apart reads by tokens of another server as that one would; of its own it "
+        "knows the owner's only.",
+    ),
+    "rs.separate.revocation": Promise(
+        source="authorization contract: revocation",
+        says="What is revoked at the authorization server is refused by the next request to the resource server.",
+        ruling=(13,),
+    ),
+    "rs.separate.one-answer": Promise(
+        source="authorization contract: introspection",
+        says="Rights come from one answer, whole; where its issuer, address, time, identity, grant, source or kind "
+        "does not fit, the token is nobody's.",
+        ruling=(15,),
+    ),
+    "rs.separate.closed": Promise(
+        source="authorization contract: introspection",
+        says="Where the authorization server does not answer, nothing is read.",
+    ),
+    "rs.separate.packages": Promise(
+        source="authorization contract: introspection",
+        says="An answer about a package says nothing of its rights, so a package is not heard there.",
+    ),
+    "rs.separate.discovery": Promise(
+        source="authorization contract: protected resource metadata",
+        says="Its metadata name the other server, and it has no endpoint that issues, and no page that grants.",
+    ),
+    "rs.separate.address": Promise(
+        source="authorization contract: protected resource metadata",
+        says="A client that knows only its address finds the other server, asks there, and reads here.",
+    ),
+    "rs.separate.pages": Promise(
+        source="design: the owner",
+        says="Its pages lead to none that only the other server has.",
+    ),
+    "rs.separate.settings": Promise(
+        source="design: settings",
+        says="A setting that is missing is named before anything is served, and secrets go nowhere without TLS.",
     ),
     "rs.tokens.audience": Promise(
         source="authorization contract: introspection",
         says="A token issued for another resource is refused.",
         ruling=(15,),
-        deferred=later.OAUTH,
     ),
     # enforcement order
     "rs.enforcement.order": Promise(
@@ -189,7 +227,6 @@ PROMISES: dict[str, Promise] = {
     "rs.warnings.source-skipped": Promise(
         source="resource server contract: warnings",
         says="A fan-in that leaves out a source says `source_skipped_not_applicable` and which one.",
-        deferred=later.PACKAGES,
     ),
     "rs.warnings.fan-in-needs-none": Promise(
         source="resource server contract: warnings",
@@ -705,7 +742,6 @@ PROMISES: dict[str, Promise] = {
         source="resource server contract: search",
         says="A hit found only through its neighbours or its meaning says that it has no match of its own.",
         ruling=(36,),
-        deferred=later.MEANING,
     ),
     "rs.search.filter": Promise(
         source="resource server contract: search",
@@ -781,7 +817,6 @@ PROMISES: dict[str, Promise] = {
         source="authorization contract: protected resource",
         says="The resource metadata names the query base /v1, the hosted MCP endpoint and the authorization server.",
         scenario=("S025",),
-        deferred=later.OAUTH,
     ),
     "rs.discovery.protected-resource-mcp": Promise(
         source="authorization contract: protected resource",

@@ -1,5 +1,6 @@
 """Ask both worlds the same, and find the first byte that differs."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,6 +12,7 @@ from tests.two_worlds.ask import DOORS, Door, Side, calls, open_side
 from tests.two_worlds.plan import SECRET, Plan, plan
 
 PAGES_MAX = 4
+_BESIDE = re.compile(rb"beside=[1-9]|neighbour_count")
 
 
 class Difference(AssertionError):
@@ -56,6 +58,7 @@ def _ask_both(left: Side, right: Side, door: Door, query: Query, where: str) -> 
             raise Difference(f"{where}: {query}\n{_first_difference(told, other)}")
         tally["calls"] += 1
         tally["bounded"] += b"complete=False" in told
+        tally["beside"] += _BESIDE.search(told) is not None
         tally["refused"] += b"error" in told[:40] or told.startswith(b"('")
         tally[type(query).__name__] += 1
         if cursor is None or not isinstance(query, SearchQuery | RecordsQuery):

@@ -11,10 +11,11 @@ import orjson
 import pytest
 
 from pdpp_server.grants.permitted import Scope
-from pdpp_server.store import aggregate, changes, fetch, query_records, records, schema, search, streams
+from pdpp_server.store import aggregate, changes, fetch, neighbours, query_records, records, schema, search, streams
 from pdpp_server.store.scope import reaches
 from tests.requirements import requirement
 from tests.two_worlds.compare import Difference, compare
+from tests.two_worlds.plan import Plan, plan
 
 LIGHT = [range(first, first + 8) for first in (1, 9, 17, 25)]
 HEAVY = [range(first, first + 4) for first in (101, 105)]
@@ -38,6 +39,20 @@ def bound_the_ranking(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "COUNTED", 60)
 
 
+def let_everything_be_a_talk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A random life has few talks: every stream in order of time is one, and no silence ends it."""
+    monkeypatch.setattr(neighbours, "_has_speakers", lambda _: True)
+    monkeypatch.setattr(neighbours, "_title", lambda _: None)
+    monkeypatch.setattr(neighbours, "SILENCE", 10**15)
+
+
+def has_a_talk(made: Plan) -> bool:
+    return any(
+        one.connections and one.resources is None and one.cursor and one.cursor == one.consent_time in one.granted
+        for one in made.streams.values()
+    )
+
+
 def compared(
     seeds: Iterable[int], folder: Path, *, calls_each: int = CALLS_EACH, is_heavy: bool = False
 ) -> Counter[str]:
@@ -54,6 +69,16 @@ def test_two_worlds_that_differ_only_in_what_is_hidden_answer_with_the_same_byte
 
     assert tally["calls"] >= len(seeds) * CALLS_EACH
     assert all(tally[what] for what in ("refused", "followed", "words_of_one_world", "hidden_times", *ASKED)), tally
+
+
+@requirement("grants.worlds.same-bytes", "grants.worlds.ranking")
+def test_neighbours_in_time_are_those_that_the_grant_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    let_everything_be_a_talk(monkeypatch)
+    monkeypatch.setattr(neighbours, "SOURCES", 3)
+
+    tally = compared([seed for seed in range(200, 300) if has_a_talk(plan(seed))][:8], tmp_path)
+
+    assert tally["beside"], tally
 
 
 @pytest.mark.parametrize("seeds", HEAVY, ids=str)
@@ -119,6 +144,22 @@ def look_at_the_newest_by_a_hidden_time(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(search, "_shows_its_order", lambda _: True)
 
 
+def take_neighbours_from_outside_the_grant(monkeypatch: pytest.MonkeyPatch) -> None:
+    let_everything_be_a_talk(monkeypatch)
+    beside = neighbours._beside
+
+    def unnarrowed(reading: Any, reach: Any, sources: list[int]) -> Any:
+        return beside(reading, replace(reach, where="{rid} is not null"), sources)
+
+    monkeypatch.setattr(neighbours, "_beside", unnarrowed)
+
+
+def order_neighbours_by_a_hidden_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    let_everything_be_a_talk(monkeypatch)
+    in_time = lambda reach: reach.scope.stream.order_field in {reach.place.position} - {None}  # noqa: E731
+    monkeypatch.setattr(neighbours, "_is_talk", in_time)
+
+
 def order_pages_by_a_hidden_field(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query_records, "_position_field", lambda reach: reach.place.position)
 
@@ -152,6 +193,8 @@ FAULTS = {
     weigh_words_by_what_is_hidden: False,
     look_for_words_in_every_field: False,
     let_an_and_stand_below_a_not: False,
+    take_neighbours_from_outside_the_grant: False,
+    order_neighbours_by_a_hidden_time: False,
     look_at_the_newest_by_a_hidden_time: True,
 }
 

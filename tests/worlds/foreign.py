@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 TOKEN = "a-token-of-that-server"
@@ -21,9 +21,19 @@ CAN, CANNOT = {"declared": True, "usable": True}, {"declared": False, "usable": 
 
 @dataclass
 class Foreign:
-    """`compact` is what it makes of `view=compact`; it names a connection by its alias, and never titles a hit."""
+    """`compact` is what it makes of `view=compact`; it names a connection by its alias, and never titles a hit.
+
+    It has no windows of fields. `lack` is how it answers where it has nothing; `mark` is what its cursors begin with.
+    """
 
     compact: Literal["known", "ignored", "refused"] = "known"
+    lack: Response | None = None
+    aggregates: bool = True
+    counts: bool = True
+    mark: str = ""
+    label: str = "My tasks"
+    connection: str | None = CONNECTION
+    tasks: dict[str, dict[str, Any]] = field(default_factory=lambda: TASKS)
     kind: str | None = "client"
     asked: list[str] = field(default_factory=list[str])
     headers: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
@@ -36,7 +46,7 @@ class Foreign:
                 Route("/v1/schema", self._schema),
                 Route("/v1/search", self._search),
                 Route(f"{tasks}/records", self._records),
-                Route(f"{tasks}/aggregate", self._aggregate),
+                Route(f"{tasks}/aggregate", self._aggregate if self.aggregates else self._nothing),
                 Route(f"{tasks}/records/{{key:path}}/field-window", self._nothing),
                 Route(f"{tasks}/records/{{key:path}}", self._record),
                 Route("/{anything:path}", self._nothing),
@@ -55,7 +65,7 @@ class Foreign:
         short = compact and self.compact == "known"
         bearer = {"scope": "grant", "grant_id": "grt_7", "client_id": "cli_7", "token_kind": self.kind}
         said = {name: value for name, value in bearer.items() if value is not None}
-        whole = connector(short)
+        whole = connector(short, self.label)
         if short and "stream" in request.query_params:  # a server that knows no forms knows no selection either
             whole["streams"] = [row for row in whole["streams"] if row["name"] == request.query_params["stream"]]
         return JSONResponse({"object": "schema", "bearer": said, "connectors": [whole], "meta": META})
@@ -64,14 +74,13 @@ class Foreign:
         self._remember(request)
         if "filter" in request.url.query:
             return refused(400, "invalid_request", "Client tokens cannot filter.", "filter")
-        meta = {"count": 2, "count_accuracy": "exact", "warnings": []}
-        return JSONResponse({"object": "list", "url": "/v1/search", "has_more": False, "data": self.hits, "meta": meta})
+        meta = {"count": len(self.hits), "count_accuracy": "exact", "warnings": []}
+        return JSONResponse({"object": "list", "url": "/v1/search", **self._page(request, self.hits), "meta": meta})
 
     async def _records(self, request: Request) -> JSONResponse:
         self._remember(request)
         if "filter" in request.url.query:
             return refused(400, "invalid_request", "Client tokens cannot filter.", "filter")
-        data = [record(key) for key in TASKS]
         gone = {
             "object": "record",
             "id": "t-0",
@@ -79,14 +88,33 @@ class Foreign:
             "deleted": True,
             "deleted_at": "2026-11-01T00:00:00Z",
         }
-        return JSONResponse({"object": "list", "has_more": False, "data": [*data, gone], "meta": META})
+        everything = [*(self._task(key) for key in self.tasks), *([] if self.mark else [gone])]
+        counted = self.counts and request.query_params.get("count") == "exact"
+        meta = {**META, "count": {"kind": "exact", "value": len(self.tasks)}} if counted else META
+        return JSONResponse({"object": "list", **self._page(request, everything), "meta": meta})
+
+    def _page(self, request: Request, everything: list[dict[str, Any]]) -> dict[str, Any]:
+        """All at once, from a server without cursors."""
+        if not self.mark:
+            return {"has_more": False, "data": everything}
+        asked = request.query_params
+        done = int(asked.get("cursor", "0").removeprefix(self.mark))
+        end = done + int(asked.get("limit", "25"))
+        more = {"next_cursor": f"{self.mark}{end}"} if end < len(everything) else {}
+        return {"has_more": bool(more), **more, "data": everything[done:end]}
+
+    def _task(self, key: str) -> dict[str, Any]:
+        named = {"connector_instance_id": self.connection} if self.connection else {}
+        return {**record(key, self.tasks[key]), "display_name": self.label, "connector_instance_id": None, **named}
 
     async def _record(self, request: Request) -> JSONResponse:
         self._remember(request)
         key = request.path_params["key"]
-        if key not in TASKS:
+        if key not in self.tasks:
             return refused(404, "not_found", "Not found")
-        return JSONResponse({**record(key), "connector_key": ADDRESS, "record_json_bytes": 311, "meta": META})
+        if "fields" in request.query_params:
+            return refused(400, "invalid_request", "Client tokens cannot choose fields.", "fields")
+        return JSONResponse({**self._task(key), "connector_key": ADDRESS, "record_json_bytes": 311, "meta": META})
 
     async def _aggregate(self, request: Request) -> JSONResponse:
         self._remember(request)
@@ -95,9 +123,9 @@ class Foreign:
         body = {"object": "aggregation", "stream": "tasks", "metric": "count", "filtered_record_count": 2, "meta": META}
         return JSONResponse({**body, **grouped})
 
-    async def _nothing(self, request: Request) -> JSONResponse:
+    async def _nothing(self, request: Request) -> Response:
         self._remember(request)
-        return refused(404, "not_found", "Route not found")
+        return self.lack or refused(404, "not_found", "Route not found")
 
 
 def refused(status: int, code: str, message: str, param: str | None = None) -> JSONResponse:
@@ -105,8 +133,8 @@ def refused(status: int, code: str, message: str, param: str | None = None) -> J
     return JSONResponse({"error": error | ({"param": param} if param else {})}, status)
 
 
-def connector(short: bool) -> dict[str, Any]:
-    held = [{"connector_instance_id": CONNECTION, "display_name": "My tasks"}]
+def connector(short: bool, label: str = "My tasks") -> dict[str, Any]:
+    held = [{"connector_instance_id": CONNECTION, "display_name": label}]
     head = {"object": "connector", "connector_key": "tracker", "connector_id": "tracker"}
     row = compact_row() if short else full_row()
     other = {**row, "name": "lists"}
@@ -143,12 +171,12 @@ def full_row() -> dict[str, Any]:
     }
 
 
-def record(key: str) -> dict[str, Any]:
+def record(key: str, data: dict[str, Any] | None = None) -> dict[str, Any]:
     return {
         "object": "record",
         "id": key,
         "stream": "tasks",
-        "data": TASKS[key],
+        "data": data or TASKS[key],
         "emitted_at": "2026-11-01T00:00:00.000Z",
         "connector_instance_id": CONNECTION,
         "display_name": "My tasks",

@@ -7,8 +7,8 @@ import click
 
 from pdpp_server.cli.home import Home, open_home
 from pdpp_server.cli.terminal import counted, json_option, print_columns, print_json
+from pdpp_server.evidence.activity import reader_names, what_left, when_read, who_read
 from pdpp_server.model.activity import Disclosure, Verdict
-from pdpp_server.port.owner import PREVIEW_CLIENT
 
 LIMIT, LIMIT_MAX = 50, 10_000
 STATES = {
@@ -44,7 +44,7 @@ def activity(
     if context.invoked_subcommand is not None:
         return
     with open_home() as home:
-        found = _found(home, grant, request, record, limit)
+        found = home.owner.activity_of(grant, request_id=request, record=record, limit=limit)
         if as_json:
             print_json({"activity": [_document(disclosure) for disclosure in found]})
         elif found:
@@ -75,21 +75,8 @@ def verify(as_json: bool) -> int:
 
 
 def print_disclosures(home: Home, found: list[Disclosure]) -> None:
-    names = {row.grant.client_id: row.grant.client_name or row.grant.client_id for row in home.owner.grants()}
-    names[PREVIEW_CLIENT] = "you, as a preview"
+    names = reader_names(row.grant for row in home.owner.grants())
     print_columns([_row(disclosure, names) for disclosure in found])
-
-
-def _found(home: Home, grant: str | None, request: str | None, record: str | None, limit: int) -> list[Disclosure]:
-    if grant is None:
-        return home.owner.activity(request_id=request, record=record, limit=limit)
-    each = [row.grant.grant_id for row in home.owner.grant(grant)]
-    found = {
-        (disclosure.at, disclosure.request_id, disclosure.operation): disclosure
-        for grant_id in each
-        for disclosure in home.owner.activity(grant_id=grant_id, request_id=request, record=record, limit=limit)
-    }
-    return [found[key] for key in sorted(found, reverse=True)][:limit]
 
 
 def _document(disclosure: Disclosure) -> dict[str, Any]:
@@ -97,16 +84,8 @@ def _document(disclosure: Disclosure) -> dict[str, Any]:
 
 
 def _row(disclosure: Disclosure, names: dict[str, str]) -> tuple[str, ...]:
-    who = names.get(disclosure.client_id or "", disclosure.client_id or disclosure.token_kind)
-    match disclosure.records:
-        case ():
-            what = f"what there is: {', '.join(disclosure.streams) or 'nothing'}"
-        case (record,):
-            what = f"{record} ({', '.join(disclosure.fields)})" if disclosure.fields else record
-        case records:
-            what = f"{counted(len(records), 'record')} of {', '.join(disclosure.streams)}"
-    at = f"{disclosure.at[:10]} {disclosure.at[11:19]} UTC"
-    return at, who, disclosure.operation, what, disclosure.request_id
+    who, what = who_read(disclosure, names), what_left(disclosure)
+    return when_read(disclosure), who, disclosure.operation, what, disclosure.request_id
 
 
 def _print_verdicts(verdicts: list[Verdict], *, sound: bool) -> None:

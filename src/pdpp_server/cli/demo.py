@@ -1,6 +1,5 @@
 """`pdpp demo`: a throwaway home with a sample life, served, and one journey as an agent sees it."""
 
-import logging
 import os
 import signal
 import socket
@@ -8,138 +7,215 @@ import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from http.client import HTTPConnection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
+from starlette.applications import Starlette
 
 from pdpp_server.app import create_app
 from pdpp_server.cli.activity import print_disclosures
 from pdpp_server.cli.grants import save_credential
 from pdpp_server.cli.home import Home, open_home, shell_line
-from pdpp_server.cli.importing import read_declaration
+from pdpp_server.cli.life.everyday import HOME
+from pdpp_server.cli.life.exports import write_life
+from pdpp_server.cli.progress import bytes_bar
 from pdpp_server.cli.read import answer_to
-from pdpp_server.cli.serve import address_of, listen, server_of
-from pdpp_server.cli.terminal import counted
-from pdpp_server.evidence.text import compact_json
-from pdpp_server.importers.run import import_ndjson
+from pdpp_server.cli.serve import listen_somewhere, serving
+from pdpp_server.cli.terminal import counted, size_text
+from pdpp_server.console.connect import NAME
+from pdpp_server.evidence.text import compact_json, quoted, visible
+from pdpp_server.importers.registry import IMPORTERS, Found, look_into
+from pdpp_server.importers.run import Tally, import_account
 from pdpp_server.port.local import LocalReader
 from pdpp_server.port.owner import Issued
 from pdpp_server.settings import Settings
+from pdpp_server.wire.clients import ways
+from pdpp_server.wire.discovery import MCP
 from pdpp_server.wire.grants import decode_selection
 
-SAMPLE = Path(__file__).parent / "sample"
-# A file of the sample, its declaration, and the name of the connection that it becomes.
-FILES = (
-    ("harbour.ndjson", "chat.declaration.json", "Harbour office"),
-    ("family.ndjson", "chat.declaration.json", "Family"),
-    ("notes.ndjson", "notes.declaration.json", "Commonplace"),
-)
-CHAT, NOTES = (f"https://registry.pdpp.dev/connectors/{key}" for key in ("tidepool-chat", "commonplace"))
 AGENT, SCRIPT = "demo-agent", "demo-script"
-START_SECONDS = 20
+OWN_MAIL = "nora.lindqvist@mail.example"
+# What the agent may read of each source: streams, each whole or as one of its declared views.
+AGENT_READS: dict[str, dict[str, str | None]] = {
+    "mail": {"messages": "without_quotes", "threads": None},
+    "slack": {"messages": "texts", "channels": None},
+    "telegram": {"messages": "texts", "chats": None},
+    "calendar": {"events": "without_people", "occurrences": None},
+    "ofx": {"transactions": "without_account_numbers"},
+    "markdown": {"notes": "texts"},
+}
 WINDOW_CHARS = 1100
+
+Connections = dict[tuple[str, str], str]  # ids by kind and name
 
 
 @click.command()
 @click.option(
     "--port", type=click.IntRange(0, 65_535), metavar="N", help="The port to serve on.  [default: 8787, or a free one]"
 )
-def demo(port: int | None) -> None:
+@click.option(
+    "--write",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Only write the exports of the sample life there, to look at or to import.",
+)
+def demo(port: int | None, folder: Path | None) -> None:
     """A sample life in a throwaway home, and one agent's journey.
 
-    It is imported, served, and read as an agent would read it. Nothing of yours is read or changed, and everything is
-    removed when you press Ctrl-C. With DEMO_ONCE=1 it ends by itself after the journey.
+    Three years of somebody who never lived: mail, chats, calendar, bank and notes, as the exports of those services.
+    They are imported, served, and read as an agent would read them. Nothing of yours is read or changed, and all of it
+    is removed when you press Ctrl-C. With DEMO_ONCE=1 it ends by itself after the journey.
 
     \b
     Example:
       pdpp demo
+      pdpp demo --write life && pdpp import --dry-run life
     """
-    with suppress(KeyboardInterrupt), _ended_by_signals(), TemporaryDirectory(prefix="pdpp-demo-") as folder:
-        listening = _listen(port)
-        settings = Settings(home=Path(folder) / "home", port=listening.getsockname()[1])
+    if folder is not None:
+        write_life(folder)
+        click.echo(f"The exports of a sample life are in {folder}.")
+        return
+    with suppress(KeyboardInterrupt), _ended_by_signals(), TemporaryDirectory(prefix="pdpp-demo-") as throwaway:
+        listening = listen_somewhere(port)
+        settings = Settings(home=Path(throwaway) / "home", port=listening.getsockname()[1])
         with listening, open_home(settings) as home:
-            _play(home, listening)
+            _play(home, Path(throwaway) / "exports", listening)
     click.echo("\nThe demo is over; its folder is gone.")
 
 
-def _play(home: Home, listening: socket.socket) -> None:
-    _say("A sample life is imported: two sources, three connections.")
-    connections = _import_sample(home)
-    _say(
-        "An agent gets a package of two grants: the notes, and of the chats who wrote what when, but no phone numbers."
-    )
-    click.echo("A script gets one grant: titles, notebooks and dates of notes.")
+def _play(home: Home, exports: Path, listening: socket.socket) -> None:
+    _say("A sample life: the exports of its services are written, recognised and imported, as `pdpp import` does it.")
+    write_life(exports)
+    connections = _import_all(home, exports)
+    _say("An agent gets a package of six grants: chats, calendar, bookings, notes and the private mail.")
+    click.echo("Not the work mail, not the AI chats, no quoted mail, no telephone and no account numbers.")
+    click.echo("A script gets one grant: titles and dates of notes.")
     package = home.owner.create_grant(decode_selection(_agent_selection(connections)), AGENT, None)
-    script = home.owner.create_grant(decode_selection([_notes_selection("titles")]), SCRIPT, None)
+    titles = _selection("markdown", {"notes": "titles"}, connections)
+    script = home.owner.create_grant(decode_selection([titles]), SCRIPT, None)
     save_credential(home, AGENT, package)
-    with _serving(home, listening) as address:
-        _journey(home, package)
-        _how_to_ask(home, address, script)
+    app = create_app(home.settings, home.services)
+    with serving(app, listening) as address:
+        _journey(home, LocalReader(home.services, package.token, address), connections)
+        _how_to_ask(home, address, app, script)
         if os.environ.get("DEMO_ONCE") != "1":
             click.echo("\nServing until you press Ctrl-C.")
             threading.Event().wait()
 
 
-def _import_sample(home: Home) -> dict[str, str]:
-    """Connection ids by name; through the same door as `pdpp import`."""
-    connections: dict[str, str] = {}
-    for file, declaration, name in FILES:
-        writer = home.owner.writer(read_declaration(SAMPLE / declaration), name)
-        receipt = import_ndjson(SAMPLE / file, writer, lambda _done, _receipt: None)
-        connections[name] = writer.connection_id
-        streams = ", ".join(writer.declaration.streams)
-        click.echo(f"  {name} ({writer.declaration.name}: {streams}), {counted(receipt.accepted, 'record')}")
+# The life -----------------------------------------------------------------------------------------------------------
+
+
+def _import_all(home: Home, exports: Path) -> Connections:
+    """Account by account, through the same door as `pdpp import`; the bar goes over all of them."""
+    found = look_into(exports, HOME, None, IMPORTERS).found
+    connections: Connections = {}
+    total = sum(one.size for one in found)
+    done = records = 0
+    for one in found:
+        writer = home.owner.writer(one.declaration, one.account.name)
+        with bytes_bar("Importing") as advance:  # closed before the line below, which belongs to standard output
+            tally = import_account(one, writer, lambda read, _tally, before=done: advance(before + read, total))
+        connections[one.importer.key, one.account.name] = writer.connection_id
+        done, records = done + one.size, records + tally.stored
+        _print_account(one, tally)
+    click.echo(f"{counted(records, 'record')} of {counted(len(found), 'account')}, {size_text(total)}.")
     return connections
 
 
-def _agent_selection(connections: dict[str, str]) -> list[dict[str, Any]]:
-    both = [connections["Harbour office"], connections["Family"]]
-    streams = [{"name": "messages", "view": "basic", "instance_ids": both}, {"name": "channels", "instance_ids": both}]
-    return [_selection(CHAT, streams), _selection(NOTES, [{"name": "notes"}])]
+def _print_account(found: Found, tally: Tally) -> None:
+    said = f"{found.declaration.name} {quoted(found.account.name)} from {visible(found.where)}"
+    click.echo(f"  {said}: {counted(tally.stored, 'record')}")
+    for rejection in tally.rejections:
+        click.echo(f"    left out, {visible(rejection.place)}: {visible(rejection.reason)}")
 
 
-def _notes_selection(view: str) -> dict[str, Any]:
-    return _selection(NOTES, [{"name": "notes", "view": view}])
+def _agent_selection(connections: Connections) -> list[dict[str, Any]]:
+    """Every account of a source, but of mail only the private one."""
+    chosen = {place: number for place, number in connections.items() if place[0] != "mail" or place[1] == OWN_MAIL}
+    return [_selection(key, reads, chosen) for key, reads in AGENT_READS.items()]
 
 
-def _selection(source: str, streams: list[dict[str, Any]]) -> dict[str, Any]:
+def _selection(key: str, reads: dict[str, str | None], connections: Connections) -> dict[str, Any]:
+    numbers = [number for (kind, _), number in connections.items() if kind == key]
+    streams = [
+        {"name": name, "instance_ids": numbers, **({"view": view} if view else {})} for name, view in reads.items()
+    ]
     return {
         "type": "https://pdpp.dev/data-access",
-        "source": {"id": source},
+        "source": {"id": f"https://registry.pdpp.dev/connectors/{key}"},
         "purpose_code": "https://pdpp.dev/purpose/assistant",
         "access_mode": "continuous",
         "streams": streams,
     }
 
 
-def _journey(home: Home, package: Issued) -> None:
+# The journey --------------------------------------------------------------------------------------------------------
+
+
+def _journey(home: Home, reader: LocalReader, connections: Connections) -> None:
     """Each call is made of what the answer before it said."""
-    reader = LocalReader(home.services, package.token)
     _say("What is there? The agent asks:")
     _call(reader, "schema", {})
-    _say("What can be asked of one stream?")
-    _call(reader, "schema", {"stream": "notes"})
-    _say("Two words, over all three connections:")
-    first: str = _call(reader, "search", {"query": "walrus clause", "limit": 5})["results"][0]["id"]
-    _say("The same words side by side, and only in the notes. There is one hit, deep inside a long one:")
-    step = _call(reader, "search", {"query": '"walrus clause"', "streams": ["notes"]})["next"][0]
-    _say("The next call is printed beside the hit, and opens the note just there:")
-    _call(reader, step["tool"], {**step["arguments"], "limit_chars": WINDOW_CHARS})
-    _say("And the best hit of all, whole:")
-    _call(reader, "fetch", {"id": first})
-    _say("How many notes there are of each month, without reading one:")
-    notes = {"stream": "notes", "connection_id": step["arguments"]["id"].partition("/")[0]}
-    months = {"metric": "count", "group_by_time": "written_at", "granularity": "month"}
-    _call(reader, "aggregate", {**notes, **months, "limit": 6})
-    _say("The newest of them, a few at a time; the cursor goes on where this page ends:")
-    _call(reader, "query_records", {**notes, "fields": ["title", "written_at"], "limit": 3, "count": "exact"})
+    _lease(reader)
+    _money(reader)
+    _trip(reader)
+    _orders(reader)
     _say("What was not agreed to stays out, and the refusal says why:")
-    _call(reader, "fetch", {"id": first, "fields": ["sender_phone"]})
+    account = {"stream": "transactions", "connection_id": connections["ofx", "Maasbank"]}
+    _call(reader, "query_records", {**account, "fields": ["counterparty_account"]})
     _say("What the owner sees, newest first (pdpp activity):")
     print_disclosures(home, home.owner.activity())
+
+
+def _lease(reader: LocalReader) -> None:
+    _say("Nora moved for a new job, and her lease had half a year to run. How? Three words, over everything:")
+    _call(reader, "search", {"query": "lease break option", "limit": 5})
+    _say("Two of them side by side, and only in the notes. There is one hit, deep inside a long contract:")
+    step = _call(reader, "search", {"query": '"break option"', "streams": ["notes"]})["next"][0]
+    _say("The next call is printed beside the hit, and opens the contract just there:")
+    _call(reader, step["tool"], {**step["arguments"], "limit_chars": WINDOW_CHARS})
+    _say("It takes a registered letter. Did it arrive in time?")
+    found = _call(reader, "search", {"query": "letter came deposit keys", "streams": ["messages"], "limit": 2})
+    _say("The landlord's mail, whole:")
+    _call(reader, "fetch", {"id": found["results"][0]["id"]})
+
+
+def _money(reader: LocalReader) -> None:
+    _say("And did the deposit come back? The bank says so:")
+    found = _call(reader, "search", {"query": "deposit returned", "streams": ["transactions"], "limit": 2})
+    booking: dict[str, str] = found["results"][0]
+    bank = {"stream": "transactions", "connection_id": booking["id"].partition("/")[0]}
+    _say("Who paid it?")
+    asked = {"filter": {"description": booking["title"]}, "fields": ["booked_on", "amount_text", "counterparty"]}
+    landlord = _call(reader, "query_records", {**bank, **asked})["data"]["data"][0]["data"]["counterparty"]
+    _say("What the flat cost in all, without reading one booking:")
+    paid = {"metric": "sum", "field": "amount", "filter": {"counterparty": landlord}}
+    _call(reader, "aggregate", {**bank, **paid})
+    _say("And where most of the bookings go:")
+    _call(reader, "aggregate", {**bank, "metric": "count", "group_by": "counterparty", "limit": 6})
+
+
+def _trip(reader: LocalReader) -> None:
+    _say("A journey to the north, in the calendar:")
+    found = _call(reader, "search", {"query": "Tromsø", "streams": ["events"], "limit": 3})
+    calendar = {"stream": "occurrences", "connection_id": found["results"][0]["id"].partition("/")[0]}
+    _say("Its week backwards, a few at a time. One bus left in an hour that the clocks skipped:")
+    week = {"filter": {"start": {"gte": "2025-03-21T00:00:00Z", "lt": "2025-03-31T00:00:00Z"}}, "sort": "-start"}
+    page = {**calendar, **week, "fields": ["title", "start", "start_local"], "limit": 3}
+    first = _call(reader, "query_records", page)
+    _say("The cursor goes on where the page ended:")
+    _call(reader, "query_records", {**page, "cursor": first["data"]["next_cursor"]})
+
+
+def _orders(reader: LocalReader) -> None:
+    _say("A stranger wrote a mail that gives orders, and dresses them up as an answer of this server:")
+    found = _call(reader, "search", {"query": '"ignore your earlier instructions"', "limit": 1})
+    _say("Whole, it is still one quoted text of one record:")
+    _call(reader, "fetch", {"id": found["results"][0]["id"]})
 
 
 def _call(reader: LocalReader, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -150,53 +226,28 @@ def _call(reader: LocalReader, tool: str, arguments: dict[str, Any]) -> dict[str
     return answer["structuredContent"]
 
 
-def _how_to_ask(home: Home, address: str, script: Issued) -> None:
+# Ask it yourself ----------------------------------------------------------------------------------------------------
+
+
+def _how_to_ask(home: Home, address: str, app: Starlette, script: Issued) -> None:
     there = home.settings.home
-    _say("Ask it yourself, while this runs. As the agent, over MCP (this line goes into an agent's configuration):")
+    _say("Ask it yourself, while this runs. The owner's pages, and the tools of agents:")
+    click.echo(f"{address}        choose a password at /welcome with the setup code {app.state.sign_in.setup_code}")
+    click.echo(f"{address}{MCP}")
+    _say("An app of yours, which then asks for your consent in the browser:")
+    for way in ways(NAME, f"{address}{MCP}"):
+        for line in (*way.lines, *([way.link] if way.link else [])):
+            click.echo(f"{way.client + ':':<12} {line}")
+        if way.needs_public:
+            click.echo(f"{way.client + ':':<12} {way.place}; it needs an https address that it can reach")
+    _say("The agent of this journey, over standard input and output:")
     click.echo(shell_line(there, "mcp", "--client", AGENT))
-    _say("As the script, over HTTP:")
+    _say("The script, over HTTP:")
     click.echo(f"curl -H 'Authorization: Bearer {script.token}' '{address}/v1/schema'")
     click.echo(f"curl -H 'Authorization: Bearer {script.token}' '{address}/v1/search?q=lease'")
-    _say("As the owner:")
+    _say("The owner, in a terminal:")
     for words in (["sources"], ["grants", "list"], ["search", "--grant", script.grant_id, "lease"], ["activity"]):
         click.echo(shell_line(there, *words))
-
-
-@contextmanager
-def _serving(home: Home, listening: socket.socket) -> Generator[str, None, None]:
-    """The whole server, in a thread of this process, from its first answer until we leave."""
-    server = server_of(create_app(home.settings, home.services))
-    logging.getLogger("pdpp_server.access").setLevel(logging.WARNING)  # a line for each request would hide the journey
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    try:
-        _require_health(home.settings.port)
-        yield address_of(listening)
-    finally:
-        server.should_exit = True
-        thread.join()
-
-
-def _require_health(port: int) -> None:
-    """The socket listens already, so the first answer comes when the server is there; it is waited for, not polled."""
-    asking = HTTPConnection("127.0.0.1", port, timeout=START_SECONDS)
-    try:
-        asking.request("GET", "/healthz")
-        if asking.getresponse().status != 200:
-            raise click.ClickException("The server does not call itself healthy.")
-    finally:
-        asking.close()
-
-
-def _listen(port: int | None) -> socket.socket:
-    """The port asked for, else the usual one, else a free one."""
-    usual = Settings(home=Path()).port
-    try:
-        return listen("127.0.0.1", usual if port is None else port)
-    except click.ClickException:
-        if port is not None:
-            raise
-        return listen("127.0.0.1", 0)
 
 
 @contextmanager

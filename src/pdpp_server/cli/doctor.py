@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import click
 
 from pdpp_server.cli.home import now
+from pdpp_server.cli.machine import client_files, inbox
 from pdpp_server.cli.terminal import json_option, print_json, size_text
 from pdpp_server.evidence.text import visible
 from pdpp_server.model.health import Fault, Finding
@@ -14,6 +15,7 @@ from pdpp_server.settings import InvalidSetting, Settings
 
 PLACES_SHOWN = 5
 REPAIR = "`pdpp doctor --repair` mends it."
+AGAIN = "Connect it again: `pdpp connect CLIENT`, or `pdpp grants create --save`."
 RESTORE = "Restore a backup: `pdpp restore FOLDER --replace`."
 
 # Fault to what is wrong and what to do.
@@ -51,9 +53,17 @@ WORDS = {
     "blob_stray": ("{number} file{s} of no blob", REPAIR),
     "grant_unreadable": ("{number} grant{s} unreadable", "Revoke them and create them anew: `pdpp grants list`."),
     "token_idle": ("{number} token{s} without a grant", "They open nothing; a backup may hold what they stood for."),
-    "client_unusable": (
-        "{number} saved client{s} unable to read here",
-        "Make a new credential: `pdpp grants create --save`.",
+    "client_unreadable": ("the credential of {number} saved client{s} unreadable", AGAIN),
+    "client_expired": ("the credential of {number} saved client{s} ended, and not renewable", AGAIN),
+    "client_ended": ("{number} saved client{s} whose grant has ended", AGAIN),
+    "client_unusable": ("{number} saved client{s} with a token that is unknown here", AGAIN),
+    "client_owner": (
+        "an owner's token saved for {number} client{s}, which could read everything",
+        "Remove that file from the folder `clients` of the home, then connect the client: `pdpp connect CLIENT`.",
+    ),
+    "password_missing": (
+        "no password is set, and others can reach your sign-in",
+        "Choose one now: `pdpp owner password`.",
     ),
     "log_changed": (
         "{number} segment{s} changed after the writing",
@@ -63,6 +73,40 @@ WORDS = {
     "wal_large": ("the write-ahead log has grown to {number} MiB", REPAIR),
     "port_taken": ("something else than this server answers there", "End it, or choose another port with PDPP_PORT."),
     "server_unwell": ("the server answers that it is not well", "Look at its log; end it and start it again."),
+    "address_plain": (
+        "the public address has no https, so that clients elsewhere refuse it",
+        "Put https before the server, and name that address in PDPP_PUBLIC_URL: docs/outside.md.",
+    ),
+    "address_silent": (
+        "nobody answers at the public address",
+        "Is `pdpp serve` running, and does the proxy or tunnel pass requests on to it? docs/outside.md shows how.",
+    ),
+    "address_other": (
+        "what answers at the public address does not call itself so",
+        "Start `pdpp serve` with this same PDPP_PUBLIC_URL; no client can sign in before that.",
+    ),
+    "inbox_no_folder": ("the inbox is no folder", "Make one there, or let PDPP_INBOX name another (0 for none)."),
+    "inbox_locked": ("the inbox cannot be written, so nothing can be moved aside", "Make it yours, and writable."),
+    "export_refused": (
+        "{number} export{s} refused",
+        "The .txt beside each says why. Mend or replace it, then drop it into the inbox again, or remove it.",
+    ),
+    "file_unreadable": (
+        "{number} file{s} of clients not understood, though pdpp is named there",
+        "Look for a missing comma or quote.",
+    ),
+    "entry_program_gone": (
+        "{number} client{s} told to start a program that is not there",
+        "Write the entry anew: `pdpp connect CLIENT --write`.",
+    ),
+    "entry_client_gone": (
+        "{number} client{s} told to use a credential that is not saved",
+        "Connect it again: `pdpp connect CLIENT --stdio --write`.",
+    ),
+    "entry_elsewhere": (
+        "{number} client{s} told another address than this server has",
+        "Write the entry anew: `pdpp connect CLIENT --write`; or set PDPP_PUBLIC_URL or PDPP_PORT as it was.",
+    ),
     "refused": ("it could not be tried", "Mend what it says, then try again."),
     "failed": ("it could not be tried", "If nothing explains it, restore a backup."),
 }
@@ -78,11 +122,15 @@ WELL = {
     "history": "consistent",
     "blobs": "{blobs} there, each as it was delivered",
     "grants": "readable, and every token stands for one",
-    "clients": "{clients} saved",
+    "clients": "{clients} saved, {renewable} of them renewed by themselves",
+    "password": "set",
     "log": "{lines} lines, as they were written",
     "log index": "up to date",
     "wal": "{wal_bytes}",
-    "port": "{port} is free",
+    "port": "{port} is free: no server runs now; `pdpp serve` starts one",
+    "address": "{public} answers, and calls itself so",
+    "inbox": "{waiting} waiting, none refused",
+    "client files": "{entries} of ours, all of which lead here",
 }
 
 
@@ -92,8 +140,9 @@ WELL = {
 def doctor(repair: bool, as_json: bool) -> int:
     """Try every part once; say what is wrong and what to do.
 
-    Ends with 1 where anything is wrong. With --repair, permissions, indexes and counts are made anew and stray files
-    removed; no record, grant or log line is touched.
+    The home is tried, and what is around it: the inbox, saved clients, what the clients' own files say of this server,
+    and the public address as a client would ask it. Ends with 1 where anything is wrong. With --repair, permissions,
+    indexes and counts are made anew and stray files removed; no record, grant or log line is touched.
 
     \b
     Example:
@@ -122,6 +171,8 @@ def _findings(*, repair: bool) -> Iterator[Finding]:
         home = {name: value for name, value in os.environ.items() if name == "PDPP_HOME"}
         settings = Settings.from_environ(home)
     yield from examine(settings, now=now(), repair=repair)
+    yield inbox(settings)
+    yield client_files(settings)
 
 
 def _say(finding: Finding) -> None:
@@ -153,6 +204,12 @@ def _well(finding: Finding) -> str:
         return f"{facts['home']}: nothing is here yet; `pdpp import` begins it"
     if finding.part == "port" and facts.get("served"):
         return f"our server answers at {facts['port']}"
+    if finding.part == "password" and not facts["set"]:
+        return "none yet; `pdpp owner password` sets one, before a client signs in"
+    if finding.part == "address" and not facts:
+        return "for this machine only; PDPP_PUBLIC_URL names one for others"
+    if finding.part == "inbox" and "waiting" not in facts:
+        return "none; exports dropped into the folder `inbox` of the home would be imported by `pdpp serve`"
     return WELL[finding.part].format(**facts)
 
 

@@ -7,11 +7,12 @@ from typing import IO, Any, cast
 import click
 import orjson
 
-from pdpp_server.cli.home import Home, named_home, now, open_home, shell_line
-from pdpp_server.cli.terminal import counted, json_option, moment, print_columns, print_json
+from pdpp_server.cli.home import Home, named_home, now, open_home, own_address, shell_line
+from pdpp_server.cli.terminal import json_option, moment, print_columns, print_json
 from pdpp_server.errors import InvalidAuthorizationDetails
+from pdpp_server.evidence.grants import stream_line
 from pdpp_server.evidence.text import quoted, visible
-from pdpp_server.model.grants import Grant, StreamGrant
+from pdpp_server.model.grants import Grant
 from pdpp_server.model.queries import FetchQuery, Query, SearchQuery
 from pdpp_server.model.times import iso
 from pdpp_server.port.credentials import NAME_RULE, is_client_name, save
@@ -145,7 +146,7 @@ def _details(file: IO[bytes]) -> list[Any]:
 def save_credential(home: Home, client: str, issued: Issued) -> str:
     """Keep the token where `pdpp mcp --client` looks for it; the path it lies at."""
     settings = home.settings
-    address = settings.public_url or f"http://{settings.host}:{settings.port}"
+    address = own_address(settings)
     document = {
         "provider_url": address,
         "authorization_server": address,
@@ -260,18 +261,4 @@ def _row(row: GrantRow) -> tuple[str, ...]:
 
 def _print_streams(grant: Grant) -> None:
     for stream in grant.streams:
-        click.echo(f"  {visible(_stream_line(stream))}")
-
-
-def _stream_line(stream: StreamGrant) -> str:
-    """Everything that narrows it; fields in the order they are declared."""
-    fields = [name for name in stream.declared.fields if name in stream.fields]
-    whole = len(fields) == len(stream.declared.fields)
-    shown = "every field" if whole else f"{len(fields)} of {len(stream.declared.fields)} fields ({', '.join(fields)})"
-    bounds = [f"{word} {bound}" for word, bound in _bounds(stream) if bound]
-    only = [f"only {counted(len(stream.resources), 'named record')}"] if stream.resources is not None else []
-    return "; ".join([f"{stream.name}: {shown}", f"from {', '.join(stream.connections)}", *bounds, *only])
-
-
-def _bounds(stream: StreamGrant) -> list[tuple[str, str | None]]:
-    return [("since", stream.time.since), ("before", stream.time.until)] if stream.time else []
+        click.echo(f"  {visible(stream_line(stream))}")

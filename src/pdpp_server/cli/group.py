@@ -9,6 +9,7 @@ VERBS = {
     "demo": ("demo", "demo"),
     "import": ("importing", "importing"),
     "sources": ("sources", "sources"),
+    "connect": ("connect", "connect"),
     "grants": ("grants", "grants"),
     "mcp": ("group", "mcp"),
     "serve": ("serve", "serve"),
@@ -55,8 +56,7 @@ def pdpp(context: click.Context) -> None:
     \b
     With data of your own:
       pdpp import notes.ndjson --declaration notes.json --name "My notes"
-      pdpp grants create --selection selection.json --client my-agent --save
-      pdpp mcp --client my-agent        (this line goes into the agent's configuration)
+      pdpp connect claude-code          (or claude-desktop, codex, cursor, vscode, chatgpt: you say what it may read)
       pdpp activity                     (what it read)
 
     Everything is kept in one folder, which PDPP_HOME names. Exit codes: 0 done, 64 the command was not understood,
@@ -74,9 +74,9 @@ def pdpp(context: click.Context) -> None:
 def mcp(client: str | None, provider_url: str | None) -> None:
     """Serve this home to one local agent (MCP over stdio).
 
-    An agent starts this by itself; no server has to run. It reads with the token that `pdpp grants create --save` kept
-    for that client, or with the one in PDPP_ACCESS_TOKEN. With --provider-url, or PDPP_PROVIDER_URL, the records are
-    those of any PDPP server, read with a client's token of that server.
+    An agent starts this by itself; no server has to run. It reads with the credential that `pdpp connect CLIENT` or
+    `pdpp grants create --save` kept for that client, which it renews by itself, or with the token in PDPP_ACCESS_TOKEN.
+    With --provider-url, or PDPP_PROVIDER_URL, the records are those of any PDPP server: see `pdpp connect URL`.
 
     \b
     Example, for an agent that is configured by a command:

@@ -31,13 +31,18 @@ def read_settings() -> Settings:
 
 
 def services_of(settings: Settings) -> Services:
-    return open_services(
+    services = open_services(
         settings.home,
         now=now,
         log_sync=settings.log_sync,
         read_seconds=settings.read_deadline_ms / 1000,
         change_history_limit=settings.change_history_limit,
     )
+    if asked := settings.introspecting:
+        from pdpp_server.port.separate import Separate  # noqa: PLC0415 - dear to import, and few need it
+
+        services.introspect = Separate(asked, now).rights
+    return services
 
 
 @contextmanager
@@ -48,6 +53,11 @@ def open_home(settings: Settings | None = None) -> Generator[Home, None, None]:
         yield Home(chosen, services, Owner(services, chosen.home))
     finally:
         services.close()
+
+
+def own_address(settings: Settings) -> str:
+    """By which clients know the server of this home."""
+    return settings.public_url or f"http://{settings.host}:{settings.port}"
 
 
 def shell_line(home: Path | None, *words: str, **variables: str) -> str:

@@ -1,56 +1,134 @@
-"""`pdpp import PATH`: read a file or an export, deliver its records, say what became of every line."""
+"""`pdpp import PATH`: recognise an export or read records of your own, and say what became of every part."""
 
 import signal
-import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from datetime import tzinfo
 from functools import partial
 from pathlib import Path
-from types import FrameType
+from threading import Event
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from click.core import ParameterSource
 
-from pdpp_server.cli.home import named_home, open_home, shell_line
-from pdpp_server.cli.terminal import connection_name, counted, json_option, print_columns, print_json, size_text
+from pdpp_server.cli.accounts import Wish, chosen_importers, import_exports, print_kinds, print_usual
+from pdpp_server.cli.home import open_home, read_settings
+from pdpp_server.cli.receipts import imported, print_receipt
+from pdpp_server.cli.terminal import connection_name, counted, json_option, size_text
+from pdpp_server.cli.watching import say, watch
+from pdpp_server.cli.zone import machine_zone, named_zone
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.importers.export import connections_in, import_connection, is_export, size_of
 from pdpp_server.importers.run import import_ndjson
-from pdpp_server.model.ingest import Receipt
 from pdpp_server.model.sources import Declaration
-from pdpp_server.port.writer import Writer
 from pdpp_server.wire.declarations import FaultyDeclaration, parse_declaration
 
-REJECTIONS_SHOWN = 20
 FILE = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
 PATH = click.Path(exists=True, readable=True, path_type=Path)
 
-Heard = Callable[[int, Receipt], None]
-
 
 @click.command("import")
-@click.argument("path", type=PATH)
-@click.option("--declaration", type=FILE, help="The JSON file that declares the source and its streams.")
+@click.argument("paths", type=PATH, nargs=-1, metavar="[PATH]...")
 @click.option("--name", callback=connection_name, help="What you call this account; the same name is the same one.")
+@click.option("--as", "key", metavar="KIND", help="Read it as this kind, where it could be several.")
+@click.option(
+    "--zone", callback=named_zone, metavar="AREA/CITY", help="For times without a zone.  [default: this machine's]"
+)
+@click.option("--mapping", type=FILE, help="What the columns of a file mean that does not explain itself.")
+@click.option("--dry-run", is_flag=True, help="Say what was found, and write nothing.")
+@click.option("--again", is_flag=True, help="Read an export again that was read to its end before.")
+@click.option("--watch", "watching", is_flag=True, help="Import what is dropped into PATH, or the home's `inbox`.")
+@click.option("--list", "kinds", is_flag=True, help="Which kinds there are, and how to get each.")
+@click.option("--declaration", type=FILE, help="For records of your own: what declares the source and its streams.")
 @json_option
-def importing(path: Path, declaration: Path | None, name: str | None, as_json: bool) -> int:
-    """Bring data of your own in: NDJSON, one record a line, or a folder that `pdpp export` made.
+@click.pass_context
+def importing(
+    context: click.Context,
+    paths: tuple[Path, ...],
+    name: str | None,
+    key: str | None,
+    zone: tzinfo | None,
+    mapping: Path | None,
+    dry_run: bool,
+    again: bool,
+    watching: bool,
+    kinds: bool,
+    declaration: Path | None,
+    as_json: bool,
+) -> int | None:
+    """Bring your data in: exports of other services, as the zip, folder or file that you got.
 
-    Lines that do not fit are left out and listed; the others are kept. Importing again stores nothing twice, so a run
-    that was stopped is simply run again. With --json one line for each connection counts what was accepted, unchanged
-    and rejected.
+    What was found is said first: accounts, streams, counts, from when to when. What cannot be read is left out and
+    listed; the rest is kept. Importing again stores nothing twice, so a run that was stopped is simply run again.
+    Without PATH, the folders where programs usually keep such files are looked into.
+
+    Data of your own comes as NDJSON, one record a line, with --declaration and --name; and what `pdpp export` made is
+    taken back. With --json one line for each connection counts what was accepted, unchanged and rejected.
 
     \b
     Example:
+      pdpp import takeout.zip
+      pdpp import --dry-run Downloads/exports
       pdpp import notes.ndjson --declaration notes.json --name "My notes"
-      pdpp import my-export
     """
+    if kinds:
+        _require_only(context, "--list", "kinds", "as_json")
+        return print_kinds(as_json=as_json)
+    if watching:
+        _require_only(context, "--watch", "watching", "paths", "zone")
+        return _watch(paths, zone or machine_zone())
+    if declaration is not None:
+        _require_only(context, "--declaration", "declaration", "paths", "name", "as_json")
+        return _import_records(paths, declaration, name, as_json=as_json)
+    if not paths:
+        return print_usual(zone or machine_zone())
+    if all(is_export(path) for path in paths):
+        _require_only(context, "What `pdpp export` made", "paths", "as_json")
+        return max(_import_export(path, as_json=as_json) for path in paths)
+    importers = chosen_importers(key)
+    if zone is None:
+        zone = machine_zone()
+        click.echo(f"Times that name no zone are taken as {zone}; --zone says otherwise.", err=True)
+    described = mapping.read_bytes() if mapping else None
+    return import_exports(paths, importers, Wish(zone, described, name, dry_run=dry_run, again=again, as_json=as_json))
+
+
+def _require_only(context: click.Context, what: str, *fitting: str) -> None:
+    """Raises: UsageError where an option was given that would be ignored."""
+    for option in context.command.params:
+        given = option.name and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
+        if given and option.name not in fitting:
+            raise click.UsageError(f"{what} does not go with {option.opts[0]}.")
+
+
+def _watch(paths: tuple[Path, ...], zone: tzinfo) -> int:
+    """Until Ctrl-C. What is imported or refused is moved aside, into folders of these names."""
+    settings = read_settings()
+    if len(paths) > 1 or (paths and not paths[0].is_dir()):
+        raise click.UsageError("--watch takes one folder.")
+    folder = paths[0] if paths else settings.inbox_folder or settings.home / "inbox"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    click.echo(f"Watching {folder}: drop exports there. Ctrl-C ends it.", err=True)
+    stopping = Event()
+    before = signal.signal(signal.SIGINT, lambda _number, _frame: stopping.set())
+    try:
+        watch(folder, settings, zone, stopping, say)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    click.echo("Ended.", err=True)
+    return 0
+
+
+def _import_records(paths: tuple[Path, ...], declaration: Path, name: str | None, *, as_json: bool) -> int:
+    """A file of records that the owner declares."""
+    if len(paths) != 1 or name is None:
+        missing = "argument 'PATH'" if len(paths) != 1 else "option '--name'"
+        raise click.UsageError(f"Missing {missing}: records of your own are one file, with --declaration and --name.")
+    (path,) = paths
+    if is_export(path):
+        raise click.UsageError(
+            "An export names and declares its connections itself; leave --declaration and --name out."
+        )
     if path.is_dir():
-        return _import_export(path, declaration, name, as_json=as_json)
-    if declaration is None or name is None:
-        missing = "--declaration" if declaration is None else "--name"
-        raise click.UsageError(f"Missing option '{missing}': a file of records needs both.")
+        raise click.UsageError(f"{path} is a directory; --declaration is for a file of records.")
     declared = read_declaration(declaration)
     size = path.stat().st_size
     if not size:
@@ -60,10 +138,10 @@ def importing(path: Path, declaration: Path | None, name: str | None, as_json: b
     _announce(path, size, declared, as_json=as_json)
     with open_home() as home:
         writer = home.owner.writer(declared, name)
-        receipt = _imported(size, partial(import_ndjson, path, writer))
+        receipt = imported(size, partial(import_ndjson, path, writer))
     if receipt is None:
         return 1
-    _report(writer, name, receipt, as_json=as_json)
+    print_receipt(writer.connection_id, name, receipt, len(receipt.rejected), receipt.rejected, as_json=as_json)
     if receipt.accepted or receipt.unchanged:
         return 0
     if not as_json:
@@ -71,14 +149,8 @@ def importing(path: Path, declaration: Path | None, name: str | None, as_json: b
     return 1
 
 
-def _import_export(folder: Path, declaration: Path | None, name: str | None, *, as_json: bool) -> int:
-    """All connections of an export, one after the other; a connection without a record is one too."""
-    if not is_export(folder):
-        raise click.UsageError(f"{folder} is a directory, and none that `pdpp export` made.")
-    if declaration is not None or name is not None:
-        raise click.UsageError(
-            "An export names and declares its connections itself; leave --declaration and --name out."
-        )
+def _import_export(folder: Path, *, as_json: bool) -> int:
+    """All connections of an export of ours, one after the other; a connection without a record is one too."""
     connections = connections_in(folder)
     declarations = [read_declaration(folder / connection.declaration) for connection in connections]
     with open_home() as home:
@@ -86,27 +158,17 @@ def _import_export(folder: Path, declaration: Path | None, name: str | None, *, 
             size = size_of(folder, connection)
             _announce(folder / connection.declaration, size, declared, as_json=as_json)
             writer = home.owner.writer(declared, connection.name)
-            receipt = _imported(size, partial(import_connection, folder, connection, writer))
+            receipt = imported(size, partial(import_connection, folder, connection, writer))
             if receipt is None:
                 return 1
-            _report(writer, connection.name, receipt, as_json=as_json)
+            rejected = receipt.rejected
+            print_receipt(writer.connection_id, connection.name, receipt, len(rejected), rejected, as_json=as_json)
     return 0
 
 
 def _announce(path: Path, size: int, declared: Declaration, *, as_json: bool) -> None:
     streams = ", ".join(declared.streams)
     click.echo(f"{path.name}: {size_text(size)} of {declared.name} (streams {streams})", err=as_json)
-
-
-def _imported(size: int, run: Callable[[Heard], Receipt]) -> Receipt | None:
-    """What became of it; None where it was stopped, which is said then."""
-    try:
-        with _progress(size) as advance, _stopped_between_batches(advance) as heard:
-            return run(heard)
-    except _Stopped as stopped:
-        stored = counted(stopped.records, "record")
-        click.echo(f"Stopped. {stored} of the file are kept; run the same command again to go on.", err=True)
-        return None
 
 
 def read_declaration(path: Path) -> Declaration:
@@ -120,64 +182,3 @@ def read_declaration(path: Path) -> Declaration:
             f"has {counted(len(faulty.failures), 'fault')}" if faulty.failures else f"cannot be used. {faulty.message}"
         )
         raise FaultyDeclaration(f"{path} {said}; nothing was imported.".replace(".;", ";")) from faulty
-
-
-@contextmanager
-def _progress(size: int) -> Generator[Heard, None, None]:
-    """A bar on a terminal; elsewhere nothing."""
-    rate = TextColumn("{task.fields[records]} records, {task.fields[rate]} a second")
-    parts = (BarColumn(), TaskProgressColumn(), rate, TimeRemainingColumn())
-    with Progress(*parts, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("", total=size, records=0, rate=0)
-
-        def advance(done: int, receipt: Receipt) -> None:
-            records = receipt.accepted + receipt.unchanged
-            seconds = bar.tasks[0].elapsed or 0
-            bar.update(task, completed=done, records=records, rate=int(records / seconds) if seconds else 0)
-
-        yield advance
-
-
-class _Stopped(Exception):
-    def __init__(self, records: int) -> None:
-        super().__init__(records)
-        self.records = records
-
-
-@contextmanager
-def _stopped_between_batches(advance: Heard) -> Generator[Heard, None, None]:
-    """Ctrl-C lets the batch in hand be stored, so that what is said to be kept is what is kept; twice stops at once."""
-    asked = False
-
-    def ask(signal_number: int, frame: FrameType | None) -> None:
-        nonlocal asked
-        if asked:
-            signal.default_int_handler(signal_number, frame)
-        asked = True
-
-    def heard(done: int, receipt: Receipt) -> None:
-        advance(done, receipt)
-        if asked:
-            raise _Stopped(receipt.accepted + receipt.unchanged)
-
-    before = signal.signal(signal.SIGINT, ask)
-    try:
-        yield heard
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _report(writer: Writer, name: str, receipt: Receipt, *, as_json: bool) -> None:
-    rejected = len(receipt.rejected)
-    if rejected:
-        click.echo(f"{counted(rejected, 'line')} rejected:", err=True)
-        print_columns(receipt.rejected[:REJECTIONS_SHOWN], indent="  ", err=True)
-        if rejected > REJECTIONS_SHOWN:
-            see = shell_line(named_home(), "sources", "--rejected", writer.connection_id)
-            click.echo(f"  and {rejected - REJECTIONS_SHOWN} more; see them with: {see}", err=True)
-    if as_json:
-        counts = {"accepted": receipt.accepted, "unchanged": receipt.unchanged, "rejected": rejected}
-        print_json({"connection_id": writer.connection_id, **counts})
-        return
-    words = f"{receipt.accepted} accepted, {receipt.unchanged} unchanged, {rejected} rejected"
-    click.echo(f'"{name}" is connection {writer.connection_id}: {words}.')

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pdpp_server.errors import PdppError
+    from pdpp_server.port.credentials import Credential
     from pdpp_server.port.reader import Reader
     from pdpp_server.settings import Settings
 
@@ -83,18 +84,24 @@ def _usual_home() -> str:
     return str(Settings().home)
 
 
-def _local_reader(token: str) -> Reader:
+def _local_reader(credential: Credential) -> Reader:
     from pdpp_server.cli.home import services_of
     from pdpp_server.port.local import LocalReader
 
     settings = _settings()
-    return LocalReader(services_of(settings), token, settings.public_url)
+    services = services_of(settings)
+    reader = LocalReader(services, credential.token, settings.public_url)
+    if credential.client is None:
+        return reader
+    from pdpp_server.cli.renewing import renewed_here
+
+    return renewed_here(settings, services, credential, reader)
 
 
-def _network_reader(address: str, token: str) -> Reader:
+def _network_reader(address: str, credential: Credential) -> Reader:
     from pdpp_server.cli.provider import open_provider
 
-    return open_provider(_settings(), address, token)
+    return open_provider(_settings(), address, credential)
 
 
 def _settings() -> Settings:

@@ -17,7 +17,7 @@ from pdpp_server.mcp.server import McpServer
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.model.times import iso
 from pdpp_server.port.address import server_address
-from pdpp_server.port.credentials import find_token
+from pdpp_server.port.credentials import find_credential
 from pdpp_server.port.local import LocalReader
 from pdpp_server.port.reader import Reader
 
@@ -310,8 +310,8 @@ def _reader(grant: str | None) -> Generator[Reader, None, None]:
         raise click.UsageError(str(error)) from error
     from pdpp_server.cli.provider import open_provider  # noqa: PLC0415 - this home's records need no HTTP client
 
-    token = find_token(str(settings.home), os.environ, meta[CLIENT], now=iso(now()), provider=address)
-    with closing(open_provider(settings, address, token)) as reader:
+    found = find_credential(str(settings.home), os.environ, meta[CLIENT], now=iso(now()), provider=address)
+    with closing(open_provider(settings, address, found)) as reader:
         yield reader
 
 

@@ -1,8 +1,15 @@
 """`pdpp serve`: run the personal server."""
 
 import errno
+import logging
 import socket
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import replace
+from http.client import HTTPConnection
+from pathlib import Path
+from threading import Thread
 
 import click
 import uvicorn
@@ -10,8 +17,11 @@ from starlette.types import ASGIApp
 
 from pdpp_server.app import create_app
 from pdpp_server.cli.home import read_settings
+from pdpp_server.cli.watching import inbox_watched
 from pdpp_server.resource_server.probes import LOOPBACK
+from pdpp_server.settings import Settings
 
+START_SECONDS = 20
 BACKLOG = 2048  # what uvicorn itself would ask for
 
 
@@ -48,14 +58,19 @@ def serve(host: str | None, port: int | None) -> None:
         )
     listening = listen(chosen.host, chosen.port)
     address = address_of(listening)
-    server = server_of(create_app(replace(chosen, port=listening.getsockname()[1])))
+    app = create_app(replace(chosen, port=listening.getsockname()[1]))
+    server = server_of(app)
     click.echo(f"Serving {chosen.home} at {chosen.public_url or address}")
+    click.echo(f"  {address}              your pages, in a browser")
     click.echo(f"  {address}/v1/schema    what a token may read (Authorization: Bearer TOKEN)")
     click.echo(f"  {address}/mcp          the tools of agents, with a client's token")
     click.echo(f"  {address}/healthz      whether all is well")
+    if code := app.state.sign_in.setup_code:
+        click.echo(f"No password is set yet. Open {address}/welcome and choose one with the setup code {code}")
     click.echo("Ctrl-C ends it.")
     try:
-        server.run(sockets=[listening])
+        with inbox_watched(chosen):
+            server.run(sockets=[listening])
     except KeyboardInterrupt:
         click.echo("Ended.")
 
@@ -67,7 +82,8 @@ def listen(host: str, port: int) -> socket.socket:
     except socket.gaierror:
         raise click.UsageError(f"{host} is no address of this machine.") from None
     listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if sys.platform != "win32":  # there it would let two servers have one port
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind(place)
         listening.listen(BACKLOG)
@@ -90,3 +106,40 @@ def server_of(app: ASGIApp) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=5)
     )
+
+
+def listen_somewhere(port: int | None = None) -> socket.socket:
+    """On this machine only: the port asked for, else the usual one, else a free one."""
+    usual = Settings(home=Path()).port
+    try:
+        return listen("127.0.0.1", usual if port is None else port)
+    except click.ClickException:
+        if port is not None:
+            raise
+        return listen("127.0.0.1", 0)
+
+
+@contextmanager
+def serving(app: ASGIApp, listening: socket.socket) -> Generator[str, None, None]:
+    """The whole server, in a thread of this process, from its first answer until we leave; the address it has."""
+    server = server_of(app)
+    logging.getLogger("pdpp_server.access").setLevel(logging.WARNING)  # a line for each request would hide the rest
+    thread = Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    try:
+        _require_health(listening.getsockname()[1])
+        yield address_of(listening)
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def _require_health(port: int) -> None:
+    """The socket listens already, so the first answer comes when the server is there; it is waited for, not polled."""
+    asking = HTTPConnection("127.0.0.1", port, timeout=START_SECONDS)
+    try:
+        asking.request("GET", "/healthz")
+        if asking.getresponse().status != 200:
+            raise click.ClickException("The server does not call itself healthy.")
+    finally:
+        asking.close()

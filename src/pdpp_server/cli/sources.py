@@ -10,7 +10,7 @@ from pdpp_server.cli.terminal import connection_name, counted, json_option, mome
 from pdpp_server.errors import ConnectionNotFound
 from pdpp_server.evidence.text import quoted, visible
 from pdpp_server.model.grants import Grant
-from pdpp_server.model.ingest import Rejection
+from pdpp_server.model.ingest import Finished, Rejection
 from pdpp_server.model.times import iso, iso_micros
 from pdpp_server.store.sources import StoredSource, StoredStream
 
@@ -35,9 +35,11 @@ def sources(context: click.Context, rejected: str | None, as_json: bool) -> None
         if rejected is not None:
             _print_rejected(home, rejected, as_json=as_json)
         elif as_json:
-            print_json({"connections": [_document(source) for source in home.owner.sources()]})
+            read = home.owner.last_imports()
+            documents = [_document(source, read.get(source.connection_id)) for source in home.owner.sources()]
+            print_json({"connections": documents})
         else:
-            _print_sources(home.owner.sources())
+            _print_sources(home.owner.sources(), home.owner.last_imports())
 
 
 @sources.command()
@@ -104,13 +106,14 @@ def rename(connection: str, name: str, as_json: bool) -> None:
         click.echo(f"{source.connection_id} is called {quoted(name)} now.")
 
 
-def _document(source: StoredSource) -> dict[str, Any]:
+def _document(source: StoredSource, read: Finished | None) -> dict[str, Any]:
     return {
         "connection_id": source.connection_id,
         "name": source.name,
         "connector_key": source.connector_key,
         "updated_at": source.updated_at,
         "rejected": source.rejected,
+        "last_import": None if read is None else read._asdict(),
         "streams": [
             {
                 "name": stream.name,
@@ -127,9 +130,9 @@ def _time(micros: int | None) -> str | None:
     return None if micros is None else iso_micros(micros)
 
 
-def _print_sources(found: list[StoredSource]) -> None:
+def _print_sources(found: list[StoredSource], last_read: dict[str, Finished]) -> None:
     if not found:
-        click.echo('Nothing is here yet. Begin with: pdpp import FILE.ndjson --declaration FILE.json --name "NAME"')
+        click.echo("Nothing is here yet. Begin with: pdpp import PATH (`pdpp import --list` shows what it takes)")
     for source in found:
         name = quoted(source.name or source.connection_id)
         click.echo(
@@ -137,6 +140,8 @@ def _print_sources(found: list[StoredSource]) -> None:
         )
         if source.streams:
             print_columns([_row(stream) for stream in source.streams], indent="  ")
+        if read := last_read.get(source.connection_id):
+            click.echo(f"  last read {visible(read.file)}, {moment(read.at)}")
         if source.rejected:
             see = shell_line(named_home(), "sources", "--rejected", source.connection_id)
             click.echo(f"  {counted(source.rejected, 'line')} rejected; see them with: {see}")

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
-import orjson
 from rich.cells import cell_len
 
-from pdpp_server.evidence.text import visible
+from pdpp_server.evidence.text import compact_json, visible
+from pdpp_server.evidence.words import counted, moment, size_text
+
+__all__ = ["connection_name", "counted", "json_option", "moment", "print_columns", "print_json", "size_text"]
 
 NAME_CHARS = 80
 
@@ -15,8 +17,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, 
 
 
 def print_json(document: Any) -> None:
-    """One document, one line."""
-    click.echo(orjson.dumps(document).decode())
+    """One document, one line, in which a terminal finds no command."""
+    click.echo(compact_json(document))
 
 
 def print_columns(rows: Iterable[Sequence[str]], *, indent: str = "", err: bool = False) -> None:
@@ -26,21 +28,6 @@ def print_columns(rows: Iterable[Sequence[str]], *, indent: str = "", err: bool 
     for row in shown:
         cells = [cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
         click.echo((indent + "  ".join(cells)).rstrip(), err=err)
-
-
-def moment(time: str | None) -> str:
-    """A stored time, to the minute."""
-    return f"{time[:10]} {time[11:16]} UTC" if time else "never"
-
-
-def counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def size_text(size: int) -> str:
-    if size < 1000:
-        return counted(size, "byte")
-    return f"{size / 1000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"
 
 
 def connection_name(_: click.Context, __: click.Parameter, value: str | None) -> str | None:

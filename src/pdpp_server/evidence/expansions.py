@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from pdpp_server.evidence.handles import mint
-from pdpp_server.evidence.text import name_text
+from pdpp_server.evidence.text import handle_text, name_text
 from pdpp_server.model.records import Expanded, Record
 
 
@@ -26,4 +26,4 @@ def _counted(group: Expanded) -> str:
 
 
 def _handles(group: Expanded) -> Iterator[str]:
-    return (mint(record.id) for record in group.records)
+    return (handle_text(mint(record.id)) for record in group.records)

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from pdpp_server.errors import InvalidRecordId
+from pdpp_server.evidence.text import HIDDEN
 from pdpp_server.model.records import RecordId
 
 HANDLE_BYTES_MAX = 512
@@ -18,14 +19,8 @@ _PLAIN = re.compile(r"[\w.~@+=$!*&#?^()-]+", re.ASCII)
 _PLAIN_KEY = re.compile(r"[\w.~@+=$!*&#?^():-]+", re.ASCII)
 _PLAIN_HANDLE = re.compile(rf"({_PLAIN.pattern})/({_PLAIN.pattern}):({_PLAIN_KEY.pattern})", re.ASCII)
 
-# Our separators, what quotes or lists in text, and the categories Cc, Cf and Z*. Written out, not asked of
-# `unicodedata`: a handle must be minted alike under every Python.
-_ENCODED = (
-    "/\\\\%\"'`\\[\\]{}<>;,|\\x00-\\x20\\x7f-\\xa0\\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u1680\u180e"
-    "\u2000-\u200f\u2028-\u202f\u205f-\u2064\u2066-\u206f\u3000\ufeff\ufff9-\ufffb"
-    "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
-    "\ud800-\udfff"
-)
+# Our separators, what quotes or lists in text, the categories Cc, Cf and Z*, and all else that leaves no trace.
+_ENCODED = f"/\\\\%\"'`\\[\\]{{}}<>;,|\\x00-\\x20\xa0\u1680\u2000-\u200a\u202f\u205f\u3000{HIDDEN}"
 _ENCODED_IN_KEY = re.compile(f"[{_ENCODED}]")
 _ENCODED_IN_NAME = re.compile(f"[:{_ENCODED}]")
 _ENCODED_ASCII = {code: f"%{code:02X}" for code in (*range(0x21), *b"/\\%\"'`[]{}<>;,|", 0x7F)}
@@ -100,17 +95,24 @@ def _split(text: str) -> RecordId:
     return id
 
 
+def unpacked(text: str) -> Any:
+    """The JSON that the older addresses of records and windows carry in base64.
+
+    Raises: InvalidRecordId.
+    """
+    try:
+        if len(text) > _URI_BYTES_MAX:
+            raise InvalidRecordId("The record address is too long.", param="id")
+        padded = text + "=" * (-len(text) % 4)
+        return json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+    except (binascii.Error, ValueError, RecursionError):
+        raise InvalidRecordId("The record address cannot be read.", param="id") from None
+
+
 def _from_uri(rest: str) -> RecordId:
     if ":" in rest:
         return parse(rest)
-    try:
-        if len(rest) > _URI_BYTES_MAX:
-            raise InvalidRecordId("The record address is too long.", param="id")
-        padded = rest + "=" * (-len(rest) % 4)
-        body: Any = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
-    except (binascii.Error, ValueError):
-        raise InvalidRecordId("The record address cannot be read.", param="id") from None
-    match body:
+    match unpacked(rest):
         case {"v": 1, "kind": "record", "connection_id": str(c), "stream": str(s), "record_id": str(k)} if c:
             id = RecordId(c, s, k)
             check_key(id)

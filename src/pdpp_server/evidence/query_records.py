@@ -10,8 +10,8 @@ from pdpp_server.evidence.calls import Call, changes_from, fetch_of, read_whole,
 from pdpp_server.evidence.expansions import expanded_ways
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.search import warning_lines
-from pdpp_server.evidence.text import byte_len, compact_json, name_text, quoted
-from pdpp_server.evidence.titles import label, moment
+from pdpp_server.evidence.text import byte_len, compact_json, handle_text, name_text, quoted
+from pdpp_server.evidence.titles import BODY_ROLE, TITLE_ROLE, label, moment
 from pdpp_server.evidence.values import ShownValue, by_importance, clipped_value, readable_text, shown_value
 from pdpp_server.model.queries import RecordsQuery
 from pdpp_server.model.records import Expanded, Record, RecordPage, Tombstone, Warned
@@ -20,13 +20,14 @@ from pdpp_server.model.times import instant
 
 QUERY_BYTES = 1800
 LEAST_CHARS = 64  # of a long value in the structured form, before whole records are left for the next page
-_LONG_BYTES = 160  # of a handle
-_CURSOR_BYTES, _LONG_MARK_BYTES, _LONG_CALL_BYTES = 170, 700, 450
+_LONG_BYTES, _LONGEST_BYTES = 160, 300  # of a handle that is not repeated, and of one that leaves no room for fields
+_CURSOR_BYTES, _LONG_MARK_BYTES, _LONG_CALL_BYTES = 200, 700, 450
 _NAME_CHARS = 64
-_LEAST_BYTES = 64  # of what a record says, before another gets more
+_LEAST_BYTES, _FAIR_BYTES = 64, 100  # of what a record says before another gets more: of a whole page, of a part
 _FIELDS_MOST = 200
 _AROUND_BYTES = len('"":,')
-_STEPS = (800, 400, 240, 160, 120, 80, 60, 40, 24)  # characters of a long value, until all of them fit
+_STEPS = (800, 400, 240, 160, 120, 80, 60, 40, 32, 24)  # characters of a long value, until all of them fit
+_FEW_CHARS = ((40, 40), (32, 32), (24, 24), (24, 12), (12, 12))  # of title and body, where not all fields fit
 _PART_BYTES = len(", the first 100 of them here, next_cursor goes on after all 100")
 
 Entry = Record | Tombstone
@@ -55,21 +56,26 @@ def records_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> Records
         return RecordsText(_nothing_text(page, query, asked), 0)
     handles = [mint(entry.id) for entry in page.records]
     ahead = _ahead(page, asked)
-    for_ahead = sum(byte_len(line) + 1 for line in ahead)
-    opening_bytes = max(_opening_bytes(handle) for handle in handles)
-    room = QUERY_BYTES - byte_len(_head_text(page, query, len(handles))) - for_ahead - opening_bytes
-    for_rest = _PART_BYTES + _rest_bytes(page, asked) if len(handles) > 1 else 0
-    first = _least_line_bytes(page.records[0], handles[0])
-    remarks = [line for line in affordable(warning_lines(page.warnings), room - for_rest - first) if line]
-    least = (_least_line_bytes(entry, handle) for entry, handle in zip(page.records, handles, strict=True))
-    sizes, spare = that_fit(least, room - sum(byte_len(one) + 1 for one in remarks), for_rest)
+    opening_bytes = _opening_bytes(page.records, handles)
+    room = QUERY_BYTES - byte_len(_head_text(page, query, len(handles))) - opening_bytes
+    named = [*zip(page.records, handles, strict=True)]
+    least = [_least_line_bytes(entry, handle, _LEAST_BYTES) for entry, handle in named]
+    for_rest = _PART_BYTES + _rest_bytes(asked) if len(handles) > 1 else 0
+    said = affordable(warning_lines(page.warnings), room - _lines_bytes(ahead) - for_rest - least[0])
+    remarks = [line for line in said if line]
+    room -= _lines_bytes(remarks)
+    if sum(least) > room - _lines_bytes(ahead) and page.next_cursor and ahead:
+        ahead = [_MORE]  # the first line has that cursor already; what is left of this one is worth a record
+    sizes, spare = that_fit(least, room - _lines_bytes(ahead), for_rest)
+    if len(sizes) < len(handles):  # if some must go, then the others are worth reading
+        fair = (_least_line_bytes(entry, handle, _FAIR_BYTES) for entry, handle in named)
+        sizes, spare = that_fit(fair, room - _lines_bytes(ahead), for_rest)
     shown = len(sizes)
     if shown < len(handles):
-        ahead = [
-            _rest_text(page, asked, shown, for_rest - _PART_BYTES),
-            *([_MORE] if page.next_cursor and ahead else ahead),
-        ]
-        spare += for_ahead + for_rest - _PART_BYTES - sum(byte_len(line) + 1 for line in ahead)
+        spare += for_rest - _PART_BYTES
+        rest = _rest_text(page, asked, shown, spare - 1)
+        ahead = [rest, *ahead]
+        spare -= _lines_bytes([rest])
     lines: list[Line] = []
     for left, entry, handle, size in zip(range(shown, 0, -1), page.records, handles, sizes, strict=False):
         lines.append(_line(entry, handle, size - 1 + spare // left))
@@ -97,6 +103,10 @@ def _onward(page: RecordPage, asked: Asked) -> Iterator[Call]:
         yield records_from(asked, page.next_cursor)
     elif page.next_changes_since:
         yield changes_from(asked, page.next_changes_since)
+
+
+def _lines_bytes(lines: Sequence[str]) -> int:
+    return sum(byte_len(line) + 1 for line in lines)
 
 
 # The first line -----------------------------------------------------------------------------------------------------
@@ -144,7 +154,8 @@ def _mark_text(page: RecordPage) -> str:
     if not mark:
         return ""
     if byte_len(mark) > _LONG_MARK_BYTES:
-        return f" {name} is too long for this text: narrow with filter instead"
+        instead = "narrow with filter" if page.next_cursor else "later, changes_since beginning tells all again"
+        return f" {name} is too long for this text: {instead}"
     return f" {name}={name_text(mark)}"
 
 
@@ -167,33 +178,33 @@ def _call_text(call: str, words: str) -> str:
     return call if byte_len(call) <= _LONG_CALL_BYTES else words
 
 
-def _rest_bytes(page: RecordPage, asked: Asked) -> int:
-    """What it takes to say how the records that are left out are reached, wherever the cut will be."""
-    known = len(page.next_cursor or "") or _CURSOR_BYTES
-    return byte_len(_rest_call(asked, "c" * min(known, _CURSOR_BYTES))) + 1
+def _rest_bytes(asked: Asked) -> int:
+    """What it takes to say how the records that are left out are reached; a cursor is as long as its record's key."""
+    return byte_len(_rest_ways(asked, "c" * _CURSOR_BYTES)[0]) + 1
 
 
 def _rest_text(page: RecordPage, asked: Asked, shown: int, limit: int) -> str:
     cursor = page.cursor_after(shown - 1)
-    call = _rest_call(asked, cursor) if cursor else ""
-    if call and byte_len(call) < limit:
-        return call
-    return f"rest: the same call with {compact_json({'limit': shown})}, then on from its cursor"
+    again = f"rest: the same call with {compact_json({'limit': shown})}, then on from its cursor"
+    return first_that_fits((*(_rest_ways(asked, cursor) if cursor else ()), again), limit)
 
 
-def _rest_call(asked: Asked, cursor: str) -> str:
+def _rest_ways(asked: Asked, cursor: str) -> list[str]:
     words = f"rest: the same call with {compact_json({'cursor': cursor})}"
-    return _call_text(f"rest: {records_from(asked, cursor).text}", words)
+    return [_call_text(f"rest: {records_from(asked, cursor).text}", words), words]
 
 
-_SHORT_READ = "next: read_record_field with id and field_path of what is clipped"
+_CUTS = ' ("…"+n: n characters more)'
+_SHORT_READ = f"next: read_record_field with id and field_path of what is clipped{_CUTS}"
 _SHORT_FETCH = "next: fetch with an id as shown"
 
 
-def _opening_bytes(handle: str) -> int:
+def _opening_bytes(entries: Sequence[Entry], handles: Sequence[str]) -> int:
     """What the next step may take whatever was clipped: a call of a handle and a name, or words instead."""
-    whole = byte_len(handle) + len('next: read_record_field {"id":"","field_path":""}') + _NAME_CHARS
-    return 1 + (len(_SHORT_READ) if byte_len(handle) > _LONG_BYTES else max(whole, len(_SHORT_READ)))
+    names = max((byte_len(name) for one in entries if isinstance(one, Record) for name in one.data), default=0)
+    called = max((byte_len(handle) for handle in handles if byte_len(handle) <= _LONG_BYTES), default=0)
+    whole = called + len('next: read_record_field {"id":"","field_path":""}') + min(names, _NAME_CHARS)
+    return 1 + max(whole + byte_len(_CUTS) if called else 0, byte_len(_SHORT_READ))
 
 
 def _opening_text(lines: Sequence[Line], entries: Sequence[Entry], limit: int) -> str:
@@ -202,12 +213,15 @@ def _opening_text(lines: Sequence[Line], entries: Sequence[Entry], limit: int) -
     live = [entry for entry in entries[: len(lines)] if isinstance(entry, Record)]
     if not live:
         return ""
-    call = openings[0] if openings else fetch_of(mint(live[0].id))
-    reads = call.tool == "read_record_field"
-    why = "reads on in what is clipped" if reads else "shows all fields of a record (+n: so many are not shown here)"
+    reads = [call for call in openings if call.tool == "read_record_field"]
+    call = (reads or openings or [fetch_of(mint(live[0].id))])[0]
     whole = f"next: {call.text}"
-    ways = [f"{whole} {why}"] if openings else []
-    return first_that_fits((*ways, whole, _SHORT_READ if reads else _SHORT_FETCH), limit - 1)
+    if reads:
+        return first_that_fits(
+            (f"{whole} reads on in what is clipped{_CUTS}", f"{whole}{_CUTS}", _SHORT_READ), limit - 1
+        )
+    ways = [f"{whole} shows all fields of a record (+n: so many are not shown here)"] if openings else []
+    return first_that_fits((*ways, whole, _SHORT_FETCH), limit - 1)
 
 
 def _nothing_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> str:
@@ -225,31 +239,32 @@ def _nothing_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> str:
 # One record ---------------------------------------------------------------------------------------------------------
 
 
-def _least_line_bytes(entry: Entry, handle: str) -> int:
-    """What the handle and a few fields take, with the end of the line; a long handle goes almost without fields."""
-    size = byte_len(handle) + 1
+def _least_line_bytes(entry: Entry, handle: str, least: int) -> int:
+    """What the handle and a few fields take, with the end of the line; the longest go almost without fields."""
+    size = byte_len(handle_text(handle)) + 1
     if isinstance(entry, Tombstone):
         return size + byte_len(_gone_text(entry)) + 1
     few = len(_left_out_text(len(entry.data))) + 1
-    return size + (few if size > _LONG_BYTES else max(few, min(_LEAST_BYTES, _about_bytes(entry))))
+    return size + (few if size > _LONGEST_BYTES else max(few, min(least, _about_bytes(entry, least))))
 
 
-def _about_bytes(record: Record) -> int:
+def _about_bytes(record: Record, most: int) -> int:
     """About what the fields take; right where there are few, and no matter where there are many."""
-    if len(record.data) > _LEAST_BYTES // 8 or record.expanded:
-        return _LEAST_BYTES
+    if len(record.data) > most // 8 or record.expanded:
+        return most
     return 2 + sum(byte_len(name) + len(str(value)) + 6 for name, value in record.data.items())
 
 
 def _line(entry: Entry, handle: str, room: int) -> Line:
     if isinstance(entry, Tombstone):
-        return Line(f"{handle} {_gone_text(entry)}", None)
-    left = room - byte_len(handle) - 1
+        return Line(f"{handle_text(handle)} {_gone_text(entry)}", None)
+    named = handle_text(handle)
+    left = room - byte_len(named) - 1
     ways = [f"expanded: {way}" for way in expanded_ways(entry)]
     related = first_that_fits((*ways, ""), left // 2) if ways else ""
     fields, cut, left_out = _fields_text(entry, left - (byte_len(related) + 1 if related else 0))
     opening = read_whole(handle, cut) if cut else fetch_of(handle) if left_out or (ways and not related) else None
-    return Line(" ".join(part for part in (handle, fields, related) if part), opening)
+    return Line(" ".join(part for part in (named, fields, related) if part), opening)
 
 
 def _gone_text(tombstone: Tombstone) -> str:
@@ -262,7 +277,10 @@ def _left_out_text(number: int) -> str:
 
 
 def _fields_text(record: Record, room: int) -> tuple[str, str | None, int]:
-    """The fields as JSON, the first that was clipped, and how many were left out: long values are clipped first."""
+    """The fields as JSON, the first that was clipped, and how many were left out: long values are clipped first.
+
+    Where not even their beginnings fit, title and body come before all else.
+    """
     names = by_importance(record.data, record.roles, record.id.key)
     values = {name: shown_value(record.data[name]) for name in names[:_FIELDS_MOST]}
     told = {name: value for name, value in values.items() if record.data[name] != record.id.key}
@@ -271,16 +289,31 @@ def _fields_text(record: Record, room: int) -> tuple[str, str | None, int]:
             for some in (values, told):
                 if _estimate(some, chars) <= room and byte_len(text := _object_text(some, chars)) <= room:
                     return text, _first_cut(some, chars), 0
-    kept: dict[str, ShownValue] = {}
-    left = room - len(_left_out_text(len(names))) - 3
-    for name, value in told.items():
-        size = byte_len(_member_text(name, value, _STEPS[-1])) + 1
-        if size <= left:
-            kept[name] = value
-            left -= size
-    fields = f"{_object_text(kept, _STEPS[-1])} " if kept else ""
-    left_out = len(names) - len(values) + len(told) - len(kept)
-    return f"{fields}{_left_out_text(left_out)}", _first_cut(kept, _STEPS[-1]), left_out
+    taken = _told_in_short(told, record, room - len(_left_out_text(len(names))) - 1)
+    left_out = len(names) - len(values) + len(told) - len(taken)
+    members = ",".join(_member_text(name, told[name], chars) for name, chars in taken.items())
+    cut = next((name for name, chars in taken.items() if told[name].is_cut_short(chars)), None)
+    return f"{{{members}}} {_left_out_text(left_out)}" if taken else _left_out_text(left_out), cut, left_out
+
+
+def _told_in_short(values: Mapping[str, ShownValue], record: Record, room: int) -> dict[str, int]:
+    """Some fields, and how many characters of each: something of title and body, then others, then more of the two."""
+    roles = record.roles or {}
+    first = [name for name in values if roles.get(name) in (TITLE_ROLE, BODY_ROLE)] or list(values)[:2]
+
+    def size(taken: Mapping[str, int]) -> int:
+        return len("{}") - 1 + sum(byte_len(_member_text(name, values[name], taken[name])) + 1 for name in taken)
+
+    ways = (dict(zip(names, chars, strict=False)) for names in (first, first[:1]) for chars in _FEW_CHARS)
+    taken = next((way for way in ways if size(way) <= room), dict[str, int]())
+    left = room - size(taken)
+    for name in [name for name in values if name not in taken]:
+        needed = byte_len(_member_text(name, values[name], _STEPS[-1])) + 1
+        if needed <= left:
+            taken[name] = _STEPS[-1]
+            left -= needed
+    more = ({**taken, **dict.fromkeys(first, chars)} for chars in _STEPS if first[0] in taken)
+    return next((way for way in more if way.keys() == taken.keys() and size(way) <= room), taken)
 
 
 def _estimate(values: Mapping[str, ShownValue], chars: int) -> int:
@@ -297,7 +330,7 @@ def _member_text(name: str, value: ShownValue, chars: int) -> str:
 
 
 def _first_cut(values: Mapping[str, ShownValue], chars: int) -> str | None:
-    return next((name for name, value in values.items() if value.is_cut(chars)), None)
+    return next((name for name, value in values.items() if value.is_cut_short(chars)), None)
 
 
 # The page within its room -------------------------------------------------------------------------------------------

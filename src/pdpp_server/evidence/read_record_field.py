@@ -6,7 +6,8 @@ from dataclasses import replace
 from pdpp_server.evidence.budget import first_that_fits
 from pdpp_server.evidence.calls import Call, read_from
 from pdpp_server.evidence.handles import mint
-from pdpp_server.evidence.text import byte_len, longest_prefix, name_text, quoted, visible_lines
+from pdpp_server.evidence.search import warning_lines
+from pdpp_server.evidence.text import byte_len, handle_text, longest_prefix, name_text, quoted, visible_lines
 from pdpp_server.model.text import FieldWindow
 
 HEADER_BYTES = 300
@@ -15,7 +16,7 @@ _FOLLOWS = "record text follows, to the end:"
 
 def window_text(window: FieldWindow, *, asked: int | None = None) -> str:
     """Our words stand in the first lines; after the last of them all is text of the record."""
-    handle = mint(window.id)
+    handle = handle_text(mint(window.id))
     room = HEADER_BYTES + 3 * byte_len(handle) - len(_FOLLOWS) - 2
     header = first_that_fits(_header_ways(window, handle, asked), room)
     return f"{header}\n{_FOLLOWS}\n{visible_lines(window.text)}"
@@ -45,8 +46,9 @@ def _header_ways(window: FieldWindow, handle: str, asked: int | None) -> Iterato
     match = f", match at {window.match[0]}..{window.match[1]}" if window.match else ""
     short = f", {asked} asked, shortened to fit" if asked and asked > window.limit else ""
     state = f"complete={'true' if window.complete else 'false'}"
-    for field in (name_text(window.field), "field"):
-        yield f"{handle} {field} {place}{match}{short}, {state}{_steps_text(window, whole=True)}"
+    remarks = "".join(f"\n{line}" for line in warning_lines(window.warnings))
+    for field, said in ((name_text(window.field), remarks), (name_text(window.field), ""), ("field", "")):
+        yield f"{handle} {field} {place}{match}{short}, {state}{said}{_steps_text(window, whole=True)}"
     yield f"{handle} {place}{match}, {state}{_steps_text(window, whole=False)}"
 
 
@@ -56,9 +58,14 @@ def _steps_text(window: FieldWindow, *, whole: bool) -> str:
     said = [(word, offset) for word, offset in steps if offset is not None]
     if not said:
         return ""
-    first = read_from(mint(window.id), window.field, said[0][1]).text if whole else _same(said[0][1])
+    first = read_from(mint(window.id), window.field, said[0][1]).text if whole else _again(said[0][1])
     other = [f"; {word}: {_same(offset)}" for word, offset in said[1:]]
     return f"\n{said[0][0]}: {first}{''.join(other)}"
+
+
+def _again(offset: int) -> str:
+    """Not `the same`: that may have been placed by an offset, and a cursor stands for itself."""
+    return f'the same id and field_path with "cursor":{quoted(str(offset))}'
 
 
 def _same(offset: int) -> str:

@@ -71,9 +71,20 @@ def _index(catalogue: Catalogue, numbers: Mapping[Origin, int], label_chars: int
             f"connector {name_text(key)}: " + " · ".join(stream_text(entry, numbers) for entry in entries)
             for key, entries in groupby(catalogue.entries, key=lambda entry: entry.source.connector_key)
         ),
+        *missing_lines(catalogue),
         f"next: {call} for fields and filters; add connection_id where a stream has several connections",
     ]
     return "\n".join(lines)
+
+
+def missing_lines(catalogue: Catalogue) -> Iterator[str]:
+    """What is granted and no longer here, so that nobody looks for it."""
+    missing = catalogue.missing
+    if missing:
+        rows = [Row(f"{name_text(each.connection_id)} {name_text(each.connector_key)}") for each in missing]
+        shown = fit(rows, _OTHERS_BYTES - 100, joint=2)
+        more = f" and {len(missing) - len(shown)} more" if len(shown) < len(missing) else ""
+        yield f"partial: removed by the owner, so nothing of it is here: {', '.join(shown)}{more}"
 
 
 def _with_numbers(entry: StreamEntry, numbers: Mapping[Origin, int]) -> str:
@@ -113,7 +124,7 @@ def stream_text(catalogue: Catalogue, *, full: bool = False) -> str:
     tail = f"next: {stream_next(catalogue)[0].text}"
     left = DETAIL_BYTES - byte_len(_FLAGS) - byte_len(tail) - 2
     entries = catalogue.entries[: max(1, (left - _OTHERS_BYTES) // _ENTRY_BYTES_MIN)]
-    others = _others_text(catalogue.entries[len(entries) :])
+    others = "\n".join(filter(None, (_others_text(catalogue.entries[len(entries) :]), *missing_lines(catalogue))))
     left -= byte_len(others)
     blocks: list[str] = []
     for index, entry in enumerate(entries):
@@ -182,17 +193,16 @@ def _abilities_ways(entry: StreamEntry) -> Iterator[str]:
     stream = entry.stream
     always = f"always_returned={_names(stream.primary_key)}"
     counts = ["count: exact", f"search modes: {SEARCH_MODES if stream.lexical_fields else 'none'}"]
-    sort = [f"sort: {name_text(stream.cursor_field)}"] if stream.cursor_field else []
+    sort = [f"sort: {name_text(stream.cursor_field)}"] if stream.cursor_field in entry.granted else []
     hidden = [name for name in stream.fields if name not in entry.granted]
     not_granted = [f"not granted: {_names(hidden)}"] if hidden else []
     views = (
         [f"views: {' '.join(f'{name_text(v.id)}({_names(v.fields)})' for v in stream.views)}"] if stream.views else []
     )
-    limits = {expansion.name: expansion.max_limit for expansion in stream.expansions}
     relations = [
-        f"{name_text(r.name)} ({name_text(r.stream)}, up to {limits[r.name]})"
-        for r in stream.relationships
-        if r.name in limits
+        f"{name_text(one.name)} ({name_text(one.stream)}, up to {one.max_limit})"
+        for one in entry.expandable
+        if one.usable
     ]
     expand = [f"expand: {', '.join(relations)}"] if relations else []
     for parts in ((*sort, *views, *expand, *counts, *not_granted), (*sort, *expand, *counts), counts):

@@ -12,6 +12,7 @@ from pdpp_server.evidence.text import (
     byte_len,
     clip_shown,
     compact_json,
+    handle_text,
     name_text,
     one_line,
     quoted,
@@ -24,6 +25,7 @@ from pdpp_server.model.records import Excerpt, Hit, Recall, SearchPage, Warned
 SEARCH_BYTES = 1800
 TOOL_LIMIT = 10  # what tools ask for unless told otherwise
 METADATA_ONLY = "(only metadata known, no match of its own)"
+NO_MATCH = "(passage, no match of its own)"
 _LONG_HANDLE_BYTES = 160
 _LEAST_CHARS, _MOST_CHARS = 32, 160  # of an excerpt
 # What is worth having once there is so much to spare: a time, names, a second excerpt, a title that says nothing new.
@@ -90,12 +92,13 @@ def _opening(hit: Hit, handle: str) -> Call:
 
 def _head_text(page: SearchPage, query: SearchQuery, first_id: str, shown: int) -> str:
     recall, here = page.recall, len(page.hits)
-    counted = "" if recall.matches is None else f" of {'' if recall.matches_exact else 'at least '}{recall.matches}"
+    known = None if recall.matches is None else recall.matches + recall.beside
+    counted = "" if known is None else f" of {'' if recall.matches_exact else 'at least '}{known}"
     part = "" if shown == here else f", the first {shown} of them here"
     turned = "the next " if query.cursor else ""
     ranked = ", ranked over all matches" if recall.complete else ""
-    noun = "hit" if here == 1 and recall.matches in (None, 1) else "hits"
-    return f"search: {turned}{here}{counted} {noun}{part}{ranked}. first_fetch_id={first_id}"
+    noun = "hit" if here == 1 and known in (None, 1) else "hits"
+    return f"search: {turned}{here}{counted} {noun}{part}{ranked}. first_fetch_id={handle_text(first_id)}"
 
 
 # What follows the hits: calls in several ways, the fullest first --------------------------------------------------
@@ -140,6 +143,8 @@ def _recall_lines(recall: Recall) -> Iterator[str]:
         window = f", at most {recall.window} are" if recall.window else ""
         narrower = "rarer words, streams or connection_id reach the others"
         yield f"recall: only {recall.ranked} matches were ranked{window}; {narrower}"
+    if recall.beside:
+        yield f"neighbours: {recall.beside} of the hits stand beside a match in time and have no match of their own"
 
 
 def warning_lines(warnings: tuple[Warned, ...]) -> Iterator[str]:
@@ -176,7 +181,7 @@ def _nothing_text(page: SearchPage) -> str:
 
 def _least_row_bytes(hit: Hit, handle: str) -> int:
     """About what the handle and a few words take, with the end of the line; a long handle goes without words."""
-    size = byte_len(handle) + 1
+    size = byte_len(handle_text(handle)) + 1
     if size > _LONG_HANDLE_BYTES:
         return size
     if not hit.excerpts:
@@ -188,12 +193,12 @@ def _least_row_bytes(hit: Hit, handle: str) -> int:
 
 def _row(hit: Hit, handle: str, size: int, spare: int) -> str:
     """The hit on one line: when, what and whose as far as `spare` bytes go, and words in what is left of all."""
-    about = handle
+    about = named = handle_text(handle)
     if spare >= _WORTH_BYTES:
         when = moment(hit.authored_at) or moment(hit.emitted_at)
         known = _known_texts(hit, when, spare) if spare >= _NAMES_BYTES else ("", "")
         time, title, source = affordable((when, *known), spare)
-        about = " ".join(filter(None, (handle, source, time, title)))
+        about = " ".join(filter(None, (named, source, time, title)))
     words = _words(hit, size + spare - byte_len(about) - 2)
     return f"{about} {words}" if words else about
 
@@ -212,6 +217,8 @@ def _words(hit: Hit, room: int) -> str:
     if not hit.excerpts:
         return METADATA_ONLY if len(METADATA_ONLY) <= room else ""
     words = _excerpt_text(hit.excerpts[0], room)
+    if not hit.matched_fields:
+        return words or (NO_MATCH if len(NO_MATCH) <= room else "")
     left = room - byte_len(words) - 1
     if left < _SECOND_BYTES or len(hit.excerpts) == 1:
         return words
@@ -226,6 +233,7 @@ def _excerpt_text(excerpt: Excerpt, room: int) -> str:
         at = narrowed.marks[0][0] if narrowed.marks else narrowed.start
         before, after = CUT if narrowed.start else "", CUT if narrowed.end < narrowed.total_chars else ""
         text = f"{name_text(excerpt.field)}@{at} {quoted(f'{before}{one_line(marked(narrowed))}{after}')}"
+        text += "" if excerpt.marks else f" {NO_MATCH}"
         size = byte_len(text)
         if size <= room:
             return text
@@ -235,7 +243,8 @@ def _excerpt_text(excerpt: Excerpt, room: int) -> str:
 
 def _around_bytes(excerpt: Excerpt) -> int:
     """About what stands around the words of an excerpt: field and place, quotes, cuts, marks of two words."""
-    return byte_len(excerpt.field) + _AROUND_BYTES + _MARK_BYTES * min(2, len(excerpt.marks))
+    told = _MARK_BYTES * min(2, len(excerpt.marks)) if excerpt.marks else len(NO_MATCH) + 1
+    return byte_len(excerpt.field) + _AROUND_BYTES + told
 
 
 def marked(excerpt: Excerpt) -> str:
@@ -253,6 +262,11 @@ def marked(excerpt: Excerpt) -> str:
 
 def _escaped(text: str) -> str:
     return escape(text, quote=False)
+
+
+def unproven(hit: Hit) -> str:
+    """What is to be said of a hit without a match of its own."""
+    return "" if hit.matched_fields else NO_MATCH if hit.excerpts else METADATA_ONLY
 
 
 def narrow_excerpt(excerpt: Excerpt, chars: int) -> Excerpt:

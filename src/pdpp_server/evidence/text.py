@@ -14,19 +14,20 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 # Written out, not asked of `unicodedata`: the same text must look the same under every Python. Category Cc, Cf, Cs, Zl
 # and Zp, and the letters and marks that leave no trace on a screen (fillers, joiners, most variation selectors).
-_HIDDEN = (
+HIDDEN = (
     "\\x7f-\\x9f\\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb"
     "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
     "\ud800-\udfff"
 )
-_HIDDEN_IN_A_LINE = re.compile(f"[\\x00-\\x1f{_HIDDEN}]")
-_HIDDEN_IN_LINES = re.compile(f"\\r(?!\\n)|[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f{_HIDDEN}]")
+_HIDDEN_IN_A_LINE = re.compile(f"[\\x00-\\x1f{HIDDEN}]")
+_HIDDEN_IN_LINES = re.compile(f"\\r(?!\\n)|[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f{HIDDEN}]")
 _HIDDEN_LETTERS = re.compile(  # the part of it that Python calls printable
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0d\uffa0\U000e0100-\U000e0fff]"
 )
 _MARK = re.compile(r"<(/?mark)>", re.IGNORECASE)
-_TOKEN = re.compile(r"[\w.@+~:/%-]+")
+_TOKEN = re.compile(r"[\w.@+~:/%-]*[\w.@+~/%-]")  # without a colon at its end: that is how our own lines begin
+_UNBROKEN = re.compile(r'[^\s"]+')
 
 _ZWJ = "\u200d"
 _REGIONAL = re.compile("[\U0001f1e6-\U0001f1ff]*$")
@@ -69,6 +70,11 @@ def compact_json(value: object) -> str:
 def name_text(name: str) -> str:
     """A name as it is where it is one plain token, else quoted."""
     return name if _TOKEN.fullmatch(name) and visible(name) == name else quoted(name)
+
+
+def handle_text(handle: str) -> str:
+    """A handle as it is; quoted where it is the short one of a server elsewhere and no single token."""
+    return handle if _UNBROKEN.fullmatch(handle) and visible(handle) == handle else quoted(handle)
 
 
 def one_line(text: str) -> str:

@@ -9,6 +9,7 @@ from pdpp_server.evidence.binary import binary_text
 from pdpp_server.evidence.text import CUT, clip, compact_json, quoted, whole_characters
 
 CLIPPED_END = " characters)"
+SHORT_MARK_CHARS = len("…+99")
 _FIRST_ROLES = ("primary-title", "event-time", "actor", "amount", "primary-body")
 _LAST_ROLES = ("secondary", "blob-reference")
 
@@ -25,8 +26,16 @@ class ShownValue(NamedTuple):
         return f"{self._piece(chars)}{mark}"
 
     def short_text(self, chars: int) -> str:
-        """The same where many stand together."""
-        return f"{self._piece(chars)} of {len(self.whole)} chars" if self.is_cut(chars) else self._piece(chars)
+        """The same where many stand together: after a cut piece, how many characters more there are.
+
+        A rest that is no longer than its mark is not cut.
+        """
+        if not self.is_cut_short(chars):
+            return self._piece(len(self.whole))
+        return f"{self._piece(chars)}+{len(self.whole) - whole_characters(self.whole, chars)}"
+
+    def is_cut_short(self, chars: int) -> bool:
+        return self.is_cut(chars + SHORT_MARK_CHARS)
 
     def is_cut(self, chars: int) -> bool:
         return self.kind != "binary" and len(self.whole) > chars

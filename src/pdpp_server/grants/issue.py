@@ -41,17 +41,39 @@ def issue(
         purpose_code=selection.purpose_code,
         purpose_description=selection.purpose_description,
         access_mode=selection.access_mode,
-        streams=tuple(
-            StreamGrant(
-                declared=stream,
-                connections=_connections(asked, eligible.get(stream.name, ()), declaration, at),
-                fields=_fields(asked, stream, at),
-                time=_time(asked.time, stream, at),
-                resources=_resources(asked.resources, stream, at),
-            )
-            for asked, stream, at in _resolved(selection, declaration)
-        ),
+        streams=_stream_grants(selection, declaration, eligible),
         expires_at=expires_at,
+    )
+
+
+def ceiling(
+    selection: Selection, declaration: Declaration, eligible: Mapping[str, tuple[str, ...]]
+) -> tuple[StreamGrant, ...]:
+    """The most that the selection asks for: of every connection that holds a stream, where it leaves the choice."""
+    _check_source(selection, declaration)
+    return _stream_grants(selection, declaration, eligible, every_connection=True)
+
+
+def _stream_grants(
+    selection: Selection,
+    declaration: Declaration,
+    eligible: Mapping[str, tuple[str, ...]],
+    *,
+    every_connection: bool = False,
+) -> tuple[StreamGrant, ...]:
+    def connections(asked: StreamSelection, held_by: tuple[str, ...], at: str) -> tuple[str, ...]:
+        chosen = replace(asked, connections=held_by) if every_connection and asked.connections is None else asked
+        return _connections(chosen, held_by, declaration, at)
+
+    return tuple(
+        StreamGrant(
+            declared=stream,
+            connections=connections(asked, eligible.get(stream.name, ()), at),
+            fields=_fields(asked, stream, at),
+            time=_time(asked.time, stream, at),
+            resources=_resources(asked.resources, stream, at),
+        )
+        for asked, stream, at in _resolved(selection, declaration)
     )
 
 
@@ -149,11 +171,12 @@ def _connections(
         return eligible
     if asked.connections is not None and {*asked.connections} <= {*eligible}:
         return asked.connections
-    held = f"it is held by {_listed(eligible)}" if eligible else "no connection holds it"
     wrong = "needs instance_ids" if asked.connections is None else "is asked of a connection that does not hold it"
     raise InvalidAuthorizationDetails(
-        f"Stream {asked.name!r} {wrong}: {held}.",
+        f"Stream {asked.name!r} {wrong}{'' if eligible else ': no connection holds it'}.",
         param=f"{at}/instance_ids",
+        # Apart, for strangers are not told which connections there are.
+        remedy=f"It is held by {_listed(eligible)}." if eligible else None,
         candidates=tuple(Candidate(one, declaration.source.connector_key) for one in eligible),
     )
 

@@ -15,6 +15,7 @@ class TokenState(NamedTuple):
     expires_at: str | None
     revoked_at: str | None
     package_id: str | None = None
+    audience: str | None = None  # the door that it is for
 
 
 class GrantState(NamedTuple):

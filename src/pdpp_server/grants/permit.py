@@ -222,7 +222,11 @@ def _check_aggregation(scope: Scope, query: AggregateQuery) -> None:
                 f"{scope.stream.name!r} declares no {kind} of {name!r}.", param=param, remedy=f"Usable: {shown}."
             )
     if query.metric == "count" and not declared.count:
-        raise InvalidRequest(f"{scope.stream.name!r} declares no count.", param="metric")
+        raise InvalidRequest(
+            f"{scope.stream.name!r} declares no count.",
+            param="metric",
+            remedy='query_records with {"count": "exact"} counts its records.',
+        )
 
 
 def _expansions(holder: Holder, scopes: list[Scope], asked: tuple[Expand, ...]) -> Iterator[Related]:
@@ -384,7 +388,11 @@ def _stream_refused(holder: Holder, stream: str, param: str) -> PdppError:
 
 
 def _connection_refused(connection_id: str) -> ConnectionNotFound:
-    return ConnectionNotFound(f"No connection {connection_id!r} is granted here.", param="connection_id")
+    return ConnectionNotFound(
+        f"No connection {connection_id!r} is granted here.",
+        param="connection_id",
+        remedy="Choose one that `schema` lists, or ask the owner to approve this one again.",
+    )
 
 
 def _candidates(holder: Holder, scopes: Iterable[Scope]) -> tuple[Candidate, ...]:

@@ -1,14 +1,199 @@
 """Read, deliver in batches, report."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
+from pdpp_server.errors import IngestStorageError
 from pdpp_server.importers.ndjson import read
-from pdpp_server.model.ingest import Incoming, Receipt, Rejection
+from pdpp_server.importers.registry import Found
+from pdpp_server.importers.source import Attachment, DamagedFile, Outcome
+from pdpp_server.model.ingest import Finished, Incoming, Receipt, Rejection
+from pdpp_server.model.times import instant
 from pdpp_server.port.writer import Writer
 
 BATCH_RECORDS, BATCH_BYTES = 1000, 8 * 1024 * 1024
 REJECTIONS_KEPT = 1000
+CHUNK_BYTES = 1024 * 1024
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of the records of an export so far; of many rejections the first are kept."""
+
+    accepted: int = 0
+    unchanged: int = 0
+    rejected: int = 0
+    rejections: list[Rejection] = field(default_factory=list[Rejection])
+
+    @property
+    def stored(self) -> int:
+        return self.accepted + self.unchanged
+
+    def add(self, receipt: Receipt) -> None:
+        self.accepted += receipt.accepted
+        self.unchanged += receipt.unchanged
+        self.reject(receipt.rejected)
+
+    def reject(self, rejections: Iterable[Rejection]) -> None:
+        for rejection in rejections:
+            self.rejected += 1
+            if len(self.rejections) < REJECTIONS_KEPT:
+                self.rejections.append(rejection)
+
+
+Progress = Callable[[int, Tally], None]  # hears how many bytes are done, and what became of them
+
+
+def import_account(
+    found: Found, writer: Writer, progress: Progress = lambda _done, _tally: None, fingerprint: str | None = None
+) -> Tally:
+    """Bring one account in. Run again after any end, it goes on: what is there already is unchanged.
+
+    Raises: IngestStorageError, saying what is kept.
+    """
+    begun = found.files.meter.read
+    batch = _Batch(writer)
+    try:
+        for outcome in _outcomes(found):
+            if batch.is_full and isinstance(outcome, Incoming):
+                batch.deliver()
+                progress(min(found.files.meter.read - begun, found.size), batch.tally)
+            batch.take(outcome)
+        batch.deliver()
+        _finish(found, writer, batch.tally, fingerprint)
+    except IngestStorageError as error:
+        kept = f"{batch.tally.stored} records of {found.account.name!r} are kept."
+        raise IngestStorageError(f"{error.message} {kept}", remedy=error.remedy) from error
+    progress(found.size, batch.tally)
+    return batch.tally
+
+
+def _finish(found: Found, writer: Writer, tally: Tally, fingerprint: str | None) -> None:
+    names = [file.name for file in found.account.files]
+    finished = Finished(found.where, tally.stored, tally.rejected)
+    writer.finish_import(names, tally.rejections, fingerprint=fingerprint, finished=finished)
+
+
+def _outcomes(found: Found) -> Iterator[Outcome]:
+    """Those of the importer, and a rejection where a file that it reads ends in the middle."""
+    try:
+        yield from found.importer.read(found.account)
+    except DamagedFile as damaged:
+        yield Rejection(damaged.param or found.files.name, damaged.code, damaged.message)
+
+
+class _Batch:
+    """Records on their way, each with the attachments that follow it."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer, self.tally = writer, Tally()
+        self._records: list[Incoming] = []
+        self._attachments: list[Attachment] = []
+        self._size = 0
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._records) >= BATCH_RECORDS or self._size >= BATCH_BYTES
+
+    def take(self, outcome: Outcome) -> None:
+        match outcome:
+            case Rejection():
+                self.tally.reject([outcome])
+            case Attachment():
+                self._attachments.append(outcome)
+                self._size += len(outcome.data)
+            case Incoming():
+                self._records.append(outcome)
+                self._size += sum(len(text) for text in (outcome.data or {}).values() if isinstance(text, str))
+
+    def deliver(self) -> None:
+        """Records first: what is attached to a rejected one is left out with it."""
+        receipt = self._writer.deliver(self._records)
+        self.tally.add(receipt)
+        rejected = {rejection.place for rejection in receipt.rejected}
+        without = {(record.stream, record.key) for record in self._records if record.place in rejected}
+        for stream, key, data, mime_type in self._attachments:
+            if (stream, key) not in without:
+                self._keep(Attachment(stream, key, data, mime_type))
+        self._records, self._attachments, self._size = [], [], 0
+
+    def _keep(self, attachment: Attachment) -> None:
+        stream, key, data, mime_type = attachment
+        if not self._writer.is_blob_kept(stream, key, attachment.blob):
+            self._writer.keep_blob(stream, key, data, mime_type)
+
+
+# Before it is imported ----------------------------------------------------------------------------------------------
+
+
+def fingerprint_of(found: Found, progress: Callable[[int], None] = lambda _done: None) -> str | None:
+    """The same for the same files read in the same way, whatever the zip is called; None where one is damaged."""
+    importer, account, files = found
+    digest = sha256()
+    read_by = (importer.key, importer.version, found.declaration.version, str(account.zone), files.mapping)
+    digest.update(repr(read_by).encode())
+    begun = files.meter.read
+    try:
+        for file in account.files:
+            digest.update(repr((file.name, file.size)).encode())
+            with file.open() as stream:
+                while chunk := stream.read(CHUNK_BYTES):
+                    digest.update(chunk)
+                    progress(files.meter.read - begun)
+    except DamagedFile:
+        return None
+    return digest.hexdigest()
+
+
+class Seen(NamedTuple):
+    """What a first look found of one stream; times in microseconds."""
+
+    records: int = 0
+    earliest: int | None = None
+    latest: int | None = None
+
+
+class Survey(NamedTuple):
+    streams: dict[str, Seen]
+    attachments: int
+    rejected: int
+    share: float  # of the files, read until time was over; 1 for all
+
+
+def survey(found: Found, is_over: Callable[[], bool]) -> Survey:
+    """A first look, which ends when time is over."""
+    begun = found.files.meter.read
+    declared = found.declaration.streams
+    streams: dict[str, Seen] = {}
+    attachments = rejected = 0
+    share = 1.0
+    for outcome in _outcomes(found):
+        match outcome:
+            case Rejection():
+                rejected += 1
+            case Attachment():
+                attachments += 1
+            case Incoming(_, stream, _, data):
+                time = declared[stream].order_field
+                streams[stream] = _with(streams.get(stream, Seen()), instant((data or {}).get(time)) if time else None)
+        if is_over():
+            share = min((found.files.meter.read - begun) / (found.size or 1), 0.99)
+            break
+    return Survey(streams, attachments, rejected, share)
+
+
+def _with(seen: Seen, at: int | None) -> Seen:
+    if at is None:
+        return seen._replace(records=seen.records + 1)
+    earliest = at if seen.earliest is None else min(at, seen.earliest)
+    latest = at if seen.latest is None else max(at, seen.latest)
+    return Seen(seen.records + 1, earliest, latest)
+
+
+# Records of your own ------------------------------------------------------------------------------------------------
 
 
 def import_ndjson(path: Path, writer: Writer, progress: Callable[[int, Receipt], None]) -> Receipt:

@@ -6,7 +6,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pdpp_server.mcp.session import HANDSHAKE, MODERN
+from pdpp_server.mcp.resources import TEMPLATES, Template
+from pdpp_server.mcp.session import HANDSHAKE, MODERN, SERVER_KEY
 from pdpp_server.mcp.surface import INSTRUCTIONS, TOOLS
 from pdpp_server.mcp.tool import Tool
 
@@ -18,18 +19,24 @@ Answers = dict[str, dict[str, Any]]
 
 
 def front() -> dict[str, Answers]:
-    """Results by era and method. `initialize` lacks its version, and the modern `tools/call` its content."""
+    """Results by era and method. `initialize` lacks its version, and what is live in the later era its content."""
     server = {"name": "pdpp", "title": "Personal data", "version": version("pdpp-server")}
-    about: dict[str, Any] = {"capabilities": {"tools": {}}, "instructions": INSTRUCTIONS}
+    capabilities: dict[str, Any] = {"tools": {}, "resources": {}, "completions": {}}
+    about: dict[str, Any] = {"capabilities": capabilities, "instructions": INSTRUCTIONS}
     lists: Answers = {
         "tools/list": {"tools": [listing(tool) for tool in TOOLS]},
         "resources/list": {"resources": []},
-        "resources/templates/list": {"resourceTemplates": []},
+        "resources/templates/list": {"resourceTemplates": [template_listing(each) for each in TEMPLATES]},
     }
     handshake: Answers = {"initialize": {"serverInfo": server, **about}, "ping": {}, **lists}
-    complete = {"resultType": "complete", "_meta": {"io.modelcontextprotocol/serverInfo": server}}
+    complete = {"resultType": "complete", "_meta": {SERVER_KEY: server}}
     cached = {**complete, "ttlMs": FRESH_MS, "cacheScope": "public"}
-    modern: Answers = {"server/discover": {**cached, "supportedVersions": [MODERN], **about}, "tools/call": complete}
+    modern: Answers = {
+        "server/discover": {**cached, "supportedVersions": [MODERN], **about},
+        "tools/call": complete,
+        "resources/read": {**complete, "ttlMs": 0, "cacheScope": "private"},  # each read is a line in the log
+        "completion/complete": complete,
+    }
     modern |= {method: {**cached, **result} for method, result in lists.items()}
     return {HANDSHAKE: handshake, MODERN: modern}
 
@@ -42,6 +49,16 @@ def listing(tool: Tool) -> dict[str, Any]:
         "inputSchema": tool.input_schema,
         "outputSchema": tool.output_schema,
         "annotations": HINTS,
+    }
+
+
+def template_listing(template: Template) -> dict[str, Any]:
+    return {
+        "name": template.name,
+        "title": template.title,
+        "uriTemplate": template.uri,
+        "description": template.description,
+        "mimeType": template.media_type,
     }
 
 

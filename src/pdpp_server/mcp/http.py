@@ -5,8 +5,9 @@ import binascii
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
+import orjson
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -25,6 +26,7 @@ from pdpp_server.mcp.session import (
     METHOD_NOT_FOUND,
     MODERN,
     PARSE_ERROR,
+    SERVER_KEY,
     UNSUPPORTED_PROTOCOL_VERSION,
     VERSION_KEY,
     Fault,
@@ -43,7 +45,10 @@ BODY_BYTES = 1024 * 1024
 BATCH_MAX = 16  # a batch pays for one request
 JSON = "application/json"
 VERSION_HEADER, METHOD_HEADER, NAME_HEADER = "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"
+NAMED_BY = {"tools/call": "name", "resources/read": "uri"}  # the parameter that Mcp-Name repeats
 SPOKEN = [*HANDSHAKE_VERSIONS, MODERN]
+GREETINGS = frozenset({"initialize", "server/discover"})  # which say who we are
+ICON = "icon:"  # until it is known at which address we were asked
 ON_LOOP = frozenset({"fetch", "read_record_field"})  # point reads: shorter than a change of thread
 
 # The older era tells of its faults with 200, for its clients read no body with any other status; the later one as HTTP
@@ -67,10 +72,11 @@ class Exchange(Session):
         self,
         answers: Mapping[str, Mapping[str, bytes]],
         headers: Headers,
-        call: Callable[[str, dict[str, Any]], bytes],
+        serve: Callable[[str, dict[str, Any]], bytes],
+        icon: Callable[[], str],
     ) -> None:
-        super().__init__(answers, decode=decode, call=call)
-        self._headers = headers
+        super().__init__(answers, decode=decode, serve=serve)
+        self._headers, self._icon = headers, icon
         self._said = _said(headers, VERSION_HEADER)
         self._version = self._said or BATCHES  # a client that does not say is of the time before it was asked
         self.is_modern = self._version not in HANDSHAKE_VERSIONS
@@ -83,6 +89,10 @@ class Exchange(Session):
             return _told(unsupported(self._said, SPOKEN))
         return reply, fault
 
+    def _result(self, method: str, params: dict[str, Any]) -> bytes:
+        result = super()._result(method, params)
+        return result.replace(orjson.dumps(ICON), orjson.dumps(self._icon()), 1) if method in GREETINGS else result
+
     def _enter(self, method: str, params: dict[str, Any]) -> str:
         enveloped = is_enveloped(params)
         if not self.is_modern:
@@ -94,8 +104,9 @@ class Exchange(Session):
         version = require_envelope(params)[VERSION_KEY]
         self._require_header(VERSION_HEADER, version)
         self._require_header(METHOD_HEADER, method)
-        if method == "tools/call" and params.get("name") is not None:
-            self._require_header(NAME_HEADER, params["name"])
+        named = params.get(NAMED_BY.get(method, ""))
+        if named is not None:
+            self._require_header(NAME_HEADER, named)
         require_version(params, SPOKEN)
         return MODERN
 
@@ -108,8 +119,16 @@ class InThread(Protocol):
     def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
 
 
+class Admitted(NamedTuple):
+    """Whoever asks: their reader, and what the headers of an answer say of them, if anything."""
+
+    reader: Reader
+    headers: Mapping[str, str] | None = None
+
+
 class HostedMcp:
-    """`admit` gives the reader of whoever asks, or refuses; `take_in` the body; `in_thread` is for what may take long.
+    """`admit` knows whoever asks, or refuses; `take_in` gives the body; `icon_of` the address of our icon, as whoever
+    asks would reach it; `in_thread` is for what may take long.
 
     It knows no more of the server around it: that measures, meters and refuses.
     """
@@ -118,12 +137,14 @@ class HostedMcp:
         self,
         server: McpServer,
         *,
-        admit: Callable[[Request], Reader],
+        admit: Callable[[Request], Awaitable[Admitted]],
         take_in: Callable[[Request], Awaitable[bytes]],
+        icon_of: Callable[[Request], str],
         in_thread: InThread,
     ) -> None:
         self._server, self._admit, self._take_in, self._in_thread = server, admit, take_in, in_thread
-        self._answers = load_answers(Path(__file__).with_name("front.json").read_bytes())
+        self._icon_of = icon_of
+        self._answers = _answers()
 
     async def answer(self, request: Request) -> Response:
         """Who asks is settled first, so that nobody else learns what else is wrong.
@@ -132,33 +153,56 @@ class HostedMcp:
             PdppError: the caller is refused, or the request is no message.
             HTTPException: messages are posted, and answered in JSON.
         """
-        reader = self._admit(request)
+        reader, told = await self._admit(request)
         if request.method != "POST":
             raise HTTPException(405, headers={"Allow": "POST"})
         _require_json(request.headers)
         body = await self._take_in(request)
-        exchange = Exchange(self._answers, request.headers, partial(self._call, request, reader))
+        serve, icon = partial(self._serve, request, reader), partial(self._icon_of, request)
+        exchange = Exchange(self._answers, request.headers, serve, icon)
         try:
             message = decode(body)
         except (ValueError, RecursionError):
             reply, fault = _told(Fault(PARSE_ERROR, "The body is not JSON."))
         else:
             work: Work = partial(exchange.answer, message)
-            reply, fault = await self._in_thread(work) if _may_take_long(message) else work()
-        if fault is not None:
+            reply, fault = await self._in_thread(work) if self._may_take_long(message) else work()
+        if fault is not None and request.state.code is None:
             request.state.code = ServerTrouble.code if fault == INTERNAL_ERROR else InvalidRequest.code
         if reply is None:
-            return Response(status_code=202)
+            return Response(status_code=202, headers=told)
         statuses = MODERN_STATUSES if exchange.is_modern else STATUSES
-        return Response(reply, statuses.get(fault or 0, 200), media_type=JSON)
+        return Response(reply, statuses.get(fault or 0, 200), told, JSON)
 
-    def _call(self, request: Request, reader: Reader, name: str, arguments: dict[str, Any]) -> bytes:
+    def _serve(self, request: Request, reader: Reader, method: str, params: dict[str, Any]) -> bytes:
         state = request.state
-        if self._server.knows(name):
-            state.operation = name
-        called = self._server.answer(lambda: reader, name, arguments, state.request_id)
-        state.code = called.refusal
-        return called.result
+        state.operation = self._server.operation_of(method, params) or state.operation
+        try:
+            served = self._server.serve(lambda: reader, method, params, state.request_id)
+        except Fault as fault:
+            state.code = fault.refusal
+            raise
+        state.code = served.refusal
+        return served.result
+
+    def _may_take_long(self, message: Any) -> bool:
+        match message:
+            case {"method": str(method), "params": {} as params}:
+                operation = self._server.operation_of(method, params)
+                return operation is not None and operation not in ON_LOOP
+            case _:
+                return not is_object(message)
+
+
+def _answers() -> dict[str, dict[str, bytes]]:
+    """As over stdio; but we have an icon, and where each request chooses its era, a discovery names both."""
+    answers = load_answers(Path(__file__).with_name("front.json").read_bytes())
+    hello, discovery = decode(answers[HANDSHAKE]["initialize"]), decode(answers[MODERN]["server/discover"])
+    icons = [{"src": ICON, "mimeType": "image/svg+xml", "sizes": ["any"]}]
+    hello["serverInfo"]["icons"] = discovery["_meta"][SERVER_KEY]["icons"] = icons
+    answers[HANDSHAKE]["initialize"] = orjson.dumps(hello)
+    answers[MODERN]["server/discover"] = orjson.dumps({**discovery, "supportedVersions": SPOKEN})
+    return answers
 
 
 def _require_json(headers: Headers) -> None:
@@ -171,14 +215,6 @@ def _require_json(headers: Headers) -> None:
 
 def _media_type(text: str) -> str:
     return text.partition(";")[0].strip().lower()
-
-
-def _may_take_long(message: Any) -> bool:
-    match message:
-        case {"method": "tools/call", "params": {"name": str(name)}}:
-            return name not in ON_LOOP
-        case _:
-            return not is_object(message)
 
 
 def _told(fault: Fault) -> tuple[bytes, int]:

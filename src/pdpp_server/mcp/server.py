@@ -1,32 +1,45 @@
-"""One MCP server: list the tools, call one, turn any refusal into a result."""
+"""One MCP server: call a tool, read a resource, complete a name; any refusal becomes an answer."""
 
 import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 from jsonschema_rs import Draft202012Validator, ValidationError, ValidationErrorKind
 
-from pdpp_server.errors import InvalidRequest, PdppError
+from pdpp_server.errors import InvalidRecordId, InvalidRequest, NotFound, PdppError
+from pdpp_server.evidence.text import clip_bytes
 from pdpp_server.mcp.arguments import refusal_of
 from pdpp_server.mcp.render import refuse
-from pdpp_server.mcp.session import INTERNAL_ERROR, INVALID_PARAMS, Fault, strict_json
+from pdpp_server.mcp.resources import completion_of, completions, resource_call, template_of
+from pdpp_server.mcp.session import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    RESOURCE_NOT_FOUND,
+    Fault,
+    strict_json,
+    tool_call,
+)
 from pdpp_server.mcp.tool import Tool, ToolResult
+from pdpp_server.model.queries import SchemaQuery
 from pdpp_server.port.reader import Reader
 
 PROBLEMS_SHOWN = 3
 NAMES_SHOWN = 5
 NAME_CHARS = 64
+URI_BYTES = 600  # of an address that a fault repeats
 
 Arguments = Mapping[str, Any]
+OpenReader = Callable[[], Reader]
+V = TypeVar("V")
 Kind = ValidationErrorKind
 
 
 class Called(NamedTuple):
-    """The JSON of a tool's result, and the code of the refusal that it is, if it is one."""
+    """The JSON of a result, and the code of the refusal that it is, if it is one."""
 
     result: bytes
     refusal: str | None
@@ -39,41 +52,98 @@ class McpServer:
         self._report = report or write_report
         self._tools = {tool.name: (tool, Draft202012Validator(dict(tool.input_schema))) for tool in tools}
 
-    def warm(self, open_reader: Callable[[], Reader]) -> None:
+    def warm(self, open_reader: OpenReader) -> None:
         """Open the reader before it is needed; trouble is met again, and answered, at the first call."""
         with suppress(Exception):
             open_reader()
 
-    def call(self, open_reader: Callable[[], Reader], name: str, arguments: Arguments) -> bytes:
+    def serve(
+        self, open_reader: OpenReader, method: str, params: dict[str, Any], request_id: str | None = None
+    ) -> Called:
+        """What a live method gives. Raises: Fault, and for a refusal too where that is no result of the method."""
+        if method == "tools/call":
+            return self.answer(open_reader, *tool_call(params), request_id)
+        work = self._read if method == "resources/read" else self._complete
+        return self._guarded(lambda: Called(orjson.dumps(work(open_reader, params, request_id)), None), request_id)
+
+    def operation_of(self, method: str, params: Mapping[str, Any]) -> str | None:
+        """The tool by which a live method will be answered; None where that is no tool of ours."""
+        match method, params:
+            case "tools/call", {"name": str(name)}:
+                return name if name in self._tools else None
+            case "resources/read", {"uri": str(uri)}:
+                template = template_of(uri)
+                return template.tool if template else None
+            case "completion/complete", _:
+                return "schema"
+            case _:
+                return None
+
+    def call(self, open_reader: OpenReader, name: str, arguments: Arguments) -> bytes:
         """The JSON of one result; a refusal is a result too. Raises: Fault for an unknown tool, and for a bug."""
         return self.answer(open_reader, name, arguments).result
 
-    def answer(
-        self, open_reader: Callable[[], Reader], name: str, arguments: Arguments, request_id: str | None = None
-    ) -> Called:
+    def answer(self, open_reader: OpenReader, name: str, arguments: Arguments, request_id: str | None = None) -> Called:
         """The same, under a request id that the caller may have given already."""
         if name not in self._tools:
             raise Fault(INVALID_PARAMS, f"There is no such tool. The tools are: {', '.join(self._tools)}.")
+        return self._guarded(lambda: self._answer(open_reader, name, arguments, request_id), request_id)
+
+    def _guarded(self, work: Callable[[], V], request_id: str | None) -> V:
         try:
-            return self._answer(open_reader, name, arguments, request_id)
+            return work()
+        except Fault:
+            raise
         except Exception as bug:  # noqa: BLE001 - the one place where a bug becomes an answer
             request_id = request_id or new_request_id()
             self._report(bug, request_id)
             raise Fault(INTERNAL_ERROR, f"Internal error. Request id: {request_id}.") from None
 
-    def knows(self, name: str) -> bool:
-        return name in self._tools
-
-    def _answer(
-        self, open_reader: Callable[[], Reader], name: str, arguments: Arguments, request_id: str | None
-    ) -> Called:
-        tool, validator = self._tools[name]
+    def _answer(self, open_reader: OpenReader, name: str, arguments: Arguments, request_id: str | None) -> Called:
         try:
-            check_arguments(tool, validator, arguments)
-            return Called(_encoded(tool.call(open_reader(), _whole_numbers(arguments))), None)
+            return Called(_encoded(self._called(open_reader, name, arguments)), None)
         except PdppError as refusal:
             refusal.request_id = refusal.request_id or request_id or new_request_id()
             return Called(_encoded(refuse(refusal)), refusal.code)
+
+    def _called(self, open_reader: OpenReader, name: str, arguments: Arguments) -> ToolResult:
+        tool, validator = self._tools[name]
+        check_arguments(tool, validator, arguments)
+        return tool.call(open_reader(), _whole_numbers(arguments))
+
+    def _read(self, open_reader: OpenReader, params: Arguments, request_id: str | None) -> dict[str, Any]:
+        """A resource is the text of its tool: the same call, budget, grant and line in the log."""
+        uri = params.get("uri")
+        if not isinstance(uri, str):
+            raise Fault(INVALID_PARAMS, "resources/read needs the uri of a resource.")
+        try:
+            template, arguments = resource_call(uri)
+            result = self._called(open_reader, template.tool, arguments)
+            if not result.found:
+                raise NotFound("No such stream is granted here.", remedy="Call schema {} for the streams that are.")
+        except PdppError as refusal:
+            raise refused(refusal, request_id, uri=clip_bytes(uri, URI_BYTES)) from None
+        return {"contents": [{"uri": uri, "mimeType": template.media_type, "text": result.text}]}
+
+    def _complete(self, open_reader: OpenReader, params: Arguments, request_id: str | None) -> dict[str, Any]:
+        asked = completion_of(params)
+        try:
+            return completions(asked, open_reader().schema(SchemaQuery()).value)
+        except PdppError as refusal:
+            raise refused(refusal, request_id) from None
+
+
+def refused(refusal: PdppError, request_id: str | None, **about: str) -> Fault:
+    """A refusal as a fault, with the words and the envelope that a tool's result would have."""
+    refusal.request_id = refusal.request_id or request_id or new_request_id()
+    said = refuse(refusal)
+    if isinstance(refusal, NotFound | InvalidRecordId):
+        code = RESOURCE_NOT_FOUND
+    else:
+        code = INTERNAL_ERROR if refusal.status >= 500 else INVALID_PARAMS
+    fault = Fault(code, said.text, {**about, **said.structured})
+    fault.refusal = refusal.code
+    return fault
 
 
 def decode(line: bytes) -> Any:

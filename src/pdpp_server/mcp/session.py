@@ -11,20 +11,27 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
-HEADER_MISMATCH, UNSUPPORTED_PROTOCOL_VERSION = -32020, -32022
+RESOURCE_NOT_FOUND, HEADER_MISMATCH, UNSUPPORTED_PROTOCOL_VERSION = -32002, -32020, -32022
 
 HANDSHAKE = "handshake"
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN = "2026-07-28"
 BATCHES = "2025-03-26"  # the one version that knows arrays of messages
+LIVE = frozenset(("tools/call", "resources/read", "completion/complete"))  # what is answered anew each time
 
 ECHO_CHARS = 128
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 
 
 class Fault(Exception):
-    """A JSON-RPC error: the protocol was misused, or we failed. A refusal is no fault; it is a result."""
+    """A JSON-RPC error: the protocol was misused, or we failed. A tool's refusal is no fault; it is a result.
+
+    Other methods have no result for a refusal: theirs is a fault, and `refusal` is its code.
+    """
+
+    refusal: str | None = None
 
     def __init__(self, code: int, message: str, data: object = None) -> None:
         super().__init__(message)
@@ -33,19 +40,25 @@ class Fault(Exception):
         if data is not None:
             self.body["data"] = data
 
+    def told_in(self, era: str) -> Fault:
+        """The later era has no code of its own for a resource that is not there."""
+        if era == MODERN and self.code == RESOURCE_NOT_FOUND:
+            self.code = self.body["code"] = INVALID_PARAMS
+        return self
+
 
 class Session:
-    """`answers` holds what never changes, by era and method; `call` makes the JSON of one tool's result."""
+    """`answers` holds what never changes, by era and method; `serve` makes the JSON of the result of a live method."""
 
     def __init__(
         self,
         answers: Mapping[str, Mapping[str, bytes]],
         *,
         decode: Callable[[bytes], Any],
-        call: Callable[[str, dict[str, Any]], bytes],
+        serve: Callable[[str, dict[str, Any]], bytes],
     ) -> None:
         self.decode = decode
-        self.call = call
+        self.serve = serve
         self._answers = answers
         self._era: str | None = None
         self._version = HANDSHAKE_VERSIONS[-1]
@@ -78,8 +91,11 @@ class Session:
 
     def _result(self, method: str, params: dict[str, Any]) -> bytes:
         era = self._enter(method, params)
-        if method == "tools/call":
-            result = self.call(*_tool_call(params))
+        if method in LIVE:
+            try:
+                result = self.serve(method, params)
+            except Fault as fault:
+                raise fault.told_in(era) from None
             return _joined(self._answers[MODERN][method], result) if era == MODERN else result
         answer = self._answers[era].get(method)
         if answer is None:
@@ -143,7 +159,8 @@ def _request(message: Any) -> tuple[str | None, dict[str, Any]]:
     return method, params or {}
 
 
-def _tool_call(params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def tool_call(params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The tool and its arguments. Raises: Fault."""
     name, arguments = params.get("name"), params.get("arguments")
     if not isinstance(name, str):
         raise Fault(INVALID_PARAMS, "tools/call needs the name of a tool.")

@@ -8,13 +8,14 @@ import sys
 import time
 
 from pdpp_server.mcp.session import INVALID_REQUEST, Fault, Session, fault_reply, load_answers, strict_json
-from pdpp_server.port.credentials import CredentialError, find_token, refuse_kind, refuse_owner_environment
+from pdpp_server.port.credentials import CredentialError, find_credential, refuse_kind, refuse_owner_environment
 
 TYPE_CHECKING = False  # `typing` alone would double the start-up time
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any, BinaryIO
 
+    from pdpp_server.port.credentials import Credential
     from pdpp_server.port.reader import Reader
 
 LINE_BYTES = 4 * 1024 * 1024
@@ -34,12 +35,12 @@ def main(
     *,
     home: str,
     token_kind: Callable[[str], str | None],
-    open_reader: Callable[[str], Reader],
-    open_provider: Callable[[str, str], Reader],
+    open_reader: Callable[[Credential], Reader],
+    open_provider: Callable[[str, Credential], Reader],
 ) -> int:
-    """`pdpp mcp`. `token_kind` and `open_reader` take the token, and the first is asked before anything is served.
+    """`pdpp mcp`. `token_kind` takes a token, and is asked before anything is served; one that ended is renewed first.
 
-    `open_provider` takes an address and the token, and raises CredentialError where that server calls it an owner's.
+    `open_provider` takes an address too, and raises CredentialError where that server calls the token an owner's.
     """
     try:
         options = _options(argv)
@@ -50,12 +51,12 @@ def main(
     try:
         refuse_owner_environment(environ)
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        token = find_token(home, environ, options.get("--client"), now=now, provider=provider)
-        if provider is None:
-            refuse_kind(token_kind(token))
+        credential = find_credential(home, environ, options.get("--client"), now=now, provider=provider)
+        if provider is None and not credential.has_ended(now):
+            refuse_kind(token_kind(credential.token))
     except CredentialError as refusal:
         return _refused(refusal)
-    return run(lambda: open_reader(token) if provider is None else open_provider(provider, token))
+    return run(lambda: open_reader(credential) if provider is None else open_provider(provider, credential))
 
 
 def run(open_reader: Callable[[], Reader]) -> int:
@@ -81,13 +82,13 @@ def _serve(out: int, open_reader: Callable[[], Reader]) -> None:
     def load() -> None:
         nonlocal loaded
         loaded = True
-        session.call = _load(session, open_reader)
+        session.serve = _load(session, open_reader)
 
-    def load_and_call(name: str, arguments: dict[str, Any]) -> bytes:
+    def load_and_serve(method: str, params: dict[str, Any]) -> bytes:
         load()
-        return session.call(name, arguments)
+        return session.serve(method, params)
 
-    session = Session(_front(), decode=strict_json, call=load_and_call)
+    session = Session(_front(), decode=strict_json, serve=load_and_serve)
     for line in _lines(sys.stdin.buffer):
         reply = session.handle(line) if line is not None else _TOO_LONG
         if reply is not None:
@@ -97,7 +98,7 @@ def _serve(out: int, open_reader: Callable[[], Reader]) -> None:
 
 
 def _load(session: Session, open_reader: Callable[[], Reader]) -> Callable[[str, dict[str, Any]], bytes]:
-    """Import the rest; from now on the session decodes fast, and calls the tools themselves."""
+    """Import the rest; from now on the session decodes fast, and asks the server itself."""
     import signal
     from functools import cache
 
@@ -108,7 +109,7 @@ def _load(session: Session, open_reader: Callable[[], Reader]) -> Callable[[str,
     server, reader = McpServer(TOOLS), cache(open_reader)
     server.warm(reader)
     session.decode = decode
-    return lambda name, arguments: server.call(reader, name, arguments)
+    return lambda method, params: server.serve(reader, method, params).result
 
 
 _TOO_LONG = fault_reply(None, Fault(INVALID_REQUEST, f"A line has at most {LINE_BYTES} bytes."))

@@ -9,11 +9,12 @@ from pdpp_server.port.reader import Reader
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """Both channels of an answer; each is enough alone."""
+    """Both channels of an answer; each is enough alone. `found` is False where it only says that there is nothing."""
 
     text: str
     structured: Mapping[str, Any]
     is_error: bool = False
+    found: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """The catalogue: which streams a caller may ask, of which connections, and what is in them."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pdpp_server.model.sources import Origin, Source
 from pdpp_server.model.streams import Stream
@@ -46,6 +47,14 @@ class StreamEntry:
     expandable: tuple[Expandable, ...] = ()
 
 
+class Missing(NamedTuple):
+    """A connection that a grant names, and that is no longer here."""
+
+    connection_id: str
+    connector_key: str
+    grant_id: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Catalogue:
     token_kind: str
@@ -53,3 +62,4 @@ class Catalogue:
     grant_ids: tuple[str, ...]
     entries: tuple[StreamEntry, ...]  # in order of connector key, stream name
     package_id: str | None = None
+    missing: tuple[Missing, ...] = ()

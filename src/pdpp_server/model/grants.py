@@ -8,6 +8,8 @@ from pdpp_server.model.sources import Origin, Source
 from pdpp_server.model.streams import Stream
 from pdpp_server.model.times import instant
 
+SUBJECT = "owner_local"  # the one person whose data it is
+
 
 @dataclass(frozen=True)
 class TimeConstraint:

@@ -33,6 +33,15 @@ class Receipt:
         return Receipt(self.accepted + other.accepted, self.unchanged + other.unchanged, self.rejected + other.rejected)
 
 
+class Finished(NamedTuple):
+    """An export that was read to its end; `at` is told by whoever notes it."""
+
+    file: str
+    records: int
+    rejected: int
+    at: str = ""
+
+
 class Target(NamedTuple):
     """The connection that a write is for; a connector with one connection needs no other name."""
 

@@ -35,6 +35,13 @@ class Expanded:
     has_more: bool = False
 
 
+class Version(NamedTuple):
+    """When a record came to look as it did, or was deleted; not what it held."""
+
+    emitted_at: str | None
+    deleted_at: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Tombstone:
     """A record that its reader saw once and sees no longer: deleted, or outside the grant now."""
@@ -46,7 +53,10 @@ class Tombstone:
 
 
 class Excerpt(NamedTuple):
-    """A proven piece of a field: `text` starts at code point `start` of the field; marks are absolute offsets."""
+    """A proven piece of a field: `text` starts at code point `start` of the field; marks are absolute offsets.
+
+    Without a mark it is a passage: what stands there, and no match.
+    """
 
     field: str
     text: str
@@ -58,6 +68,10 @@ class Excerpt(NamedTuple):
     def end(self) -> int:
         return self.start + len(self.text)
 
+    @property
+    def provenance(self) -> str:
+        return "lexical_match" if self.marks else "passage"
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:
@@ -66,9 +80,13 @@ class Hit:
     title: str
     emitted_at: str
     authored_at: str | None
-    excerpts: tuple[Excerpt, ...]  # empty: found through its neighbours, or by a server that proved nothing
+    excerpts: tuple[Excerpt, ...]  # empty: found by a server that proved nothing, or through what shows no text
     score: float | None = None
     make_cursor: Callable[[], str | None] = field(default=lambda: None, compare=False, repr=False)
+
+    @property
+    def matched_fields(self) -> list[str]:
+        return list(dict.fromkeys([excerpt.field for excerpt in self.excerpts if excerpt.marks]))
 
     @property
     def cursor(self) -> str | None:
@@ -85,6 +103,7 @@ class Recall:
     matches_exact: bool
     ranked: int | None
     window: int | None = None
+    beside: int = 0  # further hits that only stand beside a match
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,12 @@ class Field:
     role: str | None = None
 
     @property
+    def description(self) -> str | None:
+        """What the publisher says of it."""
+        said = self.schema.get("description")
+        return said if isinstance(said, str) else None
+
+    @property
     def is_scalar(self) -> bool:
         return self.type in SCALARS or self.type in DATES
 

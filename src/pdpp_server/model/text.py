@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pdpp_server.model.records import RecordId
+from pdpp_server.model.records import RecordId, Warned
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,7 @@ class FieldWindow:
     limit: int
     match: tuple[int, int] | None = None
     clamped_from: int | None = None  # the limit that was asked for, where it was more than we give
+    warnings: tuple[Warned, ...] = ()
 
     @property
     def end(self) -> int:

@@ -1,4 +1,4 @@
-"""The token that `pdpp grants create --save` kept; owner tokens are refused here."""
+"""The credentials that `pdpp connect` and `pdpp grants create --save` kept; owner tokens are refused here."""
 
 # `pdpp mcp` reads its token before anything else is loaded, and pathlib is dear to import.
 # ruff: noqa: PTH101, PTH103, PTH105, PTH108, PTH123, PTH208
@@ -18,8 +18,8 @@ OWNER_REFUSED, UNUSABLE = 77, 78
 OWNER_VARIABLES = ("PDPP_OWNER_TOKEN", "PDPP_OWNER_SESSION_COOKIE")
 SCOPED_KINDS = ("client", "mcp_package")
 TOKEN_VARIABLE = "PDPP_ACCESS_TOKEN"
-REMEDY = "Run `pdpp grants create --selection FILE --client NAME --save`."
-ELSEWHERE = f"Put a client's token of that server into {TOKEN_VARIABLE}."
+REMEDY = "Run `pdpp connect CLIENT`, or `pdpp grants create --selection FILE --client NAME --save`."
+ELSEWHERE = f"Run `pdpp connect URL`, or put a client's token of that server into {TOKEN_VARIABLE}."
 NAME_RULE = (
     "A client's name has 1 to 64 letters, digits, dots, dashes or underscores, and no dot first; such as my-agent."
 )
@@ -35,6 +35,19 @@ class CredentialError(Exception):
         super().__init__(message)
         self.exit_code = exit_code
         self.code = code
+
+
+class Credential:
+    """A token, when it ends, and the client whose file can be renewed; None where nothing can."""
+
+    __slots__ = ("client", "expires_at", "token")
+
+    def __init__(self, token: str, expires_at: str | None = None, client: str | None = None) -> None:
+        self.token, self.expires_at, self.client = token, expires_at, client
+
+    def has_ended(self, now: str) -> bool:
+        """`now` as in the files, or a little later, so that it does not end on its way."""
+        return self.expires_at is not None and self.expires_at[:19] <= now[:19]
 
 
 def refuse_owner_environment(environ: Mapping[str, str]) -> None:
@@ -55,35 +68,36 @@ def refuse_kind(kind: str | None) -> None:
         raise CredentialError(UNUSABLE, "credential_invalid", f"The token is not one for reading here. {REMEDY}")
 
 
-def find_token(
+def find_credential(
     home: str, environ: Mapping[str, str], client: str | None, *, now: str, provider: str | None = None
-) -> str:
-    """The named client's token, else that of the environment, else the only saved one; `now` as in the files.
+) -> Credential:
+    """The named client's, else that of the environment, else the only saved one; `now` as in the files.
 
     A saved token is shown to no other server than the one that it was saved for.
     """
     if client is None and environ.get(TOKEN_VARIABLE):
-        return environ[TOKEN_VARIABLE]
+        return Credential(environ[TOKEN_VARIABLE])
     if client is None:
         client = _only_client(home, provider)
     elif provider and not is_for(home, client, provider):
         raise CredentialError(
             UNUSABLE, "not_connected", f"Client {client!r} is not connected to that server. {ELSEWHERE}"
         )
-    return read_token(home, client, now=now)
+    if provider is None:
+        _require_here(home, client)
+    return read_credential(home, client, now=now)
 
 
 def is_for(home: str, client: str, provider: str) -> bool:
-    """Whether that client's token was saved for the server at that address; `read_token` says what else is wrong."""
+    """Whether that client's token was saved for the server at that address; reading it says what else is wrong."""
     from pdpp_server.port.address import is_same  # noqa: PLC0415 - only another server needs it, and it is dear here
 
     try:
-        with open(_path(home, client), "rb") as file:
-            document = json.loads(file.read())
-    except (OSError, ValueError):
+        document = read_document(home, client)
+    except CredentialError:
         return True
     match document:
-        case {"provider_url": str(url)}:
+        case {"resource": str(url)} | {"provider_url": str(url)}:
             return is_same(provider, url)
         case _:
             return False
@@ -103,11 +117,11 @@ def client_names(home: str) -> list[str]:
     return sorted(name[:-5] for name in entries if name.endswith(".json") and not name.startswith("."))
 
 
-def read_token(home: str, client: str, *, now: str) -> str:
-    """Raises: CredentialError."""
+def read_document(home: str, client: str) -> Any:
+    """The client's file, as it stands. Raises: CredentialError."""
     try:
         with open(_path(home, client), "rb") as file:
-            token, expires = _credential(json.loads(file.read()))
+            return json.loads(file.read())
     except FileNotFoundError:
         saved_names = ", ".join(client_names(home)) or "none"
         raise CredentialError(
@@ -115,14 +129,20 @@ def read_token(home: str, client: str, *, now: str) -> str:
         ) from None
     except (OSError, ValueError):
         raise _unusable(client, "cannot be read") from None
+
+
+def read_credential(home: str, client: str, *, now: str) -> Credential:
+    """One that has ended is given only if it can be renewed. Raises: CredentialError."""
+    token, expires, refresh = _credential(read_document(home, client))
     if not isinstance(token, str) or not token:
         raise _unusable(client, "holds no token")
     if expires is not None and (not isinstance(expires, str) or not re.fullmatch(UTC, expires, re.ASCII)):
         raise _unusable(client, "says no readable time for its end")
-    if expires is not None and expires[:19] <= now[:19]:
+    found = Credential(token, expires, client if isinstance(refresh, str) and refresh else None)
+    if found.client is None and found.has_ended(now):
         message = f"The credential of client {client!r} expired at {expires}. {REMEDY}"
         raise CredentialError(UNUSABLE, "credential_expired", message)
-    return token
+    return found
 
 
 def save(home: str, client: str, document: Mapping[str, Any]) -> str:
@@ -146,13 +166,22 @@ def save(home: str, client: str, document: Mapping[str, Any]) -> str:
     return path
 
 
-def _credential(document: Any) -> tuple[object, object]:
-    """Token and end, as found; nothing where the document has another shape."""
+def remove(home: str, client: str) -> bool:
+    """Whether there was one."""
+    try:
+        os.unlink(_path(home, client))
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _credential(document: Any) -> tuple[object, object, object]:
+    """Token, end and refresh token, as found; nothing where the document has another shape."""
     match document:
         case {"credential": {"access_token": token, **others}}:
-            return token, others.get("expires_at")
+            return token, others.get("expires_at"), others.get("refresh_token")
         case _:
-            return None, None
+            return None, None, None
 
 
 def _only_client(home: str, provider: str | None) -> str:
@@ -166,6 +195,15 @@ def _only_client(home: str, provider: str | None) -> str:
         case names:
             message = f"Several clients are connected; name one with --client: {', '.join(names)}."
             raise CredentialError(UNUSABLE, "not_connected", message)
+
+
+def _require_here(home: str, client: str) -> None:
+    match read_document(home, client):
+        case {"token_endpoint": str(), "provider_url": str(url)}:
+            message = f"Client {client!r} is connected to another server. Add --provider-url {url}"
+            raise CredentialError(UNUSABLE, "not_connected", message)
+        case _:
+            pass
 
 
 def _path(home: str, client: str) -> str:

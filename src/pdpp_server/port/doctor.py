@@ -1,12 +1,14 @@
 """Try every part of a home once: what is well, what is wrong, and mend what can be made anew."""
 
 import shutil
+import sys
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import orjson
 
@@ -14,16 +16,22 @@ from pdpp_server.errors import PdppError
 from pdpp_server.model.health import Fault, Finding, Looked
 from pdpp_server.model.times import iso
 from pdpp_server.port import credentials
+from pdpp_server.port.address import is_loopback, server_address
+from pdpp_server.port.connect import BOUNDS, discover
+from pdpp_server.port.exchange import Exchange
 from pdpp_server.settings import Settings
-from pdpp_server.store import check, files, log
+from pdpp_server.store import check, files, log, owner
 from pdpp_server.store.blobs import lost_blobs, stored_blobs, stray_blobs
 from pdpp_server.store.check_index import index_faults
 from pdpp_server.store.db import Database, Reading
+from pdpp_server.store.grants import grant_state
 from pdpp_server.store.migrations import migration_files
 from pdpp_server.store.peek import token_kind
 from pdpp_server.store.rebuild import rebuild_words
 from pdpp_server.store.recount import recount
+from pdpp_server.wire.credentials import decode_saved, granted_id
 from pdpp_server.wire.cursors import KEY_BYTES
+from pdpp_server.wire.discovery import MCP
 
 DEADLINE_SECONDS = 86_400.0
 FREE_BYTES_MIN = 256 * 1024 * 1024
@@ -134,6 +142,8 @@ def _close_to_others(patient: Patient) -> None:
 
 
 def _open_to_others(patient: Patient) -> list[Path]:
+    if sys.platform == "win32":  # what its modes say is not who can read
+        return []
     every = (patient.home, *sorted(patient.home.rglob("*")))
     return [path for path in every if not path.is_symlink() and path.exists() and path.stat().st_mode & 0o077]
 
@@ -156,16 +166,45 @@ def _keys(patient: Patient) -> Looked:
 
 def _clients(patient: Patient) -> Looked:
     home = str(patient.home)
+    wrong: dict[str, list[str]] = {}
+    renewable = 0
     names = credentials.client_names(home)
-    unusable = tuple(name for name in names if not _is_usable(home, name, iso(patient.now)))
-    return Looked((Fault("client_unusable", len(unusable), unusable),) if unusable else (), {"clients": len(names)})
+    for name in names:
+        try:
+            found = credentials.read_credential(home, name, now=iso(patient.now))
+            code = _unusable(patient, name, found)
+            renewable += found.client is not None
+        except credentials.CredentialError as refusal:
+            code = "client_expired" if refusal.code == "credential_expired" else "client_unreadable"
+        if code:
+            wrong.setdefault(code, []).append(name)
+    faults = tuple(Fault(code, len(places), tuple(places)) for code, places in wrong.items())
+    return Looked(faults, {"clients": len(names), "renewable": renewable})
 
 
-def _is_usable(home: str, name: str, now: str) -> bool:
-    try:
-        return token_kind(home, credentials.read_token(home, name, now=now)) in credentials.SCOPED_KINDS
-    except credentials.CredentialError:
-        return False
+def _unusable(patient: Patient, name: str, found: credentials.Credential) -> str | None:
+    """Why that client cannot read. Another server is not asked, and nothing is renewed: both would be a use of it."""
+    home = str(patient.home)
+    document = credentials.read_document(home, name)
+    saved, grant_id = decode_saved(document), granted_id(document)
+    kind = token_kind(home, found.token)
+    if kind == "owner":
+        return "client_owner"
+    if saved and saved.token_endpoint:
+        return None
+    with patient.reading() as reading:
+        state = grant_state(reading.connection, grant_id) if grant_id else None
+    if state and state.word(iso(patient.now)) != "active":
+        return "client_ended"
+    return None if found.client or kind in credentials.SCOPED_KINDS else "client_unusable"
+
+
+def _password(patient: Patient) -> Looked:
+    """Whoever reads only by commands needs none; a server that others reach should not wait for its first visitor."""
+    with patient.reading() as reading:
+        is_set = owner.password(reading.connection) is not None
+    is_missed = patient.settings.public_url is not None and not is_set
+    return Looked((Fault("password_missing"),) if is_missed else (), {"set": int(is_set)})
 
 
 def _database(patient: Patient) -> Looked:
@@ -315,12 +354,40 @@ def _port(patient: Patient) -> Looked:
             return Looked((Fault("port_taken", places=(place,)),))
 
 
+def _address(patient: Patient) -> Looked:
+    """Asked as a client would ask it: first whether anybody is there, then what it says of itself."""
+    public = patient.settings.public_url
+    if public is None:
+        return Looked()
+    facts = {"public": public}
+    parts = urlsplit(public)
+    if parts.scheme != "https" and not is_loopback(parts.hostname or ""):
+        return Looked((Fault("address_plain", places=(public,)),), facts)
+    try:
+        _require_health(public)
+    except PdppError as trouble:
+        return Looked((Fault("address_silent", places=(trouble.message,)),), facts)
+    try:
+        discover(server_address(f"{public}{MCP}", plain_http=True))
+    except PdppError as trouble:
+        return Looked((Fault("address_other", places=(trouble.message,)),), facts)
+    return Looked((), facts)
+
+
+def _require_health(address: str) -> None:
+    exchange = Exchange(f"{address}/healthz", "", BOUNDS, plain_http=True)
+    try:
+        exchange.answer()
+    finally:
+        exchange.close()
+
+
 def _relative(patient: Patient, path: Path) -> str:
     return "." if path == patient.home else path.relative_to(patient.home).as_posix()
 
 
 INDEX_FAULTS = ("index_missing", "index_surplus", "index_differs")
-WITHOUT_HOME = frozenset({"home", "port"})
+WITHOUT_HOME = frozenset({"home", "port", "address"})
 PARTS = (
     Part("home", _home),
     Part("permissions", _permissions, {"open_to_others": _close_to_others}),
@@ -333,8 +400,10 @@ PARTS = (
     Part("blobs", _blobs, {"blob_stray": _remove_strays}, needs_database=True),
     Part("grants", _grants, needs_database=True),
     Part("clients", _clients, needs_database=True),
+    Part("password", _password, needs_database=True),
     Part("log", _log),
     Part("log index", _log_index, {"log_index_damaged": _derive_log_index}),
     Part("wal", _wal, {"wal_large": _fold_wal}, needs_database=True),
     Part("port", _port),
+    Part("address", _address),
 )

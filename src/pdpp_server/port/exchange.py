@@ -1,4 +1,4 @@
-"""One GET to another server, bounded in time and size; tried again where that is safe."""
+"""One question to another server, bounded in time and size; tried again where that is safe."""
 
 import re
 import secrets
@@ -38,6 +38,13 @@ class Bounds(NamedTuple):
 class Told(NamedTuple):
     body: Json
     request_id: str
+
+
+class Answered(NamedTuple):
+    """What was answered where a refusal is an answer too."""
+
+    status: int
+    body: Json
 
 
 class _Reply(NamedTuple):
@@ -89,17 +96,34 @@ class Exchange:
 
     def get(self, path: str) -> Told:
         """The server's answer to `path`. Raises: the refusal that it meant, or SourceUnavailable."""
-        request_id = f"req_{secrets.token_hex(8)}"
+        request_id = new_request_id()
         if not _TOKEN.fullmatch(self._bearer):
             refusal = Unauthenticated("The token is not one that can be sent.")
             refusal.request_id = request_id
             raise refusal
         ends = self._monotonic() + self._bounds.seconds
-        outcome, tries = self._attempt(path, request_id, ends), 1
+        headers = {"Authorization": f"Bearer {self._bearer}", "Request-Id": request_id}
+        outcome, tries = self._attempt(path, headers, ends), 1
         while tries < TRIES and (pause := _pause(outcome)) is not None and self._monotonic() + pause < ends:
             self._sleep(pause)
-            outcome, tries = self._attempt(path, request_id, ends), tries + 1
+            outcome, tries = self._attempt(path, headers, ends), tries + 1
         return self._told(outcome, request_id)
+
+    def use(self, bearer: str) -> None:
+        """Asks with that token from now on."""
+        self._bearer = bearer
+
+    def answer(self, form: Mapping[str, str] | None = None, document: Json | None = None) -> Answered:
+        """Asks at the address itself, without the token and only once; with a form or a document it is a POST."""
+        ends, request_id = self._monotonic() + self._bounds.seconds, new_request_id()
+        if form is None and document is None:
+            outcome = self._attempt("", {"Request-Id": request_id}, ends)
+        else:
+            outcome = self._attempt("", {"Request-Id": request_id}, ends, "POST", data=form, json=document)
+        status, _, body = self._replied(outcome, request_id)
+        if not isinstance(body, dict):
+            raise self.unavailable(f"answered {status} with something else than a JSON object", request_id)
+        return Answered(status, cast("Json", body))
 
     def unavailable(self, why: str, request_id: str, remedy: str | None = None) -> SourceUnavailable:
         """Trouble that is the server's, in a sentence that names it; never the token, never what was asked."""
@@ -107,12 +131,14 @@ class Exchange:
         refusal.request_id = request_id
         return refusal
 
-    def _attempt(self, path: str, request_id: str, ends: float) -> _Reply | _Failure:
+    def _attempt(
+        self, path: str, headers: Mapping[str, str], ends: float, method: str = "GET", **sent: Any
+    ) -> _Reply | _Failure:
         left = max(0.001, ends - self._monotonic())
         timeout = httpx2.Timeout(left, connect=min(left, self._bounds.connect_seconds))
-        headers = {"Authorization": f"Bearer {self._bearer}", "Request-Id": request_id}
+        url = self._address + path
         try:
-            with self._client.stream("GET", self._address + path, headers=headers, timeout=timeout) as response:
+            with self._client.stream(method, url, headers=headers, timeout=timeout, **sent) as response:
                 body = self._body(response, ends)
                 return body if isinstance(body, _Failure) else _Reply(response.status_code, response.headers, body)
         except httpx2.ConnectTimeout:
@@ -141,15 +167,19 @@ class Exchange:
                 return _Failure("did not answer in time")
         return bytes(body)
 
-    def _told(self, outcome: _Reply | _Failure, request_id: str) -> Told:
+    def _replied(self, outcome: _Reply | _Failure, request_id: str) -> tuple[int, Mapping[str, str], Any]:
         if isinstance(outcome, _Failure):
             raise self.unavailable(outcome.why, request_id)
         status, headers, raw = outcome
-        theirs = _request_id(headers.get("request-id") or headers.get("x-request-id")) or request_id
         if 300 <= status < 400:
             why = "points to another address, and a token is not carried there"
+            theirs = _request_id_of(headers) or request_id
             raise self.unavailable(why, theirs, "Give the address where the server itself answers.")
-        body = _json(raw)
+        return status, headers, _json(raw)
+
+    def _told(self, outcome: _Reply | _Failure, request_id: str) -> Told:
+        status, headers, body = self._replied(outcome, request_id)
+        theirs = _request_id_of(headers) or request_id
         if status >= 400:
             raise self._refusal(status, body, headers, theirs)
         if status != 200 or not isinstance(body, dict):
@@ -159,9 +189,14 @@ class Exchange:
     def _refusal(self, status: int, body: object, headers: Mapping[str, str], request_id: str) -> PdppError:
         refusal = errors.decode(status, body, server=f"The server {self._server}")
         refusal.request_id = _request_id(refusal.request_id) or request_id
+        refusal.answered = status
         if isinstance(refusal, RateLimited) and (wait := _retry_after(headers)) is not None:
             refusal.remedy = f"Try again after {wait} seconds."  # who asked through us sees no header
         return refusal
+
+
+def new_request_id() -> str:
+    return f"req_{secrets.token_hex(8)}"
 
 
 def _trusts_nobody() -> ssl.SSLContext:
@@ -186,6 +221,10 @@ def _pause(outcome: _Reply | _Failure) -> float | None:
 def _retry_after(headers: Mapping[str, str]) -> int | None:
     value = headers.get("retry-after", "")
     return int(value) if _SECONDS.fullmatch(value) else None
+
+
+def _request_id_of(headers: Mapping[str, str]) -> str | None:
+    return _request_id(headers.get("request-id") or headers.get("x-request-id"))
 
 
 def _request_id(text: str | None) -> str | None:

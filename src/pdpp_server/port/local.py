@@ -7,13 +7,15 @@ from typing import TypeVar
 from pdpp_server.errors import PdppError
 from pdpp_server.model.aggregates import Aggregation
 from pdpp_server.model.catalogue import Catalogue
+from pdpp_server.model.grants import Holder
 from pdpp_server.model.queries import AggregateQuery, FetchQuery, RecordsQuery, SchemaQuery, SearchQuery, WindowQuery
 from pdpp_server.model.records import Record, RecordPage, SearchPage
 from pdpp_server.model.text import FieldWindow
 from pdpp_server.port.reader import Answer
 from pdpp_server.reads import aggregate, fetch, query_records, read_record_field, schema, search
-from pdpp_server.reads.bearers import MCP_KINDS
+from pdpp_server.reads.bearers import MCP_AUDIENCE, MCP_KINDS
 from pdpp_server.reads.services import Call, Services
+from pdpp_server.wire.introspection import Rights
 
 Q = TypeVar("Q")
 V = TypeVar("V")
@@ -29,16 +31,25 @@ class LocalReader:
         self, services: Services, bearer: str, public_url: str | None = None, request_id: str | None = None
     ) -> None:
         self._services, self._bearer, self._request_id = services, bearer, request_id
+        self._told: Rights | None = None
         self.public_url = public_url
 
-    def require_access(self) -> None:
-        """Whether this token may read here at all, before anything is asked; every read settles it again.
+    def use(self, bearer: str) -> None:
+        """Reads with that token from now on."""
+        self._bearer = bearer
+
+    def require_access(self) -> Holder:
+        """Who may read here with this token, before anything is asked; every read settles it again.
+
+        An authorization server elsewhere is asked about it once for each request.
 
         Raises:
             Unauthenticated: the token is nobody's, or has expired.
             PermissionDenied: it is the owner's, or no grant of it is alive.
         """
-        self._services.admit(self._call())
+        if self._request_id is not None:
+            self._told = self._services.introspected(self._call())
+        return self._services.admit(self._call())
 
     def schema(self, query: SchemaQuery) -> Answer[Catalogue]:
         return self._ask(schema.serve, query)
@@ -67,4 +78,5 @@ class LocalReader:
             raise
 
     def _call(self) -> Call:
-        return Call(self._bearer, self._request_id or f"req_{secrets.token_hex(8)}", MCP_KINDS)
+        request_id = self._request_id or f"req_{secrets.token_hex(8)}"
+        return Call(self._bearer, request_id, MCP_KINDS, MCP_AUDIENCE, told=self._told)

@@ -1,19 +1,30 @@
 """The reader for any PDPP server over HTTP: encode, send, decode, or raise the refusal it meant."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
-from pdpp_server.errors import InvalidRequest, PermissionDenied, SourceUnavailable
-from pdpp_server.evidence.handles import parse
+from pdpp_server.errors import (
+    CursorExpired,
+    InvalidRecordId,
+    InvalidRequest,
+    NotFound,
+    PdppError,
+    PermissionDenied,
+    ServerTrouble,
+    SourceUnavailable,
+)
+from pdpp_server.evidence.handles import mint, parse
+from pdpp_server.evidence.window import window_of
 from pdpp_server.model.aggregates import Aggregation
 from pdpp_server.model.catalogue import Catalogue
 from pdpp_server.model.queries import AggregateQuery, FetchQuery, RecordsQuery, SchemaQuery, SearchQuery, WindowQuery
-from pdpp_server.model.records import Hit, Record, RecordId, RecordPage, SearchPage, Tombstone
+from pdpp_server.model.records import Hit, Record, RecordId, RecordPage, SearchPage, Tombstone, Warned
 from pdpp_server.model.text import FieldWindow
 from pdpp_server.port.credentials import SCOPED_KINDS
-from pdpp_server.port.exchange import Exchange
+from pdpp_server.port.cursors import KeptCursors
+from pdpp_server.port.exchange import Exchange, new_request_id
 from pdpp_server.port.reader import Answer
 from pdpp_server.wire import aggregate, fetch, query_records, read_record_field, schema, search
 
@@ -22,6 +33,14 @@ Found = TypeVar("Found", bound=Hit | Record | Tombstone)
 
 EVERYTHING = SchemaQuery()
 REMEDY = "Use a client's token: `pdpp grants create`."
+
+# What a server may lack, and what is said of it.
+FILTER_REMEDY = "That server may not filter for clients: repeat without filter, or search for words."
+AGGREGATE_REMEDY = "Read the records with query_records instead; with count exact it may say how many there are."
+WHOLE_REMEDY = "That server gives no windows of fields, so its records are fetched whole; this one cannot be."
+COUNTED = Warned("counted_by_list", "That server does not aggregate: this is the count of its list of records.")
+CUT_HERE = Warned("window_cut_here", "That server gives no windows of fields: the record was fetched, and cut here.")
+LACKING = frozenset({404, 405, 501})
 
 
 class NetworkReader:
@@ -32,9 +51,16 @@ class NetworkReader:
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
         self._kind: Answer[str] | None = None
+        self._cursors = KeptCursors()
+        self._gives_windows = True
 
     def close(self) -> None:
         self._exchange.close()
+
+    def use(self, bearer: str) -> None:
+        """Reads with that token from now on; what kind it is has to be asked again."""
+        self._exchange.use(bearer)
+        self._kind = None
 
     def token_kind(self) -> str:
         """What the server says that the token is; it is asked once."""
@@ -45,27 +71,111 @@ class NetworkReader:
         return first if first and query == EVERYTHING else self._schema(query)
 
     def search(self, query: SearchQuery) -> Answer[SearchPage]:
-        found = self._ask(search.encode_query(query), lambda body: search.decode_page(body, parse))
-        hits = tuple(_placed(hit, query.connection_id) for hit in found.value.hits)
-        return replace(found, value=replace(found.value, hits=hits))
+        sent = replace(query, cursor=self._meant(query.cursor))
+
+        def decode(body: Mapping[str, Any]) -> SearchPage:
+            page = search.decode_page(body, parse)
+            placed = (_placed(hit, query.connection_id) for hit in page.hits)
+            hits, warned = _reachable(placed)
+            following = self._cursors.shown(page.next_cursor)
+            kept = tuple(replace(hit, make_cursor=partial(self._cursors.shown_of, hit)) for hit in hits)
+            return replace(page, hits=kept, next_cursor=following, warnings=(*page.warnings, *warned))
+
+        filters_one = query.conditions and len(query.streams or ()) == 1  # no server filters several at once
+        return self._ask(search.encode_query(sent), decode, FILTER_REMEDY if filters_one else "")
 
     def query_records(self, query: RecordsQuery) -> Answer[RecordPage]:
-        found = self._ask(query_records.encode_query(query), query_records.decode_page)
-        records = tuple(_placed(record, query.connection_id) for record in found.value.records)
-        page = replace(found.value, records=records)
-        return replace(found, value=replace(page, cursor_after=partial(self._cursor_after, query, page)))
+        sent = replace(query, cursor=self._meant(query.cursor))
+
+        def decode(body: Mapping[str, Any]) -> RecordPage:
+            page = query_records.decode_page(body)
+            placed = (_placed(record, query.connection_id) for record in page.records)
+            records, warned = _reachable(placed)
+            following = self._cursors.shown(page.next_cursor)
+            page = replace(page, records=records, next_cursor=following, warnings=(*page.warnings, *warned))
+            return replace(page, cursor_after=partial(self._cursor_after, query, page))
+
+        return self._ask(query_records.encode_query(sent), decode, FILTER_REMEDY if query.conditions else "")
 
     def aggregate(self, query: AggregateQuery) -> Answer[Aggregation]:
-        return self._ask(aggregate.encode_query(query), lambda body: aggregate.decode(body, query))
+        path, remedy = aggregate.encode_query(query), FILTER_REMEDY if query.conditions else ""
+        try:
+            return self._ask(path, lambda body: aggregate.decode(body, query), remedy)
+        except PdppError as refusal:
+            if not _may_lack(refusal):
+                raise
+            return self._counted(query, refusal)
 
     def fetch(self, query: FetchQuery) -> Answer[Record]:
         found = self._ask(fetch.encode_query(query), fetch.decode)
         return replace(found, value=_placed(found.value, query.connection_id))
 
     def read_record_field(self, query: WindowQuery) -> Answer[FieldWindow]:
+        try:
+            return self._window(query) if self._gives_windows else self._cut_window(query)
+        except PdppError as refusal:
+            if not self._gives_windows or not _may_lack(refusal):
+                raise
+            found = self._cut_window(query, refusal)
+            self._gives_windows = False
+            return found
+
+    def _window(self, query: WindowQuery) -> Answer[FieldWindow]:
         found = self._ask(read_record_field.encode_query(query), read_record_field.decode)
         id = found.value.id
         return replace(found, value=replace(found.value, id=_placed_id(id, query.connection_id)))
+
+    def _cut_window(self, query: WindowQuery, refusal: PdppError | None = None) -> Answer[FieldWindow]:
+        """From the whole record, in the bounds of any answer. `refusal` stands where there is no such record either."""
+        asked = FetchQuery(query.stream, query.key, query.connection_id, (query.field,), query.connector_key)
+        try:
+            found = self._fetch_some(asked)
+        except NotFound as missing:
+            raise refusal or missing from None
+        except SourceUnavailable as trouble:
+            trouble.remedy = WHOLE_REMEDY
+            raise
+        record = found.value
+        try:
+            window = window_of(record.id, record.data.get(query.field), (record.roles or {}).get(query.field), query)
+        except PdppError as fault:
+            fault.request_id = found.request_id
+            raise
+        return Answer(replace(window, warnings=(CUT_HERE,)), found.request_id)
+
+    def _fetch_some(self, query: FetchQuery) -> Answer[Record]:
+        """With all its fields from a server that does not choose among them."""
+        try:
+            return self.fetch(query)
+        except InvalidRequest:
+            return self.fetch(replace(query, fields=None))
+
+    def _counted(self, query: AggregateQuery, refusal: PdppError) -> Answer[Aggregation]:
+        """A plain count by the list of records, and nothing else. `refusal` may have meant the stream."""
+        if not self._schema(SchemaQuery(query.stream, query.connection_id)).value.entries:
+            raise refusal
+        if query.metric == "count" and not (query.group_by or query.group_by_time):
+            listed = RecordsQuery(
+                query.stream,
+                query.connection_id,
+                query.connector_key,
+                conditions=query.conditions,
+                count=True,
+                limit=1,
+            )
+            found = self.query_records(listed)
+            if (count := found.value.count) is not None:
+                return Answer(Aggregation(query, count, count, warnings=(COUNTED,)), found.request_id)
+        lacking = InvalidRequest("That server does not aggregate.", remedy=AGGREGATE_REMEDY)
+        lacking.request_id = refusal.request_id
+        raise lacking
+
+    def _meant(self, cursor: str | None) -> str | None:
+        try:
+            return self._cursors.meant(cursor)
+        except CursorExpired as refusal:
+            refusal.request_id = new_request_id()
+            raise
 
     def _cursor_after(self, query: RecordsQuery, page: RecordPage, index: int) -> str | None:
         """Asked for again, with fewer; None where by now other records stand there, and a cursor would leave a gap."""
@@ -100,9 +210,15 @@ class NetworkReader:
             raise refusal
         return first
 
-    def _ask(self, path: str, decode: Callable[[Mapping[str, Any]], V]) -> Answer[V]:
+    def _ask(self, path: str, decode: Callable[[Mapping[str, Any]], V], remedy: str = "") -> Answer[V]:
+        """`remedy` is for a server that refuses a filter and does not say what to do instead."""
         self._require_client()
-        return self._told(path, decode)
+        try:
+            return self._told(path, decode)
+        except InvalidRequest as refusal:
+            if type(refusal) is InvalidRequest and not refusal.remedy:
+                refusal.remedy = remedy
+            raise
 
     def _told(self, path: str, decode: Callable[[Mapping[str, Any]], V]) -> Answer[V]:
         body, request_id = self._exchange.get(path)
@@ -111,6 +227,29 @@ class NetworkReader:
         except SourceUnavailable as fault:
             why = f"gave an answer that cannot be used: {fault.message.rstrip('.')}"
             raise self._exchange.unavailable(why, request_id) from None
+
+
+def _may_lack(refusal: PdppError) -> bool:
+    """Whether the server may have meant that it has no such endpoint."""
+    return refusal.answered in LACKING and type(refusal) in (NotFound, SourceUnavailable, ServerTrouble)
+
+
+def _reachable(found: Iterable[Found]) -> tuple[tuple[Found, ...], tuple[Warned, ...]]:
+    """Those that a handle can name, and a warning where there are others: an id that opens nothing is not shown."""
+    everything = tuple(found)
+    kept = tuple(one for one in everything if _has_handle(one.id))
+    left_out = len(everything) - len(kept)
+    if not left_out:
+        return kept, ()
+    message = f"{left_out} of {len(everything)} are left out: no handle of at most 512 bytes can name them."
+    return kept, (Warned("unreachable_ids", message),)
+
+
+def _has_handle(id: RecordId) -> bool:
+    try:
+        return parse(mint(id)) == id
+    except InvalidRecordId:
+        return False
 
 
 def _selected(catalogue: Catalogue, query: SchemaQuery) -> Catalogue:

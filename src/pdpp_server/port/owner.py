@@ -6,28 +6,32 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from pdpp_server.errors import ConnectionNotFound, InvalidAuthorizationDetails, NotFound
+from pdpp_server.errors import ConnectionNotFound, NotFound
+from pdpp_server.evidence.activity import PREVIEW_CLIENT
 from pdpp_server.grants.explain import explain
 from pdpp_server.grants.issue import issue
-from pdpp_server.model.activity import Disclosure, Verdict
-from pdpp_server.model.grants import Grant, Holder
-from pdpp_server.model.ingest import Rejection
+from pdpp_server.model.activity import Day, Disclosure, Verdict
+from pdpp_server.model.grants import SUBJECT, Grant, Holder
+from pdpp_server.model.ingest import Finished, Rejection
 from pdpp_server.model.queries import Query
+from pdpp_server.model.records import RecordId, Version
 from pdpp_server.model.selections import Selection
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.times import iso
-from pdpp_server.port.writer import SUBJECT, Writer
-from pdpp_server.reads.services import Services
-from pdpp_server.store import activity, grants, log, sources
-from pdpp_server.store.db import Reading, Write
+from pdpp_server.port.writer import Writer
+from pdpp_server.reads.services import CURSOR_KEY, Services
+from pdpp_server.store import activity, grants, history, imports, log, sources
+from pdpp_server.store.db import Write
 from pdpp_server.store.erasure import remove_connection
+from pdpp_server.store.files import written_whole
 from pdpp_server.store.grants import GrantRow
 from pdpp_server.store.layout import ConnectionPlace
+from pdpp_server.store.offers import declaration_of, eligible
 from pdpp_server.store.sources import StoredSource
 from pdpp_server.store.tokens import forget_ended, keep_token
+from pdpp_server.wire.cursors import KEY_BYTES
 
 PREVIEW_SECONDS = 300
-PREVIEW_CLIENT = "owner-preview"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,18 @@ class Owner:
         with self._services.database.reading() as reading:
             return sources.list_sources(reading.connection)
 
+    def finished_import(self, declaration: Declaration, name: str, fingerprint: str) -> Finished | None:
+        """How files of that fingerprint were read to their end for the connection of that name, if there is one."""
+        source = declaration.source
+        connection_id = sources.connection_id_of(source.connector_key, source.kind, name, subject=SUBJECT)
+        with self._services.database.reading() as reading:
+            return imports.finished_import(reading.connection, connection_id, fingerprint)
+
+    def last_imports(self) -> dict[str, Finished]:
+        """By connection, the latest export that was read to its end."""
+        with self._services.database.reading() as reading:
+            return imports.last_imports(reading.connection)
+
     def remove_source(self, connection_id: str) -> None:
         """Everything that came by that connection, for good. Grants that name it stay, and show what is left to them.
 
@@ -75,6 +91,12 @@ class Owner:
         with self._services.database.reading() as reading:
             return sources.list_rejections(reading.connection, connection_id)
 
+    def versions(self, id: RecordId) -> list[Version]:
+        """What is known of when a record changed, newest first; nothing of what it held."""
+        with self._services.database.reading() as reading:
+            place = reading.layout.place(id.connection_id, id.stream)
+            return [] if place is None else history.versions(reading.connection, place.sid, id.key)
+
     # grants
 
     def create_grant(self, selections: Iterable[Selection], client_name: str, expires_at: str | None) -> Issued:
@@ -85,8 +107,8 @@ class Owner:
             issued = [
                 issue(
                     selection,
-                    declaration := _declaration(reading, selection.source_id),
-                    eligible=_eligible(reading, declaration),
+                    declaration := declaration_of(reading, selection.source_id),
+                    eligible=eligible(reading, declaration),
                     grant_id=f"grt_{secrets.token_hex(8)}",
                     issued_at=now,
                     subject=SUBJECT,
@@ -172,6 +194,11 @@ class Owner:
             keep_token(writer, token, kind="owner", now=iso(now), expires_at=expires_at)
         return token, expires_at
 
+    def rotate_cursor_key(self) -> None:
+        """Every cursor and bookmark that was given out is refused from now on, by whoever opens this home anew."""
+        with written_whole(self._services.keys / CURSOR_KEY) as file:
+            file.write(secrets.token_bytes(KEY_BYTES))
+
     # activity
 
     def activity(
@@ -182,6 +209,30 @@ class Owner:
         try:
             activity.catch_up(index, self._home / "activity")
             return activity.recent(index, grant_id=grant_id, request_id=request_id, record=record, limit=limit)
+        finally:
+            index.close()
+
+    def activity_of(
+        self, grant_id: str | None, *, request_id: str | None = None, record: str | None = None, limit: int = 50
+    ) -> list[Disclosure]:
+        """The same, under a grant or any grant of a package; each once."""
+        if grant_id is None:
+            return self.activity(request_id=request_id, record=record, limit=limit)
+        found = {
+            (disclosure.at, disclosure.request_id, disclosure.operation): disclosure
+            for row in self.grant(grant_id)
+            for disclosure in self.activity(
+                grant_id=row.grant.grant_id, request_id=request_id, record=record, limit=limit
+            )
+        }
+        return [found[key] for key in sorted(found, reverse=True)][:limit]
+
+    def activity_days(self, grant_id: str | None = None) -> list[Day]:
+        """How much was disclosed each day, newest day first."""
+        index = activity.open_index(self._home / "activity.sqlite")
+        try:
+            activity.catch_up(index, self._home / "activity")
+            return activity.per_day(index, grant_id)
         finally:
             index.close()
 
@@ -201,27 +252,3 @@ def _place(write: Write, connection_id: str) -> ConnectionPlace:
     if place is None:
         raise ConnectionNotFound(f"There is no connection {connection_id!r}.", remedy="`pdpp sources` shows them.")
     return place
-
-
-def _declaration(reading: Reading, source_id: str) -> Declaration:
-    declaration = grants.current_declaration(reading, source_id)
-    if declaration is None:
-        raise InvalidAuthorizationDetails(
-            f"No connection of source {source_id!r} is here.",
-            param="source",
-            remedy="`pdpp sources` shows what there is.",
-        )
-    return declaration
-
-
-def _eligible(reading: Reading, declaration: Declaration) -> dict[str, tuple[str, ...]]:
-    """Stream to the connections of that source which hold it."""
-    of_source = [
-        (connection_id, place)
-        for connection_id, place in reading.layout.connections.items()
-        if reading.layouts.declaration(reading.connection, place.declaration).source.id == declaration.source.id
-    ]
-    return {
-        name: tuple(connection_id for connection_id, place in of_source if name in place.streams)
-        for name in declaration.streams
-    }

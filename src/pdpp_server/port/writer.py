@@ -4,18 +4,18 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pdpp_server.model.blobs import Blob
-from pdpp_server.model.ingest import Incoming, Receipt, Rejection
+from pdpp_server.model.grants import SUBJECT
+from pdpp_server.model.ingest import Finished, Incoming, Receipt, Rejection
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Services
-from pdpp_server.store.blobs import keep_blob
+from pdpp_server.store.blobs import is_kept, keep_blob
 from pdpp_server.store.history import prune
+from pdpp_server.store.imports import keep_finished
 from pdpp_server.store.ingest import Desk, deliver, desks
 from pdpp_server.store.layout import Layout
 from pdpp_server.store.rebuild import rebuild_words
 from pdpp_server.store.sources import connect, finish_run
-
-SUBJECT = "owner_local"
 
 
 class Writer:
@@ -57,9 +57,29 @@ class Writer:
                 writer, database.blobs, draft, sid=place.sid, key=key, mime_type=mime_type, now=self._now()
             )
 
+    def is_blob_kept(self, stream: str, key: str, blob: Blob) -> bool:
+        """Whether it was kept for that record before, so that its bytes need not be written again."""
+        database = self._services.database
+        with database.reading() as reading:
+            place = reading.layout.connections[self.connection_id].streams[stream]
+            return is_kept(reading.connection, database.blobs, blob, sid=place.sid, key=key)
+
     def finish(self, file: str, rejections: Sequence[Rejection]) -> None:
+        self.finish_import((file,), rejections)
+
+    def finish_import(
+        self,
+        files: Iterable[str],
+        rejections: Sequence[Rejection],
+        *,
+        fingerprint: str | None = None,
+        finished: Finished | None = None,
+    ) -> None:
+        """Files were read to their end; an export that has a fingerprint is known again by it."""
         with self._services.database.writing() as writer:
-            finish_run(writer, self.connection_id, file, rejections, self._now())
+            finish_run(writer, self.connection_id, files, rejections, self._now())
+            if fingerprint and finished:
+                keep_finished(writer, self.connection_id, fingerprint, finished._replace(at=self._now()))
             prune(writer, self._services.change_history_limit)
         self._services.database.forget_erased()
         self._services.database.truncate_wal()

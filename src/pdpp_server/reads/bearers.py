@@ -11,6 +11,7 @@ from pdpp_server.store.tokens import states_of, token_row
 REST_KINDS = frozenset({"owner", "client"})
 MCP_KINDS = frozenset({"client", "mcp_package"})
 OWNER_KINDS = frozenset({"owner"})
+REST_AUDIENCE, MCP_AUDIENCE = "rest", "mcp"  # the doors that a token can be for
 
 
 def row_of(reading: Reading, bearer: str | None) -> tuple[bytes, tuple[Any, ...]]:
@@ -32,6 +33,12 @@ def require_live(
     require_live_token(token, now)
     require_kind(token.kind, kinds)
     return token, grants
+
+
+def require_audience(audience: str | None, door: str) -> None:
+    """RFC 8707: a token that was issued for one address is no good at another."""
+    if audience is not None and audience != door:
+        raise Unauthenticated("The token was issued for another address.")
 
 
 def require_kind(kind: str, kinds: frozenset[str]) -> None:

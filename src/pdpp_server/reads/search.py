@@ -12,6 +12,7 @@ from pdpp_server.reads.disclosure import Disclosed
 from pdpp_server.reads.services import Call, Services
 from pdpp_server.store.search import Found, Position, search
 from pdpp_server.wire.cursors import Seal
+from pdpp_server.wire.envelope import sources_skipped
 
 
 def serve(services: Services, call: Call, query: SearchQuery) -> SearchPage:
@@ -22,7 +23,8 @@ def serve(services: Services, call: Call, query: SearchQuery) -> SearchPage:
         ranked = search(read.store, permitted, after)
         read.disclose(permitted, _disclosed(ranked.found))
         hits = tuple([_hit(found, partial(_seal, read.seal, found.position, bound_to)) for found in ranked.found])
-        return SearchPage(hits, hits[-1].cursor if ranked.has_more else None, ranked.recall, ranked.as_of)
+        next_cursor = hits[-1].cursor if ranked.has_more else None
+        return SearchPage(hits, next_cursor, ranked.recall, ranked.as_of, sources_skipped(permitted.missing))
 
 
 def _seal(seal: Seal, position: Position, bound_to: bytes) -> str:

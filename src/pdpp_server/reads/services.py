@@ -12,34 +12,55 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from pdpp_server.errors import DisclosureLogUnavailable
+from pdpp_server.errors import DisclosureLogUnavailable, GrantInvalid
+from pdpp_server.evidence.activity import PREVIEW_CLIENT
 from pdpp_server.grants.lifecycle import ends_at, live_grants
 from pdpp_server.grants.permit import permit
 from pdpp_server.grants.permitted import Permitted
 from pdpp_server.model.activity import Disclosure
-from pdpp_server.model.grants import Holder
+from pdpp_server.model.grants import Grant, Holder
 from pdpp_server.model.queries import Query
 from pdpp_server.model.times import iso
-from pdpp_server.reads.bearers import REST_KINDS, require_kind, require_live, row_of
+from pdpp_server.reads.bearers import (
+    REST_AUDIENCE,
+    REST_KINDS,
+    require_audience,
+    require_kind,
+    require_live,
+    row_of,
+)
 from pdpp_server.reads.disclosure import Disclosed, disclosure
 from pdpp_server.store.db import Database, Reading
-from pdpp_server.store.grants import GrantShelf, owners_grants
+from pdpp_server.store.grants import GrantShelf, kept_declaration, owners_grants
 from pdpp_server.store.layout import Layout
 from pdpp_server.store.log import DisclosureLog
+from pdpp_server.store.peek import token_digest
+from pdpp_server.store.tokens import AUDIENCE, KIND, token_row
 from pdpp_server.wire.cursors import KEY_BYTES, Seal
+from pdpp_server.wire.grants import decode_grant
+from pdpp_server.wire.introspection import Rights, mismatch
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Who asks, under which request id, and which kinds of token are heard at that door."""
+    """Who asks, under which request id, at which door, and which kinds of token are heard there.
+
+    The owner reads grants under review as their client would, before anybody has a token for them.
+    """
 
     bearer: str | None
     request_id: str
     kinds: frozenset[str] = REST_KINDS
+    audience: str = REST_AUDIENCE
+    reviewed: tuple[Grant, ...] = ()
+    told: Rights | None = None  # of the token, by an authorization server elsewhere, for this request
 
 
+CURSOR_KEY = "cursors.key"
+KNOWN_MAX = 10_000  # holders in memory: a client can have as many tokens as it likes
 STAGES = ("token", "permit", "read", "log")
 Watch = Callable[[str, str, dict[str, float]], None]  # request id, operation, seconds by stage
+Introspect = Callable[[str, str], Rights]  # a token and a door -> what may be read there with it
 Q = TypeVar("Q", bound=Query)
 
 
@@ -57,12 +78,13 @@ class Services:
     watch: Watch | None = None
     core_strict: bool = False
     change_history_limit: int = 0
+    introspect: Introspect | None = None  # where tokens are those of an authorization server elsewhere
     shelf: GrantShelf = field(default_factory=GrantShelf)
     known: "dict[bytes, _Known]" = field(default_factory=dict)
 
     @cached_property
     def seal(self) -> Seal:
-        return Seal(_kept_key(self.keys / "cursors.key"))
+        return Seal(_kept_key(self.keys / CURSOR_KEY))
 
     @cached_property
     def log_key(self) -> bytes:
@@ -71,9 +93,21 @@ class Services:
     def reading(self, call: Call, operation: str) -> "Read":
         return Read(self, call, operation)
 
-    def admit(self, call: Call) -> None:
+    def admit(self, call: Call) -> Holder:
         """The token of the call is heard at its door, and a grant of it is alive. Nothing is read with it."""
-        Read(self, call, "admit").__enter__().store.__exit__(None, None, None)
+        read = Read(self, call, "admit").__enter__()
+        read.store.__exit__(None, None, None)
+        return read.holder
+
+    def introspected(self, call: Call) -> Rights | None:
+        """What an authorization server elsewhere says of the token. The owner's own tokens are of this home, always."""
+        if self.introspect is None or call.told or call.reviewed or not call.bearer:
+            return call.told
+        with self.database.reading() as reading:
+            row = token_row(reading.connection, token_digest(call.bearer))
+        if row is not None and row[KIND] == "owner":
+            return None
+        return self.introspect(call.bearer, call.audience)
 
     def close(self) -> None:
         self.database.close()
@@ -98,9 +132,10 @@ class Read:
         self._marks = [perf_counter()]  # then when each of STAGES ended
 
     def __enter__(self) -> "Read":
+        told = self._services.introspected(self._call) if self._services.introspect else None
         self.store: Reading = self._services.database.reading().__enter__()
         try:
-            self._holder = self._settle()
+            self.holder = self._settle() if told is None else self._settle_told(told)
         except BaseException as error:
             self.store.__exit__(type(error), error, None)
             raise
@@ -119,7 +154,7 @@ class Read:
         return self._services.seal
 
     def permit(self, query: Q) -> Permitted[Q]:
-        permitted = permit(self._holder, query, core_strict=self._services.core_strict)
+        permitted = permit(self.holder, query, core_strict=self._services.core_strict)
         self._marks.append(perf_counter())
         return permitted
 
@@ -137,21 +172,39 @@ class Read:
     def _settle(self) -> Holder:
         """Who asks. The token's row is read every time, so that a revocation counts from the next read on."""
         call, store, services = self._call, self.store, self._services
+        if call.reviewed:
+            return Holder("client", PREVIEW_CLIENT, call.reviewed, store.layout.origins)
         digest, row = row_of(store, call.bearer)
         known = services.known.get(digest)
         if known and known.row == row and known.layout is store.layout and self._now < known.ends:
             require_kind(known.holder.kind, call.kinds)
+            require_audience(row[AUDIENCE], call.audience)
             return known.holder
         return self._settle_anew(digest, row)
+
+    def _settle_told(self, told: Rights) -> Holder:
+        """By the declaration that the owner consented to, as this home has it; by another the rights mean nothing."""
+        require_kind("client", self._call.kinds)
+        declaration = kept_declaration(self.store, told.source_id, told.declaration_version)
+        if declaration is None:
+            raise mismatch("source_mismatch")
+        try:
+            grant = decode_grant(told.document, declaration)
+        except GrantInvalid:
+            raise mismatch("rights_missing") from None
+        return Holder("client", grant.client_id, (grant,), self.store.layout.origins)
 
     def _settle_anew(self, digest: bytes, row: tuple[Any, ...]) -> Holder:
         store, services = self.store, self._services
         token, grants = require_live(store, row, self._call.kinds, self._now)
+        require_audience(token.audience, self._call.audience)
         live = live_grants(token, grants, self._now)
         shelf = services.shelf
         held = owners_grants(store) if token.kind == "owner" else [shelf.get(store, grant.grant_id) for grant in live]
         holder = Holder(token.kind, token.client_id, tuple(held), store.layout.origins, token.package_id)
         if token.package_id is None:  # the row of a package does not tell of its grants
+            if len(services.known) >= KNOWN_MAX:
+                services.known.clear()
             services.known[digest] = _Known(row, store.layout, ends_at(token, live), holder)
         return holder
 

@@ -29,7 +29,7 @@ from pdpp_server.resource_server.rate import Rates
 from pdpp_server.resource_server.replies import json_reply, reply
 from pdpp_server.settings import Settings
 from pdpp_server.wire import errors
-from pdpp_server.wire.discovery import metadata_path
+from pdpp_server.wire.discovery import ICON, metadata_path
 
 READER_THREADS = 2
 
@@ -66,9 +66,10 @@ class ResourceServer:
         request_id: str = request.state.request_id
         if isinstance(refusal, ServerTrouble):
             log_bug(error, request_id)
-        metadata = f"{discovery.origin_of(self.settings, request)}{metadata_path(request.scope['path'])}"
+        origin = discovery.origin_of(self.settings, request)
+        metadata = f"{origin}{metadata_path(request.scope['path'])}{discovery.slash_of(request)}"
         body = errors.encode(refusal, request_id=request_id, resource_metadata=metadata)
-        headers |= refusal_headers(refusal, metadata, had_token="authorization" in request.headers)
+        headers |= refusal_headers(refusal, metadata, f"{origin}{ICON}", had_token="authorization" in request.headers)
         self._observe(request, status, refusal.code)
         return json_reply(body, status, headers)
 
@@ -102,9 +103,9 @@ class ResourceServer:
 
     def _running(self, endpoint: Endpoint) -> Run:
         match endpoint.runs:
-            case "loop":
+            case "loop" if self.services.introspect is None:  # or it would wait for another server
                 return self._on_loop(endpoint.handle)
-            case "reader":
+            case "loop" | "reader":
                 return self._in_thread(endpoint.handle)
             case "writer":
                 return self._with_body(endpoint.handle, endpoint.body_bytes_max)

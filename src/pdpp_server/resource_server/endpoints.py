@@ -47,7 +47,14 @@ ANY_BYTES = "*/*"
 
 # Who may be refused what. A narrower kind of request adds to the wider one.
 ANYBODY = (errors.InvalidRequest, errors.UnsupportedVersion, errors.Misdirected, errors.ServerTrouble)
-BEARER = (*ANYBODY, errors.Unauthenticated, errors.PermissionDenied, errors.RateLimited, errors.QueryTimeout)
+BEARER = (
+    *ANYBODY,
+    errors.Unauthenticated,
+    errors.PermissionDenied,
+    errors.RateLimited,
+    errors.QueryTimeout,
+    errors.AuthorizationServerUnavailable,
+)
 READ = (
     *BEARER,
     errors.GrantExpired,

@@ -7,10 +7,23 @@ from time import perf_counter
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pdpp_server.errors import PdppError, RangeNotSatisfiable, Unauthenticated, UnsupportedVersion
+from pdpp_server.errors import (
+    GrantExpired,
+    GrantInvalid,
+    GrantRevoked,
+    PackageRevoked,
+    PdppError,
+    RangeNotSatisfiable,
+    Unauthenticated,
+    UnsupportedVersion,
+)
+from pdpp_server.model.grants import Holder
+from pdpp_server.wire.discovery import WITH_SLASH
 from pdpp_server.wire.envelope import VERSION
+from pdpp_server.wire.oauth import READ_SCOPE
 
 _VERSION = (b"pdpp-version", VERSION.encode())
+_ENDED = (GrantExpired, GrantInvalid, GrantRevoked, PackageRevoked)
 _REQUEST_ID = re.compile(r"(?=[\x20-\x7e]{1,128}\Z)\S(?:.*\S)?")
 
 
@@ -27,6 +40,7 @@ class Front:
         request_id = request_id_of(Headers(scope=scope))
         # Routes are matched on the path as it was sent, so that an encoded slash stays inside its segment.
         path = scope["raw_path"].decode("latin-1")
+        path = WITH_SLASH.get(path, path)
         sent_id = request_id.encode("latin-1")
         state = {**scope.get("state", {}), "request_id": request_id, "started": perf_counter()}
         scope = {**scope, "path": path, "state": state}
@@ -55,16 +69,34 @@ def bearer_of(headers: Headers) -> str:
     return token.strip()
 
 
+def package_headers(holder: Holder) -> dict[str, str] | None:
+    """Of how many grants that are alive a package is made; of a single grant there is nothing to say."""
+    if holder.package_id is None:
+        return None
+    members = str(len(holder.grants))
+    return {"x-pdpp-grant-package-id": holder.package_id, "x-pdpp-grant-package-member-count": members}
+
+
 def check_version(headers: Headers) -> None:
     if headers.get("pdpp-version", VERSION) != VERSION:
         raise UnsupportedVersion(f"This server speaks PDPP-Version {VERSION}.", param="PDPP-Version")
 
 
-def refusal_headers(refusal: PdppError, resource_metadata: str, *, had_token: bool) -> dict[str, str]:
-    """RFC 6750: the challenge names a fault only where there was a token to find fault with."""
+def refusal_headers(refusal: PdppError, resource_metadata: str, icon: str, *, had_token: bool) -> dict[str, str]:
+    """RFC 6750: the challenge names a fault only where there was a token to find fault with.
+
+    Where the owner's grant is over, the token is good but gives nothing: clients that are told so ask the owner anew.
+    """
+    where = f'resource_metadata="{resource_metadata}", scope="{READ_SCOPE}"'
+    if isinstance(refusal, _ENDED):
+        said = 'error="insufficient_scope", error_description="The grant of the owner has ended."'
+        return {"WWW-Authenticate": f"Bearer {said}, {where}"}
     if isinstance(refusal, RangeNotSatisfiable):
         return {"Content-Range": f"bytes */{refusal.size}"}
     if not isinstance(refusal, Unauthenticated):
         return {}
     fault = 'error="invalid_token", ' if had_token else ""
-    return {"WWW-Authenticate": f'Bearer {fault}resource_metadata="{resource_metadata}"'}
+    return {
+        "WWW-Authenticate": f"Bearer {fault}{where}",
+        "Link": f'<{icon}>; rel="icon"; type="image/svg+xml"',
+    }

@@ -23,6 +23,9 @@ _BIND = """
 insert into blob_bindings(blob_id, sid, key, mime_type) values(?, ?, ?, ?)
 on conflict do update set mime_type = excluded.mime_type
 """
+_BOUND = """
+select size from blobs join blob_bindings using(blob_id) where blob_id = ? and sid = ? and key = ? and mime_type = ?
+"""
 _REFERRING = """
 select records.key, blob_refs.field, records.data, blobs.size,
        (select mime_type from blob_bindings b
@@ -58,6 +61,12 @@ def keep_blob(
     writer.execute(_NEW, (blob.blob_id, blob.size, now))
     writer.execute(_BIND, (blob.blob_id, sid, key, blob.mime_type))
     return blob
+
+
+def is_kept(reader: apsw.Connection, files: BlobFiles, blob: Blob, *, sid: int, key: str) -> bool:
+    """Whether these bytes are there already, for that record and as that type."""
+    size = one(reader, _BOUND, (blob.blob_id, sid, key, blob.mime_type))
+    return size is not None and _is_as_kept(StoredBlob(blob.blob_id, size, files.path_of(blob.sha256)))
 
 
 def find_blob(reading: Reading, permitted: Permitted[BlobQuery]) -> FoundBlob:

@@ -32,6 +32,7 @@ delete from positions where fid in (select fid from fields where sid = :sid);
 delete from days where sid = :sid;
 delete from blob_refs where rid >= :low and rid < :high;
 delete from blob_bindings where sid = :sid;
+delete from imports where connection = (select connection from streams where sid = :sid);
 """
 _TURN_CLOCK = "update clock set version = version + 1 returning version"
 _EMPTIED = "update streams set version = :version, pruned = :version, live = 0 where sid = :sid"

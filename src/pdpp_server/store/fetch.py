@@ -45,7 +45,11 @@ def find(reading: Reading, permitted: Permitted[FetchQuery] | Permitted[WindowQu
                 found.append((scope, layout.origins[connection_id], place.sid, row))
     if not found:
         require_declared(layout, permitted)
-        raise NotFound(f"No record with that id in {query.stream!r}.", param="id")
+        raise NotFound(
+            f"No record with that id in {query.stream!r}.",
+            param="id",
+            remedy="Pass an id as search or query_records prints it; a record may have gone since.",
+        )
     if len(found) > 1:
         raise AmbiguousConnection(
             f"The id is held by {len(found)} connections.",

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -55,7 +56,10 @@ def settle(draft: Path, path: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
+    """Windows opens no folder, and keeps only what was opened to be written."""
+    if sys.platform == "win32" and path.is_dir():
+        return
+    descriptor = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

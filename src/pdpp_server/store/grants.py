@@ -9,7 +9,7 @@ from pdpp_server.grants.issue import everything
 from pdpp_server.grants.lifecycle import GrantState
 from pdpp_server.model.grants import Grant
 from pdpp_server.model.sources import Declaration
-from pdpp_server.store.db import Reading
+from pdpp_server.store.db import Reading, Write
 from pdpp_server.store.rows import one, rows
 from pdpp_server.wire.grants import decode_grant, encode_grant
 
@@ -24,11 +24,21 @@ select grant_id, expires_at, revoked_at, consumed_at, package_id from grants ord
 """
 _STATE = "select grant_id, expires_at, revoked_at, consumed_at from grants where grant_id = ?"
 _REVOKE = "update grants set revoked_at = :now where grant_id = :grant_id and revoked_at is null"
+_REVOKE_CLIENT = "update grants set revoked_at = :now where client_id = :client_id and revoked_at is null"
 _EXISTS = "select 1 from grants where grant_id = ?"
+_IS_CONTINUOUS = """
+select not exists(select 1 from grants where (grant_id = :grant_id or package_id = :package_id)
+and document ->> '$.access_mode' <> 'continuous')
+"""
+_CONSUME = """
+update grants set consumed_at = :now where (grant_id = :grant_id or package_id = :package_id)
+and consumed_at is null and document ->> '$.access_mode' = 'single_use'
+"""
 _DECLARATIONS_IN_USE = """
 select d.declaration, group_concat(c.connection_id) from connections c join declarations d using(declaration)
 group by d.declaration order by d.declaration
 """
+_KEPT = "select declaration from declarations where source_id = ? and version = ?"
 _LATEST = """
 select d.declaration from connections c join declarations d using(declaration) where d.source_id = ?
 order by c.updated_at desc limit 1
@@ -48,7 +58,7 @@ class GrantShelf:
     def __init__(self) -> None:
         self._grants: dict[str, Grant] = {}
 
-    def get(self, reading: Reading, grant_id: str) -> Grant:
+    def get(self, reading: Reading | Write, grant_id: str) -> Grant:
         grant = self._grants.get(grant_id)
         if grant is None:
             document, number = one(reading.connection, _DOCUMENT, (grant_id,))
@@ -82,6 +92,21 @@ def revoke(writer: apsw.Connection, grant_id: str, now: str) -> bool:
     return one(writer, _EXISTS, (grant_id,)) is not None
 
 
+def revoke_client(writer: apsw.Connection, client_id: str, now: str) -> None:
+    """Every grant of that client."""
+    writer.execute(_REVOKE_CLIENT, {"client_id": client_id, "now": now})
+
+
+def is_continuous(reader: apsw.Connection, grant_id: str | None, package_id: str | None) -> bool:
+    """Whether the grant, or every grant of the package, may be read for longer than one token lives."""
+    return bool(one(reader, _IS_CONTINUOUS, {"grant_id": grant_id, "package_id": package_id}))
+
+
+def consume(writer: apsw.Connection, grant_id: str | None, package_id: str | None, now: str) -> None:
+    """A single use is spent with the first token."""
+    writer.execute(_CONSUME, {"grant_id": grant_id, "package_id": package_id, "now": now})
+
+
 def owners_grants(reading: Reading) -> tuple[Grant, ...]:
     """Everything there is, as the owner may read it: by the declarations of now."""
     return tuple(
@@ -93,4 +118,10 @@ def owners_grants(reading: Reading) -> tuple[Grant, ...]:
 def current_declaration(reading: Reading, source_id: str) -> Declaration | None:
     """What the source's most recently used connection declares."""
     number = one(reading.connection, _LATEST, (source_id,))
+    return None if number is None else reading.layouts.declaration(reading.connection, number)
+
+
+def kept_declaration(reading: Reading, source_id: str, version: str) -> Declaration | None:
+    """That version of what the source declares, where this home has it."""
+    number = one(reading.connection, _KEPT, (source_id, version))
     return None if number is None else reading.layouts.declaration(reading.connection, number)

@@ -1,12 +1,31 @@
 """A folder that only one process at a time may fill."""
 
-import fcntl
 import os
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 from pdpp_server.errors import Conflict
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def lock(descriptor: int, *, waits: bool) -> None:
+        """Until the descriptor is closed. Raises BlockingIOError: another process has it, and nobody is to wait."""
+        while True:
+            try:
+                return msvcrt.locking(descriptor, msvcrt.LK_LOCK if waits else msvcrt.LK_NBLCK, 1)
+            except OSError as error:
+                if not waits:
+                    raise BlockingIOError from error
+
+else:
+    import fcntl
+
+    def lock(descriptor: int, *, waits: bool) -> None:
+        """Until the descriptor is closed. Raises BlockingIOError: another process has it, and nobody is to wait."""
+        fcntl.flock(descriptor, fcntl.LOCK_EX if waits else fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextmanager
@@ -18,7 +37,7 @@ def held(mark: Path) -> Generator[None, None, None]:
     """
     descriptor = os.open(mark, os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(descriptor, waits=False)
         yield
     except BlockingIOError as error:
         raise Conflict(

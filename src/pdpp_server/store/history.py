@@ -1,8 +1,9 @@
-"""Superseded versions: how many are kept for readers of changes."""
+"""Superseded versions: how many are kept for readers of changes, and when each came."""
 
 import apsw
 
-from pdpp_server.store.rows import one
+from pdpp_server.model.records import Version
+from pdpp_server.store.rows import one, rows
 
 _EDGE = "select version - ? from clock"
 _NOTE_PRUNED = """
@@ -10,6 +11,12 @@ update streams set pruned = dropped.until
 from (select sid, max(until) until from history where until <= ? group by sid) dropped where dropped.sid = streams.sid
 """
 _DROP = "delete from history where until <= ?"
+_VERSIONS = """
+select emitted_at, deleted_at from (
+    select version, emitted_at, deleted_at from records where sid = :sid and key = :key
+    union all select version, emitted_at, deleted_at from history where sid = :sid and key = :key)
+order by version desc
+"""
 
 
 def prune(writer: apsw.Connection, keep: int) -> None:
@@ -18,3 +25,8 @@ def prune(writer: apsw.Connection, keep: int) -> None:
         edge = one(writer, _EDGE, (keep,))
         writer.execute(_NOTE_PRUNED, (edge,))
         writer.execute(_DROP, (edge,))
+
+
+def versions(reader: apsw.Connection, sid: int, key: str) -> list[Version]:
+    """Newest first."""
+    return [Version(*row) for row in rows(reader, _VERSIONS, {"sid": sid, "key": key})]

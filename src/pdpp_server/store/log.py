@@ -8,6 +8,7 @@ import errno
 import os
 import re
 import secrets
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ import orjson
 from pdpp_server.errors import DisclosureLogUnavailable
 from pdpp_server.model.activity import Disclosure, Segment, State, Verdict
 from pdpp_server.model.times import instant, iso_micros
+from pdpp_server.store import files
 
 VERSION = 1
 SEGMENT_BYTES = 64 * 1024 * 1024
@@ -31,7 +33,7 @@ NO_LINE = "0" * 64
 Sync = Literal["normal", "full"]
 
 _SEGMENT_NAME = re.compile(r"\d{8}T\d{6}-\d+-[0-9a-f]{8}\.jsonl", re.ASCII)
-_CREATE = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL
+_CREATE = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _NUMBER_MAX = 2**53
 
 _keep_on_disk = getattr(os, "fdatasync", os.fsync)
@@ -97,7 +99,8 @@ def _start_over_in_child() -> None:
         log.start_over()
 
 
-os.register_at_fork(after_in_child=_start_over_in_child)
+if sys.platform != "win32":  # where processes can fork at all
+    os.register_at_fork(after_in_child=_start_over_in_child)
 
 
 class _OpenSegment:
@@ -208,11 +211,7 @@ def _stamp(at: str) -> str:
 def _keep_names(directory: Path) -> None:
     """A new file survives a power cut only when the directories that name it were written too."""
     for place in (directory, directory.parent):
-        descriptor = os.open(place, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        files.sync(place)
 
 
 # Reading ----------------------------------------------------------------------------------------------------------

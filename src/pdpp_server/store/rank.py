@@ -9,6 +9,7 @@ import apsw
 from pdpp_server.store.words import Tokenizer
 
 K1, B = 1.2, 0.6
+SEVERAL = 0.2  # what each further phrase of the query in one record adds to its score, as a share
 USUAL_LENGTH = 40  # words; a constant pivot, because an average over the table would tell of hidden rows
 
 
@@ -28,7 +29,8 @@ class Note(NamedTuple):
 def score(note: Note, weights: Sequence[float]) -> float:
     norm = K1 * (1 - B + B * note.length / USUAL_LENGTH)
     told = zip(weights, note.counts, strict=True)
-    return sum([weight * count * (K1 + 1) / (count + norm) for weight, count in told if count])
+    parts = [weight * count * (K1 + 1) / (count + norm) for weight, count in told if count]
+    return sum(parts) * (1 + SEVERAL * (len(parts) - 1))
 
 
 class Ranking:

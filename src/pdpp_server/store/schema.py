@@ -37,7 +37,8 @@ def catalogue_of(
         for scope, expandable in zip(permitted.scopes, permitted.expandable, strict=True)
     ]
     entries.sort(key=lambda entry: (entry.source.connector_key, entry.stream.name))
-    return Catalogue(holder.kind, holder.client_id, holder.grant_ids, tuple(entries), holder.package_id)
+    told = (holder.kind, holder.client_id, holder.grant_ids, tuple(entries), holder.package_id)
+    return Catalogue(*told, permitted.missing)
 
 
 def holding(reading: Reading, reach: Reach) -> Holding:

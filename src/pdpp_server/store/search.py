@@ -2,7 +2,7 @@
 
 import hashlib
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from pdpp_server.store.conditions import passing
 from pdpp_server.store.db import Reading
 from pdpp_server.store.fetch import require_declared
 from pdpp_server.store.layout import SID_BITS
+from pdpp_server.store.neighbours import lifted
 from pdpp_server.store.rank import score, weight
 from pdpp_server.store.records import Row, Showing
 from pdpp_server.store.rows import one, rows
@@ -101,9 +102,12 @@ def search(reading: Reading, permitted: Permitted[SearchQuery], after: Position 
     visible = _visible_records(reading, groups)
     weights = [weight(visible, count) for count in counts]
     scores = {rid: score(note, weights) for rid, note in reading.ranking.noted.items()}
-    page, has_more = _page(reading, groups, scores, after, permitted.query.limit)
+    # A neighbour might hold what must not occur: where a query says that, only matches are found.
+    ranked = scores if words.unwanted else lifted(reading, [r for group in groups for r in group.reaches], scores)
+    page, has_more = _page(reading, groups, ranked, after, permitted.query.limit)
     matches = len(scores) if is_complete else max(*counts, len(scores))
-    recall = Recall(is_complete, matches, is_complete, len(scores), None if is_complete else CANDIDATES)
+    beside = len(ranked) - len(scores)
+    recall = Recall(is_complete, matches, is_complete, len(scores), None if is_complete else CANDIDATES, beside)
     found = tuple(_found(reading, page, reading.ranking.tokenizer.finder(words.wanted, weights)))
     return Ranked(found, has_more, recall, _as_of(reading, groups))
 
@@ -231,7 +235,7 @@ def _visible_records(reading: Reading, groups: Sequence[_Group]) -> int:
 
 
 def _page(
-    reading: Reading, groups: Sequence[_Group], scores: dict[int, float], after: Position | None, limit: int
+    reading: Reading, groups: Sequence[_Group], scores: Mapping[int, float], after: Position | None, limit: int
 ) -> tuple[list[_Candidate], bool]:
     """The next `limit` in order of score, time, digest of the id; and whether more follow."""
     ranked = sorted(scores.items(), key=lambda item: -item[1])
@@ -255,7 +259,7 @@ def _order(position: Position) -> tuple[float, int, int]:
     return -position.score, -position.at, position.digest
 
 
-def _candidates(reading: Reading, groups: Sequence[_Group], scores: dict[int, float]) -> Iterator[_Candidate]:
+def _candidates(reading: Reading, groups: Sequence[_Group], scores: Mapping[int, float]) -> Iterator[_Candidate]:
     by_sid = {reach.place.sid: reach for group in groups for reach in group.reaches}
     rids = orjson.dumps(list(scores)).decode()
     for rid, key, at in rows(reading.connection, _KEYS, (rids,)):
@@ -276,8 +280,17 @@ def _found(reading: Reading, page: Sequence[_Candidate], finder: Finder) -> Iter
     for candidate in page:
         reach, (*row, text) = candidate.reach, stored[candidate.rid]
         record = showings[id(reach)].record(Row._make((*row, orjson.loads(text))))
-        matched = reading.ranking.noted[candidate.rid].slots
-        yield Found(record, tuple(_excerpts(finder, candidate.reach, record, matched)), candidate.position)
+        note = reading.ranking.noted.get(candidate.rid)
+        excerpts = _excerpts(finder, reach, record, note.slots) if note else _passage(reach, record)
+        yield Found(record, tuple(excerpts), candidate.position)
+
+
+def _passage(reach: Reach, record: Record) -> Iterator[Excerpt]:
+    """How a record begins that only stands beside a match: nothing in it is marked."""
+    body = next((name for name, role in reach.scope.stream.roles.items() if role == "primary-body"), None)
+    text = record.data.get(body) if body else None
+    if body and isinstance(text, str) and text:
+        yield _excerpt(body, text, (), 0)
 
 
 def _excerpts(finder: Finder, reach: Reach, record: Record, matched: Sequence[int]) -> Iterator[Excerpt]:

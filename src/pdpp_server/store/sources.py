@@ -1,7 +1,7 @@
 """Declarations, connections, rejections: what the owner has brought in."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import apsw
@@ -48,7 +48,7 @@ _FIELDS = "select name, slot, indexed, type from fields where sid = ?"
 _CLEAR_FIELDS = "delete from fields where sid = ?"
 _NEW_FIELD = "insert into fields(sid, name, slot, indexed, type) values(?, ?, ?, ?, ?)"
 _CHANGED = "update layout set generation = generation + 1"
-_FORGET_REJECTED = "delete from rejections where connection = ? and place >= ? and place < ?"
+_FORGET_REJECTED = "delete from rejections where connection = ? and (place = ? or place >= ? and place < ?)"
 _REJECTIONS = """
 select place, code, reason from rejections join connections using(connection) where connection_id = ?
 order by length(place), place
@@ -235,12 +235,12 @@ def indexed_fields(stream: Stream, declaration: Declaration) -> frozenset[str]:
 
 
 def finish_run(
-    writer: apsw.Connection, connection_id: str, file: str, rejections: Sequence[Rejection], now: str
+    writer: apsw.Connection, connection_id: str, files: Iterable[str], rejections: Sequence[Rejection], now: str
 ) -> None:
-    """Note that a file was taken in, and what of it was not: the rejections of its last run are the ones that stand."""
+    """Note that files were taken in, and what of them was not: the rejections of the last run are those that stand."""
     connection = one(writer, _KNOWN_CONNECTION, (connection_id,))[0]
     writer.execute(_TOUCH, (now, connection))
-    writer.execute(_FORGET_REJECTED, (connection, f"{file}:", f"{file};"))
+    writer.executemany(_FORGET_REJECTED, ((connection, file, f"{file}:", f"{file};") for file in files))
     writer.executemany(_REJECTED, [(connection, r.place, r.code, r.reason, now) for r in rejections])
 
 

@@ -202,7 +202,7 @@ _SEARCH_META = _object(
                 "ranking_scope": _only("all_matches", "candidate_window", "unknown"),
                 "truncated": FLAG,
             },
-            {"ranked_candidate_count": COUNT, "candidate_window_limit": COUNT},
+            {"ranked_candidate_count": COUNT, "candidate_window_limit": COUNT, "neighbour_count": COUNT},
         ),
         "warnings": list_of(ref("Warning")),
     },

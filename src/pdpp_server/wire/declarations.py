@@ -143,6 +143,11 @@ def decode_declaration(document: object) -> Declaration:
     return _decode(whole, "")
 
 
+def is_sensitive(declaration: Declaration) -> bool:
+    """Whether its publisher says that this source needs more care than others."""
+    return declaration.document.get("sensitivity") == "sensitive"
+
+
 def _decode(document: JSON, at: str) -> Declaration:
     source = Source(document["source"]["kind"], document["source"]["id"])
     streams = [_stream(stream) for stream in document["streams"]]

@@ -1,17 +1,27 @@
 """Discovery documents: what can be learnt of us by our address alone. They name what answers, and no more."""
 
+from collections.abc import Iterable
+
 from pdpp_server.model.queries import BEGINNING, SEARCH_LIMIT, SEARCH_LIMIT_MAX
 from pdpp_server.wire.envelope import Json
+from pdpp_server.wire.grants import DETAIL_TYPE
+from pdpp_server.wire.oauth import OFFLINE_SCOPE, READ_SCOPE
+from pdpp_server.wire.oauth_clients import GRANT_TYPES
 from pdpp_server.wire.schema import client_query_extensions
 from pdpp_server.wire.search import SCORE_KIND, SCORE_ORDER
 
 NAME = "Personal data server"
 RESOURCE_METADATA = "/.well-known/oauth-protected-resource"
+SERVER_METADATA = "/.well-known/oauth-authorization-server"
+REGISTER, PUSH, AUTHORIZE, TOKEN = "/oauth/register", "/oauth/par", "/oauth/authorize", "/oauth/token"
+DEVICE, REVOKE, INTROSPECT = "/oauth/device_authorization", "/oauth/revoke", "/introspect"
+ICON = "/icon.svg"
 OPENAPI = "/openapi.json"
 MCP = "/mcp"
 QUERY_BASE, SCHEMA, CONNECTORS, SEARCH = "/v1", "/v1/schema", "/v1/connectors", "/v1/search"
 TOKEN_KINDS = ("owner", "client")
 MCP_TOKEN_KINDS = ("client", "mcp_package")
+TOLD_TOKEN_KINDS = ("client",)  # what another server tells of a package does not say what it may read
 
 
 def metadata_path(path: str) -> str:
@@ -19,13 +29,18 @@ def metadata_path(path: str) -> str:
     return f"{RESOURCE_METADATA}{MCP}" if path == MCP else RESOURCE_METADATA
 
 
-def encode_index(origin: str) -> Json:
+# People type the address of the MCP endpoint with a slash at its end too; clients then ask for documents likewise.
+WITH_SLASH = {f"{document}{MCP}/": f"{document}{MCP}" for document in ("", RESOURCE_METADATA, SERVER_METADATA)}
+
+
+def encode_index(origin: str, issuer: str) -> Json:
     return {
         "object": "pdpp_discovery_index",
         "role": "resource_server",
         "resource_name": NAME,
         "links": {
             "well_known": f"{origin}{RESOURCE_METADATA}",
+            "well_known_authorization_server": f"{issuer}{SERVER_METADATA}",
             "schema": f"{origin}{SCHEMA}",
             "core_query_base": f"{origin}{QUERY_BASE}",
             "connectors": f"{origin}{CONNECTORS}",
@@ -34,11 +49,13 @@ def encode_index(origin: str) -> Json:
     }
 
 
-def encode_resource(origin: str, *, core_strict: bool) -> Json:
+def encode_resource(origin: str, issuer: str, *, core_strict: bool) -> Json:
     """RFC 9728."""
     return {
         "resource": origin,
         "resource_name": NAME,
+        "authorization_servers": [issuer],
+        "scopes_supported": [READ_SCOPE],
         "bearer_methods_supported": ["header"],
         "pdpp_core_query_base": f"{origin}{QUERY_BASE}",
         "pdpp_self_export_supported": True,
@@ -61,14 +78,43 @@ def encode_resource(origin: str, *, core_strict: bool) -> Json:
     }
 
 
-def encode_mcp_resource(origin: str) -> Json:
-    """RFC 9728, of the MCP endpoint."""
+def encode_mcp_resource(origin: str, issuer: str, slash: str, kinds: Iterable[str] = MCP_TOKEN_KINDS) -> Json:
+    """RFC 9728, of the MCP endpoint by the name that the client has for it: with a slash, if it was typed so."""
     return {
-        "resource": f"{origin}{MCP}",
+        "resource": f"{origin}{MCP}{slash}",
         "resource_name": NAME,
+        "authorization_servers": [issuer],
+        "scopes_supported": [READ_SCOPE],
         "bearer_methods_supported": ["header"],
-        "pdpp_token_kinds_supported": list(MCP_TOKEN_KINDS),
+        "pdpp_token_kinds_supported": list(kinds),
         "pdpp_agent_discovery": _encode_agents(origin),
+    }
+
+
+def encode_authorization_server(origin: str) -> Json:
+    """RFC 8414. `offline_access` stands here and not beside the resource: a refresh token is no right to read."""
+    return {
+        "issuer": origin,
+        "authorization_endpoint": f"{origin}{AUTHORIZE}",
+        "token_endpoint": f"{origin}{TOKEN}",
+        "device_authorization_endpoint": f"{origin}{DEVICE}",
+        "introspection_endpoint": f"{origin}{INTROSPECT}",
+        "introspection_endpoint_auth_methods_supported": ["client_secret_basic"],
+        "revocation_endpoint": f"{origin}{REVOKE}",
+        "revocation_endpoint_auth_methods_supported": ["none"],
+        "pushed_authorization_request_endpoint": f"{origin}{PUSH}",
+        "registration_endpoint": f"{origin}{REGISTER}",
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "code_challenge_methods_supported": ["S256"],
+        "token_endpoint_auth_methods_supported": ["none"],
+        "grant_types_supported": [*GRANT_TYPES],
+        "scopes_supported": [READ_SCOPE, OFFLINE_SCOPE],
+        "authorization_details_types_supported": [DETAIL_TYPE],
+        "authorization_response_iss_parameter_supported": True,
+        "client_id_metadata_document_supported": True,
+        "pdpp_authorization_details_types_supported": [DETAIL_TYPE],
+        "pdpp_registration_modes_supported": ["dynamic", "client_id_metadata_document"],
     }
 
 

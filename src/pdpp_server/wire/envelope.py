@@ -5,11 +5,13 @@ from typing import Any, cast
 from urllib.parse import parse_qsl, quote, urlencode
 
 from pdpp_server.errors import SourceUnavailable
+from pdpp_server.model.catalogue import Missing
 from pdpp_server.model.records import Warned
 
 Json = dict[str, Any]
 VERSION = "2026-04-06"  # of the protocol, as the header PDPP-Version says it
 NO_COUNT: Mapping[str, str] = {"kind": "none"}
+SKIPPED, SKIPPED_LISTED = "source_skipped_not_applicable", 12
 
 
 def finish(body: Json, links_self: str, warnings: Iterable[Warned] = ()) -> Json:
@@ -21,6 +23,27 @@ def finish(body: Json, links_self: str, warnings: Iterable[Warned] = ()) -> Json
 def limit_clamped(param: str, asked: int, most: int) -> Warned:
     detail = {"requested_limit": asked, "max_limit": most}
     return Warned("limit_clamped", f"{param} was lowered from {asked} to {most}.", param=param, detail=detail)
+
+
+def sources_skipped(missing: tuple[Missing, ...]) -> tuple[Warned, ...]:
+    """What makes an answer over several sources a partial one."""
+    if not missing:
+        return ()
+    first, others = missing[0], f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+    message = f"Removed by the owner, so not searched: {first.connection_id} of {first.connector_key}{others}."
+    return (Warned(SKIPPED, message, detail={"sources": encode_missing(missing), "total": len(missing)}),)
+
+
+def is_partial(warnings: Iterable[Warned]) -> bool | None:
+    """True, or nothing to say."""
+    return any(warned.code == SKIPPED for warned in warnings) or None
+
+
+def encode_missing(missing: tuple[Missing, ...]) -> list[Json]:
+    return [
+        present(source=each.connector_key, connection_id=each.connection_id, grant_id=each.grant_id)
+        for each in missing[:SKIPPED_LISTED]
+    ]
 
 
 def encode_warnings(warnings: Iterable[Warned]) -> list[Json]:

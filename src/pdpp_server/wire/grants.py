@@ -1,12 +1,13 @@
 """Selections and grants: what a client asks (RFC 9396) and what the owner agreed to."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from pdpp_server.errors import GrantInvalid, InvalidAuthorizationDetails, InvalidRequest
 from pdpp_server.model.grants import Grant, StreamGrant, TimeConstraint
 from pdpp_server.model.selections import Key, Selection, StreamSelection, TimeRange
 from pdpp_server.model.sources import Declaration, Source
+from pdpp_server.wire.envelope import present
 from pdpp_server.wire.shapes import JSON, TEXT, URI, Shape, list_of, members
 
 DETAIL_TYPE = "https://pdpp.dev/data-access"
@@ -127,6 +128,51 @@ def _stream_selection(stream: JSON, at: str) -> StreamSelection:
 
 def _key(key: str | list[str]) -> Key:
     return key if isinstance(key, str) else tuple(key)
+
+
+def encode_selection(selections: Iterable[Selection]) -> list[JSON]:
+    """`authorization_details` again, of the same meaning."""
+    return [_encode_detail(selection) for selection in selections]
+
+
+def _encode_detail(selection: Selection) -> JSON:
+    return {
+        "type": DETAIL_TYPE,
+        "source": present(id=selection.source_id, kind=selection.source_kind),
+        "purpose_code": selection.purpose_code,
+        "access_mode": selection.access_mode,
+        **present(
+            purpose_description=selection.purpose_description,
+            retention=selection.retention,
+            streams=[_encode_stream_selection(stream) for stream in selection.streams] or None,
+            selection_preset=selection.preset,
+            client_claims=selection.client_claims,
+        ),
+    }
+
+
+def _encode_stream_selection(stream: StreamSelection) -> JSON:
+    return present(
+        name=stream.name,
+        necessity=stream.necessity,
+        instance_ids=stream.connections,
+        time_range=stream.time and present(since=stream.time.since, until=stream.time.until),
+        view=stream.view,
+        fields=stream.fields,
+        resources=stream.resources,
+    )
+
+
+def encode_granted(grant: Grant) -> JSON:
+    """The rights of a grant as a member of `authorization_details`."""
+    return {
+        "type": DETAIL_TYPE,
+        "source": {"kind": grant.source.kind, "id": grant.source.id},
+        "purpose_code": grant.purpose_code,
+        **present(purpose_description=grant.purpose_description),
+        "access_mode": grant.access_mode,
+        "streams": [_encode_stream(stream) for stream in grant.streams],
+    }
 
 
 def encode_grant(grant: Grant) -> JSON:

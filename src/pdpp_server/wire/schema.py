@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any, cast
 
 from pdpp_server.errors import InvalidRequest
-from pdpp_server.model.catalogue import Catalogue, Expandable, Holding, StreamEntry
+from pdpp_server.model.catalogue import Catalogue, Expandable, Holding, Missing, StreamEntry
 from pdpp_server.model.queries import SchemaQuery
 from pdpp_server.model.records import Warned
 from pdpp_server.model.sources import Origin, Source
@@ -24,6 +24,7 @@ from pdpp_server.model.streams import (
 )
 from pdpp_server.wire.envelope import (
     Json,
+    encode_missing,
     finish,
     is_object,
     listed,
@@ -132,6 +133,7 @@ def decode(body: Mapping[str, Any]) -> Catalogue:
             for connector in listed(body, "connectors")
             for row in objects_of(connector, "streams")
         ),
+        missing=_decode_missing(body),
     )
 
 
@@ -144,7 +146,23 @@ def _head(catalogue: Catalogue, core_strict: bool) -> Json:
         grant_id = next(iter(catalogue.grant_ids), None)
         bearer |= {"scope": "grant", **present(grant_id=grant_id, client_id=catalogue.client_id)}
     extensions = {"client_query_extensions": client_query_extensions(core_strict=core_strict)}
-    return {"object": "schema", "bearer": bearer, "capabilities": extensions}
+    return {"object": "schema", "bearer": bearer, "capabilities": extensions, **encode_partial(catalogue)}
+
+
+def encode_partial(catalogue: Catalogue) -> Json:
+    """What is granted and no longer here: said where there is any."""
+    missing = catalogue.missing
+    if not missing:
+        return {}
+    return {"partial": True, "missing_sources": encode_missing(missing), "missing_source_count": len(missing)}
+
+
+def _decode_missing(body: Mapping[str, Any]) -> tuple[Missing, ...]:
+    return tuple(
+        Missing(connection_id, text_of(each, "source") or "", text_of(each, "grant_id"))
+        for each in objects_of(body, "missing_sources")
+        if (connection_id := text_of(each, "connection_id"))
+    )
 
 
 def client_query_extensions(*, core_strict: bool) -> list[str]:

@@ -14,6 +14,7 @@ from pdpp_server.wire.envelope import (
     Json,
     decode_warnings,
     encode_warnings,
+    is_partial,
     limit_clamped,
     listed,
     needed,
@@ -84,7 +85,7 @@ def encode_page(page: SearchPage, links_self: str, warnings: Iterable[Warned] = 
         "links": {"self": links_self, "next": next_link(links_self, page.next_cursor)},
         "meta": {
             **_encode_recall(page.recall),
-            **present(as_of=page.as_of),
+            **present(as_of=page.as_of, partial=is_partial(page.warnings)),
             "warnings": encode_warnings((*page.warnings, *warnings)),
         },
     }
@@ -115,7 +116,7 @@ def _encode_hit(hit: Hit) -> Json:
         "title": hit.title,
         "emitted_at": hit.emitted_at,
         **present(authored_at=hit.authored_at),
-        "matched_fields": list(dict.fromkeys(excerpt.field for excerpt in hit.excerpts)),
+        "matched_fields": hit.matched_fields,
         "record_url": fetch.encode_query(FetchQuery(hit.id.stream, hit.id.key, hit.id.connection_id)),
         **present(score=_encode_score(hit.score)),
         **(_encode_evidence(hit) if hit.excerpts else {}),
@@ -155,11 +156,14 @@ def _encode_score(score: float | None) -> Json | None:
 
 
 def _encode_evidence(hit: Hit) -> Json:
+    encoded = [_encode_excerpt(hit.id, excerpt) for excerpt in hit.excerpts]
     first = hit.excerpts[0]
+    if not first.marks:  # a passage is no match, so there is no snippet of it
+        return {"evidence_excerpts": encoded}
     before, after = "…" if first.start else "", "…" if first.end < first.total_chars else ""
     return {
         "snippet": {"field": first.field, "text": f"{before}{_marked(first)}{after}"},
-        "evidence_excerpts": [_encode_excerpt(hit.id, excerpt) for excerpt in hit.excerpts],
+        "evidence_excerpts": encoded,
     }
 
 
@@ -169,7 +173,7 @@ def _encode_excerpt(id: RecordId, excerpt: Excerpt) -> Json:
         "object": "evidence_excerpt",
         "field_path": excerpt.field,
         "preview_text": _marked(excerpt),
-        "provenance": "lexical_match",
+        "provenance": excerpt.provenance,
         "truncated": excerpt.start > 0 or excerpt.end < excerpt.total_chars,
         "offset_chars": excerpt.start,
         **present(match_start_chars=match_start, match_end_chars=match_end),
@@ -236,6 +240,7 @@ def _encode_recall(recall: Recall) -> Json:
             "ranking_scope": scope,
             "truncated": not recall.complete,
             **present(ranked_candidate_count=recall.ranked, candidate_window_limit=recall.window),
+            **present(neighbour_count=recall.beside or None),
         },
     }
 
@@ -249,4 +254,5 @@ def _decode_recall(meta: Mapping[str, Any]) -> Recall:
         meta.get("count_accuracy") == "exact",
         whole_of(recall, "ranked_candidate_count"),
         whole_of(recall, "candidate_window_limit"),
+        whole_of(recall, "neighbour_count") or 0,
     )

@@ -14,7 +14,7 @@ from pdpp_server.model.records import Excerpt, Hit, Record, RecordId, RecordPage
 from pdpp_server.model.sources import Origin
 from pdpp_server.model.text import FieldWindow
 from pdpp_server.wire import aggregate, errors, query_records, read_record_field, schema, search
-from pdpp_server.wire.envelope import Json, present
+from pdpp_server.wire.envelope import Json, encode_warnings, present
 from pdpp_server.wire.expand import decode_expand
 from pdpp_server.wire.filters import decode_filter
 from pdpp_server.wire.params import Params, Path
@@ -35,6 +35,7 @@ Step = tuple[str, Mapping[str, Any]]
 
 
 def encode_next(steps: Iterable[Step]) -> list[Json]:
+    """The first member of an answer: a client that cuts it still shows how to go on."""
     return [{"tool": tool, "arguments": dict(arguments)} for tool, arguments in steps]
 
 
@@ -64,6 +65,8 @@ def decode_conditions(arguments: Mapping[str, Any]) -> tuple[Condition, ...]:
 
 
 def decode_expansions(arguments: Mapping[str, Any]) -> tuple[Expand, ...]:
+    if arguments.keys().isdisjoint(("expand", "expand_limit")):
+        return ()
     return decode_expand(_params({name: arguments.get(name, []) for name in ("expand", "expand_limit")}))
 
 
@@ -131,9 +134,9 @@ def encode_search(
     ]
     sources = {origin: _source(origin, label_of(origin)) for origin in {hit.origin for hit in page.hits}}
     return {
+        "next": encode_next(steps),
         "results": results,
         "data": {**envelope, "data": [_hit(hit, sources[hit.origin]) for hit in page.hits]},
-        "next": encode_next(steps),
         "read_with": READ_WITH,
         "request_id": request_id,
     }
@@ -164,7 +167,7 @@ def _hit(hit: Hit, source: Json) -> Json:
         **source,
         "emitted_at": hit.emitted_at,
         "authored_at": hit.authored_at,
-        "matched_fields": list(dict.fromkeys([excerpt.field for excerpt in hit.excerpts])),
+        "matched_fields": hit.matched_fields,
     }
     if hit.authored_at is None:
         del encoded["authored_at"]
@@ -172,8 +175,13 @@ def _hit(hit: Hit, source: Json) -> Json:
 
 
 def encode_evidence(excerpts: Sequence[Excerpt], marked: Callable[[Excerpt], str]) -> Json:
-    """The members of a hit that prove it, at least one excerpt; `marked` shows an excerpt and its matches."""
+    """The members of a hit that prove it, at least one excerpt; `marked` shows an excerpt and its matches.
+
+    A passage proves no match, so there is no snippet of it.
+    """
     encoded = [_excerpt(excerpt, marked(excerpt)) for excerpt in excerpts]
+    if not excerpts[0].marks:
+        return {"evidence_excerpts": encoded}
     first, shown = excerpts[0], encoded[0]["preview_text"]
     before, after = "…" if first.start else "", "…" if first.end < first.total_chars else ""
     return {"snippet": {"field": first.field, "text": f"{before}{shown}{after}"}, "evidence_excerpts": encoded}
@@ -184,7 +192,7 @@ def _excerpt(excerpt: Excerpt, shown: str) -> Json:
     return {
         "field_path": excerpt.field,
         "preview_text": shown,
-        "provenance": "lexical_match",
+        "provenance": excerpt.provenance,
         "truncated": excerpt.start > 0 or excerpt.end < excerpt.total_chars,
         "offset_chars": excerpt.start,
         **place,
@@ -228,6 +236,7 @@ def encode_numbered_index(
             for id, number in numbers.items()
         ],
         "connectors": [{"connector_key": key, "streams": rows} for key, rows in connectors.items()],
+        **schema.encode_partial(catalogue),
     }
 
 
@@ -237,7 +246,8 @@ def encode_names(catalogue: Catalogue) -> Json:
     for entry in catalogue.entries:
         connectors.setdefault(entry.source.connector_key, []).append(entry.stream.name)
     rows = [{"connector_key": key, "streams": [{"name": name} for name in names]} for key, names in connectors.items()]
-    return {"object": "schema", "detail": "compact", "stream_count": len(catalogue.entries), "connectors": rows}
+    counted = {"stream_count": len(catalogue.entries), "connectors": rows, **schema.encode_partial(catalogue)}
+    return {"object": "schema", "detail": "compact", **counted}
 
 
 def encode_stream(catalogue: Catalogue, *, fields: int | None = None, holdings: bool = True) -> Json:
@@ -282,7 +292,7 @@ def _keep_fields(row: Json, fields: int | None) -> None:
 
 
 def encode_schema(document: Json, request_id: str, steps: Iterable[Step]) -> Json:
-    return {"data": document, "next": encode_next(steps), "request_id": request_id}
+    return {"next": encode_next(steps), "data": document, "request_id": request_id}
 
 
 # query_records and aggregate --------------------------------------------------------------------------------------
@@ -309,8 +319,8 @@ def encode_records(
     envelope["data"] = [_with_handle(entry, encoded, handle_of) for entry, encoded in entries]
     envelope["meta"] |= present(clipped=clipped or None, omitted_fields=omitted or None)
     return {
-        "data": envelope,
         "next": encode_next(steps),
+        "data": envelope,
         **present(read_with=READ_CLIPPED if clipped else None),
         "request_id": request_id,
     }
@@ -342,7 +352,7 @@ def encode_aggregation(
     body = _without(aggregate.encode(aggregation, ""), "links")
     for clipped, chars in zip(body.get("groups", (body,)), total_chars, strict=True):
         clipped |= present(total_chars=chars)
-    return {"data": body, "next": encode_next(steps), "request_id": request_id}
+    return {"next": encode_next(steps), "data": body, "request_id": request_id}
 
 
 # fetch, read_record_field, refusals -------------------------------------------------------------------------------
@@ -357,6 +367,7 @@ def encode_window(window: FieldWindow, id: str, request_id: str, steps: Iterable
     encoded = read_record_field.encode(window, "")
     offsets = {"next_cursor": window.next_offset, "previous_cursor": window.previous_offset}
     return {
+        "next": encode_next(steps),
         "record": {
             "id": id,
             "connection_id": window.id.connection_id,
@@ -368,15 +379,16 @@ def encode_window(window: FieldWindow, id: str, request_id: str, steps: Iterable
             **encoded["window"],
             **{name: None if offset is None else str(offset) for name, offset in offsets.items()},
         },
-        "next": encode_next(steps),
+        **({"warnings": encode_warnings(window.warnings)} if window.warnings else {}),
         "request_id": request_id,
     }
 
 
 def encode_refusal(error: PdppError, message: str, remedy: str, label_of: Callable[[str], str], most: int) -> Json:
-    """The error envelope in the words of the text, with at most `most` candidates."""
+    """The error envelope in the words of the text, with at most `most` candidates; a name may be a caller's own."""
     envelope = errors.encode(error)
-    inner: Json = {**envelope["error"], "message": message, **present(remedy=remedy or None)}
+    named = present(param=label_of(error.param) if error.param else None, remedy=remedy or None)
+    inner: Json = {**envelope["error"], "message": message, **named}
     inner.pop("next_step", None)
     if "available_connections" in inner:
         listed: list[Json] = inner["available_connections"][:most]

@@ -84,8 +84,9 @@ class Command:
         return Ran(done.returncode, done.stdout, done.stderr)
 
     def environment(self, **variables: str) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("PDPP_")}
-        return {**kept, "PDPP_HOME": str(self.home), **variables}
+        """Nothing of whoever runs the tests: neither settings nor the files of their programs."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("PDPP_", "XDG_", "CODEX_"))}
+        return {**kept, "HOME": str(self.folder), "PDPP_HOME": str(self.home), **variables}
 
     def file(self, name: str, text: str) -> Path:
         path = self.folder / name

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -14,10 +15,13 @@ from pdpp_server.cli.doctor import WELL, WORDS
 from pdpp_server.model.health import Finding
 from pdpp_server.port.credentials import save
 from pdpp_server.port.doctor import PARTS, examine
+from pdpp_server.port.sign_in import SignIn
 from pdpp_server.settings import Settings
 from pdpp_server.store.log import segment_paths
+from pdpp_server.wire.grants import decode_selection
 from tests.requirements import requirement
 from tests.scenarios.cli.command import Command
+from tests.worlds import chat
 from tests.worlds.kept import Kept, lived
 from tests.worlds.world import NOW
 
@@ -58,8 +62,22 @@ def cut_log(life: Kept) -> None:
     path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
 
 
-def useless_client(life: Kept) -> None:
-    save(str(life.home), "old", {"credential": {"access_token": "unknown", "expires_at": None}})
+def client(token: str = "unknown", **credential: Any) -> Plant:
+    def plant(life: Kept) -> None:
+        save(str(life.home), "old", {"credential": {"access_token": token, "expires_at": None, **credential}})
+
+    return plant
+
+
+def owners_client(life: Kept) -> None:
+    client(life.world.owner.owner_token(7)[0])(life)
+
+
+def revoked_client(life: Kept) -> None:
+    details = [chat.detail(life.world.both("messages"))]
+    issued = life.world.owner.create_grant(decode_selection(details), "old", None)
+    life.world.owner.revoke(issued.grant_id)
+    client(issued.token, grant_id=issued.grant_id)(life)
 
 
 FAULTS: dict[str, tuple[str, Plant]] = {
@@ -85,7 +103,11 @@ FAULTS: dict[str, tuple[str, Plant]] = {
     "blob_damaged": ("blobs", lambda life: _flip(blob_path(life))),
     "blob_stray": ("blobs", stray),
     "grant_unreadable": ("grants", sql("update grants set document = '{}'")),
-    "client_unusable": ("clients", useless_client),
+    "client_unusable": ("clients", client()),
+    "client_unreadable": ("clients", lambda life: save(str(life.home), "old", {})),
+    "client_expired": ("clients", client(expires_at="2001-01-01T00:00:00Z")),
+    "client_owner": ("clients", owners_client),
+    "client_ended": ("clients", revoked_client),
     "log_changed": ("log", cut_log),
     "log_index_damaged": ("log index", lambda life: (life.home / "activity.sqlite").write_bytes(b"no database" * 1000)),
 }  # fmt: skip
@@ -125,7 +147,7 @@ def test_a_sound_home_is_well_in_every_part(life: Kept) -> None:
     assert [*found] == [part.name for part in PARTS]
 
 
-@requirement("cli.doctor.finds")
+@requirement("cli.doctor.finds", "cli.doctor.credentials")
 @pytest.mark.parametrize("code", FAULTS)
 def test_each_planted_fault_is_found_where_it_was_planted(life: Kept, code: str) -> None:
     part, plant = FAULTS[code]
@@ -158,6 +180,41 @@ def test_what_cannot_be_made_anew_is_left_as_it_is(life: Kept, code: str) -> Non
     assert code in ill(examined(life, repair=True))[part]
     assert code in ill(examined(life))[part]
     assert life.records() == before
+
+
+@requirement("cli.doctor.credentials")
+def test_a_credential_that_renews_itself_is_well_though_it_ended(life: Kept) -> None:
+    client(expires_at="2001-01-01T00:00:00Z", refresh_token="r")(life)
+
+    found = examined(life)["clients"]
+
+    assert (found.faults, found.facts) == ((), {"clients": 1, "renewable": 1})
+
+
+@requirement("cli.doctor.credentials")
+def test_a_credential_that_others_can_read_is_closed_to_them(life: Kept) -> None:
+    client(expires_at=None, refresh_token="r")(life)
+    path = life.home / "clients" / "old.json"
+    path.chmod(0o644)
+
+    assert examined(life)["permissions"].faults[0].places == ("clients/old.json",)
+    assert examined(life, repair=True)["permissions"].is_well
+    assert path.stat().st_mode & 0o077 == 0
+
+
+@requirement("cli.doctor.password")
+def test_a_missing_password_is_a_fault_only_where_others_can_come(life: Kept) -> None:
+    settings = Settings(home=life.home, port=_free_port())
+    public = replace(settings, public_url=f"http://127.0.0.1:{settings.port}")
+
+    assert _part("password", settings) == Finding("password", facts={"set": 0})
+    assert [fault.code for fault in _part("password", public).faults] == ["password_missing"]
+    SignIn(life.world.services).set_password("a long enough one")
+    assert _part("password", public).is_well
+
+
+def _part(name: str, settings: Settings) -> Finding:
+    return next(found for found in examine(settings, now=NOW, repair=False) if found.part == name)
 
 
 @requirement("cli.doctor.finds")
@@ -241,5 +298,5 @@ def test_a_setting_that_cannot_be_meant_is_one_of_the_faults(notes: Command) -> 
 @requirement("cli.doctor.finds")
 def test_every_fault_and_every_part_has_words() -> None:
     assert FAULTS.keys() <= WORDS.keys()
-    assert {"settings", *(part.name for part in PARTS)} == WELL.keys()
+    assert {"settings", *(part.name for part in PARTS), "inbox", "client files"} == WELL.keys()
     assert {code for part in PARTS for code in part.mends} <= WORDS.keys()

@@ -1,4 +1,4 @@
-"""The README, run as it is written."""
+"""The README and the page on grants without a page, run as they are written."""
 
 import os
 import re
@@ -10,12 +10,12 @@ from tests.requirements import requirement
 
 ROOT = Path(__file__).parents[3]
 README = ROOT.joinpath("README.md").read_text("utf-8")
+SCRIPTS = ROOT.joinpath("docs", "scripts.md").read_text("utf-8")
 
 
 @requirement("cli.readme.commands")
-def test_every_command_for_ones_own_data_works_as_written(tmp_path: Path) -> None:
-    section = README.partition("## Ask your own data")[2].partition("\n## ")[0]
-    blocks = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+def test_every_command_for_a_script_works_as_written(tmp_path: Path) -> None:
+    blocks = re.findall(r"```sh\n(.*?)```", SCRIPTS, re.DOTALL)
     newest = "$(pdpp grants list --json | grep -o 'grt_[0-9a-f]*' | head -n 1)"
     script = "set -e -u\n" + "".join(blocks).replace("GRANT_ID", newest)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PDPP_")}
@@ -25,7 +25,7 @@ def test_every_command_for_ones_own_data_works_as_written(tmp_path: Path) -> Non
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        cwd=ROOT,
+        cwd=tmp_path,
         env={
             **kept,
             "PDPP_HOME": str(tmp_path / "home"),
@@ -35,7 +35,7 @@ def test_every_command_for_ones_own_data_works_as_written(tmp_path: Path) -> Non
         check=False,
     )
 
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0, done.stderr
     assert re.search(r"search: \d+ of \d+ hits", done.stdout)
     assert "is revoked since" in done.stdout
 
@@ -47,5 +47,5 @@ def test_every_verb_and_tool_that_is_named_exists() -> None:
         [sys.executable, "-m", "pdpp_server.cli.main", "--help"], capture_output=True, text=True, check=True
     ).stdout
 
-    assert {"import", "grants", "mcp", "activity"} <= verbs
+    assert {"import", "serve", "connect", "activity"} <= verbs
     assert [verb for verb in sorted(verbs) if f"\n  {verb} " not in listed] == []

@@ -4,13 +4,13 @@ import os
 import sys
 
 from pdpp_server.mcp import stdio
-from pdpp_server.port.credentials import refuse_kind
+from pdpp_server.port.credentials import Credential, refuse_kind
 from pdpp_server.port.reader import Reader
 
 KINDS = {"scoped": "client", "owners": "owner"}
 
 
-def open_reader(token: str) -> Reader:
+def open_reader(credential: Credential) -> Reader:
     from pdpp_server.errors import GrantRevoked
     from pdpp_server.model.catalogue import Catalogue
     from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery
@@ -22,7 +22,7 @@ def open_reader(token: str) -> Reader:
         def schema(self, query: SchemaQuery) -> Answer[Catalogue]:
             print("a dependency prints")
             os.write(1, b"and a library writes\n")
-            return Answer(Catalogue("client", token, ("grt_1",), ()), "req_1")
+            return Answer(Catalogue("client", credential.token, ("grt_1",), ()), "req_1")
 
         def search(self, query: SearchQuery) -> object:
             raise GrantRevoked("The grant was revoked.")
@@ -33,10 +33,10 @@ def open_reader(token: str) -> Reader:
     return EmptyReader()  # pyright: ignore[reportReturnType]
 
 
-def open_provider(address: str, token: str) -> Reader:
+def open_provider(address: str, credential: Credential) -> Reader:
     """A server that calls one of its tokens an owner's, once it is asked."""
-    refuse_kind(KINDS.get(token))
-    return open_reader(token)
+    refuse_kind(KINDS.get(credential.token))
+    return open_reader(credential)
 
 
 if __name__ == "__main__":

@@ -69,9 +69,20 @@ class Agent:
         self._send = send
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        return self._reply(method, params)["result"]
+
+    def fault(self, method: str, **params: Any) -> dict[str, Any]:
+        return self._reply(method, params)["error"]
+
+    def read(self, uri: str) -> str:
+        """The text of a resource."""
+        (content,) = self.ask("resources/read", uri=uri)["contents"]
+        assert content["uri"] == uri
+        return content["text"]
+
+    def _reply(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        reply: dict[str, Any] = json.loads(self._send(json.dumps(request).encode() + b"\n"))
-        return reply["result"]
+        return json.loads(self._send(json.dumps(request).encode() + b"\n"))
 
     def call(self, tool: str, /, **arguments: Any) -> Result:
         result = self.ask("tools/call", name=tool, arguments=arguments)
@@ -83,7 +94,9 @@ class Agent:
 def agent_on(reader: Reader) -> Agent:
     """An agent in this process: the dispatch and the tools, on that reader."""
     server = McpServer(TOOLS)
-    session = Session(_front(), decode=decode, call=lambda name, given: server.call(lambda: reader, name, given))
+    session = Session(
+        _front(), decode=decode, serve=lambda method, params: server.serve(lambda: reader, method, params).result
+    )
 
     def send(line: bytes) -> bytes:
         reply = session.handle(line)

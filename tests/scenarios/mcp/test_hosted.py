@@ -79,6 +79,20 @@ def test_no_session_is_opened(world: World, client: TestClient) -> None:
     assert "mcp-session-id" not in response.headers
 
 
+@requirement("mcp.hosted.icons")
+def test_the_same_icon_stands_in_both_greetings_and_in_the_challenge(world: World) -> None:
+    with hosting(world, public_url="https://me.example") as client:
+        hello = post(client, world.token, {**PING, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}})
+        modern = {**PING, "method": "server/discover", "params": {"_meta": ENVELOPE}}
+        found = post(client, world.token, modern, MCP_Protocol_Version=MODERN, Mcp_Method="server/discover")
+        stranger = client.post("/mcp", json=PING)
+
+    icon = {"src": "https://me.example/icon.svg", "mimeType": "image/svg+xml", "sizes": ["any"]}
+    assert hello.json()["result"]["serverInfo"]["icons"] == [icon]
+    assert found.json()["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["icons"] == [icon]
+    assert stranger.headers["link"] == f'<{icon["src"]}>; rel="icon"; type="image/svg+xml"'
+
+
 @requirement("mcp.hosted.same-surface", "mcp.tools.annotations")
 def test_the_tools_are_those_of_the_other_doors(world: World, client: TestClient) -> None:
     listed = hosted_agent(client, world.token).ask("tools/list")
@@ -94,12 +108,15 @@ def test_without_a_good_token_the_challenge_names_the_metadata_of_mcp(client: Te
     response = client.post("/mcp", json=PING, headers=headers)
 
     fault = 'error="invalid_token", ' if token else ""
-    assert response.headers["www-authenticate"] == f'Bearer {fault}resource_metadata="{METADATA}"'
+    challenge = f'Bearer {fault}resource_metadata="{METADATA}", scope="pdpp:read"'
+    assert response.headers["www-authenticate"] == challenge
     assert code_of(response) == (401, "authentication_error")
     assert response.json()["error"]["resource_metadata"] == METADATA
     assert client.get(METADATA).json() == {
         "resource": "http://127.0.0.1/mcp",
         "resource_name": "Personal data server",
+        "authorization_servers": ["http://127.0.0.1"],
+        "scopes_supported": ["pdpp:read"],
         "bearer_methods_supported": ["header"],
         "pdpp_token_kinds_supported": ["client", "mcp_package"],
         "pdpp_agent_discovery": {"mcp": {"endpoint": "http://127.0.0.1/mcp"}},

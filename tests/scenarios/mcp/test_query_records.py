@@ -199,6 +199,20 @@ def test_no_argument_leads_beyond_the_grant(connect: Connect, world: World) -> N
     assert "Lunch" not in narrow.call("query_records", stream="messages").text
 
 
+@requirement("mcp.query.fair-text", "ev.handles.never-cut")
+@pytest.mark.parametrize(("chars", "shown"), [(20, 10), (45, 10), (90, 5), (200, 3)])
+def test_long_ids_leave_room_for_title_and_body(chars: int, shown: int, agent: Agent, world: World) -> None:
+    long = {"subject": "Minutes of the meeting about the lease", "text": "We meet at noon. " * 40, "author": "Zoe"}
+    world.deliver(chat.WORK, [chat.message(f"k{n:02}".ljust(chars, "x"), likes=n, **long) for n in range(10)])
+
+    found = agent.call("query_records", stream="messages", filter={"author": "Zoe"})
+
+    assert len(lines(found)) >= shown
+    assert all('{"subject":"Minutes of t' in line and '"text":"We meet at n' in line for line in lines(found))
+    assert '("…"+n: n characters more)' in found.text
+    assert (found.call_after("rest") is None) == (len(lines(found)) == 10)
+
+
 # Expansions ---------------------------------------------------------------------------------------------------------
 
 

@@ -3,7 +3,7 @@
 from tests.requirements import requirement
 from tests.scenarios.mcp.agents import Agent, Connect
 from tests.scenarios.mcp.rest import get
-from tests.worlds import chat
+from tests.worlds import chat, post
 from tests.worlds.world import World
 
 
@@ -96,3 +96,25 @@ def test_an_argument_it_does_not_know_is_refused_by_name(agent: Agent) -> None:
     assert refused.code == "invalid_request"
     assert "'profile'" in refused.text
     assert "detail" in refused.text
+
+
+@requirement("mcp.schema.usable-only", "mcp.schema.always-returned", "mcp.schema.legend")
+def test_a_stream_offers_what_the_grant_lets_one_use(connect: Connect, world: World) -> None:
+    office = post.Post(world)
+    both = connect(office.grant({"name": "threads"}, {"name": "letters"}))
+    alone = connect(office.grant({"name": "threads"}))
+    timeless = connect(world.grant(world.both("messages", fields=["id", "text"])))
+
+    offered, barred, unsorted = (
+        agent.call("schema", stream=stream).text
+        for agent, stream in ((both, "threads"), (alone, "threads"), (timeless, "messages"))
+    )
+
+    assert "flags: eq exact filter" in offered
+    assert "always_returned=id · expand: letters (letters, up to 3)" in offered
+    assert both.call("query_records", stream="threads", expand=["letters"]).code is None
+    assert "expand:" not in barred
+    assert alone.call("query_records", stream="threads", expand=["letters"]).code == "insufficient_scope"
+    assert "sort: sent_at" in connect(world.token).call("schema", stream="messages").text
+    assert "sort:" not in unsorted
+    assert timeless.call("query_records", stream="messages", sort="sent_at").code == "field_not_granted"

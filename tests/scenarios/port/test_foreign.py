@@ -130,7 +130,7 @@ def test_what_it_refuses_is_refused_in_its_words() -> None:
         with pytest.raises(InvalidRequest) as filtered:
             reader.query_records(RecordsQuery("tasks", conditions=due))
         with pytest.raises(NotFound) as windowed:
-            reader.read_record_field(WindowQuery("tasks", "t-1", "what", CONNECTION))
+            reader.read_record_field(WindowQuery("tasks", "t-9", "what", CONNECTION))
 
     refusal = filtered.value
     assert (refusal.code, refusal.param, refusal.message) == (

@@ -158,7 +158,7 @@ class Chats:
             keep_grant(writer, grant)
         return self.keep_token(token, kind="client", grant_id=grant_id, client_id="cli_1")
 
-    def keep_token(self, token: str, *, kind: str, hours: int | None = None, **of: str) -> str:
+    def keep_token(self, token: str, *, kind: str, hours: int | None = None, **of: Any) -> str:
         expires_at = None if hours is None else iso(NOW + timedelta(hours=hours))
         with self.services.database.writing() as writer:
             keep_token(writer, token, kind=kind, now=iso(NOW), expires_at=expires_at, **of)

@@ -78,7 +78,7 @@ def test_without_a_token_the_answer_says_where_to_get_one(api: Api, path: str) -
     metadata = "http://127.0.0.1/.well-known/oauth-protected-resource"
 
     assert (response.status_code, response.json()["error"]["code"]) == (401, "authentication_error")
-    assert response.headers["www-authenticate"] == f'Bearer resource_metadata="{metadata}"'
+    assert response.headers["www-authenticate"] == f'Bearer resource_metadata="{metadata}", scope="pdpp:read"'
     assert response.json()["error"]["resource_metadata"] == metadata
     assert response.json()["error"]["next_step"]
     joined = "&" if "?" in path else "?"

@@ -139,9 +139,11 @@ def test_several_connections_are_never_joined_unless_each_was_named() -> None:
     assert granted("notes", TWO, connections=("cin_2",)).connections == ("cin_2",)
     assert granted("notes", TWO, connections=("cin_2", "cin_1")).connections == ("cin_2", "cin_1")
 
-    param, message = refused("notes", TWO)
-    assert param == "/streams/0/instance_ids"
-    assert "cin_1, cin_2" in message
+    with pytest.raises(InvalidAuthorizationDetails) as refusal:
+        granted("notes", TWO)
+    assert refusal.value.param == "/streams/0/instance_ids"
+    assert "cin_1, cin_2" in refusal.value.remedy
+    assert "cin_1" not in refusal.value.message
 
 
 def test_a_refused_connection_names_those_that_exist() -> None:

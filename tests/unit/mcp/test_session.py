@@ -15,6 +15,7 @@ from pdpp_server.mcp.session import (
     Session,
     load_answers,
     strict_json,
+    tool_call,
 )
 
 FRONT = {
@@ -24,7 +25,8 @@ FRONT = {
 ENVELOPE = {VERSION_KEY: MODERN, CAPABILITIES_KEY: {}}
 
 
-def call(name: str, arguments: dict[str, Any]) -> bytes:
+def serve(_: str, params: dict[str, Any]) -> bytes:
+    name, arguments = tool_call(params)
     if name == "broken":
         raise Fault(-32603, "Internal error.")
     return json.dumps({"name": name, "arguments": arguments}).encode()
@@ -32,7 +34,7 @@ def call(name: str, arguments: dict[str, Any]) -> bytes:
 
 @pytest.fixture
 def session() -> Session:
-    return Session(load_answers(json.dumps(FRONT).encode()), decode=strict_json, call=call)
+    return Session(load_answers(json.dumps(FRONT).encode()), decode=strict_json, serve=serve)
 
 
 def ask(session: Session, method: str, params: Any = None, **others: Any) -> Any:

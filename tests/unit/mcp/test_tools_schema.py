@@ -10,7 +10,7 @@ from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.schema import number_ranges
 from pdpp_server.evidence.text import byte_len, name_text
 from pdpp_server.mcp.tools.schema import SCHEMA
-from pdpp_server.model.catalogue import Catalogue, Holding, StreamEntry
+from pdpp_server.model.catalogue import Catalogue, Expandable, Holding, StreamEntry
 from pdpp_server.model.queries import SchemaQuery
 from pdpp_server.model.sources import REGISTRY, Origin, Source
 from pdpp_server.model.streams import Aggregations, Expansion, Field, Relationship, Stream, View
@@ -22,6 +22,7 @@ SLOW = settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 MAIL = Origin("cin_77e0", "mail", "Gmail")
+THREAD = Expandable("thread", "threads", "has_many", "message_id", 10, 50, granted=True)
 
 
 def stream(name: str, fields: dict[str, Field] | None = None) -> Stream:
@@ -54,7 +55,7 @@ def entry(name: str, *origins: Origin, declared: Stream | None = None) -> Stream
     holdings = tuple(Holding(origin, 100, "2019-03-01T00:00:00Z", "2026-11-09T11:59:00Z") for origin in origins)
     source = Source("connector", REGISTRY + (origins[0].connector_key if origins else "none"))
     declared = declared or stream(name)
-    return StreamEntry(source, declared, frozenset(declared.fields) - {"secret"}, holdings, "grt_1")
+    return StreamEntry(source, declared, frozenset(declared.fields) - {"secret"}, holdings, "grt_1", (THREAD,))
 
 
 def reader(*entries: StreamEntry) -> FakeReader:

@@ -10,8 +10,8 @@ import pytest
 from pdpp_server.port.credentials import (
     CredentialError,
     client_names,
-    find_token,
-    read_token,
+    find_credential,
+    read_credential,
     refuse_kind,
     refuse_owner_environment,
     save,
@@ -30,7 +30,7 @@ def document(token: Any = "secret", expires_at: Any = "2027-01-01T00:00:00.000Z"
 
 def refused(home: Path, environ: dict[str, str] | None = None, client: str | None = None) -> CredentialError:
     with pytest.raises(CredentialError) as caught:
-        find_token(str(home), environ or {}, client, now=NOW)
+        find_credential(str(home), environ or {}, client, now=NOW)
     return caught.value
 
 
@@ -39,7 +39,7 @@ def test_what_was_saved_is_found(tmp_path: Path) -> None:
 
     assert path == tmp_path / "clients" / "claude-code.json"
     assert json.loads(path.read_text()) == document()
-    assert find_token(str(tmp_path), {}, None, now=NOW) == "secret"
+    assert find_credential(str(tmp_path), {}, None, now=NOW).token == "secret"
 
 
 def test_only_the_owner_can_look(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_saving_again_replaces_and_leaves_nothing_beside_it(tmp_path: Path) -> N
     save(str(tmp_path), "claude", document("old"))
     save(str(tmp_path), "claude", document("new"))
 
-    assert read_token(str(tmp_path), "claude", now=NOW) == "new"
+    assert read_credential(str(tmp_path), "claude", now=NOW).token == "new"
     assert [path.name for path in (tmp_path / "clients").iterdir()] == ["claude.json"]
 
 
@@ -65,7 +65,7 @@ def test_a_save_that_fails_keeps_the_old_file(tmp_path: Path) -> None:
     with pytest.raises(TypeError):
         save(str(tmp_path), "claude", {"credential": object()})
 
-    assert read_token(str(tmp_path), "claude", now=NOW) == "old"
+    assert read_credential(str(tmp_path), "claude", now=NOW).token == "old"
     assert [path.name for path in (tmp_path / "clients").iterdir()] == ["claude.json"]
 
 
@@ -97,7 +97,7 @@ def test_several_clients_must_be_told_apart(tmp_path: Path) -> None:
 
     assert refusal.exit_code == 78
     assert "claude, codex" in str(refusal)
-    assert find_token(str(tmp_path), {}, "codex", now=NOW) == "two"
+    assert find_credential(str(tmp_path), {}, "codex", now=NOW).token == "two"
 
 
 def test_a_client_that_is_not_there_names_those_that_are(tmp_path: Path) -> None:
@@ -113,9 +113,9 @@ def test_a_token_of_the_environment_is_used_unless_a_client_is_named(tmp_path: P
     save(str(tmp_path), "claude", document("saved"))
     environ = {"PDPP_ACCESS_TOKEN": "given"}
 
-    assert find_token(str(tmp_path), environ, None, now=NOW) == "given"
-    assert find_token(str(tmp_path), environ, "claude", now=NOW) == "saved"
-    assert find_token(str(tmp_path), {"PDPP_ACCESS_TOKEN": ""}, None, now=NOW) == "saved"
+    assert find_credential(str(tmp_path), environ, None, now=NOW).token == "given"
+    assert find_credential(str(tmp_path), environ, "claude", now=NOW).token == "saved"
+    assert find_credential(str(tmp_path), {"PDPP_ACCESS_TOKEN": ""}, None, now=NOW).token == "saved"
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_an_expired_credential_is_unusable(tmp_path: Path, expires_at: str) -> N
 def test_a_credential_lives_until_its_end(tmp_path: Path, expires_at: str | None) -> None:
     save(str(tmp_path), "claude", document(expires_at=expires_at))
 
-    assert find_token(str(tmp_path), {}, None, now=NOW) == "secret"
+    assert find_credential(str(tmp_path), {}, None, now=NOW).token == "secret"
 
 
 def test_no_refusal_shows_a_token(tmp_path: Path) -> None:
@@ -198,11 +198,11 @@ def test_a_saved_token_is_for_the_server_that_it_was_saved_for(tmp_path: Path) -
     save(str(tmp_path), "there", {**document("theirs"), "provider_url": "https://other.example"})
     save(str(tmp_path), "nowhere", {"credential": {"access_token": "unsaid"}})
 
-    assert find_token(str(tmp_path), {}, None, now=NOW, provider=HERE) == "ours"
-    assert find_token(str(tmp_path), {}, "here", now=NOW, provider=HERE) == "ours"
+    assert find_credential(str(tmp_path), {}, None, now=NOW, provider=HERE).token == "ours"
+    assert find_credential(str(tmp_path), {}, "here", now=NOW, provider=HERE).token == "ours"
     for client in ("there", "nowhere"):
         with pytest.raises(CredentialError) as refused:
-            find_token(str(tmp_path), {}, client, now=NOW, provider=HERE)
+            find_credential(str(tmp_path), {}, client, now=NOW, provider=HERE)
         assert (refused.value.exit_code, refused.value.code) == (78, "not_connected")
 
 
@@ -211,7 +211,7 @@ def test_without_a_token_for_that_server_it_says_where_to_put_one(tmp_path: Path
     save(str(tmp_path), "there", {**document("theirs"), "provider_url": "https://other.example"})
 
     with pytest.raises(CredentialError, match="PDPP_ACCESS_TOKEN"):
-        find_token(str(tmp_path), {}, None, now=NOW, provider=HERE)
-    assert find_token(str(tmp_path), {"PDPP_ACCESS_TOKEN": "given"}, None, now=NOW, provider=HERE) == "given"
+        find_credential(str(tmp_path), {}, None, now=NOW, provider=HERE)
+    assert find_credential(str(tmp_path), {"PDPP_ACCESS_TOKEN": "given"}, None, now=NOW, provider=HERE).token == "given"
     with pytest.raises(CredentialError, match="connected: there"):
-        find_token(str(tmp_path), {}, "nobody", now=NOW, provider=HERE)
+        find_credential(str(tmp_path), {}, "nobody", now=NOW, provider=HERE)

@@ -60,7 +60,8 @@ def test_the_challenge_names_the_public_address(chats: Chats) -> None:
     with chats.serving(public_url="https://me.example") as api:
         challenge = api.get(M1, token=None).headers["www-authenticate"]
 
-    assert challenge == 'Bearer resource_metadata="https://me.example/.well-known/oauth-protected-resource"'
+    metadata = "https://me.example/.well-known/oauth-protected-resource"
+    assert challenge == f'Bearer resource_metadata="{metadata}", scope="pdpp:read"'
 
 
 def test_core_strict_takes_the_filters_of_clients_away(chats: Chats) -> None:

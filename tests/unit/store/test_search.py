@@ -11,7 +11,7 @@ import pytest
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.model.queries import SearchQuery
 from pdpp_server.store import search
-from pdpp_server.store.rank import K1, USUAL_LENGTH, B
+from pdpp_server.store.rank import K1, SEVERAL, USUAL_LENGTH, B
 from pdpp_server.store.words import Phrase, Tokenizer
 from tests.requirements import requirement
 from tests.two_worlds.ask import connection_id, open_side
@@ -65,7 +65,7 @@ def _tokens(stream: Grown, event: Event) -> tuple[tuple[str, ...], ...]:
 
 
 def model(records: list[Shown], query: str) -> dict[tuple[str, str, str], float]:
-    """BM25 by hand: weights from visible records, lengths of granted fields, minus words out."""
+    """BM25 by hand: weights from visible records, lengths of granted fields, a bonus for several words, minus words."""
     asked = TOKENIZER.query(query)
     matching = [sum(record.times(phrase) > 0 for record in records) for phrase in asked.wanted]
     weights = [log(1 + (len(records) - n + 0.5) / (n + 0.5)) for n in matching]
@@ -74,9 +74,10 @@ def model(records: list[Shown], query: str) -> dict[tuple[str, str, str], float]
         norm = K1 * (1 - B + B * sum(map(len, record.fields)) / USUAL_LENGTH)
         counts = [record.times(phrase) for phrase in asked.wanted]
         if any(counts) and not any(record.times(phrase) for phrase in asked.unwanted):
-            scores[record.name] = sum(
+            told = sum(
                 weight * count * (K1 + 1) / (count + norm) for weight, count in zip(weights, counts, strict=True)
             )
+            scores[record.name] = told * (1 + SEVERAL * (sum(map(bool, counts)) - 1))
     return scores
 
 

@@ -13,7 +13,7 @@ from pdpp_server.model.grants import Grant, StreamGrant, TimeConstraint
 from pdpp_server.model.selections import Selection, StreamSelection, TimeRange
 from pdpp_server.model.streams import Stream
 from pdpp_server.wire.declarations import decode_declaration
-from pdpp_server.wire.grants import decode_grant, decode_selection, encode_grant
+from pdpp_server.wire.grants import decode_grant, decode_selection, encode_grant, encode_selection
 from tests.unit.diary import SOURCE_ID, diary
 
 DECLARATION = decode_declaration(diary())
@@ -194,6 +194,25 @@ def test_a_grant_is_written_as_the_protocol_says() -> None:
         ],
         "expires_at": None,
     }
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        asked(name="entries"),
+        asked(name="entries", view="heads"),
+        asked(name="notes", fields=["id"], time_range={"since": "2026-01-01"}),
+        asked(name="notes", instance_ids=["cin_1"], necessity="optional"),
+        asked(name="notes", resources=["a", ["b", "c"]], time_range={"until": "2026-01-01"}),
+        [detail(streams=None, selection_preset="all", client_claims={"commitments": ["x"]})],
+        [detail(streams=None, selection_preset="all", retention={"max_duration": "P30D", "on_expiry": "delete"})],
+    ],
+)
+def test_a_selection_comes_back_as_it_was(details: list[dict[str, Any]]) -> None:
+    selections = decode_selection(details)
+    sent = orjson.loads(orjson.dumps(encode_selection(selections)))
+
+    assert decode_selection(sent) == selections
 
 
 def test_what_is_not_said_is_left_out() -> None:

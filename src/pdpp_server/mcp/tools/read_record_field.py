@@ -1,6 +1,7 @@
 """The `read_record_field` tool: one bounded window of one long field."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pdpp_server.errors import ConflictingConnectionId, InvalidFieldWindowSelector
@@ -30,14 +31,10 @@ def read_record_field(reader: Reader, arguments: Mapping[str, Any]) -> ToolResul
     def fits(text: str) -> bool:
         return json_bytes({"": text}) <= room and byte_len(visible_lines(text)) <= room
 
-    around = json_bytes(structured(_emptied(found.value)))
+    around = json_bytes(structured(replace(found.value, text="")))
     room = STRUCTURED_BYTES - around - 400  # the steps of a shorter window may be longer than those of the whole
     window = narrowed(found.value, fits)
     return ToolResult(window_text(window, asked=query.limit if window != found.value else None), structured(window))
-
-
-def _emptied(window: FieldWindow) -> FieldWindow:
-    return FieldWindow(window.id, window.field, window.type, "", window.start, window.total, window.limit, window.match)
 
 
 def _query(arguments: Mapping[str, Any]) -> WindowQuery:

@@ -44,7 +44,8 @@ def schema(reader: Reader, arguments: Mapping[str, Any]) -> ToolResult:
     ways, limit = (_full_ways(catalogue), FULL_BYTES) if full else (_stream_ways(catalogue), STREAM_BYTES)
     document = _first_that_fits(ways, limit)
     text = stream_text(catalogue, full=full)
-    return ToolResult(text, wire.encode_schema(document, found.request_id, stream_next(catalogue)))
+    structured = wire.encode_schema(document, found.request_id, stream_next(catalogue))
+    return ToolResult(text, structured, found=bool(catalogue.entries))
 
 
 def _first_that_fits(ways: Iterator[Way], limit: int) -> dict[str, Any]:

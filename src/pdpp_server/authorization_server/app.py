@@ -1,0 +1,223 @@
+"""Routes and the OAuth exception handler. Every handler is the same few lines: parse, serve, encode."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple, Protocol, TypeVar
+
+import orjson
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from pdpp_server.authorization_server import authorize, device, introspect, revoke, tokens
+from pdpp_server.authorization_server.clients import Fetch, client_of, register
+from pdpp_server.authorization_server.errors import (
+    InvalidOAuthRequest,
+    NotAResourceServer,
+    OAuthError,
+    TemporarilyUnavailable,
+    TooManyTries,
+)
+from pdpp_server.authorization_server.icon import SVG
+from pdpp_server.authorization_server.limits import Allowance, visitor
+from pdpp_server.errors import PdppError, RateLimited
+from pdpp_server.model.authorization import Client
+from pdpp_server.reads.services import Services
+from pdpp_server.wire import discovery, oauth, oauth_requests, oauth_tokens
+from pdpp_server.wire.envelope import Json
+from pdpp_server.wire.oauth_clients import encode_registered
+
+TRIES, TRIES_SECONDS = 120, 600  # of one address: to register, and to ask the owner
+NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
+
+T = TypeVar("T")
+Run = Callable[[Request], Awaitable[Response]]
+
+
+class InThread(Protocol):
+    def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
+
+
+class Sent(NamedTuple):
+    """One request as its handler sees it."""
+
+    origin: str
+    address: str  # of whoever sent it
+    parameters: Json
+    headers: Headers
+    path: dict[str, str]
+
+
+Handler = Callable[["AuthorizationServer", Sent], Response]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    method: str
+    path: str
+    operation: str
+    handle: Handler
+    is_oauth: bool = True  # or it is refused like the requests of the resource server
+
+
+class AuthorizationServer:
+    """`origin_of` says by which address it was asked; `fetch` reads documents of clients; `take_in` a body."""
+
+    def __init__(
+        self,
+        services: Services,
+        *,
+        origin_of: Callable[[Request], str],
+        bearer_of: Callable[[Headers], str],
+        fetch: Fetch,
+        take_in: Callable[[Request], Awaitable[bytes]],
+        in_thread: InThread,
+    ) -> None:
+        self.services, self.bearer_of = services, bearer_of
+        self._origin_of, self._fetch, self._take_in, self._in_thread = origin_of, fetch, take_in, in_thread
+        self._registrations = Allowance(TRIES, TRIES_SECONDS, services.now)
+        self._asks = Allowance(TRIES, TRIES_SECONDS, services.now)
+
+    def endpoints(self) -> list[tuple[str, str, Run]]:
+        """Path, name and what answers it, whatever the method."""
+        return [(each.path, each.operation, partial(self._answer, each)) for each in ENDPOINTS]
+
+    def client_who_asks(self, sent: Sent, client_id: str | None) -> Client:
+        """Whoever wants the owner's attention has it so often, and no more."""
+        _spend(self._asks, sent.address)
+        return client_of(self.services, self._fetch, client_id)
+
+    def count_registration(self, sent: Sent) -> None:
+        _spend(self._registrations, sent.address)
+
+    async def _answer(self, endpoint: Endpoint, request: Request) -> Response:
+        if request.method != endpoint.method and (request.method, endpoint.method) != ("HEAD", "GET"):
+            raise HTTPException(405, headers={"Allow": endpoint.method})
+        try:
+            sent = await self._sent(request)
+            return await self._in_thread(partial(endpoint.handle, self, sent))
+        except OAuthError as refusal:
+            return _refused(request, refusal)
+        except PdppError as refusal:
+            if not endpoint.is_oauth:
+                raise
+            kind = InvalidOAuthRequest if refusal.status < 500 else TemporarilyUnavailable
+            return _refused(request, kind(refusal.message))
+
+    async def _sent(self, request: Request) -> Sent:
+        return Sent(
+            self._origin_of(request),
+            visitor(request.client.host) if request.client else "",
+            await self._parameters(request),
+            request.headers,
+            dict(request.path_params),
+        )
+
+    async def _parameters(self, request: Request) -> Json:
+        try:
+            if request.method != "POST":
+                return oauth_requests.decode_form(request.scope["query_string"])
+            return oauth_requests.decode_body(await self._take_in(request), request.headers.get("content-type", ""))
+        except (ValueError, RecursionError) as trouble:
+            raise InvalidOAuthRequest("The request is no form, or names a parameter twice.") from trouble
+
+
+# Handlers ---------------------------------------------------------------------------------------------------------
+
+
+def handle_metadata(_: AuthorizationServer, sent: Sent) -> Response:
+    return _json(discovery.encode_authorization_server(sent.origin))
+
+
+def handle_icon(_: AuthorizationServer, __: Sent) -> Response:
+    return Response(SVG, media_type="image/svg+xml", headers={"Cache-Control": "public, max-age=86400"})
+
+
+def handle_registration(server: AuthorizationServer, sent: Sent) -> Response:
+    server.count_registration(sent)
+    client = register(server.services, sent.parameters)
+    issued_at = int(server.services.now().timestamp())
+    return _json(encode_registered(client, sent.parameters, issued_at), 201, NO_STORE)
+
+
+def handle_push(server: AuthorizationServer, sent: Sent) -> Response:
+    asked = oauth_requests.decode_authorization(sent.parameters)
+    client = server.client_who_asks(sent, asked.client_id)
+    pushed = authorize.push(server.services, sent.origin, client, asked)
+    return _json(oauth_tokens.encode_pushed(pushed, authorize.PUSHED_SECONDS), 201, NO_STORE)
+
+
+def handle_authorization(server: AuthorizationServer, sent: Sent) -> Response:
+    asked = oauth_requests.decode_authorization(sent.parameters)
+    client = server.client_who_asks(sent, asked.client_id)
+    return RedirectResponse(authorize.authorize(server.services, sent.origin, client, asked), 302, NO_STORE)
+
+
+def handle_device(server: AuthorizationServer, sent: Sent) -> Response:
+    asked = oauth_requests.decode_authorization(sent.parameters)
+    client = server.client_who_asks(sent, asked.client_id)
+    begun = device.begin(server.services, sent.origin, client, asked)
+    return _json(oauth_tokens.encode_device_code(begun, sent.origin), 200, NO_STORE)
+
+
+def handle_token(server: AuthorizationServer, sent: Sent) -> Response:
+    asked = oauth_requests.decode_token_request(sent.parameters)
+    return _json(oauth_tokens.encode_issued(tokens.give(server.services, sent.origin, asked)), 200, NO_STORE)
+
+
+def handle_revocation(server: AuthorizationServer, sent: Sent) -> Response:
+    revoke.revoke_known(server.services, oauth_requests.decode_about(sent.parameters))
+    return Response(status_code=200, headers=NO_STORE)
+
+
+def handle_grant_revocation(server: AuthorizationServer, sent: Sent) -> Response:
+    revoke.revoke_grant(server.services, server.bearer_of(sent.headers), sent.path["grant_id"])
+    return _json(oauth_tokens.REVOKED, 200, NO_STORE)
+
+
+def handle_introspection(server: AuthorizationServer, sent: Sent) -> Response:
+    asker = introspect.require_resource_server(server.services, sent.headers.get("authorization", ""))
+    asked = oauth_requests.decode_about(sent.parameters)
+    return _json(introspect.introspect(server.services, sent.origin, asked, asker), 200, NO_STORE)
+
+
+ENDPOINTS = (
+    Endpoint("GET", discovery.SERVER_METADATA, "authorization_server_metadata", handle_metadata),
+    Endpoint("GET", f"{discovery.SERVER_METADATA}{discovery.MCP}", "authorization_server_metadata", handle_metadata),
+    Endpoint("GET", discovery.ICON, "icon", handle_icon),
+    Endpoint("POST", discovery.REGISTER, "register", handle_registration),
+    Endpoint("POST", discovery.PUSH, "push", handle_push),
+    Endpoint("GET", discovery.AUTHORIZE, "authorize", handle_authorization),
+    Endpoint("POST", discovery.DEVICE, "device_authorization", handle_device),
+    Endpoint("POST", discovery.TOKEN, "token", handle_token),
+    Endpoint("POST", discovery.REVOKE, "revoke", handle_revocation),
+    Endpoint("POST", "/grants/{grant_id}/revoke", "revoke_grant", handle_grant_revocation, is_oauth=False),
+    Endpoint("POST", discovery.INTROSPECT, "introspect", handle_introspection),
+)
+
+
+# Answers ----------------------------------------------------------------------------------------------------------
+
+
+def _spend(allowance: Allowance, address: str) -> None:
+    try:
+        allowance.require(address)
+    except RateLimited as refusal:
+        raise TooManyTries(refusal.retry_after_seconds) from refusal
+    allowance.spend(address)
+
+
+def _json(body: Json, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(orjson.dumps(body), status, headers, "application/json")
+
+
+def _refused(request: Request, refusal: OAuthError) -> Response:
+    request.state.code = refusal.error
+    headers = dict(NO_STORE)
+    if isinstance(refusal, NotAResourceServer):
+        headers["WWW-Authenticate"] = 'Basic realm="introspection"'
+    if isinstance(refusal, TooManyTries):
+        headers["Retry-After"] = str(refusal.seconds)
+    return _json(oauth.encode_error(refusal.error, refusal.says, refusal.extra), refusal.status, headers)

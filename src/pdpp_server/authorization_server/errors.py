@@ -1,0 +1,129 @@
+"""OAuth refusals: one tree, rendered as RFC 6749 JSON or as a redirect."""
+
+from typing import Any
+
+
+class OAuthError(Exception):
+    """Base of every OAuth refusal; `extra` are further members of its JSON."""
+
+    error, status = "invalid_request", 400
+
+    def __init__(self, says: str, **extra: Any) -> None:
+        super().__init__(says)
+        self.says, self.extra = says, extra
+
+
+class InvalidOAuthRequest(OAuthError):
+    """A parameter is missing, malformed or repeated."""
+
+
+class InvalidClient(OAuthError):
+    """Nobody of that id is known here; registering again helps."""
+
+    error, status = "invalid_client", 401
+
+
+class UnknownClient(InvalidClient):
+    """The same, where no token is asked for."""
+
+    status = 400
+
+
+class UnauthorizedClient(OAuthError):
+    """The client registered for other flows."""
+
+    error = "unauthorized_client"
+
+
+class InvalidGrant(OAuthError):
+    """The code or refresh token is wrong, used, expired, or another client's."""
+
+    error = "invalid_grant"
+
+
+class UnsupportedGrantType(OAuthError):
+    """Tokens are not given for that."""
+
+    error = "unsupported_grant_type"
+
+
+class UnsupportedResponseType(OAuthError):
+    """Only codes leave by redirect."""
+
+    error = "unsupported_response_type"
+
+
+class InvalidTarget(OAuthError):
+    """The resource is no address of this server (RFC 8707)."""
+
+    error = "invalid_target"
+
+
+class InvalidDetails(OAuthError):
+    """The selection cannot be granted here (RFC 9396)."""
+
+    error = "invalid_authorization_details"
+
+
+class InvalidRequestUri(OAuthError):
+    """No pushed request of this client waits under that address (RFC 9126)."""
+
+    error = "invalid_request_uri"
+
+
+class InvalidClientMetadata(OAuthError):
+    """A registration has a member that is unknown or wrong (RFC 7591)."""
+
+    error = "invalid_client_metadata"
+
+
+class InvalidRedirectUri(OAuthError):
+    """An address that nobody may be sent to."""
+
+    error = "invalid_redirect_uri"
+
+
+class AccessDenied(OAuthError):
+    """The owner said no."""
+
+    error = "access_denied"
+
+
+class AuthorizationPending(OAuthError):
+    """The owner has not decided yet (RFC 8628)."""
+
+    error = "authorization_pending"
+
+
+class SlowDown(OAuthError):
+    """The device polls too fast (RFC 8628)."""
+
+    error = "slow_down"
+
+
+class TooManyTries(SlowDown):
+    """One address asks too often."""
+
+    status = 429
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(f"Too many requests. The next one is heard in {seconds} s.")
+        self.seconds = seconds
+
+
+class ExpiredToken(OAuthError):
+    """The device code has expired (RFC 8628)."""
+
+    error = "expired_token"
+
+
+class TemporarilyUnavailable(OAuthError):
+    """Too much waits for the owner already, or the disk is full."""
+
+    error, status = "temporarily_unavailable", 503
+
+
+class NotAResourceServer(OAuthError):
+    """Introspection is for resource servers that the owner named."""
+
+    error, status = "context.authentication_failed", 401

@@ -1,0 +1,40 @@
+"""What a client would see: the ordinary reads, under grants that nobody holds yet."""
+
+import secrets
+
+from pdpp_server.evidence.titles import title
+from pdpp_server.model.authorization import Glimpse, Review
+from pdpp_server.model.catalogue import StreamEntry
+from pdpp_server.model.grants import Grant
+from pdpp_server.model.queries import RecordsQuery, StreamsQuery
+from pdpp_server.model.records import Record
+from pdpp_server.reads import query_records, streams
+from pdpp_server.reads.bearers import MCP_KINDS
+from pdpp_server.reads.services import Call, Services
+
+TITLES = 3
+
+
+def preview(services: Services, review: Review) -> tuple[Glimpse, ...]:
+    """Nothing of it is kept but its lines in the log, which name the owner's preview as the reader."""
+    return tuple(glimpse for grant in review.grants for glimpse in _glimpses(services, grant))
+
+
+def _glimpses(services: Services, grant: Grant) -> list[Glimpse]:
+    call = Call(None, f"req_{secrets.token_hex(8)}", MCP_KINDS, reviewed=(grant,))
+    catalogue = streams.serve(services, call, StreamsQuery())
+    return [_glimpse(services, call, entry) for entry in catalogue.entries]
+
+
+def _glimpse(services: Services, call: Call, entry: StreamEntry) -> Glimpse:
+    page = query_records.serve(services, call, RecordsQuery(entry.stream.name, limit=TITLES))
+    return Glimpse(
+        entry.source,
+        entry.stream.name,
+        sum(holding.records for holding in entry.holdings),
+        tuple(_title(record) for record in page.records if isinstance(record, Record)),
+    )
+
+
+def _title(record: Record) -> str:
+    return title(record.roles, record.data, record.origin, record.id.stream, record.authored_at, record.emitted_at)

@@ -1,0 +1,229 @@
+"""What `pdpp import` says and does for the accounts that it finds in exports."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+from functools import partial
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import click
+
+from pdpp_server.cli.home import Home, named_home, open_home, shell_line
+from pdpp_server.cli.progress import bytes_bar
+from pdpp_server.cli.receipts import imported, print_receipt
+from pdpp_server.cli.terminal import counted, moment, print_columns, print_json, size_text
+from pdpp_server.errors import InvalidRequest
+from pdpp_server.evidence.text import quoted, visible
+from pdpp_server.importers import registry
+from pdpp_server.importers.registry import Found, look_into, nothing_known
+from pdpp_server.importers.run import Seen, Survey, Tally, fingerprint_of, import_account, survey
+from pdpp_server.importers.source import Importer
+from pdpp_server.model.ingest import Finished
+from pdpp_server.model.times import iso_micros
+
+SURVEY_SECONDS = 3
+OWN_RECORDS = {".ndjson", ".jsonl"}
+DAY_CHARS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """How the owner wants exports to be read."""
+
+    zone: tzinfo
+    mapping: bytes | None = None
+    name: str | None = None
+    dry_run: bool = False
+    again: bool = False
+    as_json: bool = False
+
+
+def chosen_importers(key: str | None) -> tuple[Importer, ...]:
+    known = registry.IMPORTERS
+    if key is None:
+        return known
+    chosen = tuple(importer for importer in known if importer.key == key)
+    if not chosen:
+        raise click.UsageError(f"There is no kind {key!r}; --as takes {', '.join(i.key for i in known)}.")
+    return chosen
+
+
+def import_exports(paths: Sequence[Path], importers: Sequence[Importer], wish: Wish) -> int:
+    """Everything that is found is said before the first of it is written."""
+    found, is_whole = _found(paths, importers, wish)
+    if wish.name is not None and len(found) > 1:
+        named = ", ".join(quoted(one.account.name) for one in found)
+        raise click.UsageError(f"--name names one account, and {len(found)} were found: {named}.")
+    if wish.dry_run:
+        _announce(found, wish)
+        return 0 if is_whole else 1
+    lacking = [one for one in found if one.account.lacks]
+    is_whole = is_whole and not lacking
+    _announce(lacking, wish)
+    with open_home() as home:
+        ready = [one for one in found if not one.account.lacks]
+        changed = [(one, fingerprint) for one in ready for fingerprint in _changed(home, one, wish)]
+        _announce([one for one, _ in changed], wish)
+        for one, fingerprint in changed:
+            tally = _bring(home, one, fingerprint, wish)
+            if tally is None:
+                return 1
+            is_whole = is_whole and (tally.stored > 0 or not tally.rejected)
+    return 0 if is_whole else 1
+
+
+def _found(paths: Sequence[Path], importers: Sequence[Importer], wish: Wish) -> tuple[list[Found], bool]:
+    found: list[Found] = []
+    is_whole = True
+    for path in paths:
+        looked = look_into(path, wish.zone, wish.mapping, importers)
+        for name, refusal in looked.refused.items():
+            click.echo(f"{visible(name)} is left out: {visible(refusal.message)} {refusal.remedy}", err=True)
+            is_whole = False
+        if not looked.found and not looked.refused:
+            if path.suffix in OWN_RECORDS:
+                raise click.UsageError("Missing option '--declaration': records of your own need it, and --name.")
+            raise nothing_known(str(path), importers)
+        found += looked.found
+    return found, is_whole
+
+
+def _changed(home: Home, found: Found, wish: Wish) -> Iterator[str | None]:
+    """The fingerprint of what is to be read; nothing where it was read to its end before, which is said then."""
+    name = wish.name or found.account.name
+    with bytes_bar("Looking for what changed") as advance:
+        fingerprint = fingerprint_of(found, lambda done: advance(done, found.size))
+    before = fingerprint and home.owner.finished_import(found.declaration, name, fingerprint)
+    if before and not wish.again:
+        _say_unchanged(home, found, name, before, wish)
+    else:
+        yield fingerprint
+
+
+def _bring(home: Home, found: Found, fingerprint: str | None, wish: Wish) -> Tally | None:
+    """What became of it; None where it was stopped."""
+    name = wish.name or found.account.name
+    writer = home.owner.writer(found.declaration, name)
+    tally = imported(found.size, partial(import_account, found, writer, fingerprint=fingerprint))
+    if tally is not None:
+        print_receipt(writer.connection_id, name, tally, tally.rejected, tally.rejections, as_json=wish.as_json)
+    return tally
+
+
+def _say_unchanged(home: Home, found: Found, name: str, before: Finished, wish: Wish) -> None:
+    writer = home.owner.writer(found.declaration, name)
+    if wish.as_json:
+        counts = {"accepted": 0, "unchanged": before.records, "rejected": before.rejected}
+        print_json({"connection_id": writer.connection_id, **counts, "unchanged_since": before.at})
+        return
+    click.echo(
+        f"{visible(found.where)}: {quoted(name)} is unchanged since {moment(before.at)}, when "
+        f"{counted(before.records, 'record')} were read; --again reads it anyway."
+    )
+
+
+# What was found -----------------------------------------------------------------------------------------------------
+
+
+def _announce(found: Sequence[Found], wish: Wish) -> None:
+    for one in found:
+        end = monotonic() + SURVEY_SECONDS / len(found)
+        seen = survey(one, lambda end=end: monotonic() > end)
+        if wish.as_json and wish.dry_run:
+            print_json(_document(one, seen))
+        else:
+            _print_survey(one, seen, wish)
+
+
+def _print_survey(found: Found, seen: Survey, wish: Wish) -> None:
+    account, say = found.account, partial(click.echo, err=wish.as_json)
+    extent = f"{counted(len(account.files), 'file')}, {size_text(found.size)}"
+    say(f"{visible(found.where)}: {found.declaration.name} {quoted(wish.name or account.name)}, {extent}")
+    print_columns([_row(name, stream) for name, stream in seen.streams.items()], indent="  ", err=wish.as_json)
+    for line in _further(found, seen):
+        say(f"  {visible(line)}")
+
+
+def _row(name: str, seen: Seen) -> tuple[str, str, str]:
+    days = [iso_micros(at)[:DAY_CHARS] for at in (seen.earliest, seen.latest) if at is not None]
+    return name, counted(seen.records, "record"), " to ".join(days)
+
+
+def _further(found: Found, seen: Survey) -> Iterator[str]:
+    if not seen.streams and not seen.rejected:
+        yield "nothing in it is a record"
+    if seen.attachments:
+        yield counted(seen.attachments, "attachment")
+    if seen.rejected:
+        yield f"{counted(seen.rejected, 'part')} cannot be read as a record"
+    if seen.share < 1:
+        yield f"so far, in the first {seen.share:.0%}"
+    yield from found.account.notes
+    if found.account.lacks:
+        yield found.account.lacks
+
+
+def _document(found: Found, seen: Survey) -> dict[str, Any]:
+    def time(at: int | None) -> str | None:
+        return None if at is None else iso_micros(at)
+
+    return {
+        "connector_key": found.importer.key,
+        "name": found.account.name,
+        "file": found.where,
+        "size_bytes": found.size,
+        "read_share": round(seen.share, 3),
+        "attachments": seen.attachments,
+        "rejected": seen.rejected,
+        "notes": found.account.notes,
+        "streams": [
+            {"name": name, "records": stream.records, "earliest": time(stream.earliest), "latest": time(stream.latest)}
+            for name, stream in seen.streams.items()
+        ],
+    }
+
+
+# What could be imported ---------------------------------------------------------------------------------------------
+
+
+def print_kinds(*, as_json: bool) -> None:
+    kinds = registry.IMPORTERS
+    if as_json:
+        print_json([{"key": kind.key, "takes": kind.takes, "obtain": kind.obtain} for kind in kinds])
+        return
+    for kind in kinds:
+        click.echo(f"{kind.key}: {kind.takes}")
+        click.echo(f"  {kind.obtain}")
+    click.echo("Records of your own: NDJSON with --declaration and --name. A folder that `pdpp export` made.")
+
+
+def print_usual(zone: tzinfo) -> int:
+    """What lies where programs keep such files, and the line that imports it."""
+    lines = [
+        line for kind in registry.IMPORTERS for folder in kind.usual_folders for line in _usual(kind, folder, zone)
+    ]
+    if not lines:
+        raise click.UsageError(
+            "Missing argument 'PATH...': the usual folders hold nothing. `pdpp import --list` helps."
+        )
+    for line in lines:
+        click.echo(line)
+    return 0
+
+
+def _usual(kind: Importer, folder: str, zone: tzinfo) -> Iterator[str]:
+    path = Path(folder).expanduser()
+    if not path.exists():
+        return
+    try:
+        found = look_into(path, zone, None, (kind,)).found
+    except InvalidRequest as refusal:
+        yield f"{visible(str(path))} cannot be read: {visible(refusal.message)}"
+        return
+    for one in found:
+        files = f"{counted(len(one.account.files), 'file')}, {size_text(one.size)}"
+        yield f"{one.declaration.name} {quoted(one.account.name)}: {files}"
+    if found:
+        yield f"  {shell_line(named_home(), 'import', str(path))}"

@@ -1,0 +1,86 @@
+"""The configuration files of MCP clients on this machine: where they are, and changing one without harm."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import click
+
+BACKUP = ".before-pdpp"
+
+
+def file_of(client: str, environ: Mapping[str, str] = os.environ) -> Path | None:
+    """The file of that client for this user, or for this folder where it keeps them by project."""
+    match client:
+        case "claude-code":
+            return Path.cwd() / ".mcp.json"
+        case "claude-desktop":
+            return _applications(environ) / "Claude" / "claude_desktop_config.json"
+        case "codex":
+            return Path(environ.get("CODEX_HOME") or Path.home() / ".codex") / "config.toml"
+        case "cursor":
+            return Path.home() / ".cursor" / "mcp.json"
+        case "vscode":
+            return Path.cwd() / ".vscode" / "mcp.json"
+        case _:
+            return None
+
+
+def files_of(client: str, environ: Mapping[str, str] = os.environ) -> list[Path]:
+    """Every file in which that client may list servers for this user and this folder; most are not there."""
+    others = {
+        "claude-code": Path.home() / ".claude.json",
+        "cursor": Path.cwd() / ".cursor" / "mcp.json",
+        "vscode": _applications(environ) / "Code" / "User" / "mcp.json",
+    }
+    found = (file_of(client, environ), others.get(client))
+    return list(dict.fromkeys(path for path in found if path is not None))
+
+
+def _applications(environ: Mapping[str, str]) -> Path:
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support"
+    if sys.platform == "win32":
+        return Path(environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+    return Path(environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+
+
+def change(path: Path, edit: Callable[[str], str]) -> bool:
+    """Whether it changed. What it was is kept beside it; it is replaced in one step, or not at all.
+
+    Raises:
+        click.ClickException: it cannot be read, understood or written, and is as it was.
+    """
+    target = path.resolve()  # a link stays one
+    try:
+        before = target.read_bytes().decode() if target.exists() else ""
+        after = edit(before)
+        if after == before:
+            return False
+        _replace(target, after)
+    except UnicodeDecodeError:
+        raise click.ClickException(f"{path} is not text. It is left as it was.") from None
+    except ValueError as error:
+        raise click.ClickException(f"{path} is left as it was: {error}. Mend it, or add the entry by hand.") from None
+    except OSError as error:
+        raise click.ClickException(f"{path} is left as it was: {error.strerror}.") from None
+    return True
+
+
+def _replace(target: Path, text: str) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = target.with_name(f".{target.name}.pdpp-{os.urandom(4).hex()}")
+    try:
+        if target.exists():
+            shutil.copy2(target, target.with_name(target.name + BACKUP))
+            shutil.copy2(target, draft)  # for its permissions
+        with draft.open("w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(target)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise

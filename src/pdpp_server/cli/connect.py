@@ -1,0 +1,380 @@
+"""`pdpp connect`: the one path from a client, or another server, to what its owner agrees to."""
+
+import os
+import re
+import sys
+import webbrowser
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import click
+
+from pdpp_server.app import create_app
+from pdpp_server.cli.client_files import change, file_of
+from pdpp_server.cli.home import Home, named_home, now, open_home, own_address, read_settings, shell_line
+from pdpp_server.cli.provider import open_provider
+from pdpp_server.cli.serve import listen_somewhere, serving
+from pdpp_server.cli.terminal import json_option, print_json
+from pdpp_server.errors import NotFound, PdppError
+from pdpp_server.model.times import iso
+from pdpp_server.port import credentials
+from pdpp_server.port.address import is_loopback, server_address
+from pdpp_server.port.connect import Server, by_browser, by_device, discover, register
+from pdpp_server.port.credentials import Credential, CredentialError, is_client_name, read_document, refuse_kind
+from pdpp_server.port.renewal import keep
+from pdpp_server.settings import Settings
+from pdpp_server.store.peek import token_kind
+from pdpp_server.wire.client_files import Command, edited, http_entry, shown, stdio_entry, stdio_lines
+from pdpp_server.wire.clients import Way, ways
+from pdpp_server.wire.connect import Given
+from pdpp_server.wire.credentials import Saved, decode_saved, granted_id
+from pdpp_server.wire.discovery import MCP
+
+CLIENTS = {
+    "claude-code": "Claude Code",
+    "claude-desktop": "Claude Desktop",
+    "codex": "Codex",
+    "cursor": "Cursor",
+    "vscode": "VS Code",
+    "chatgpt": "ChatGPT",
+}
+STDIO_ONLY, HOSTED = "claude-desktop", "chatgpt"
+OURSELVES = "PDPP command"  # what other servers' owners see
+WAIT_SECONDS = 600
+OUTSIDE = "Name its https address in PDPP_PUBLIC_URL; docs/outside.md shows ways to have one."
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What was asked for beside the client."""
+
+    name: str
+    client: str | None
+    client_id: str | None
+    stdio: bool
+    write: bool
+    device: bool
+    browser: bool
+    wait: float
+    as_json: bool
+
+
+def _server_name(_: click.Context, __: click.Parameter, value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", value):
+        raise click.BadParameter("a name has 1 to 64 letters, digits, dashes or underscores.")
+    return value
+
+
+def _client_name(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not is_client_name(value):
+        raise click.BadParameter(credentials.NAME_RULE)
+    return value
+
+
+@click.command()
+@click.argument("target", metavar="CLIENT|URL")
+@click.option("--write", is_flag=True, help="Put the entry into the client's own configuration file.")
+@click.option("--remove", is_flag=True, help="Take the entry out again, and end what was agreed for --stdio.")
+@click.option("--stdio", is_flag=True, help="Connect by a command instead of an address: no server has to run.")
+@click.option(
+    "--name", default="my-data", show_default=True, callback=_server_name, help="What the client calls your data."
+)
+@click.option("--client", metavar="NAME", callback=_client_name, help="What the saved credential is called.")
+@click.option("--client-id", metavar="ID", help="Ask as that client of the server instead of registering one.")
+@click.option("--device", is_flag=True, help="Say yes in a browser on another machine.")
+@click.option("--no-browser", is_flag=True, help="Print the address to open, and open nothing.")
+@click.option(
+    "--wait",
+    default=WAIT_SECONDS,
+    show_default=True,
+    type=click.FloatRange(0.1, 3600),
+    metavar="SECONDS",
+    help="How long to wait for your yes or no.",
+)
+@json_option
+def connect(target: str, remove: bool, no_browser: bool, **wished: Any) -> None:
+    """Connect a client to your data, or this machine to another server.
+
+    CLIENT is claude-code, claude-desktop, codex, cursor, vscode or chatgpt. Each takes one address and signs in by
+    itself: it sends you to a page of your own server, where you choose what it may read. Claude Desktop, and the others
+    with --stdio, start a command instead: then the page opens now, and no server has to run afterwards. No token is
+    ever copied and pasted.
+
+    \b
+    Example:
+      pdpp connect claude-code             the address, and the line that adds it
+      pdpp connect claude-desktop --write  your consent, then the entry in its configuration file
+      pdpp connect codex --stdio --write   the same, for a client that could use the address
+      pdpp connect cursor --remove         as if it had never been connected
+
+    With a URL this machine becomes a client of that PDPP server: its owner is asked there, and the credential is kept
+    in this home and renewed by itself.
+
+    \b
+    Example:
+      pdpp connect https://data.example.org
+      pdpp search lease --provider-url https://data.example.org
+    """
+    wishes = Wishes(**wished, browser=not no_browser)
+    settings = read_settings()
+    if target in CLIENTS:
+        (_remove if remove else _connect_client)(settings, target, wishes)
+        return
+    if "://" not in target:
+        raise click.UsageError(f"{target!r} is no client that is known here ({', '.join(CLIENTS)}), and no address.")
+    address = _typed(settings, target)
+    (_forget if remove else _connect_server)(settings, address, wishes)
+
+
+# A client of this home --------------------------------------------------------------------------------------------
+
+
+def _connect_client(settings: Settings, client: str, wishes: Wishes) -> None:
+    if wishes.client_id or (wishes.device and not _by_command(client, wishes)):
+        raise click.UsageError(f"{CLIENTS[client]} signs in by itself: --client-id and --device are not for it.")
+    if client == HOSTED and (wishes.stdio or wishes.write):
+        raise click.UsageError("ChatGPT runs elsewhere and has no file here: it takes the address only.")
+    if _by_command(client, wishes):
+        _connect_by_command(settings, client, wishes)
+    else:
+        _connect_by_address(settings, client, wishes)
+
+
+def _by_command(client: str, wishes: Wishes) -> bool:
+    return wishes.stdio or client == STDIO_ONLY
+
+
+def _connect_by_address(settings: Settings, client: str, wishes: Wishes) -> None:
+    address = f"{own_address(settings)}{MCP}"
+    parts = urlsplit(address)
+    if client == HOSTED and (parts.scheme != "https" or is_loopback(parts.hostname or "")):
+        raise click.ClickException(f"ChatGPT cannot reach {address}: it asks from its own machines. {OUTSIDE}")
+    (way,) = (way for way in ways(wishes.name, address) if way.client == CLIENTS[client])
+    is_running = _is_running(address)
+    entry = None if client == HOSTED else http_entry(client, address)
+    report = {"client": client, "transport": "http", "address": address, "server_running": is_running}
+    if not wishes.as_json:
+        click.echo(f"{way.client} takes this address, and sends you to your own page to say yes:\n  {address}")
+        _print_way(way)
+        if not is_running:
+            click.echo(f"No server answers there now. Keep one running: {shell_line(named_home(), 'serve')}")
+    _finish(client, wishes, entry, {**report, "lines": list(way.lines), "link": way.link, "place": way.place})
+    if not wishes.as_json and client != HOSTED:
+        click.echo(f"Without a server: {shell_line(named_home(), 'connect', client, '--stdio')}")
+
+
+def _print_way(way: Way) -> None:
+    for line in way.lines:
+        click.echo(f"  {line}")
+    if way.link:
+        click.echo(f"This link opens it:\n  {way.link}")
+    if way.place:
+        click.echo(f"In {way.client}: {way.place}; then paste the address.")
+
+
+def _is_running(address: str) -> bool:
+    """Whether a server calls itself by that address."""
+    try:
+        return bool(discover(address))
+    except PdppError:
+        return False
+
+
+def _connect_by_command(settings: Settings, client: str, wishes: Wishes) -> None:
+    saved_as = wishes.client or client
+    with open_home(settings) as home:
+        grant_id = _live_grant(home, saved_as) or _consented(home, client, saved_as, wishes)
+    command = Command(*_this_program(), variables=_variables())
+    command = command._replace(words=(*command.words, "mcp", "--client", saved_as))
+    lines = stdio_lines(client, wishes.name, command)
+    if not wishes.as_json:
+        click.echo(f"{CLIENTS[client]} may read by {grant_id}; see or end it with `pdpp grants list`.")
+        for line in lines:
+            click.echo(f"This line adds it:\n  {line}")
+    report = {"client": client, "transport": "stdio", "saved_as": saved_as, "grant_id": grant_id, "lines": list(lines)}
+    _finish(client, wishes, stdio_entry(client, command), report)
+
+
+def _this_program() -> tuple[str, tuple[str, ...]]:
+    """The whole path: a client that is started from a menu does not look where a shell looks."""
+    here = Path(sys.argv[0]).absolute()
+    beside = Path(sys.executable).with_name(f"pdpp{here.suffix if here.suffix == '.exe' else ''}")
+    for path in (here, beside):
+        if path.stem == "pdpp" and path.exists():
+            return str(path), ()
+    return sys.executable, ("-m", "pdpp_server.cli.main")
+
+
+def _variables() -> dict[str, str]:
+    home = named_home()
+    return {"PDPP_HOME": str(home)} if home else {}
+
+
+def _live_grant(home: Home, saved_as: str) -> str | None:
+    """The grant by which that client can read already."""
+    folder = str(home.settings.home)
+    try:
+        credentials.find_credential(folder, {}, saved_as, now=iso(now()))
+        grant_id = granted_id(read_document(folder, saved_as))
+        rows = home.owner.grant(grant_id) if grant_id else []
+    except (CredentialError, NotFound):
+        return None
+    return grant_id if any(row.state.word(iso(now())) == "active" for row in rows) else None
+
+
+def _consented(home: Home, client: str, saved_as: str, wishes: Wishes) -> str:
+    """The owner says yes on a page that is served for this moment only; the grant's id."""
+    if not home.owner.sources():
+        raise click.ClickException("Nothing is here yet that could be read. Bring something in: pdpp import PATH")
+    settings = home.settings
+    saved = _free_place(settings, saved_as, None)
+    with listen_somewhere() as listening:
+        here = replace(settings, public_url=None, host="127.0.0.1", port=listening.getsockname()[1])
+        app = create_app(here, home.services)
+        with serving(app, listening) as origin:
+            if code := app.state.sign_in.setup_code:
+                click.echo(f"You have no password yet. The page asks for this setup code: {code}", err=True)
+            server = discover(f"{origin}{MCP}")
+            client_id, given = _given(server, CLIENTS[client], saved, wishes)
+    refuse_kind(token_kind(str(settings.home), given.access_token))
+    address = own_address(settings)
+    kept = Saved(address, address, client_id, CLIENTS[client], resource=f"{address}{MCP}")
+    keep(str(settings.home), saved_as, kept, given, now())
+    return given.grant_id or ""
+
+
+def _finish(client: str, wishes: Wishes, entry: dict[str, Any] | None, report: dict[str, Any]) -> None:
+    """The entry in the client's file: written, or shown and offered."""
+    path = file_of(client)
+    if path is None or entry is None:
+        if wishes.as_json:
+            print_json(report)
+        return
+    is_asked = not (wishes.write or wishes.as_json) and sys.stdin.isatty() and sys.stdout.isatty()
+    if not wishes.as_json:
+        click.echo(f"In {path}:\n{shown(client, wishes.name, entry)}")
+    writes = wishes.write or (is_asked and click.confirm(f"Write it into {path}?"))
+    changed = writes and change(path, lambda text: edited(client, text, wishes.name, entry))
+    if wishes.as_json:
+        print_json({**report, "file": str(path), "entry": entry, "written": writes, "changed": changed})
+    elif writes:
+        click.echo("Written. Start the client anew to see it." if changed else "It is there already.")
+
+
+def _remove(settings: Settings, client: str, wishes: Wishes) -> None:
+    """Both may be gone already: then there is nothing to do."""
+    path = file_of(client)
+    changed = path is not None and change(path, lambda text: edited(client, text, wishes.name, None))
+    revoked = _revoked(settings, wishes.client or client)
+    if wishes.as_json:
+        file = str(path) if path else None
+        print_json({"client": client, "file": file, "changed": changed, "revoked": revoked})
+        return
+    if changed:
+        click.echo(f"Removed {wishes.name} from {path}.")
+    if revoked:
+        click.echo(f"Ended {revoked}: the credential is gone.")
+    if not (changed or revoked):
+        click.echo("There was nothing to remove.")
+    click.echo("What a client signed in for by itself is ended with `pdpp grants revoke`, or on the page /clients.")
+
+
+def _revoked(settings: Settings, saved_as: str) -> str | None:
+    folder = str(settings.home)
+    with suppress(CredentialError):
+        document = read_document(folder, saved_as)
+        grant_id = granted_id(document)
+        saved = decode_saved(document)
+        if grant_id and saved and saved.token_endpoint is None:
+            with open_home(settings) as home, suppress(NotFound):
+                home.owner.revoke(grant_id)
+        credentials.remove(folder, saved_as)
+        return grant_id
+    return None
+
+
+# Another server ---------------------------------------------------------------------------------------------------
+
+
+def _typed(settings: Settings, url: str) -> str:
+    try:
+        address = server_address(url, plain_http=settings.provider_plain_http)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    if address.endswith(MCP):
+        raise click.UsageError(f"That is the address for agents. Give the server's own: {address.removesuffix(MCP)}")
+    return address
+
+
+def _connect_server(settings: Settings, address: str, wishes: Wishes) -> None:
+    if wishes.stdio or wishes.write:
+        raise click.UsageError("--stdio and --write go with a client's name, not with an address.")
+    saved_as = wishes.client or _name_of(address)
+    saved = _free_place(settings, saved_as, address)
+    server = discover(address)
+    client_id, given = _given(server, OURSELVES, saved, wishes)
+    open_provider(settings, address, Credential(given.access_token)).close()  # an owner's token is refused there
+    found = server.found
+    kept = Saved(address, found.issuer, client_id, OURSELVES, resource=server.resource, token_endpoint=found.token)
+    path = keep(str(settings.home), saved_as, kept, given, now())
+    words = ("mcp", "--client", saved_as, "--provider-url", address)
+    if wishes.as_json:
+        print_json({"provider_url": address, "saved_as": saved_as, "file": path, "grant_id": given.grant_id})
+        return
+    click.echo(f"Connected to {address}; the credential is kept in {path}.")
+    click.echo(f"Read it yourself:\n  {shell_line(named_home(), 'schema', '--provider-url', address)}")
+    click.echo(f"This line goes into an agent's configuration:\n  {shell_line(named_home(), *words)}")
+
+
+def _forget(settings: Settings, address: str, wishes: Wishes) -> None:
+    saved_as = wishes.client or _name_of(address)
+    removed = credentials.remove(str(settings.home), saved_as)
+    if wishes.as_json:
+        print_json({"provider_url": address, "saved_as": saved_as, "changed": removed})
+    else:
+        click.echo("Forgotten here; its owner can end it there." if removed else "There was nothing to remove.")
+
+
+def _name_of(address: str) -> str:
+    """One file for each server: its host, port and path."""
+    return re.sub(r"[^A-Za-z0-9.-]", "_", address.partition("://")[2])[:64].lstrip(".")
+
+
+def _free_place(settings: Settings, saved_as: str, address: str | None) -> Saved | None:
+    """What is saved under that name already, of that server or of this home; never another's, which would be lost."""
+    try:
+        saved = decode_saved(read_document(str(settings.home), saved_as))
+    except CredentialError:
+        return None
+    if saved and (saved.provider_url if saved.token_endpoint else None) != address:
+        raise click.UsageError(
+            f"The name {saved_as} is taken by the credential for {saved.provider_url}; choose another with --client."
+        )
+    return saved
+
+
+# Consent ----------------------------------------------------------------------------------------------------------
+
+
+def _given(server: Server, name: str, saved: Saved | None, wishes: Wishes) -> tuple[str, Given]:
+    client_id = wishes.client_id or register(server, name, saved.client_id if saved else None)
+    ask: Callable[..., Given] = by_device if wishes.device else by_browser
+
+    def tell(address: str, code: str | None) -> None:
+        shown_code = f" and compare the code {code}" if code else ""
+        click.echo(f"Open this address in your browser{shown_code}, then say what may be read:\n  {address}", err=True)
+        if wishes.browser and not wishes.device and _has_screen():
+            webbrowser.open(address)
+        elif not wishes.device and not _has_screen():
+            click.echo("The browser has to run on this machine; for another one, use --device.", err=True)
+
+    return client_id, ask(server, client_id, tell, wishes.wait)
+
+
+def _has_screen() -> bool:
+    """A browser in the terminal would take it from us."""
+    return sys.platform in {"darwin", "win32"} or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

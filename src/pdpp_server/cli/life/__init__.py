@@ -1,0 +1,1 @@
+"""A fictional life of three years, written as the exports that its services would give."""

@@ -1,0 +1,202 @@
+"""The ordinary days between the stories: what arrives, is said, eaten, paid and written down on each of them."""
+
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, time, timedelta
+from random import Random
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from pdpp_server.cli.life.entries import Entry, Event, Mail, Message, Note, Payment, Person, Post, Talk
+from pdpp_server.cli.life.grammar import Grammar, table
+
+FIRST, LAST = date(2023, 5, 1), date(2026, 4, 30)
+AWAY = (date(2025, 3, 22), date(2025, 3, 30))  # one of the stories
+LEFT_WORK, LEFT_FLAT = date(2026, 3, 27), date(2026, 3, 31)
+HOME = ZoneInfo("Europe/Amsterdam")
+ME = "Nora Lindqvist"
+REMINDER = "Good morning! What is on this week?"
+RENTS = {2023: 132_500, 2024: 136_100, 2025: 139_400}  # from each October on
+SERVICE_COSTS = 4_500
+
+
+class Days:
+    """Every chance is drawn from one seeded source, day by day, so that two runs are the same."""
+
+    def __init__(self, rng: Random) -> None:
+        self._rng = rng
+        self._people, self._words = table("people"), table("words")
+        self._grammar = Grammar(self._words["words"], rng)
+        self._written = 0
+
+    def entries(self) -> Iterator[Entry]:
+        yield from self._dates()
+        day = FIRST
+        while day <= LAST:
+            yield from self._mails("private", day, singles=(0, 1, 1, 2), threads=0.32)
+            if day.weekday() < 5 and day <= LEFT_WORK:
+                yield from self._mails("work", day, singles=(1, 2, 2, 3), threads=0.6)
+            if day.weekday() in (0, 2, 3) and day <= LEFT_WORK:
+                yield from self._posts("work", day, self._rng.randint(4, 12))
+            if day.weekday() in (0, 5):
+                yield from self._posts("rowing", day, self._rng.randint(2, 8))
+            yield from self._messages(day)
+            yield from self._payments(day)
+            yield from self._notes(day)
+            if self._rng.random() < 0.11:
+                yield self._talk(day)
+            day += timedelta(days=1)
+
+    # Mail -----------------------------------------------------------------------------------------------------------
+
+    def _person(self, account: str, name: str) -> Person:
+        return Person(name, self._people[account][name])
+
+    def _mails(self, account: str, day: date, singles: Sequence[int], threads: float) -> Iterator[Mail]:
+        kinds, me = self._words["mail"][account], self._person(account, ME)
+        for _ in range(self._rng.choice(singles)):
+            kind, told = self._often(kinds["single"]), dict[str, str]()
+            subject, text = self._grammar.text(kind["subject"], told), self._grammar.text(kind["text"], told)
+            sender = self._person(account, kind["from"])
+            yield Mail(account, self._at(day, 6, 20), sender, me, subject, text, self._key(), label=kind["label"])
+        if self._rng.random() < threads:
+            yield from self._thread(account, day, self._rng.choice(kinds["thread"]))
+
+    def _often(self, kinds: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """By how often each comes, which is 10 where the table does not say."""
+        return self._rng.choices(kinds, [kind.get("often", 10) for kind in kinds])[0]
+
+    def _thread(self, account: str, day: date, kind: dict[str, Any]) -> Iterator[Mail]:
+        """To and fro over a few hours; every answer quotes what it answers."""
+        pair = [self._person(account, ME), self._person(account, self._rng.choice(kind["with"]))]
+        self._rng.shuffle(pair)
+        subject, at = self._grammar.one_of(kind["subject"], {}), self._at(day, 7, 12)
+        before: Mail | None = None
+        turns = self._rng.randint(2, 4)
+        greetings = [self._rng.choice(kind["open"]), *self._rng.sample(kind["answer"], turns - 1)]
+        for turn, greeting in enumerate(greetings):
+            sender, to = pair[turn % 2], pair[1 - turn % 2]
+            said = [self._grammar.text(greeting, {"to": to.first})]
+            said += self._grammar.some_of(kind["middle"], self._rng.randint(1, 3))
+            said.append(
+                f"{self._grammar.one_of(['{close}'])}\n{sender.first}" if account == "private" else sender.first
+            )
+            text = "\n\n".join(said)
+            if before:
+                quoted = "\n".join(f"> {line}" for line in before.text.partition("\n\nOn ")[0].splitlines())
+                text += f"\n\nOn {before.at:%Y-%m-%d} at {before.at:%H:%M} {before.sender.name} wrote:\n{quoted}"
+            title = f"Re: {subject}" if before else subject
+            label = "Sent" if sender.name == ME else "Inbox"
+            before = Mail(account, at, sender, to, title, text, self._key(), before.key if before else "", label)
+            yield before
+            at += timedelta(minutes=self._rng.randint(9, 300))
+
+    def _key(self) -> str:
+        self._written += 1
+        return f"{self._written:06}.{self._rng.getrandbits(32):08x}"
+
+    # Chats ----------------------------------------------------------------------------------------------------------
+
+    def _posts(self, workspace: str, day: date, count: int) -> Iterator[Post]:
+        """One channel is awake on a day; on Mondays a bot speaks in both workspaces at the same instant."""
+        channels, people = self._words["slack"][workspace], self._people["slack"][workspace]
+        if day.weekday() == 0:
+            yield Post(workspace, "general", datetime.combine(day, time(9), HOME), "Reminder", REMINDER)
+        channel, at = self._rng.choice(sorted(channels)), self._at(day, 8, 16)
+        for text in self._grammar.some_of(channels[channel], count):
+            yield Post(workspace, channel, at, self._rng.choice(people), text)
+            at += timedelta(seconds=self._rng.randint(20, 1500))
+
+    def _messages(self, day: date) -> Iterator[Message]:
+        for chat, share in (("Sam", 0.6), ("Yael Bar-Lev", 0.22), ("Lindqvist hemma", 0.22), ("Sunday soup", 0.2)):
+            if self._rng.random() < share:
+                people, at = [ME, *self._people["telegram"][chat]], self._at(day, 7, 22)
+                for text in self._grammar.some_of(self._words["telegram"][chat], self._rng.randint(1, 4)):
+                    yield Message(chat, at, self._rng.choice(people), text)
+                    at += timedelta(seconds=self._rng.randint(8, 900))
+
+    # Money ----------------------------------------------------------------------------------------------------------
+
+    def _payments(self, day: date) -> Iterator[Payment]:
+        yield from self._regular(day)
+        shops, small = self._words["bank"]["shops"], self._words["bank"]["small"]
+        if day.weekday() in (1, 4, 5):
+            yield Payment(day, -self._rng.randint(900, 7800), self._rng.choice(shops), "Groceries")
+        for _ in range(self._rng.choice((0, 0, 1, 1, 2, 3))):
+            (payee,) = self._rng.choices(small, range(len(small), 0, -1))  # the first ones most often
+            yield Payment(day, -self._rng.randint(280, 3900), payee, "Card")
+
+    def _regular(self, day: date) -> Iterator[Payment]:
+        match day.day:
+            case 1 if date(2023, 10, 1) <= day < LEFT_FLAT:
+                rent = RENTS[day.year if day.month >= 10 else day.year - 1] + SERVICE_COSTS
+                yield Payment(day, -rent, "De Wit Verhuur", f"Rent Maaskade 118 {day:%Y-%m}")
+            case 3:
+                yield Payment(day, -self._rng.randint(7800, 14_500), "Maas Energie", "Electricity and heat")
+                yield Payment(day, -1950, "Lijn Telecom", "Telephone")
+            case 12 if day.month in (1, 4, 7, 10):
+                yield Payment(day, -9600, "Maas Rowing", "Club fee for the quarter")
+            case 25:
+                is_north = day > LEFT_WORK
+                employer = "Northlight Instruments" if is_north else "Tidewater Charts BV"
+                yield Payment(day, 341_200 if is_north else 312_650, employer, f"Salary {day:%Y-%m}")
+            case _:
+                pass
+
+    # Calendar -------------------------------------------------------------------------------------------------------
+
+    def _dates(self) -> Iterator[Event]:
+        """What repeats, then single appointments."""
+        until = f"UNTIL={LEFT_WORK:%Y%m%d}T220000Z"
+        yield self._event(
+            "Planning at Tidewater", date(2023, 5, 8), 10, 45, f"FREQ=WEEKLY;BYDAY=MO;{until}", "Plot room"
+        )
+        yield self._event(
+            "Rowing", date(2023, 5, 2), 19, 90, f"FREQ=WEEKLY;BYDAY=TU,TH;{until}", "Boathouse, Nassauhaven"
+        )
+        yield self._event("Sunday soup", date(2023, 5, 7), 18, 150, "FREQ=WEEKLY;INTERVAL=2;BYDAY=SU", "Whoever cooks")
+        for name, day in (("Mamma", date(2023, 11, 8)), ("Sam", date(2024, 1, 29)), ("Yael", date(2024, 5, 17))):
+            yield Event(f"Birthday: {name}", day, day + timedelta(days=1), rule="FREQ=YEARLY")
+        day = FIRST
+        while (day := day + timedelta(days=self._rng.randint(2, 9))) < LAST:
+            if AWAY[0] <= day <= AWAY[1]:
+                continue
+            title = self._grammar.one_of(self._words["calendar"]["title"])
+            place = self._grammar.one_of(("{cafe}", "{place}", "{street}"))
+            yield self._event(title, day, self._rng.randint(8, 20), self._rng.choice((30, 60, 90, 120)), "", place)
+
+    def _event(self, title: str, day: date, hour: int, minutes: int, rule: str, place: str) -> Event:
+        start = datetime.combine(day, time(hour))
+        return Event(title, start, start + timedelta(minutes=minutes), place=place, rule=rule)
+
+    # Notes and talks ------------------------------------------------------------------------------------------------
+
+    def _notes(self, day: date) -> Iterator[Note]:
+        at, draw = self._at(day, 20, 23), self._rng.random()
+        if draw < 0.24:
+            lines = "\n".join(f"- {line}" for line in self._some_lines("line", 3, 7))
+            week = f"Weeks/{day:%G}-W{day:%V}"
+            yield Note(f"Days/{day}.md", at, f"# {day:%d.%m.%Y}\n\n{lines}\n\nWeek: [[{week}]]", ("diary",))
+        elif draw < 0.29:
+            dish = self._grammar.text("{dish}")
+            steps = "\n".join(f"{n}. {step}" for n, step in enumerate(self._some_lines("step", 4, 6), 1))
+            yield Note(f"Recipes/{dish} {day}.md", at, f"# {dish.capitalize()}\n\n{steps}", ("recipe",))
+        elif draw < 0.33:
+            book = self._grammar.text("{book}")
+            thoughts = "\n\n".join(self._some_lines("thought", 2, 4))
+            yield Note(f"Books/{book} {day}.md", at, f"# {book[:1].upper()}{book[1:]}\n\n{thoughts}", ("book",))
+
+    def _some_lines(self, kind: str, fewest: int, most: int) -> list[str]:
+        return self._grammar.some_of(self._words["note"][kind], self._rng.randint(fewest, most))
+
+    def _talk(self, day: date) -> Talk:
+        kind, told = self._rng.choice(self._words["talk"]), dict[str, str]()
+        title = self._grammar.text(kind["title"], told)
+        turns = [
+            self._grammar.text(said, told) for pair in zip(kind["ask"], kind["answer"], strict=True) for said in pair
+        ]
+        return Talk(title, self._at(day, 8, 23), tuple(turns))
+
+    def _at(self, day: date, first: int, last: int) -> datetime:
+        """Some time of that day, between two hours at home."""
+        clock = time(self._rng.randint(first, last - 1), self._rng.randrange(60), self._rng.randrange(60))
+        return datetime.combine(day, clock, HOME)

@@ -1,0 +1,105 @@
+"""An import under way and what became of it: the bar, Ctrl-C between batches, the counts, the rejected lines."""
+
+import signal
+import sys
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Protocol, TypeVar
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from pdpp_server.cli.home import named_home, shell_line
+from pdpp_server.cli.terminal import counted, print_columns, print_json
+from pdpp_server.model.ingest import Rejection
+
+REJECTIONS_SHOWN = 20
+
+
+class Counts(Protocol):
+    """What was stored so far."""
+
+    @property
+    def accepted(self) -> int: ...
+    @property
+    def unchanged(self) -> int: ...
+
+
+Heard = Callable[[int, Counts], None]
+R = TypeVar("R", bound=Counts)
+
+
+def imported(size: int, run: Callable[[Heard], R]) -> R | None:
+    """What became of it; None where it was stopped, which is said then."""
+    try:
+        with _progress(size) as advance, _stopped_between_batches(advance) as heard:
+            return run(heard)
+    except _Stopped as stopped:
+        stored = counted(stopped.records, "record")
+        click.echo(f"Stopped. {stored} of the file are kept; run the same command again to go on.", err=True)
+        return None
+
+
+@contextmanager
+def _progress(size: int) -> Generator[Heard, None, None]:
+    """A bar on a terminal; elsewhere nothing."""
+    rate = TextColumn("{task.fields[records]} records, {task.fields[rate]} a second")
+    parts = (BarColumn(), TaskProgressColumn(), rate, TimeRemainingColumn())
+    with Progress(*parts, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("", total=size, records=0, rate=0)
+
+        def advance(done: int, counts: Counts) -> None:
+            records = counts.accepted + counts.unchanged
+            seconds = bar.tasks[0].elapsed or 0
+            bar.update(task, completed=done, records=records, rate=int(records / seconds) if seconds else 0)
+
+        yield advance
+
+
+class _Stopped(Exception):
+    def __init__(self, records: int) -> None:
+        super().__init__(records)
+        self.records = records
+
+
+@contextmanager
+def _stopped_between_batches(advance: Heard) -> Generator[Heard, None, None]:
+    """Ctrl-C lets the batch in hand be stored, so that what is said to be kept is what is kept; twice stops at once."""
+    asked = False
+
+    def ask(signal_number: int, frame: FrameType | None) -> None:
+        nonlocal asked
+        if asked:
+            signal.default_int_handler(signal_number, frame)
+        asked = True
+
+    def heard(done: int, counts: Counts) -> None:
+        advance(done, counts)
+        if asked:
+            raise _Stopped(counts.accepted + counts.unchanged)
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield heard
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def print_receipt(
+    connection_id: str, name: str, counts: Counts, rejected: int, rejections: Sequence[Rejection], *, as_json: bool
+) -> None:
+    """Of many rejections only some are given; `rejected` counts them all."""
+    if rejected:
+        click.echo(f"{counted(rejected, 'line')} rejected:", err=True)
+        print_columns(rejections[:REJECTIONS_SHOWN], indent="  ", err=True)
+        if rejected > REJECTIONS_SHOWN:
+            see = shell_line(named_home(), "sources", "--rejected", connection_id)
+            click.echo(f"  and {rejected - REJECTIONS_SHOWN} more; see them with: {see}", err=True)
+    if as_json:
+        told = {"accepted": counts.accepted, "unchanged": counts.unchanged, "rejected": rejected}
+        print_json({"connection_id": connection_id, **told})
+        return
+    words = f"{counts.accepted} accepted, {counts.unchanged} unchanged, {rejected} rejected"
+    click.echo(f'"{name}" is connection {connection_id}: {words}.')

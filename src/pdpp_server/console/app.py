@@ -1,0 +1,155 @@
+"""Every address of the pages, and what each request passes: the sign-in, the check of forms, the page of a refusal."""
+
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol, TypeVar
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pdpp_server.console import activity, clients, connect, consent, home, records, search, sign_in, sources
+from pdpp_server.console.desks import Desks, Handler
+from pdpp_server.console.page import Page, SeeOther, redirected, rendered, style_sheet
+from pdpp_server.console.visit import COOKIE, SECURE_COOKIE, Visit
+from pdpp_server.errors import InvalidRequest, PdppError, RateLimited
+from pdpp_server.evidence.refusals import message_text, remedy_text
+
+FORM_BYTES, FORM_FIELDS = 256 * 1024, 5000
+FORM_TYPE = "application/x-www-form-urlencoded"
+
+T = TypeVar("T")
+Run = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """`is_open` ones are answered without a sign-in."""
+
+    path: str
+    show: Handler
+    take: Handler | None = None  # a form
+    is_open: bool = False
+
+
+ADDRESSES = (
+    Address("/sign-in", sign_in.show, sign_in.take, is_open=True),
+    Address("/welcome", sign_in.show_welcome, sign_in.take_welcome, is_open=True),
+    Address("/sign-out", home.show, sign_in.sign_out),
+    Address("/consent", consent.show, consent.take),
+    Address("/device", consent.show_device, consent.take_device),
+    Address("/clients", clients.show_all),
+    Address("/clients/{grant_id}", clients.show, clients.end),
+    Address("/activity", activity.show),
+    Address("/records/{handle:path}", records.show),
+    Address("/search", search.show),
+    Address("/sources", sources.show_all),
+    Address("/sources/{connection_id}", sources.show),
+    Address("/connect", connect.show),
+)
+HOME = Address("/", home.show)  # for browsers; programs find the index of the API there
+
+
+class InThread(Protocol):
+    def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
+
+
+class Console:
+    """`take_in` gives a request's body; `in_thread` runs what reads and writes. It knows no more of the server."""
+
+    def __init__(
+        self,
+        desks: Desks,
+        *,
+        take_in: Callable[[Request], Awaitable[bytes]],
+        in_thread: InThread,
+    ) -> None:
+        self._desks, self._take_in, self._in_thread = desks, take_in, in_thread
+
+    def pages(self) -> list[tuple[str, Run]]:
+        """Each path, and what answers it."""
+        return [*((address.path, partial(self._answer, address)) for address in ADDRESSES), ("/pages.css", _style)]
+
+    @property
+    def home(self) -> Run:
+        return partial(self._answer, HOME)
+
+    async def _answer(self, address: Address, request: Request) -> Response:
+        posted = request.method == "POST" and address.take is not None
+        if not posted and request.method not in {"GET", "HEAD"}:
+            raise HTTPException(405, headers={"Allow": "GET, POST" if address.take else "GET"})
+        visit = self._visit(request, await self._form(request) if posted else ())
+        return await self._in_thread(partial(self._respond, address, request, visit))
+
+    def _respond(self, address: Address, request: Request, visit: Visit) -> Response:
+        signed_in = visit.has_cookie and self._desks.sign_in.is_signed_in(visit.cookie)
+        try:
+            answer = self._admitted(address, visit, signed_in=signed_in)
+        except PdppError as refusal:
+            refusal.request_id = visit.request_id
+            request.state.code = refusal.code
+            answer = refusal_page(refusal)
+        if isinstance(answer, SeeOther):
+            return redirected(answer, visit)
+        return rendered(answer, visit, signed_in=signed_in, decided_at=self._desks.decided_at)
+
+    def _admitted(self, address: Address, visit: Visit, *, signed_in: bool) -> Page | SeeOther:
+        if not (address.is_open or signed_in):
+            return self._way_in(visit)
+        if visit.method != "POST" or address.take is None:
+            return address.show(self._desks, visit)
+        visit.require_own_form()
+        return address.take(self._desks, visit)
+
+    def _way_in(self, visit: Visit) -> SeeOther:
+        """To the sign-in and back; a form whose session ended is opened anew."""
+        door = "/sign-in" if self._desks.sign_in.has_password else "/welcome"
+        query = f"?{'&'.join(f'{quote(k)}={quote(v)}' for k, v in visit.query.items())}" if visit.query else ""
+        return SeeOther(f"{door}?next={quote(visit.path + query, safe='')}")
+
+    def _visit(self, request: Request, form: tuple[tuple[str, str], ...]) -> Visit:
+        public = urlsplit(self._desks.public_url or "")
+        host = request.headers.get("host", "").lower()
+        is_secure = request.url.scheme == "https" or (public.scheme == "https" and public.netloc.lower() == host)
+        given = request.cookies.get(SECURE_COOKIE if is_secure else COOKIE)
+        return Visit(
+            method=request.method,
+            path=request.scope["path"],
+            named={name: unquote(value) for name, value in request.path_params.items()},
+            query=dict(parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)),
+            form=form,
+            cookie=given or secrets.token_urlsafe(32),
+            has_cookie=bool(given),
+            is_secure=is_secure,
+            address=request.client.host if request.client else "",
+            origin=self._desks.public_url or str(request.base_url).rstrip("/"),
+            hosts=frozenset({host, public.netloc.lower()} - {""}),
+            sent_from=request.headers.get("origin"),
+            site=request.headers.get("sec-fetch-site"),
+            request_id=request.state.request_id,
+        )
+
+    async def _form(self, request: Request) -> tuple[tuple[str, str], ...]:
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM_TYPE:
+            raise InvalidRequest(f"A form is sent as {FORM_TYPE}.", param="Content-Type")
+        body = await self._take_in(request)
+        try:
+            return tuple(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=FORM_FIELDS))
+        except ValueError:
+            raise InvalidRequest("The form cannot be read.") from None
+
+
+async def _style(request: Request) -> Response:
+    if request.method not in {"GET", "HEAD"}:
+        raise HTTPException(405, headers={"Allow": "GET"})
+    return style_sheet()
+
+
+def refusal_page(refusal: PdppError) -> Page:
+    """One page, and the same words as everywhere."""
+    values = {"message": message_text(refusal), "remedy": remedy_text(refusal), "code": refusal.code}
+    waits = {"Retry-After": str(refusal.retry_after_seconds)} if isinstance(refusal, RateLimited) else {}
+    return Page("refusal.html", values, refusal.status, headers=waits)

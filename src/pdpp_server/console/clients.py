@@ -1,0 +1,127 @@
+"""Who may read what, since when; and the end of it."""
+
+from collections.abc import Mapping
+from itertools import groupby
+from typing import NamedTuple
+
+from pdpp_server.console.activity import LIMIT, chart, entries
+from pdpp_server.console.desks import Desks
+from pdpp_server.console.page import Page, SeeOther
+from pdpp_server.console.visit import Visit
+from pdpp_server.evidence.activity import when_read
+from pdpp_server.evidence.grants import bounds_texts, granted_fields
+from pdpp_server.model.grants import Grant, StreamGrant
+from pdpp_server.model.times import iso
+from pdpp_server.port.owner import GrantRow
+
+
+class StreamShown(NamedTuple):
+    label: str
+    detail: str | None
+    fields: list[str]
+    declared: int
+    connections: list[str]
+    bounds: list[str]
+
+
+class GrantShown(NamedTuple):
+    grant_id: str
+    source: str
+    state: str
+    streams: list[StreamShown]
+
+
+class Card(NamedTuple):
+    """One client's standing: a grant, or a package of several."""
+
+    id: str
+    name: str
+    client_id: str
+    state: str
+    since: str
+    until: str | None
+    ended_at: str | None
+    last_read: str | None
+    purpose: str
+    is_once: bool
+    grants: list[GrantShown]
+
+    @property
+    def is_active(self) -> bool:
+        return self.state == "active"
+
+
+def show_all(desks: Desks, visit: Visit) -> Page:
+    found = cards(desks)
+    values = {"active": [card for card in found if card.is_active], "ended": [c for c in found if not c.is_active]}
+    return Page("clients.html", values)
+
+
+def show(desks: Desks, visit: Visit) -> Page:
+    grant_id = visit.named["grant_id"]
+    card = _card(desks, desks.owner.grant(grant_id), labels(desks))
+    found = desks.owner.activity_of(grant_id, limit=LIMIT)
+    values = {"card": card, "entries": entries(desks, found), "is_cut": len(found) == LIMIT, "limit": LIMIT}
+    # Days are counted for each grant, and a read under several counts for each: they cannot be added up.
+    return Page("client.html", {**values, "chart": chart(desks, grant_id) if len(card.grants) == 1 else None})
+
+
+def end(desks: Desks, visit: Visit) -> SeeOther:
+    """The very next read is refused."""
+    desks.owner.revoke(visit.named["grant_id"])
+    return SeeOther("/clients")
+
+
+def cards(desks: Desks) -> list[Card]:
+    """Newest first."""
+    named = labels(desks)
+    rows = sorted(desks.owner.grants(), key=_standing)
+    grouped = [list(group) for _, group in groupby(rows, key=_standing)]
+    return sorted((_card(desks, group, named) for group in grouped), key=lambda card: card.since, reverse=True)
+
+
+def labels(desks: Desks) -> dict[str, str]:
+    """Connection id to the owner's name for it."""
+    return {source.connection_id: source.name or source.connection_id for source in desks.owner.sources()}
+
+
+def _shown(grant: Grant, state: str, named: Mapping[str, str]) -> GrantShown:
+    return GrantShown(
+        grant.grant_id, grant.source.connector_key, state, [stream_shown(stream, named) for stream in grant.streams]
+    )
+
+
+def _standing(row: GrantRow) -> str:
+    return row.package_id or row.grant.grant_id
+
+
+def _card(desks: Desks, rows: list[GrantRow], named: Mapping[str, str]) -> Card:
+    """Of a package whose grants ended one by one, the last that is alive counts."""
+    now, first = iso(desks.now()), rows[0].grant
+    states = [row.state.word(now) for row in rows]
+    last = [read for row in rows for read in desks.owner.activity(grant_id=row.grant.grant_id, limit=1)]
+    return Card(
+        id=_standing(rows[0]) if len(rows) > 1 else first.grant_id,
+        name=first.client_name or first.client_id,
+        client_id=first.client_id,
+        state="active" if "active" in states else states[0],
+        since=first.issued_at,
+        until=first.expires_at,
+        ended_at=max((row.state.revoked_at for row in rows if row.state.revoked_at), default=None),
+        last_read=max((when_read(read) for read in last), default=None),
+        purpose=first.purpose_description or first.purpose_code.rsplit("/", 1)[-1].replace("_", " "),
+        is_once=first.access_mode == "single_use",
+        grants=[_shown(row.grant, state, named) for row, state in zip(rows, states, strict=True)],
+    )
+
+
+def stream_shown(stream: StreamGrant, named: Mapping[str, str]) -> StreamShown:
+    declared = stream.declared
+    return StreamShown(
+        declared.label or declared.name,
+        declared.detail or declared.description,
+        granted_fields(stream),
+        len(declared.fields),
+        [named.get(connection, connection) for connection in stream.connections],
+        bounds_texts(stream),
+    )

@@ -1,0 +1,104 @@
+"""The page on which the owner reads what a client asks, narrows it, and says yes or no."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from pdpp_server.console.choice import decision_of, first_ticks, ticks_of, ticks_of_form
+from pdpp_server.console.consent_page import Choosing, consent_page
+from pdpp_server.console.desks import Desks
+from pdpp_server.console.page import Page, SeeOther
+from pdpp_server.console.picks import picked, picks_of, picks_of_form
+from pdpp_server.console.visit import Visit
+from pdpp_server.errors import InvalidRequest, PdppError
+from pdpp_server.evidence.refusals import message_text, remedy_text
+from pdpp_server.model.authorization import Ask
+
+DAYS = 90
+CHANGED = "You changed something. This is what it would give now."
+
+
+def show(desks: Desks, visit: Visit) -> Page:
+    ask = desks.consent.ask(visit.query.get("ask", ""))
+    anew = "anew" in visit.query  # the owner wants to pick again
+    return consent_page(desks, _reviewed(desks, _first(desks, ask, anew=anew), is_first=True))
+
+
+def take(desks: Desks, visit: Visit) -> Page | SeeOther:
+    ask_id, action = visit.value("ask"), visit.value("action")
+    if action == "deny":
+        return _answered(desks.consent.deny(ask_id), allowed=False)
+    choosing = _reviewed(desks, _chosen(desks, visit, desks.consent.ask(ask_id)))
+    if action != "approve" or choosing.review is None:
+        return consent_page(desks, choosing)
+    return _approved(desks, choosing, visit.value("revision"))
+
+
+def _approved(desks: Desks, choosing: Choosing, revision: str) -> Page | SeeOther:
+    """Only what was on the page is approved: if the boxes say something else by now, that is shown first."""
+    assert choosing.review is not None
+    if choosing.review.revision != revision:
+        return consent_page(desks, replace(choosing, said=CHANGED))
+    decision = decision_of(choosing.ticks, choosing.asked, choosing.most)
+    try:
+        return _answered(desks.consent.approve(choosing.ask.ask_id, decision, revision), allowed=True)
+    except InvalidRequest as refusal:
+        return consent_page(desks, replace(choosing, said=_words(refusal)))
+
+
+def show_device(desks: Desks, visit: Visit) -> Page:
+    return Page("device.html", {"code": visit.query.get("user_code", ""), "said": ""})
+
+
+def take_device(desks: Desks, visit: Visit) -> Page | SeeOther:
+    code = visit.value("user_code")
+    try:
+        return SeeOther(f"/consent?ask={desks.consent.ask_by_user_code(code).ask_id}")
+    except PdppError as refusal:
+        return Page("device.html", {"code": code, "said": _words(refusal)}, refusal.status)
+
+
+def _answered(address: str | None, *, allowed: bool) -> Page | SeeOther:
+    """Back to the client; where a device waits, there is nowhere to go."""
+    return SeeOther(address) if address else Page("decided.html", {"allowed": allowed})
+
+
+def _first(desks: Desks, ask: Ask, *, anew: bool) -> Choosing:
+    """What the client needs; or, where it asked the same before, what the owner agreed to then."""
+    earlier, offers = None if anew else desks.consent.earlier(ask), desks.consent.offers(ask)
+    picks = picks_of(earlier, offers) if earlier and not ask.selections else ()
+    asked = ask.selections or picked(picks, offers)
+    most = desks.consent.most(asked)
+    ticks = ticks_of(earlier, most, asked) if earlier else first_ticks(asked, most, _usual_end(desks))
+    return Choosing(ask, offers, picks, asked, most, ticks, is_again=earlier is not None)
+
+
+def _chosen(desks: Desks, visit: Visit, ask: Ask) -> Choosing:
+    offers = desks.consent.offers(ask)
+    picks = () if ask.selections else picks_of_form(visit, offers)
+    asked = ask.selections or picked(picks, offers)
+    most = desks.consent.most(asked)
+    # Without that mark only the picker was sent, and nothing of it is narrowed yet.
+    ticks = ticks_of_form(visit) if visit.value("narrowed") else first_ticks(asked, most, _usual_end(desks))
+    return Choosing(ask, offers, picks, asked, most, ticks)
+
+
+def _usual_end(desks: Desks) -> str:
+    return (desks.now() + timedelta(days=DAYS)).date().isoformat()
+
+
+def _reviewed(desks: Desks, choosing: Choosing, *, is_first: bool = False) -> Choosing:
+    """With what the ticks would give. Where something is left to choose it is said, but not before it was tried.
+
+    What must be affirmed by itself is asked for when it is approved, not before it can be looked at.
+    """
+    try:
+        if not choosing.asked:
+            raise InvalidRequest("Choose at least one source.")
+        decision = replace(decision_of(choosing.ticks, choosing.asked, choosing.most), ai_training=True)
+        return replace(choosing, review=desks.consent.review(choosing.ask.ask_id, decision))
+    except InvalidRequest as refusal:
+        return choosing if is_first else replace(choosing, said=_words(refusal))
+
+
+def _words(refusal: PdppError) -> str:
+    return f"{message_text(refusal)} {remedy_text(refusal)}".strip()

@@ -1,0 +1,284 @@
+"""What the consent page shows: who asks, in whose words, what it would read, and what can be narrowed."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from pdpp_server.console.choice import Most, Ticks, necessity, needed_fields
+from pdpp_server.console.clients import StreamShown, labels, stream_shown
+from pdpp_server.console.desks import Desks
+from pdpp_server.console.page import Page
+from pdpp_server.console.picks import Pick
+from pdpp_server.evidence.words import counted
+from pdpp_server.model.authorization import Ask, Glimpse, Offer, Review
+from pdpp_server.model.grants import Grant, StreamGrant
+from pdpp_server.model.selections import Selection
+from pdpp_server.wire.declarations import is_sensitive
+
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+_DURATION, _UNITS = re.compile(r"P(\d{1,6})([DWMY])"), {"D": "day", "W": "week", "M": "month", "Y": "year"}
+AI_TRAINING = "https://pdpp.dev/purpose/ai_training"
+
+
+class FieldBox(NamedTuple):
+    name: str
+    description: str | None
+    is_needed: bool
+    is_ticked: bool
+
+
+class StreamBox(NamedTuple):
+    place: str
+    label: str
+    detail: str | None
+    is_optional: bool
+    is_ticked: bool
+    fields: list[FieldBox]
+    views: list[tuple[str, str, bool]]  # id, label, whether it is chosen
+    has_time: bool
+
+
+class SourceBox(NamedTuple):
+    place: int
+    name: str
+    connections: list[
+        tuple[str, str, bool]
+    ]  # id, the owner's name for it, whether it is ticked; where there are several
+    streams: list[StreamBox]
+
+
+class ConnectionOffer(NamedTuple):
+    """A connection as the owner may pick it."""
+
+    place: int
+    connection_id: str
+    name: str
+    source: str
+    is_sensitive: bool
+    streams: list[tuple[int, str, str | None, int]]  # place, label, detail, records
+
+
+class StreamRead(NamedTuple):
+    """A stream as the client would see it: the publisher's words, and what is really there."""
+
+    shown: StreamShown
+    described: list[tuple[str, str]]
+    records: int
+    titles: tuple[str, ...]
+
+
+class GrantRead(NamedTuple):
+    source: str
+    publisher: str
+    is_sensitive: bool
+    streams: list[StreamRead]
+
+
+class Sum(NamedTuple):
+    """What a batch comes to."""
+
+    sources: int
+    streams: int
+    sensitive: int
+    lasting: int
+    unbounded: int  # streams without a limit in time
+    whole: int  # streams with every field
+
+
+@dataclass(frozen=True, slots=True)
+class Choosing:
+    """Where the owner is: what was asked or picked, what is ticked, and what that would give."""
+
+    ask: Ask
+    offers: tuple[Offer, ...]
+    picks: tuple[Pick, ...]
+    asked: tuple[Selection, ...]
+    most: Most
+    ticks: Ticks
+    review: Review | None = None
+    said: str = ""
+    is_again: bool = False
+
+
+class Retention(NamedTuple):
+    """How long a client says it keeps what it read, and what it does then."""
+
+    length: str
+    end: str
+
+
+class Who(NamedTuple):
+    """Who asks, as far as it is known, and where the answer goes."""
+
+    name: str
+    client_id: str
+    host: str | None  # that of a client which proved its address
+    goes_to: str | None  # None where a device waits for the answer
+    links: list[tuple[str, str]]
+
+
+def consent_page(desks: Desks, choosing: Choosing) -> Page:
+    ask, review = choosing.ask, choosing.review
+    named = labels(desks)
+    reads = _reads(desks, choosing, review, named) if review else []
+    values = {
+        "ask_id": ask.ask_id,
+        "who": _who(ask),
+        "said": choosing.said,
+        "is_again": choosing.is_again,
+        "purposes": sorted({_purpose(selection) for selection in ask.selections}),
+        "claims": [claim for selection in ask.selections for claim in _claims(selection)],
+        "retentions": [_retention(selection.retention) for selection in ask.selections if selection.retention],
+        "trains": any(selection.purpose_code == AI_TRAINING for selection in choosing.asked),
+        "offered": [] if ask.selections else _connections(choosing.offers, named),
+        "picks": choosing.picks,
+        "picked": {f"{pick.source}:{pick.connection_id}" for pick in choosing.picks},
+        "sources": [_source_box(choosing, i, named) for i in range(len(choosing.asked))],
+        "ticks": choosing.ticks,
+        "may_last": any(selection.access_mode == "continuous" for selection in choosing.asked),
+        "today": desks.now().date().isoformat(),
+        "review": review,
+        "reads": reads,
+        "sum": _sum(review, reads) if review and len(reads) > 1 else None,
+    }
+    return Page("consent.html", values, leads_to=ask.redirect_uri)
+
+
+def _who(ask: Ask) -> Who:
+    client = ask.client
+    names = {"client_uri": "its site", "policy_uri": "its policy", "tos_uri": "its terms"}
+    return Who(
+        client.name or client.client_id,
+        client.client_id,
+        urlsplit(client.client_id).hostname if client.is_verified else None,
+        _target(ask.redirect_uri) if ask.redirect_uri else None,
+        [(names[kind], address) for kind, address in client.uris.items() if kind in names],
+    )
+
+
+def _target(address: str) -> str:
+    parts = urlsplit(address)
+    if parts.scheme not in {"http", "https"}:
+        return f"the app on this computer that opens {parts.scheme}: links"
+    return "an app on this computer" if parts.hostname in LOOPBACK else parts.netloc
+
+
+def _purpose(selection: Selection) -> tuple[str, str]:
+    """The purpose by its last word, and what the client says of it."""
+    return selection.purpose_code.rstrip("/").rsplit("/", 1)[-1].replace("_", " "), selection.purpose_description or ""
+
+
+def _retention(policy: Mapping[str, Any]) -> Retention:
+    length: str = policy["max_duration"]
+    simple = _DURATION.fullmatch(length)
+    return Retention(counted(int(simple[1]), _UNITS[simple[2]]) if simple else length, policy["on_expiry"])
+
+
+def _claims(selection: Selection) -> list[str]:
+    said: list[Any] = (selection.client_claims or {}).get("commitments", [])
+    return [claim if isinstance(claim, str) else str(claim) for claim in said]
+
+
+def _source_name(offers: tuple[Offer, ...], source_id: str) -> str:
+    return next((each.declaration.name for each in offers if each.declaration.source.id == source_id), source_id)
+
+
+# What can be picked and narrowed --------------------------------------------------------------------------------------
+
+
+def _connections(offers: tuple[Offer, ...], named: Mapping[str, str]) -> list[ConnectionOffer]:
+    found: dict[tuple[int, str], list[tuple[int, str, str | None, int]]] = {}
+    for place, offer in enumerate(offers):
+        for number, (name, holdings) in enumerate(offer.holdings.items()):
+            stream = offer.declaration.streams[name]
+            for holding in holdings:
+                row = (number, stream.label or name, stream.detail or stream.description, holding.records)
+                found.setdefault((place, holding.origin.connection_id), []).append(row)
+    return [
+        ConnectionOffer(
+            place,
+            connection,
+            named.get(connection, connection),
+            offers[place].declaration.name,
+            is_sensitive(offers[place].declaration),
+            streams,
+        )
+        for (place, connection), streams in found.items()
+    ]
+
+
+def _source_box(choosing: Choosing, i: int, named: Mapping[str, str]) -> SourceBox:
+    selection, most, ticks = choosing.asked[i], choosing.most[i], choosing.ticks
+    several = dict.fromkeys(each for stream in most if len(stream.connections) > 1 for each in stream.connections)
+    return SourceBox(
+        i,
+        _source_name(choosing.offers, selection.source_id),
+        [(each, named.get(each, each), (i, each) in ticks.connections) for each in several],
+        [_stream_box(selection, stream, ticks, (i, j)) for j, stream in enumerate(most)],
+    )
+
+
+def _stream_box(selection: Selection, stream: StreamGrant, ticks: Ticks, place: tuple[int, int]) -> StreamBox:
+    declared, needed = stream.declared, needed_fields(stream)
+    return StreamBox(
+        f"{place[0]}.{place[1]}",
+        declared.label or declared.name,
+        declared.detail or declared.description,
+        necessity(selection, stream) == "optional",
+        place in ticks.streams,
+        [
+            FieldBox(name, field.description, name in needed, (*place, name) in ticks.fields)
+            for name, field in declared.fields.items()
+            if name in stream.fields
+        ]
+        if declared.selects_fields
+        else [],
+        [
+            (view.id, view.label, ticks.views.get(place) == view.id)
+            for view in declared.views
+            if {*view.fields} <= stream.fields
+        ],
+        declared.consent_time_field is not None,
+    )
+
+
+# What it would read ---------------------------------------------------------------------------------------------------
+
+
+def _reads(desks: Desks, choosing: Choosing, review: Review, named: Mapping[str, str]) -> list[GrantRead]:
+    declared = {offer.declaration.source.id: offer.declaration for offer in choosing.offers}
+    return [
+        GrantRead(
+            declared[grant.source.id].name,
+            urlsplit(declared[grant.source.id].publisher).hostname or declared[grant.source.id].publisher,
+            is_sensitive(declared[grant.source.id]),
+            _streams_read(desks, review, grant, named),
+        )
+        for grant in review.grants
+    ]
+
+
+def _streams_read(desks: Desks, review: Review, grant: Grant, named: Mapping[str, str]) -> list[StreamRead]:
+    """Each grant is looked through by itself: two of one source may give more and less of the same stream."""
+    glimpses = {glimpse.stream: glimpse for glimpse in desks.consent.preview(replace(review, grants=(grant,)))}
+    return [_read(stream, glimpses[stream.name], named) for stream in grant.streams]
+
+
+def _read(stream: StreamGrant, glimpse: Glimpse, named: Mapping[str, str]) -> StreamRead:
+    shown = stream_shown(stream, named)
+    described = [(name, stream.declared.fields[name].description or "") for name in shown.fields]
+    return StreamRead(shown, described, glimpse.records, glimpse.titles)
+
+
+def _sum(review: Review, reads: list[GrantRead]) -> Sum:
+    streams = [stream for grant in review.grants for stream in grant.streams]
+    return Sum(
+        len(review.grants),
+        len(streams),
+        sum(read.is_sensitive for read in reads),
+        sum(grant.access_mode == "continuous" for grant in review.grants),
+        sum(stream.time is None for stream in streams),
+        sum(len(stream.fields) == len(stream.declared.fields) for stream in streams),
+    )

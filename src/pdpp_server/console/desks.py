@@ -1,0 +1,26 @@
+"""What pages are made of: the owner's desks, and the clock."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from pdpp_server.console.page import Page, SeeOther
+from pdpp_server.console.visit import Visit
+from pdpp_server.port.consent import ConsentDesk
+from pdpp_server.port.own_reader import OwnReads
+from pdpp_server.port.owner import Owner
+from pdpp_server.port.sign_in import SignIn
+
+
+@dataclass(frozen=True, slots=True)
+class Desks:
+    sign_in: SignIn
+    owner: Owner
+    reads: OwnReads
+    consent: ConsentDesk
+    public_url: str | None
+    decided_at: str | None  # the server that says who may read; None where it is this one
+    now: Callable[[], datetime]
+
+
+Handler = Callable[[Desks, Visit], Page | SeeOther]

@@ -1,0 +1,115 @@
+"""What a page is: a template and its values; and the headers without which none leaves."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from pdpp_server.console.visit import COOKIE, SECURE_COOKIE, Visit
+from pdpp_server.evidence.text import visible_lines
+from pdpp_server.evidence.words import counted, moment
+
+_FOLDER = Path(__file__).parent
+_STYLE = (_FOLDER / "pages.css").read_bytes()
+_STYLE_VERSION = hashlib.sha256(_STYLE).hexdigest()[:12]
+_HOST = re.compile(r"[A-Za-z0-9._-]+(?::[0-9]+)?")  # no [::1]: the policy does not know such addresses
+_KEPT = "public, max-age=86400"  # the address of the sheet changes with its content
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    template: str
+    values: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    status: int = 200
+    leads_to: str | None = None  # where its form may lead in the end, beside ourselves
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class SeeOther:
+    """The way to another page. `session` is the secret of a session that begins; an empty one ends it."""
+
+    location: str
+    session: str | None = None
+
+
+def _visible(value: object) -> object:
+    """Every text on a page passes here: a character that cannot be seen is shown as what it is."""
+    return visible_lines(value) if type(value) is str else value
+
+
+_templates = Environment(
+    loader=FileSystemLoader(_FOLDER / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    finalize=_visible,
+)
+
+
+def rendered(page: Page, visit: Visit, *, signed_in: bool, decided_at: str | None) -> Response:
+    values = {
+        **page.values,
+        "counted": counted,
+        "moment": moment,
+        "signed_in": signed_in,
+        "decided_at": decided_at,
+        "form_token": visit.form_token,
+        "here": visit.path,
+        "style_version": _STYLE_VERSION,
+        "request_id": visit.request_id,
+    }
+    html = _templates.get_template(page.template).render(values)
+    response = HTMLResponse(html, page.status, {**security_headers(page.leads_to), **page.headers})
+    if not visit.has_cookie:
+        _set_cookie(response, visit, visit.cookie)
+    return response
+
+
+def redirected(to: SeeOther, visit: Visit) -> Response:
+    response = RedirectResponse(to.location, 303, security_headers(None))
+    if to.session:
+        _set_cookie(response, visit, to.session)
+    elif to.session is not None:
+        response.delete_cookie(_cookie_name(visit), secure=visit.is_secure, httponly=True, samesite="lax")
+    return response
+
+
+def style_sheet() -> Response:
+    headers = {"Content-Type": "text/css; charset=utf-8", "Cache-Control": _KEPT, **security_headers(None)}
+    return Response(_STYLE, headers=headers)
+
+
+def security_headers(leads_to: str | None) -> dict[str, str]:
+    """Browsers hold the whole way that a form leads against `form-action`, redirects included."""
+    targets = " ".join(["'self'", *([_target(leads_to)] if leads_to else [])])
+    policy = f"default-src 'none'; style-src 'self'; img-src 'self'; form-action {targets}"
+    return {
+        "Content-Security-Policy": f"{policy}; frame-ancestors 'none'; base-uri 'none'",
+        "X-Frame-Options": "DENY",
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "same-origin",
+    }
+
+
+def _target(address: str) -> str:
+    """An origin; or a scheme alone, where an app opens such addresses, or where the policy has no word for the host."""
+    parts = urlsplit(address)
+    named = parts.scheme in {"http", "https"} and _HOST.fullmatch(parts.netloc)
+    return f"{parts.scheme}://{parts.netloc}" if named else f"{parts.scheme}:"
+
+
+def _cookie_name(visit: Visit) -> str:
+    return SECURE_COOKIE if visit.is_secure else COOKIE
+
+
+def _set_cookie(response: Response, visit: Visit, secret: str) -> None:
+    """Until the browser is closed; how long the session lives is for the server to say."""
+    response.set_cookie(_cookie_name(visit), secret, secure=visit.is_secure, httponly=True, samesite="lax", path="/")

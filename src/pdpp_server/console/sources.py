@@ -1,0 +1,58 @@
+"""What has been brought in, how much, from when to when, how fresh, and what was rejected."""
+
+from typing import NamedTuple
+
+from pdpp_server.console.desks import Desks
+from pdpp_server.console.page import Page
+from pdpp_server.console.visit import Visit
+from pdpp_server.errors import ConnectionNotFound
+from pdpp_server.model.times import iso_micros
+from pdpp_server.port.owner import StoredSource
+
+
+class StreamShown(NamedTuple):
+    name: str
+    records: int
+    earliest: str
+    latest: str
+
+
+class SourceShown(NamedTuple):
+    connection_id: str
+    name: str
+    connector_key: str
+    updated_at: str
+    rejected: int
+    records: int
+    streams: list[StreamShown]
+
+
+def show_all(desks: Desks, visit: Visit) -> Page:
+    return Page("sources.html", {"sources": [_shown(source) for source in desks.owner.sources()]})
+
+
+def show(desks: Desks, visit: Visit) -> Page:
+    wanted = visit.named["connection_id"]
+    found = next((source for source in desks.owner.sources() if source.connection_id == wanted), None)
+    if found is None:
+        raise ConnectionNotFound(f"There is no connection {wanted!r}.", remedy="`pdpp sources` shows them.")
+    return Page("source.html", {"source": _shown(found), "rejections": desks.owner.rejections(wanted)})
+
+
+def _shown(source: StoredSource) -> SourceShown:
+    return SourceShown(
+        source.connection_id,
+        source.name or source.connection_id,
+        source.connector_key,
+        source.updated_at,
+        source.rejected,
+        sum(stream.records for stream in source.streams),
+        [
+            StreamShown(stream.name, stream.records, _day(stream.earliest), _day(stream.latest))
+            for stream in source.streams
+        ],
+    )
+
+
+def _day(micros: int | None) -> str:
+    return "" if micros is None else iso_micros(micros)[:10]

@@ -1,0 +1,246 @@
+"""Calendars (.ics): what is planned, and every time it takes place."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, tzinfo
+from typing import NamedTuple
+
+from pdpp_server.importers.calendar_events import Event, event_data, occurrence_data, read_event, value_of
+from pdpp_server.importers.calendar_times import Clock, When, day_of
+from pdpp_server.importers.content_lines import Component, Line, components, unescaped
+from pdpp_server.importers.heads import head_of
+from pdpp_server.importers.identity import account_name, record_key
+from pdpp_server.importers.recurrence import OCCURRENCES_MAX, UnreadableRule, repeated
+from pdpp_server.importers.source import Account, DamagedFile, File, Files, Importer, Outcome
+from pdpp_server.importers.zones import named_zone, own_zones
+from pdpp_server.model.ingest import Incoming, Rejection
+
+AHEAD = timedelta(days=366)  # how far repeating events are laid out beyond the newest date of an export
+DATES_MAX = 10_000  # that one event may except or add
+HEAD_BYTES = 4096
+
+_KINDS = frozenset({"VEVENT", "VTIMEZONE", "VTODO", "VJOURNAL"})
+_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*BEGIN:VCALENDAR\s*\n", re.IGNORECASE)
+
+
+# Recognise --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Scan:
+    """What one look at a whole file tells."""
+
+    name: str | None = None
+    zone_name: str | None = None
+    described: list[Component] = field(default_factory=list[Component])
+    uids: Counter[str] = field(default_factory=Counter[str])
+    newest: str = ""  # day on which something was noted down, as it is written
+    newest_start: str = ""
+    other_kinds: int = 0
+    has_floating: bool = False
+    unknown_zones: set[str] = field(default_factory=set[str])
+
+
+class Found(NamedTuple):
+    clocks: Mapping[str, Clock]  # by file
+    repeated_uids: frozenset[str]  # of events that stand there more than once
+    horizon: datetime
+
+
+def recognise(files: Files) -> Iterable[Account]:
+    """One account for each calendar: they are shared with different people, so they are consented to one by one."""
+    scans = {file: scan for file in files.entries.values() if (scan := _scan(file)) is not None}
+    named: dict[str, list[File]] = {}
+    for file, scan in scans.items():
+        named.setdefault(scan.name or account_name(file.name), []).append(file)
+    for name, found in named.items():
+        yield _account(name, {file: scans[file] for file in found}, files.zone)
+
+
+def _account(name: str, scans: Mapping[File, Scan], zone: tzinfo) -> Account:
+    clocks: dict[str, Clock] = {}
+    uids: Counter[str] = Counter()
+    for file, scan in scans.items():
+        own = named_zone(scan.zone_name) if scan.zone_name else None
+        clocks[file.name] = Clock(own_zones(scan.described), own or zone)
+        uids += scan.uids
+    newest = max(scan.newest for scan in scans.values()) or max(scan.newest_start for scan in scans.values())
+    horizon = _horizon(newest)
+    repeated_uids = frozenset(uid for uid, count in uids.items() if count > 1)
+    notes = tuple(_notes(scans, clocks, zone, horizon))
+    return Account(name, tuple(scans), zone, notes, Found(clocks, repeated_uids, horizon))
+
+
+def _horizon(newest: str) -> datetime:
+    day = datetime.strptime(newest or "19700101", "%Y%m%d")  # noqa: DTZ007  a day on the wall
+    return day + AHEAD
+
+
+def _notes(scans: Mapping[File, Scan], clocks: Mapping[str, Clock], zone: tzinfo, horizon: datetime) -> Iterator[str]:
+    if any(scan.uids for scan in scans.values()):
+        yield f"Repeating events are laid out until {horizon:%Y-%m-%d}, at most {OCCURRENCES_MAX} times each."
+    else:
+        yield "It holds no events."
+    floating = {str(clocks[file.name].floating) for file, scan in scans.items() if scan.has_floating}
+    if floating:
+        yield f"Dates and times without a zone are read as {', '.join(sorted(floating))}."
+    unknown = {name for scan in scans.values() for name in scan.unknown_zones}
+    if unknown:
+        shown = ", ".join(repr(name[:60]) for name in sorted(unknown)[:5])
+        yield f"Zones that nobody knows are read as {zone}: {shown}."
+    others = sum(scan.other_kinds for scan in scans.values())
+    if others:
+        yield f"Only events are imported; to-dos and journal entries left out: {others}."
+
+
+def _scan(file: File) -> Scan | None:
+    if not _BEGINS.match(head_of(file, HEAD_BYTES)):
+        return None
+    scan = Scan()
+    try:
+        with file.open() as stream:
+            for item in components(stream, _KINDS):
+                _note(item, scan)
+    except DamagedFile:
+        pass  # reading it will tell
+    scan.unknown_zones -= own_zones(scan.described).keys()
+    return scan
+
+
+def _note(item: Component | Line, scan: Scan) -> None:
+    match item:
+        case Line(name="X-WR-CALNAME" | "NAME") if item.value.strip() and not scan.name:
+            scan.name = unescaped(item.value).strip()[:200]
+        case Line(name="X-WR-TIMEZONE"):
+            scan.zone_name = item.value.strip()
+        case Component(name="VTIMEZONE"):
+            scan.described.append(item)
+        case Component(name="VEVENT"):
+            _note_event(item, scan)
+        case Component():
+            scan.other_kinds += 1
+        case _:
+            pass
+
+
+def _note_event(event: Component, scan: Scan) -> None:
+    if uid := value_of(event, "UID"):
+        scan.uids[uid] += 1
+    if start := event.first("DTSTART"):
+        zone = (start.param("TZID") or "").strip()
+        scan.has_floating |= not zone and not start.value.strip().upper().endswith("Z")
+        if zone and named_zone(zone) is None:
+            scan.unknown_zones.add(zone)
+    stamps = (day_of(event.first(name)) for name in ("DTSTAMP", "LAST-MODIFIED", "CREATED"))
+    scan.newest = max(scan.newest, *stamps)
+    scan.newest_start = max(scan.newest_start, day_of(event.first("DTSTART")))
+
+
+# Read -------------------------------------------------------------------------------------------------------------
+
+
+def read(account: Account) -> Iterator[Outcome]:
+    """Events that stand there once as they come; series whose single times were changed when all of them are read."""
+    found: Found = account.found
+    series: dict[str, list[Event]] = {}
+    for file in account.files:
+        clock = found.clocks[file.name]
+        for outcome in _events(file, clock):
+            if isinstance(outcome, Rejection):
+                yield outcome
+            elif outcome.uid in found.repeated_uids:
+                series.setdefault(outcome.uid, []).append(outcome)
+            else:
+                yield from _outcomes([outcome], found.horizon)
+    for events in series.values():
+        yield from _outcomes(events, found.horizon)
+
+
+def _events(file: File, clock: Clock) -> Iterator[Event | Rejection]:
+    try:
+        with file.open() as stream:
+            for component in components(stream, _KINDS):
+                if isinstance(component, Component) and component.name == "VEVENT":
+                    for line in component.broken:
+                        yield Rejection(f"{file.name}:{line.number}", "invalid_record", line.reason)
+                    yield read_event(component, f"{file.name}:{component.number}", clock)
+    except DamagedFile as damaged:
+        yield Rejection(file.name, "invalid_record", str(damaged))
+
+
+def _outcomes(events: list[Event], horizon: datetime) -> Iterator[Outcome]:
+    """The records of all events of one UID."""
+    newest: dict[str, Event] = {}
+    for event in events:
+        known = newest.setdefault(event.key, event)
+        if known is event:
+            continue
+        older = event if event.edition < known.edition else known
+        newest[event.key] = known if older is event else event
+        if older.said != newest[event.key].said:
+            yield Rejection(older.place, "invalid_record", "another event of this UID is in the file, and is newer")
+    changed = {event.instead_of.stamp: event for event in newest.values() if event.instead_of}
+    for event in newest.values():
+        yield Incoming(event.place, "events", event.key, event_data(event), None)
+        if event.instead_of:
+            yield _occurrence(event, event.start, event.instead_of.stamp)
+        else:
+            yield from _occurrences(event, changed, horizon)
+
+
+def _occurrences(event: Event, changed: Mapping[str, Event], horizon: datetime) -> Iterator[Outcome]:
+    try:
+        walls = _walls(event, horizon)
+    except UnreadableRule:
+        reason = "the rule of repetition cannot be read: only the first time is kept"
+        yield Rejection(event.place, "invalid_record", reason)
+        walls = [event.start.wall]
+    for wall in walls:
+        when = event.start.at(wall)
+        if when and when.stamp not in changed:
+            yield _occurrence(event, when, when.stamp)
+
+
+def _occurrence(event: Event, start: When, stamp: str) -> Incoming:
+    key = f"{record_key(event.uid)}_{stamp}"
+    return Incoming(event.place, "occurrences", key, {"id": key, **occurrence_data(event, start)}, None)
+
+
+def _walls(event: Event, horizon: datetime) -> list[datetime]:
+    """Raises: UnreadableRule."""
+    start = event.start
+    walls = {start.wall}
+    for line in event.component.all("RRULE"):
+        walls.update(repeated(line.value, start.wall, start.zone, max(horizon, start.wall)))
+    walls.update(_wall(when, start) for when in _dates(event, "RDATE"))
+    excepted = list(_dates(event, "EXDATE"))
+    days = {when.wall.date() for when in excepted if when.is_date}
+    times = {_wall(when, start) for when in excepted if not when.is_date}
+    return sorted(wall for wall in walls if wall not in times and wall.date() not in days)[-OCCURRENCES_MAX:]
+
+
+def _wall(when: When, start: When) -> datetime:
+    """The time on the wall where the event starts."""
+    if when.is_date or start.is_date:
+        return datetime.combine(when.wall, start.wall.time())
+    return when.utc.astimezone(start.zone).replace(tzinfo=None)
+
+
+def _dates(event: Event, name: str) -> Iterator[When]:
+    count = 0
+    for line in event.component.all(name):
+        for value in line.value.split(","):
+            count += 1
+            if count <= DATES_MAX and (when := event.clock.read(line, value)):
+                yield when
+
+
+CALENDAR = Importer(
+    key="calendar",
+    recognise=recognise,
+    read=read,
+    takes="calendars (.ics)",
+    obtain="Google: takeout.google.com, Calendar; Apple Calendar: File, Export; Outlook: save the calendar as .ics",
+)

@@ -1,0 +1,279 @@
+"""Bank statements of ISO 20022 (camt.053): accounts, bookings, the payments inside a batch, balances."""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime, tzinfo
+from decimal import Decimal
+from xml.etree.ElementTree import Element
+
+from pdpp_server.importers.heads import head_of
+from pdpp_server.importers.identity import Seen, account_name, digest, record_key
+from pdpp_server.importers.json_values import clipped, without_gaps
+from pdpp_server.importers.money import amount, direction, money
+from pdpp_server.importers.repeats import Repeats
+from pdpp_server.importers.source import Account, DamagedFile, File, Files, Importer, Outcome
+from pdpp_server.importers.xml_items import UnreadableXml, XmlItem, xml_items
+from pdpp_server.importers.zones import moment
+from pdpp_server.model.ingest import Incoming, Rejection
+from pdpp_server.model.times import iso
+from pdpp_server.wire.envelope import Json
+
+HEAD_BYTES = 16 * 1024
+
+_STATEMENT = re.compile(rb"<(?:\w+:)?BkToCstmrStmt[\s>]|xsd:camt\.053\.001\.[0-9]{2}")
+_BANK = re.compile(rb"<(?:\w+:)?(?:BICFI|BIC)>\s*([A-Z0-9]{8,11})\s*<")
+_ITEMS = {"Acct": "Stmt", "Bal": "Stmt", "Ntry": "Stmt"}
+_NO_REFERENCE = frozenset({"", "NONREF", "NOREF", "NOTPROVIDED", "NOT PROVIDED", "NONE", "0"})
+_BALANCES = {
+    "OPBD": "opening",
+    "CLBD": "closing",
+    "PRCD": "previous_closing",
+    "ITBD": "interim",
+    "OPAV": "opening_available",
+    "CLAV": "available",
+    "ITAV": "interim_available",
+    "FWAV": "forward_available",
+    "XPCD": "expected",
+}
+
+
+# Recognise --------------------------------------------------------------------------------------------------------
+
+
+def recognise(files: Files) -> Iterable[Account]:
+    """One connection for each bank, by its BIC: statements come as a file a day and an account."""
+    banks: dict[str, list[File]] = {}
+    for file in files.entries.values():
+        head = head_of(file, HEAD_BYTES)
+        if _STATEMENT.search(head) and head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+            bank = _BANK.search(head)
+            banks.setdefault(bank[1].decode() if bank else account_name(file.name), []).append(file)
+    for name, found in banks.items():
+        yield Account(name, tuple(found), files.zone)
+
+
+# Read -------------------------------------------------------------------------------------------------------------
+
+
+def read(account: Account) -> Iterator[Outcome]:
+    """As the statements have it: the account, its balances, its bookings."""
+    ledger = _Ledger(account)
+    for file in account.files:
+        try:
+            with file.open() as stream:
+                for item in xml_items(stream, _ITEMS):
+                    yield from ledger.outcomes(item, f"{file.name}:{item.line}")
+        except UnreadableXml as broken:
+            yield Rejection(f"{file.name}:{broken.line}", "invalid_record", broken.reason)
+        except DamagedFile as damaged:
+            yield Rejection(file.name, "invalid_record", damaged.message)
+
+
+class _Ledger:
+    """The statement that is being read, and what was read before."""
+
+    def __init__(self, account: Account) -> None:
+        self._bank, self._zone = account.name, account.zone
+        self._seen, self._repeats = Seen(), Repeats()
+        self._account = self._currency = ""
+
+    def outcomes(self, item: XmlItem, place: str) -> Iterator[Outcome]:
+        match item.name:
+            case "Acct":
+                yield self._begin(item.element, place)
+            case "Bal":
+                yield self._balance(item.element, place)
+            case _:
+                yield from self._booking(item.element, place)
+
+    def _begin(self, acct: Element, place: str) -> Incoming | Rejection:
+        """A new statement: what has no reference is counted anew."""
+        self._repeats = Repeats()
+        number = _text(acct, "Id/IBAN") or _text(acct, "Id/Othr/Id") or _text(acct, "Id/PrtryAcct/Id")
+        self._account = f"a-{digest(number)[:16]}" if number else ""
+        self._currency = _text(acct, "Ccy")[:8]
+        if not number:
+            return Rejection(place, "invalid_record", "the account has no number (IBAN or other)")
+        bank = _text(acct, "Svcr/FinInstnId/Nm") or self._bank
+        data = {
+            "id": self._account,
+            "name": _text(acct, "Nm") or f"{bank} …{number[-4:]}",
+            "bank": bank,
+            "bank_code": _text(acct, "Svcr/FinInstnId/BICFI") or _text(acct, "Svcr/FinInstnId/BIC"),
+            "number": number,
+            "owner": _text(acct, "Ownr/Nm") or _text(acct, "Ownr/Pty/Nm"),
+            "kind": _text(acct, "Tp/Cd").lower() or _text(acct, "Tp/Prtry"),
+            "currency": self._currency,
+        }
+        return Incoming(place, "accounts", self._account, without_gaps(data), None)
+
+    def _balance(self, bal: Element, place: str) -> Incoming | Rejection:
+        value, day = _signed(bal), self._day(bal, "Dt")
+        if value is None or day is None or not self._account:
+            return Rejection(place, "invalid_record", "the balance has no amount, no date or no account")
+        code = _text(bal, "Tp/CdOrPrtry/Cd") or _text(bal, "Tp/CdOrPrtry/Prtry")
+        kind = _BALANCES.get(code, code.lower() or "other")
+        key = f"{self._account}:{record_key(kind)}:{day}"
+        data = {
+            "account_id": self._account,
+            "kind": kind,
+            **money(value),
+            "currency": self._currency_of(bal),
+            "as_of": day,
+        }
+        return Incoming(place, "balances", key, {"id": key, **without_gaps(data)}, None)
+
+    def _booking(self, entry: Element, place: str) -> Iterator[Outcome]:
+        value, booked = _signed(entry), self._day(entry, "BookgDt") or self._day(entry, "ValDt")
+        missing = "amount" if value is None else "date" if booked is None else None
+        if value is None or missing or not self._account:
+            yield Rejection(place, "invalid_record", f"the entry has no {missing or 'account'} that can be read")
+            return
+        details = entry.findall("NtryDtls/TxDtls")
+        only = details[0] if len(details) == 1 else None
+        data = {
+            "account_id": self._account,
+            **money(value),
+            "currency": self._currency_of(entry),
+            "direction": direction(value),
+            "booked_on": booked,
+            "posted_at": self._moment(entry, "BookgDt"),
+            "value_on": self._day(entry, "ValDt"),
+            **(_payment(only, value) if only is not None else {}),
+            "status": (_text(entry, "Sts/Cd") or _text(entry, "Sts")).lower(),
+            "is_reversal": _text(entry, "RvslInd") in ("true", "1") or None,
+            "kind": _kind(entry),
+            "bank_reference": _text(entry, "AcctSvcrRef"),
+            "detail_count": len(details) if len(details) > 1 else None,
+        }
+        told = [_text(entry, "AddtlNtryInf"), *(_text(one, "AddtlTxInf") for one in details[:1])]
+        data["description"] = data.get("description") or clipped("\n".join(dict.fromkeys(filter(None, told))))
+        key = self._key(data)
+        if key is None:
+            return  # the same booking, as in the statements of a day and of a month
+        yield Incoming(place, "transactions", key, {"id": key, **without_gaps(data)}, None)
+        if only is None:
+            for number, detail in enumerate(details, 1):
+                yield self._detail(detail, key, number, data, f"{place}, payment {number}")
+
+    def _key(self, data: Json) -> str | None:
+        """The bank's reference; where it gives none, what the booking says and how often it said so."""
+        told = (
+            str(data.get(name) or "")
+            for name in ("amount_text", "booked_on", "value_on", "counterparty", "description")
+        )
+        content = digest(*told, data.get("end_to_end_id") or "", str(data["detail_count"]))
+        reference = data["bank_reference"]
+        if reference.upper() in _NO_REFERENCE:
+            return f"{self._account}:{self._repeats.key(content)}"
+        return self._seen.key(f"{self._account}:{record_key(reference)}", content)
+
+    def _detail(self, detail: Element, key: str, number: int, booking: Json, place: str) -> Incoming:
+        """One payment of a batch; its amount has the direction of the batch unless it says otherwise."""
+        value = _detail_amount(detail, is_out=booking["direction"] == "out")
+        data = {
+            "id": f"{key}~{number}",
+            "transaction_id": key,
+            "account_id": self._account,
+            "booked_on": booking["booked_on"],
+            **(money(value) | {"direction": direction(value)} if value is not None else {}),
+            "currency": _detail_currency(detail) or booking["currency"],
+            **_payment(detail, value if value is not None else Decimal(booking["amount_text"])),
+        }
+        return Incoming(place, "batch_payments", data["id"], without_gaps(data), None)
+
+    def _currency_of(self, element: Element) -> str:
+        amt = element.find("Amt")
+        return (amt.get("Ccy", "") if amt is not None else "")[:8] or self._currency
+
+    def _day(self, element: Element, name: str) -> str | None:
+        text = _text(element, f"{name}/Dt") or _text(element, f"{name}/DtTm")
+        try:
+            return date.fromisoformat(text[:10]).isoformat()
+        except ValueError:
+            return None
+
+    def _moment(self, element: Element, name: str) -> str | None:
+        return _instant(_text(element, f"{name}/DtTm"), self._zone)
+
+
+# Parts of an entry ------------------------------------------------------------------------------------------------
+
+
+def _text(element: Element, path: str) -> str:
+    found = element.find(path)
+    return " ".join((found.text or "").split()) if found is not None else ""
+
+
+def _texts(element: Element, path: str) -> list[str]:
+    return [" ".join((found.text or "").split()) for found in element.findall(path)]
+
+
+def _signed(element: Element) -> Decimal | None:
+    value = amount(_text(element, "Amt"), ".")
+    return -value if value is not None and _text(element, "CdtDbtInd") == "DBIT" else value
+
+
+def _instant(text: str, zone: tzinfo) -> str | None:
+    """A time without an offset is one of the owner's zone."""
+    try:
+        when = datetime.fromisoformat(text)
+        return iso(when if when.tzinfo else moment(when, zone))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _kind(entry: Element) -> str:
+    """The code of the business, as `PMNT-RCDT-ESCT`; else the one of the bank itself."""
+    domain = (_text(entry, f"BkTxCd/Domn/{path}") for path in ("Cd", "Fmly/Cd", "Fmly/SubFmlyCd"))
+    return "-".join(code for code in domain if code) or _text(entry, "BkTxCd/Prtry/Cd")
+
+
+def _detail_amount(detail: Element, *, is_out: bool) -> Decimal | None:
+    told = (_text(detail, path) for path in ("Amt", "AmtDtls/TxAmt/Amt", "AmtDtls/InstdAmt/Amt"))
+    value = amount(next((text for text in told if text), ""), ".")
+    if value is None:
+        return None
+    marked = _text(detail, "CdtDbtInd")
+    return -value if (marked == "DBIT" if marked else is_out) else value
+
+
+def _detail_currency(detail: Element) -> str:
+    for path in ("Amt", "AmtDtls/TxAmt/Amt", "AmtDtls/InstdAmt/Amt"):
+        found = detail.find(path)
+        if found is not None:
+            return found.get("Ccy", "")[:8]
+    return ""
+
+
+def _payment(detail: Element, value: Decimal) -> Json:
+    """Who paid or was paid, and what for. The other side of money that came in is the debtor."""
+    other = "Cdtr" if value < 0 else "Dbtr"
+    parties = detail.find("RltdPties")
+    parties = parties if parties is not None else Element("RltdPties")
+    account = parties.find(f"{other}Acct/Id")
+    purpose = [*_texts(detail, "RmtInf/Ustrd"), *_texts(detail, "RmtInf/Strd/AddtlRmtInf")]
+    return {
+        "counterparty": _text(parties, f"{other}/Nm") or _text(parties, f"{other}/Pty/Nm"),
+        "counterparty_account": (_text(account, "IBAN") or _text(account, "Othr/Id")) if account is not None else "",
+        "ultimate_counterparty": _text(parties, f"Ultmt{other}/Nm") or _text(parties, f"Ultmt{other}/Pty/Nm"),
+        "description": clipped("\n".join(line for line in purpose if line)),
+        "creditor_reference": _text(detail, "RmtInf/Strd/CdtrRefInf/Ref"),
+        "end_to_end_id": _reference(detail, "EndToEndId"),
+        "mandate_id": _reference(detail, "MndtId"),
+        "return_reason": _text(detail, "RtrInf/Rsn/Cd") or _text(detail, "RtrInf/AddtlInf"),
+    }
+
+
+def _reference(detail: Element, name: str) -> str:
+    text = _text(detail, f"Refs/{name}")
+    return "" if text.upper() in _NO_REFERENCE else text
+
+
+CAMT = Importer(
+    key="camt053",
+    recognise=recognise,
+    read=read,
+    takes="bank statements of ISO 20022 (camt.053, .xml)",
+    obtain="On the pages of your bank: statements, download as camt.053 or ISO 20022 XML",
+)

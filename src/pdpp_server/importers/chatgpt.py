@@ -1,0 +1,284 @@
+"""ChatGPT data exports: `conversations.json`, or its parts `conversations-000.json` and on."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import orjson
+
+from pdpp_server.importers.chats import (
+    ATTACHMENTS_MAX,
+    UNTITLED,
+    Marks,
+    Seen,
+    accounts,
+    conversation,
+    objects,
+    once,
+    outcomes,
+    span,
+)
+from pdpp_server.importers.identity import digest, record_key
+from pdpp_server.importers.json_items import Item
+from pdpp_server.importers.json_values import (
+    clipped,
+    line_of,
+    list_of,
+    object_of,
+    text_of,
+    time_of,
+    whole_number,
+    without_gaps,
+    written_out,
+)
+from pdpp_server.importers.source import Account, Files, Importer, Outcome
+from pdpp_server.model.ingest import Rejection
+from pdpp_server.wire.envelope import Json
+
+_MARKS = Marks(
+    product="ChatGPT",
+    objects=(frozenset({"mapping", "title"}),),
+    user_file="user.json",
+    user=frozenset({"id", "email", "chatgpt_plus_user"}),
+    email="email",
+)
+_REASONING = frozenset({"thoughts", "reasoning_recap"})
+_INSTRUCTIONS = frozenset({"user_editable_context", "model_editable_context"})
+# What ChatGPT's pages draw as chips and links stands between private characters.
+_CHIP = re.compile("\ue200([^\ue200\ue201\ue202]*)\ue202([^\ue200\ue201]*)\ue201")
+
+
+def recognise(files: Files) -> Iterable[Account]:
+    return accounts(files, _MARKS)
+
+
+def read(account: Account) -> Iterator[Outcome]:
+    """Each conversation, followed by its messages."""
+    return outcomes(account, _conversation)
+
+
+def _conversation(item: Item, seen: Seen) -> Iterator[Outcome]:
+    source = item.data
+    if not isinstance(source.get("mapping"), dict):
+        yield Rejection(item.place, "invalid_record", "it has no `mapping`, so it is no ChatGPT conversation")
+        return
+    nodes = {name: object_of(node) for name, node in object_of(source["mapping"]).items()}
+    named = text_of(source.get("conversation_id")) or text_of(source.get("id"))
+    key = record_key(named) if named else "c-" + digest(written_out(source.get("create_time")), *_roots(nodes))
+    content = digest(written_out([source.get("update_time"), source.get("current_node"), len(nodes)]))
+    again = once(item, key, content, seen)
+    if again is not None:
+        yield from again
+        return
+    title = line_of(text_of(source.get("title"))) or UNTITLED
+    messages = [_record(message, key, title, seen) for message in _messages(nodes, text_of(source.get("current_node")))]
+    yield from conversation(item.place, _conversation_data(key, title, source, nodes, messages), messages)
+
+
+def _conversation_data(key: str, title: str, source: Json, nodes: Mapping[str, Json], messages: list[Json]) -> Json:
+    first, last = span(messages)
+    return without_gaps(
+        {
+            "id": key,
+            "title": title,
+            "created_at": time_of(source.get("create_time")) or first,
+            "updated_at": time_of(source.get("update_time")) or last,
+            "model": text_of(source.get("default_model_slug")),
+            "gpt_id": text_of(source.get("gizmo_id")),
+            "is_archived": source.get("is_archived") is True,
+            "message_count": sum(data["is_current"] for data in messages),
+            "custom_instructions": _custom_instructions(nodes),
+        }
+    )
+
+
+def _custom_instructions(nodes: Mapping[str, Json]) -> str:
+    for node in nodes.values():
+        content = object_of(object_of(node.get("message")).get("content"))
+        if text_of(content.get("content_type")) in _INSTRUCTIONS:
+            told = (text_of(content.get(name)) for name in ("user_profile", "user_instructions", "model_set_context"))
+            if text := "\n\n".join(one for one in told if one):
+                return clipped(text)
+    return ""
+
+
+# The tree ---------------------------------------------------------------------------------------------------------
+
+
+class _Message(NamedTuple):
+    """A message worth keeping, and where it stands."""
+
+    node: str
+    source: Json
+    text: str
+    attachments: list[Json]
+    parent: "_Message | None"
+    position: int
+    is_current: bool
+
+
+def _messages(nodes: Mapping[str, Json], current: str) -> Iterator[_Message]:
+    """From the roots down; a node that only a ring of nodes leads to counts as a root."""
+    path = _path(nodes, current)
+    children: dict[str, list[str]] = {}
+    for name, node in nodes.items():
+        children.setdefault(text_of(node.get("parent")), []).append(name)
+    reached: set[str] = set()
+    for root in [*_roots(nodes), *nodes]:
+        pending: list[tuple[str, _Message | None]] = [(root, None)]
+        while pending:
+            name, above = pending.pop()
+            if name in reached:
+                continue
+            reached.add(name)
+            message = _message(name, nodes[name], above, name in path)
+            if message:
+                yield message
+            below = children.get(name, ())
+            pending.extend((child, message or above) for child in sorted(below, key=path.__contains__))
+
+
+def _roots(nodes: Mapping[str, Json]) -> list[str]:
+    """What stays when a conversation goes on."""
+    return sorted(name for name, node in nodes.items() if text_of(node.get("parent")) not in nodes)
+
+
+def _path(nodes: Mapping[str, Json], current: str) -> set[str]:
+    """The nodes of the conversation as it stood at the end; without that mark, those above the last leaf."""
+    if current not in nodes:
+        leaves = [name for name, node in nodes.items() if node.get("message") and not node.get("children")]
+        current = leaves[-1] if leaves else ""
+    path: set[str] = set()
+    while current in nodes and current not in path:
+        path.add(current)
+        current = text_of(nodes[current].get("parent"))
+    return path
+
+
+def _message(name: str, node: Json, above: _Message | None, is_current: bool) -> _Message | None:
+    """None where there is nothing to show: roots, hidden instructions, empty steps."""
+    source = object_of(node.get("message"))
+    metadata, content = object_of(source.get("metadata")), object_of(source.get("content"))
+    if not source or metadata.get("is_visually_hidden_from_conversation") is True:
+        return None
+    if _role(source) == "system" or text_of(content.get("content_type")) in _INSTRUCTIONS:
+        return None
+    text, attachments = clipped(_text(content)), _attachments(content, metadata)
+    if not text and not attachments:
+        return None
+    return _Message(name, source, text, attachments, above, above.position + 1 if above else 1, is_current)
+
+
+def _role(source: Json) -> str:
+    return text_of(object_of(source.get("author")).get("role")) or "unknown"
+
+
+def _record(message: _Message, conversation: str, title: str, seen: Seen) -> Json:
+    source = message.source
+    metadata, content = object_of(source.get("metadata")), object_of(source.get("content"))
+    recipient = text_of(source.get("recipient"))
+    author = text_of(object_of(source.get("author")).get("name"))
+    return without_gaps(
+        {
+            "id": seen.message_key(message.node, conversation),
+            "conversation_id": conversation,
+            "conversation_title": title,
+            "role": _role(source),
+            "kind": _kind(source, content, recipient),
+            "text": message.text,
+            "sent_at": time_of(source.get("create_time")),
+            "model": text_of(metadata.get("model_slug")),
+            "tool": author or (recipient if recipient != "all" else ""),
+            "position": message.position,
+            "is_current": message.is_current,
+            "attachments": message.attachments,
+            "attachment_names": ", ".join(one["name"] for one in message.attachments if "name" in one),
+        }
+    )
+
+
+def _kind(source: Json, content: Json, recipient: str) -> str:
+    if text_of(content.get("content_type")) in _REASONING:
+        return "reasoning"
+    if _role(source) == "tool":
+        return "tool_result"
+    if _role(source) == "assistant" and recipient not in ("", "all"):
+        return "tool_call"
+    return "code" if content.get("content_type") == "code" else "text"
+
+
+# Content ----------------------------------------------------------------------------------------------------------
+
+
+def _text(content: Json) -> str:
+    """Whatever its type: the parts, the thoughts, or the one member that types beside these have."""
+    if content.get("content_type") == "thoughts":
+        told = ((text_of(one.get("summary")), text_of(one.get("content"))) for one in objects(content.get("thoughts")))
+        return "\n\n".join("\n".join(filter(None, thought)) for thought in told)
+    if "parts" in content:
+        return "\n\n".join(text for part in list_of(content["parts"]) if (text := _part_text(part).strip()))
+    title, url = text_of(content.get("title")), text_of(content.get("url"))
+    body = next((text for name in ("text", "result", "content", "summary") if (text := _told(content.get(name)))), "")
+    return "\n".join(filter(None, (title, url, body)))
+
+
+def _told(value: object) -> str:
+    return _CHIP.sub(_chip_text, written_out(value))
+
+
+def _part_text(part: object) -> str:
+    if isinstance(part, str):
+        return _told(part)
+    described = object_of(part)
+    prompt = object_of(object_of(described.get("metadata")).get("dalle")).get("prompt")
+    return _told(text_of(described.get("text")) or text_of(prompt))
+
+
+def _chip_text(chip: re.Match[str]) -> str:
+    """The words in a link or a named thing; the marks of citations say nothing without the page."""
+    if chip[1] == "url":
+        words, _, address = chip[2].partition("\ue202")
+        return f"{words} ({address})" if address else words
+    if chip[1] == "entity":
+        try:
+            return text_of(next(iter(list_of(orjson.loads(chip[2]))[1:]), ""))
+        except orjson.JSONDecodeError:
+            return ""
+    return ""
+
+
+def _attachments(content: Json, metadata: Json) -> list[Json]:
+    """Files that were uploaded or made: what is said of them. An image stands in both lists, with the same id."""
+    found: dict[str, Json] = {}
+    for one in [*objects(metadata.get("attachments")), *_pointers(content)][:ATTACHMENTS_MAX]:
+        told = without_gaps(
+            {
+                "id": text_of(one.get("id")) or text_of(one.get("asset_pointer")).rpartition("/")[2],
+                "name": text_of(one.get("name")),
+                "media_type": text_of(one.get("mime_type")) or text_of(one.get("mimeType")),
+                "type": text_of(one.get("content_type")).removesuffix("_asset_pointer"),
+                "size_bytes": whole_number(one.get("size")) or whole_number(one.get("size_bytes")),
+            }
+        )
+        if told:
+            key = told.get("id") or written_out(told)
+            found[key] = {**told, **found.get(key, {})}
+    return list(found.values())
+
+
+def _pointers(content: Json) -> Iterator[Json]:
+    for part in objects(content.get("parts")):
+        spoken = object_of(part.get("audio_asset_pointer"))
+        if spoken:
+            yield spoken
+        elif "asset_pointer" in part:
+            yield part
+
+
+CHATGPT = Importer(
+    key="chatgpt",
+    recognise=recognise,
+    read=read,
+    takes="ChatGPT data exports (conversations.json, or the zip)",
+    obtain="ChatGPT: Settings, Data controls, Export data; the zip behind the link in the mail",
+)

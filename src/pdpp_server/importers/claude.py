@@ -1,0 +1,180 @@
+"""Claude data exports: `conversations.json`, and where there are any, projects and their documents."""
+
+from collections.abc import Iterable, Iterator
+
+from pdpp_server.importers.chats import (
+    ATTACHMENTS_MAX,
+    UNTITLED,
+    Marks,
+    Seen,
+    accounts,
+    conversation,
+    objects,
+    once,
+    outcomes,
+    span,
+)
+from pdpp_server.importers.content_blocks import Piece, pieces
+from pdpp_server.importers.identity import digest, record_key
+from pdpp_server.importers.json_items import Item
+from pdpp_server.importers.json_values import (
+    clipped,
+    line_of,
+    object_of,
+    text_of,
+    time_of,
+    whole_number,
+    without_gaps,
+    written_out,
+)
+from pdpp_server.importers.source import Account, Files, Importer, Outcome
+from pdpp_server.model.ingest import Incoming, Rejection
+from pdpp_server.wire.envelope import Json
+
+_MARKS = Marks(
+    product="Claude",
+    objects=(frozenset({"uuid", "chat_messages"}), frozenset({"uuid", "docs", "prompt_template"})),
+    user_file="users.json",
+    user=frozenset({"uuid", "full_name", "email_address"}),
+    email="email_address",
+)
+
+
+def recognise(files: Files) -> Iterable[Account]:
+    return accounts(files, _MARKS)
+
+
+def read(account: Account) -> Iterator[Outcome]:
+    """Each conversation followed by its messages, each project by its documents."""
+    return outcomes(account, _outcomes)
+
+
+def _outcomes(item: Item, seen: Seen) -> Iterator[Outcome]:
+    source = item.data
+    is_conversation = isinstance(source.get("chat_messages"), list)
+    if not is_conversation and not isinstance(source.get("docs"), list):
+        reason = "it has neither `chat_messages` nor `docs`, so it is nothing of Claude's"
+        yield Rejection(item.place, "invalid_record", reason)
+        return
+    named = text_of(source.get("uuid"))
+    key = record_key(named) if named else "c-" + _digest(source, "name", "created_at")
+    again = once(item, key, _digest(source, "name", "updated_at", "docs"), seen)
+    if again is not None:
+        yield from again
+    elif is_conversation:
+        yield from _conversation(item, key, seen)
+    else:
+        yield from _project(item, key)
+
+
+def _digest(source: Json, *names: str) -> str:
+    return digest(*(written_out(source.get(name)) for name in names))
+
+
+# Conversations ----------------------------------------------------------------------------------------------------
+
+
+def _conversation(item: Item, key: str, seen: Seen) -> Iterator[Outcome]:
+    source = item.data
+    title = line_of(text_of(source.get("name"))) or UNTITLED
+    messages: list[Json] = []
+    for number, message in enumerate(objects(source["chat_messages"]), 1):
+        named = text_of(message.get("uuid")) or digest(key, str(number), text_of(message.get("created_at")))
+        about = {"id": seen.message_key(named, key), "conversation_id": key, "conversation_title": title}
+        messages.extend(_records({**about, "position": number}, message))
+    first, last = span(messages)
+    project = text_of(object_of(source.get("project")).get("uuid"))
+    data: Json = {
+        "id": key,
+        "title": title,
+        "summary": clipped(text_of(source.get("summary"))),
+        "created_at": time_of(source.get("created_at")) or first,
+        "updated_at": time_of(source.get("updated_at")) or last,
+        "project_id": record_key(project) if project else None,
+        "message_count": len(objects(source["chat_messages"])),
+    }
+    yield from conversation(item.place, without_gaps(data), messages)
+
+
+def _records(about: Json, message: Json) -> Iterator[Json]:
+    """What was said, with the files that came with it, then what was thought and what tools did."""
+    sender = text_of(message.get("sender"))
+    role, sent_at = {"human": "user"}.get(sender, sender or "unknown"), time_of(message.get("created_at"))
+    found = list(pieces(message.get("content")))
+    files = _files(message)
+    extracted = clipped(
+        "\n\n".join(text_of(one.get("extracted_content")) for one in objects(message.get("attachments")))
+    )
+    if not any(piece.kind == "text" for piece in found):
+        text = clipped(text_of(message.get("text")))
+        found = [Piece("", "text", text), *found] if text or files or extracted else found
+    for piece in found:
+        data: Json = {
+            **about,
+            "id": about["id"] + piece.suffix,
+            "role": "tool" if piece.kind == "tool_result" else role,
+            "kind": piece.kind,
+            "text": piece.text,
+            "sent_at": sent_at,
+            "tool": piece.tool,
+        }
+        if piece.kind == "text" and files:
+            data |= {"attachments": files, "attachment_names": ", ".join(one["name"] for one in files if "name" in one)}
+            data["attachment_text"] = extracted
+        yield without_gaps(data)
+
+
+def _files(message: Json) -> list[Json]:
+    listed = [*objects(message.get("attachments")), *objects(message.get("files"))][:ATTACHMENTS_MAX]
+    told = (
+        without_gaps(
+            {
+                "name": text_of(one.get("file_name")),
+                "type": text_of(one.get("file_type")) or text_of(one.get("file_kind")),
+                "size_bytes": whole_number(one.get("file_size")),
+            }
+        )
+        for one in listed
+    )
+    return [one for one in told if one]
+
+
+# Projects ---------------------------------------------------------------------------------------------------------
+
+
+def _project(item: Item, key: str) -> Iterator[Outcome]:
+    source = item.data
+    documents = objects(source["docs"])
+    name = line_of(text_of(source.get("name"))) or "Untitled project"
+    data: Json = {
+        "id": key,
+        "name": name,
+        "description": clipped(text_of(source.get("description"))),
+        "instructions": clipped(text_of(source.get("prompt_template"))),
+        "created_at": time_of(source.get("created_at")),
+        "updated_at": time_of(source.get("updated_at")),
+        "document_count": len(documents),
+    }
+    yield Incoming(item.place, "projects", key, without_gaps(data), None)
+    for number, document in enumerate(documents, 1):
+        filename = text_of(document.get("filename"))
+        named = text_of(document.get("uuid")) or digest(key, filename, str(number))
+        about: Json = {
+            "id": record_key(named),
+            "project_id": key,
+            "project_name": name,
+            "filename": filename,
+            "text": clipped(text_of(document.get("content"))),
+            "created_at": time_of(document.get("created_at")),
+        }
+        place = f"{item.place}, document {number}"
+        yield Incoming(place, "project_documents", about["id"], without_gaps(about), None)
+
+
+CLAUDE = Importer(
+    key="claude",
+    recognise=recognise,
+    read=read,
+    takes="Claude data exports (conversations.json and projects, or the zip)",
+    obtain="Claude: Settings, Privacy, Export data; the zip behind the link in the mail",
+)

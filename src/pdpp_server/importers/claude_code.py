@@ -1,0 +1,86 @@
+"""Claude Code: the session logs that it keeps on the owner's machine."""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+from pdpp_server.importers.agent_sessions import Said, Sessions, one_account, outcomes, stem
+from pdpp_server.importers.content_blocks import pieces
+from pdpp_server.importers.identity import digest, record_key
+from pdpp_server.importers.json_items import Item, members
+from pdpp_server.importers.json_values import line_of, object_of, text_of, time_of, written_out
+from pdpp_server.importers.source import Account, File, Files, Importer, Outcome
+from pdpp_server.wire.envelope import Json
+
+_TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}  # the best first
+_MADE_UP = "<synthetic>"  # the model that Claude Code names for its own messages
+
+
+def recognise(files: Files) -> Iterable[Account]:
+    return one_account(files, "Claude Code", _is_log)
+
+
+def _is_log(start: bytes) -> bool:
+    return any(one >= {"sessionId", "parentUuid"} or one >= {"type", "summary", "leafUuid"} for one in members(start))
+
+
+def read(account: Account) -> Iterator[Outcome]:
+    """The messages in the order of the files, then the sessions that they make."""
+    log = _Log()
+    yield from outcomes(account, lambda file: partial(log.messages, file))
+    log.entitle_sessions()
+    yield from log.sessions.records()
+
+
+class _Log:
+    def __init__(self) -> None:
+        self.sessions = Sessions()
+        self._session_of: dict[str, str] = {}  # by message: a summary names the message that it ends with
+        self._titles: dict[str, dict[str, str]] = {kind: {} for kind in _TITLES}  # by session, or by such a message
+
+    def messages(self, file: File, item: Item) -> Iterator[Json]:
+        """Of one line. Lines of bookkeeping have none, and neither has what a continued session repeats."""
+        line = item.data
+        kind = text_of(line.get("type"))
+        if kind in _TITLES:
+            about = text_of(line.get("leafUuid" if kind == "summary" else "sessionId"))
+            self._titles[kind][record_key(about)] = line_of(text_of(line.get(_TITLES[kind])))
+        elif kind in ("user", "assistant", "system") and line.get("isMeta") is not True:
+            yield from self._said(line, kind, text_of(line.get("sessionId")) or stem(file))
+
+    def _said(self, line: Json, role: str, session_name: str) -> Iterator[Json]:
+        session = self.sessions.of(record_key(session_name))
+        message = object_of(line.get("message"))
+        content = message.get("content") if message else line.get("content")
+        named = text_of(line.get("uuid"))
+        key = record_key(named or digest(session.id, written_out(line.get("timestamp")), written_out(content)))
+        if key in self._session_of:
+            return
+        self._session_of[key] = session.id
+        model = text_of(message.get("model")).replace(_MADE_UP, "")
+        is_subagent, at = line.get("isSidechain") is True, time_of(line.get("timestamp"))
+        session.note(version=text_of(line.get("version")))
+        if not is_subagent:
+            session.note(cwd=text_of(line.get("cwd")), git_branch=text_of(line.get("gitBranch")), model=model)
+        for piece in pieces(content):
+            speaker = "tool" if piece.kind == "tool_result" else role
+            if line.get("isCompactSummary") is True:  # the program's words, in the name of the user
+                piece, speaker = piece._replace(kind="summary"), "system"
+            yield session.message(Said(key + piece.suffix, speaker, piece, at, model, is_subagent))
+
+    def entitle_sessions(self) -> None:
+        """A title that somebody or something gave is better than the first words."""
+        for kind in reversed(_TITLES):
+            for about, title in self._titles[kind].items():
+                session = self.sessions.by_id.get(self._session_of.get(about, about))
+                if session and title:
+                    session.title = title
+
+
+CLAUDE_CODE = Importer(
+    key="claude-code",
+    recognise=recognise,
+    read=read,
+    usual_folders=("~/.claude/projects", "~/.config/claude/projects"),
+    takes="Claude Code sessions (~/.claude/projects)",
+    obtain="they are on this machine already; from another one, copy its folder ~/.claude/projects",
+)

@@ -1,0 +1,181 @@
+"""Codex: the session logs ("rollouts") that it keeps on the owner's machine."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+import orjson
+
+from pdpp_server.importers.agent_sessions import Said, Session, Sessions, one_account, outcomes, stem
+from pdpp_server.importers.content_blocks import Piece
+from pdpp_server.importers.identity import digest, record_key
+from pdpp_server.importers.json_items import Item, members
+from pdpp_server.importers.json_values import clipped, list_of, object_of, text_of, time_of, written_out
+from pdpp_server.importers.source import Account, File, Files, Importer, Outcome
+from pdpp_server.wire.envelope import Json
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+# What Codex tells the model of the machine and the project, in the name of the user.
+_NOT_ASKED = re.compile(
+    r"\s*(?:<(?:environment_context|user_instructions|permissions|turn_aborted)\b|# AGENTS\.md instructions)"
+)
+_CALLS = ("function_call", "custom_tool_call", "local_shell_call", "web_search_call")
+_OUTPUTS = ("function_call_output", "custom_tool_call_output")
+
+
+def recognise(files: Files) -> Iterable[Account]:
+    """Rollouts of today, and those of the first versions, whose lines have no envelope."""
+    return one_account(files, "Codex", _is_rollout)
+
+
+def _is_rollout(start: bytes) -> bool:
+    first = next(members(start), frozenset[str]())
+    if first >= {"timestamp", "type", "payload"}:
+        return b'"session_meta"' in start or b'"response_item"' in start
+    return first >= {"id", "timestamp", "instructions"}
+
+
+def read(account: Account) -> Iterator[Outcome]:
+    """The messages in the order of the files, then the sessions that they make."""
+    log = _Log()
+    yield from outcomes(account, lambda file: _Rollout(file, log).messages)
+    yield from log.sessions.records()
+
+
+class _Log:
+    """What came in earlier files."""
+
+    def __init__(self) -> None:
+        self.sessions = Sessions()
+        self._contents: dict[str, str] = {}
+
+    def key(self, session: str, number: int, content: str) -> str | None:
+        """A log only grows, so the number of a line is its name; None for a line that another copy of it has too."""
+        key, content = f"{session}~{number}", digest(content)[:12]
+        if self._contents.get(key, content) != content:
+            key = f"{key}~{content}"
+        if key in self._contents:
+            return None
+        self._contents[key] = content
+        return key
+
+
+class _Rollout:
+    """One file, which is one session, or a part of one."""
+
+    def __init__(self, file: File, log: _Log) -> None:
+        self._log = log
+        self._ids = _UUID.findall(file.name) or [stem(file)]
+        self._session: Session | None = None
+
+    def messages(self, item: Item) -> Iterator[Json]:
+        line = item.data
+        payload = object_of(line.get("payload")) if "payload" in line else line
+        match line.get("type") if "payload" in line else "response_item":
+            case "response_item" if payload.get("type"):
+                yield from self._said(payload, item)
+            case "session_meta" | "response_item":
+                self._begin(payload)
+            case "turn_context":
+                self._of().note(cwd=text_of(payload.get("cwd")), model=text_of(payload.get("model")))
+            case "compacted":
+                yield from self._said({"type": "compacted", **payload}, item)
+            case _:
+                return
+
+    def _begin(self, meta: Json) -> None:
+        """A session that goes on from another repeats that one's beginning; its own comes first."""
+        if self._session is None:
+            session = self._of(text_of(meta.get("id")))
+            branch = text_of(object_of(meta.get("git")).get("branch"))
+            session.note(cwd=text_of(meta.get("cwd")), git_branch=branch, version=text_of(meta.get("cli_version")))
+            session.first = session.first or time_of(meta.get("timestamp"))
+
+    def _of(self, named: str = "") -> Session:
+        if self._session is None:
+            self._session = self._log.sessions.of(record_key(named or self._ids[-1]))
+        return self._session
+
+    def _said(self, payload: Json, item: Item) -> Iterator[Json]:
+        session, at = self._of(), time_of(item.data.get("timestamp"))
+        number = int(item.place.rpartition(":")[2])
+        for role, piece in _pieces(payload):
+            key = self._log.key(session.id, number, f"{at} {piece.kind} {piece.text}") if piece.text else None
+            if key:
+                yield session.message(Said(key, role, piece, at, session.model))
+
+
+def _pieces(payload: Json) -> Iterator[tuple[str, Piece]]:
+    """At most one of a line, with who said it."""
+    kind, call_id = text_of(payload.get("type")), text_of(payload.get("call_id"))
+    if kind == "message":
+        role, text = text_of(payload.get("role")), clipped(_text(payload.get("content")))
+        if role in ("user", "assistant") and not (role == "user" and _NOT_ASKED.match(text)):
+            yield role, Piece("", "text", text)
+    elif kind == "reasoning":
+        yield (
+            "assistant",
+            Piece("", "reasoning", clipped(_text(payload.get("summary")) or _text(payload.get("content")))),
+        )
+    elif kind in _CALLS:
+        name = text_of(payload.get("name")) or kind.removesuffix("_call")
+        yield "assistant", Piece("", "tool_call", clipped(f"{name}\n{_arguments(payload)}"), name, call_id)
+    elif kind in _OUTPUTS:
+        yield "tool", Piece("", "tool_result", clipped(_output(payload.get("output"))), "", call_id)
+    elif kind == "compacted":
+        yield "system", Piece("", "summary", clipped(text_of(payload.get("message"))))
+
+
+def _text(content: object) -> str:
+    if isinstance(content, str):
+        return text_of(content)
+    blocks = map(object_of, list_of(content))
+    return "\n\n".join(filter(None, (text_of(block.get("text")) or _image(block) for block in blocks)))
+
+
+def _image(block: Json) -> str:
+    return "[image]" if block.get("type") == "input_image" else ""
+
+
+def _arguments(payload: Json) -> str:
+    """A line for each argument, so that a script reads as it was written."""
+    given = payload.get("arguments") or payload.get("input") or payload.get("action")
+    if isinstance(given, str):
+        parsed = _parsed(given)
+        if not parsed:
+            return text_of(given)
+        given = parsed
+    return "\n".join(f"{text_of(name)}: {_words(value)}" for name, value in object_of(given).items())
+
+
+def _words(value: object) -> str:
+    """A command is a list of words."""
+    words = list_of(value)
+    is_command = words and all(isinstance(word, str) for word in words)
+    return text_of(" ".join(words)) if is_command else written_out(value)
+
+
+def _output(output: object) -> str:
+    """A text, or JSON that holds it, written out or not."""
+    if isinstance(output, str):
+        return text_of(_parsed(output).get("output")) or text_of(output)
+    held = object_of(output)
+    return _text(held.get("content")) or text_of(held.get("output")) or _text(output)
+
+
+def _parsed(text: str) -> Json:
+    if not text.startswith("{"):
+        return {}
+    try:
+        return object_of(orjson.loads(text))
+    except orjson.JSONDecodeError:
+        return {}
+
+
+CODEX = Importer(
+    key="codex",
+    recognise=recognise,
+    read=read,
+    usual_folders=("~/.codex/sessions", "~/.codex/archived_sessions"),
+    takes="Codex sessions (~/.codex/sessions)",
+    obtain="they are on this machine already; from another one, copy its folder ~/.codex/sessions",
+)

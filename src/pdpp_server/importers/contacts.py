@@ -1,0 +1,238 @@
+"""Contacts (.vcf): vCard 2.1, 3.0 and 4.0."""
+
+import re
+from binascii import Error as NotBase64
+from binascii import a2b_base64
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, tzinfo
+from urllib.parse import unquote_to_bytes
+
+from pdpp_server.importers.content_lines import Component, Line, components, parts, unescaped
+from pdpp_server.importers.heads import head_of
+from pdpp_server.importers.identity import Seen, account_name, digest, record_key
+from pdpp_server.importers.source import Account, Attachment, DamagedFile, File, Files, Importer, Outcome
+from pdpp_server.model.ingest import Incoming, Rejection
+from pdpp_server.model.times import iso
+from pdpp_server.wire.envelope import Json
+
+HEAD_BYTES = 4096
+
+_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*BEGIN:VCARD\s*\n", re.IGNORECASE)
+_DATE = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})(?:T.*)?|--([0-9]{2})-?([0-9]{2})(?:T.*)?")
+_APPLE_LABEL = re.compile(r"_\$!<(.*)>!\$_")
+_DATA_URI = re.compile(r"data:([\w.+-]+/[\w.+-]+)?((?:;[\w=.-]+)*),(.*)", re.DOTALL)
+_NAME_PARTS = ("family_name", "given_name", "additional_name", "name_prefix", "name_suffix")
+_NO_LABELS = frozenset({"pref", "internet", "voice", "x400"})  # said of nearly every address and number
+_APPLE_YEARLESS = "1604"  # the year that stands for none
+_PICTURES = {"jpg": "jpeg", "svg": "svg+xml"}
+
+
+# Recognise --------------------------------------------------------------------------------------------------------
+
+
+def recognise(files: Files) -> Iterable[Account]:
+    """All cards are one address book: exports often hold the same people in several files."""
+    found = tuple(file for file in files.entries.values() if _is_cards(file))
+    if found:
+        name = account_name(files.name) if files.name in files.entries else "Contacts"
+        yield Account(name, found, files.zone)
+
+
+def _is_cards(file: File) -> bool:
+    return _BEGINS.match(head_of(file, HEAD_BYTES)) is not None
+
+
+# Read -------------------------------------------------------------------------------------------------------------
+
+
+def read(account: Account) -> Iterator[Outcome]:
+    seen = Seen()
+    for file in account.files:
+        try:
+            with file.open() as stream:
+                for card in components(stream, frozenset({"VCARD"})):
+                    if isinstance(card, Component):
+                        yield from _outcomes(card, file.name, account.zone, seen)
+        except DamagedFile as damaged:
+            yield Rejection(file.name, "invalid_record", str(damaged))
+
+
+def _outcomes(card: Component, file: str, zone: tzinfo, seen: Seen) -> Iterator[Outcome]:
+    place = f"{file}:{card.number}"
+    for line in card.broken:
+        yield Rejection(f"{file}:{line.number}", "invalid_record", line.reason)
+    if not card.is_whole:
+        yield Rejection(place, "invalid_record", "the card has no END:VCARD: the file was cut, or a line is missing")
+        return
+    data = _contact(card, zone)
+    if not data:
+        yield Rejection(place, "invalid_record", "the card names nobody and nothing")
+        return
+    key = _key(card, data, seen)
+    if key is None:
+        return  # the same card again, as in the lists of two groups
+    photo = _photo(card, key, file)
+    pictured = {"photo": photo.reference} if isinstance(photo, Attachment) else {}
+    yield Incoming(place, "contacts", key, {"id": key, **data, **pictured}, None)
+    if photo:
+        yield photo
+
+
+def _key(card: Component, data: Json, seen: Seen) -> str | None:
+    """The UID, else what a person is found by; another card of the same key has its digest beside it."""
+    uid = _value(card, "UID").removeprefix("urn:uuid:")
+    content = digest(*(f"{line.name}:{line.value}" for line in card.lines if line.name not in ("REV", "PRODID")))
+    found_by = data.get("email") or data.get("phone") or data.get("organization") or ""
+    key = record_key(uid) if uid else f"c-{digest(data.get('name', '').lower(), found_by.lower())}"
+    return seen.key(key, content)
+
+
+# One card ---------------------------------------------------------------------------------------------------------
+
+
+def _contact(card: Component, zone: tzinfo) -> Json:
+    emails = _labelled(card, "EMAIL", _plain)
+    phones = _labelled(card, "TEL", _number)
+    addresses = _labelled(card, "ADR", _place)
+    organization, *departments = _structured(card, "ORG") or [""]
+    data: Json = {
+        "name": _name(card) or organization or _first(emails) or _first(phones),
+        **dict(zip(_NAME_PARTS, _structured(card, "N"), strict=False)),
+        "nickname": ", ".join(name for name in _structured(card, "NICKNAME", ",") if name),
+        "organization": organization,
+        "department": ", ".join(name for name in departments if name),
+        "job_title": _text(card, "TITLE") or _text(card, "ROLE"),
+        "email": _first(emails),
+        "emails": emails,
+        "phone": _first(phones),
+        "phones": phones,
+        "address": _first(addresses),
+        "addresses": addresses,
+        "reached_by": "; ".join(one["value"] for several in (emails, phones, addresses) for one in several),
+        "birthday": _date(_value(card, "BDAY")),
+        "anniversary": _date(_value(card, "ANNIVERSARY") or _value(card, "X-ANNIVERSARY")),
+        "links": [one["value"] for name in ("URL", "IMPP", "X-SOCIALPROFILE") for one in _labelled(card, name, _plain)],
+        "categories": [name for name in _structured(card, "CATEGORIES", ",") if name],
+        "related": _labelled(card, "X-ABRELATEDNAMES", _plain) + _labelled(card, "RELATED", _plain),
+        "note": "\n\n".join(text for line in card.all("NOTE") if (text := unescaped(line.value).strip())),
+        "photo_link": _photo_link(card),
+        "updated_at": _revised(_value(card, "REV"), zone),
+    }
+    return {name: value for name, value in data.items() if value} if data["name"] else {}
+
+
+def _name(card: Component) -> str:
+    """As it is shown, else put together from its parts."""
+    family, given, additional, prefix, suffix = (_structured(card, "N") + [""] * 5)[:5]
+    together = " ".join(part for part in (prefix, given, additional, family, suffix) if part)
+    return _text(card, "FN") or together or _text(card, "NICKNAME")
+
+
+def _labelled(card: Component, name: str, shown: Callable[[str], str]) -> list[Json]:
+    """Every value with what it is called, the preferred one first."""
+    found: list[tuple[bool, Json]] = []
+    for line in card.all(name):
+        if value := shown(line.value):
+            label = _label(card, line)
+            found.append((not _is_preferred(line), {"value": value, "label": label} if label else {"value": value}))
+    return [one for _, one in sorted(found, key=lambda item: item[0])]
+
+
+def _label(card: Component, line: Line) -> str:
+    """In the owner's own word where there is one: Apple puts it on a line beside, in the same group."""
+    if line.group:
+        for beside in card.all("X-ABLABEL"):
+            if beside.group == line.group:
+                told = _APPLE_LABEL.fullmatch(beside.value.strip())
+                return (told[1] if told else unescaped(beside.value)).strip().lower()
+    types = (name.lower() for value in line.params.get("TYPE", ()) for name in value.split(","))
+    return ", ".join(dict.fromkeys(name for name in types if name not in _NO_LABELS))
+
+
+def _is_preferred(line: Line) -> bool:
+    return "PREF" in line.params or any("pref" in value.lower().split(",") for value in line.params.get("TYPE", ()))
+
+
+def _plain(value: str) -> str:
+    return unescaped(value).strip()
+
+
+def _number(value: str) -> str:
+    return unescaped(value).strip().removeprefix("tel:")
+
+
+def _place(value: str) -> str:
+    """Street, town and country in the order of the card; lines inside a part are joined too."""
+    return ", ".join(" ".join(part.split()) for part in parts(value, ";") if part.strip())
+
+
+def _structured(card: Component, name: str, separator: str = ";") -> list[str]:
+    line = card.first(name)
+    return parts(line.value, separator) if line else []
+
+
+def _first(several: list[Json]) -> str:
+    return several[0]["value"] if several else ""
+
+
+def _value(card: Component, name: str) -> str:
+    line = card.first(name)
+    return line.value.strip() if line else ""
+
+
+def _text(card: Component, name: str) -> str:
+    return unescaped(_value(card, name)).strip()
+
+
+# Dates and photos -------------------------------------------------------------------------------------------------
+
+
+def _date(text: str) -> str:
+    """2026-03-01, or --03-01 where the year is not known; as it is written where it is neither."""
+    found = _DATE.fullmatch(text)
+    if not found:
+        return unescaped(text)
+    year, month, day = (found[1], found[2], found[3]) if found[1] else (None, found[4], found[5])
+    return f"--{month}-{day}" if year in (None, _APPLE_YEARLESS) else f"{year}-{month}-{day}"
+
+
+def _revised(text: str, zone: tzinfo) -> str | None:
+    try:
+        when = datetime.fromisoformat(text)
+        return iso(when if when.tzinfo else when.replace(tzinfo=zone))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _photo(card: Component, key: str, file: str) -> Attachment | Rejection | None:
+    """The first that the card holds itself. A card is worth having without one that cannot be read."""
+    for line in card.all("PHOTO"):
+        uri = _DATA_URI.fullmatch(line.value.strip())
+        try:
+            if uri:
+                data = a2b_base64(uri[3].encode()) if "base64" in uri[2] else unquote_to_bytes(uri[3])
+                return Attachment("contacts", key, data, uri[1] or "image/jpeg")
+            if (line.param("ENCODING") or "").upper() in ("B", "BASE64"):
+                return Attachment("contacts", key, a2b_base64(line.value.encode()), _picture(line.param("TYPE") or ""))
+        except NotBase64:
+            return Rejection(f"{file}:{line.number}", "invalid_record", "the photo cannot be read; the contact is kept")
+    return None
+
+
+def _photo_link(card: Component) -> str:
+    values = (line.value.strip() for line in card.all("PHOTO"))
+    return next((value for value in values if value.startswith(("https://", "http://"))), "")
+
+
+def _picture(kind: str) -> str:
+    name = kind.lower().removeprefix("image/")
+    return f"image/{_PICTURES.get(name, name)}" if name.isalnum() else "image/jpeg"
+
+
+CONTACTS = Importer(
+    key="contacts",
+    recognise=recognise,
+    read=read,
+    takes="contacts (.vcf)",
+    obtain="Google: contacts.google.com, Export, vCard; Apple Contacts: File, Export vCard; phones: share all contacts",
+)

@@ -1,0 +1,77 @@
+"""Messages made of blocks, as Claude's apps write them: what was said, thought, asked of tools and answered by them."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pdpp_server.importers.json_values import clipped, list_of, object_of, text_of, written_out
+from pdpp_server.wire.envelope import Json
+
+
+class Piece(NamedTuple):
+    """What becomes one record. `suffix` goes behind the id of the message, and is empty for what was said."""
+
+    suffix: str
+    kind: str  # text, reasoning, tool_call or tool_result
+    text: str
+    tool: str = ""
+    call_id: str = ""
+
+
+def pieces(content: object) -> Iterator[Piece]:
+    """All that was said is one piece; each other block with something in it is another, numbered by its place."""
+    if isinstance(content, str):
+        if text := clipped(text_of(content)):
+            yield Piece("", "text", text)
+        return
+    blocks = [object_of(block) for block in list_of(content)]
+    if said := clipped("\n\n".join(filter(None, map(_said, blocks)))):
+        yield Piece("", "text", said)
+    for number, block in enumerate(blocks):
+        piece = _other(f"~{number}", block)
+        if piece and piece.text:
+            yield piece
+
+
+def _said(block: Json) -> str:
+    match block.get("type"):
+        case "text":
+            return text_of(block.get("text")).strip()
+        case "image" | "document" as kind:
+            media_type = text_of(object_of(block.get("source")).get("media_type"))
+            return f"[{' '.join(filter(None, (kind, media_type)))}]"
+        case _:
+            return ""
+
+
+def _other(suffix: str, block: Json) -> Piece | None:
+    match block.get("type"):
+        case "thinking":
+            return Piece(suffix, "reasoning", clipped(text_of(block.get("thinking"))))
+        case "tool_use" | "server_tool_use" | "mcp_tool_use":
+            name = text_of(block.get("name"))
+            text = "\n".join(filter(None, (name, _arguments(block.get("input")))))
+            return Piece(suffix, "tool_call", clipped(text), name, text_of(block.get("id")))
+        case str(kind) if kind.endswith("tool_result"):
+            text = clipped(_answered(block.get("content")))
+            return Piece(suffix, "tool_result", text, text_of(block.get("name")), text_of(block.get("tool_use_id")))
+        case _:
+            return None
+
+
+def _arguments(given: object) -> str:
+    """A line for each argument, so that a script or a document reads as it was written."""
+    told = ((name, written_out(value)) for name, value in object_of(given).items())
+    return "\n".join(f"{text_of(name)}: {text}" for name, text in told if text)
+
+
+def _answered(content: object) -> str:
+    if isinstance(content, str):
+        return text_of(content)
+    texts = (_said(block) or _result(block) for block in map(object_of, list_of(content)))
+    return "\n\n".join(filter(None, texts))
+
+
+def _result(block: Json) -> str:
+    """A page that a search found: its title and address are worth keeping, its encrypted text is not."""
+    told = (block.get("title"), block.get("url") or block.get("tool_name"), block.get("text"))
+    return "\n".join(filter(None, map(text_of, told)))

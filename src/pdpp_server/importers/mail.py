@@ -1,0 +1,221 @@
+"""Mail: archives (.mbox, as of Gmail Takeout or Thunderbird), Maildir folders and single messages (.eml)."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import tzinfo
+
+from pdpp_server.importers.heads import head_of
+from pdpp_server.importers.html_text import html_text
+from pdpp_server.importers.identity import Seen, account_name, digest, record_key
+from pdpp_server.importers.mail_headers import angled, gmail_thread, header_fields
+from pdpp_server.importers.mail_text import written
+from pdpp_server.importers.mail_threads import Threads
+from pdpp_server.importers.mbox import MESSAGE_BYTES_MAX, Stored, is_mbox, stored_messages
+from pdpp_server.importers.mime import Group, Headers, Part, leaves, message
+from pdpp_server.importers.source import Account, Attachment, DamagedFile, File, Files, Importer, Outcome
+from pdpp_server.model.ingest import Incoming, Rejection
+from pdpp_server.model.times import instant
+from pdpp_server.wire.envelope import Json
+
+TEXT_CHARS = 1_000_000
+HEAD_BYTES = 8192  # enough to know a message
+SAMPLE_BYTES, SAMPLED_FILES = 2 * 1024 * 1024, 50  # enough to know whose mail it is
+
+_HEADER_NAME = re.compile(rb"^([A-Za-z][!-9;-~]*):", re.MULTILINE)
+_FIRST_HEADER = re.compile(rb"[A-Za-z][!-9;-~]*[ \t]*:")
+_OWN_ADDRESS = re.compile(
+    rb"^(Delivered-To|X-Original-To|From|To):[^\n]*?([\w.+-]+@[\w.-]+\w)", re.MULTILINE | re.IGNORECASE
+)
+
+
+# Recognise --------------------------------------------------------------------------------------------------------
+
+
+def recognise(files: Files) -> Iterable[Account]:
+    """One account for each folder that holds mail; a Maildir's `cur` and `new` are one folder."""
+    folders: dict[str, list[File]] = {}
+    for file in files.entries.values():
+        if _is_mail(file):
+            folders.setdefault(_folder(file.name), []).append(file)
+    accounts: dict[str, list[File]] = {}
+    for folder, found in folders.items():
+        accounts.setdefault(_owner(found) or account_name(folder or files.name), []).extend(found)
+    for name, found in accounts.items():
+        yield Account(name, tuple(found), files.zone)
+
+
+def _is_mail(file: File) -> bool:
+    head = head_of(file, HEAD_BYTES)
+    return is_mbox(head) or _is_message(head)
+
+
+def _is_message(head: bytes) -> bool:
+    if b"\0" in head or not _FIRST_HEADER.match(head):
+        return False
+    top = re.split(rb"\r?\n\r?\n", head, maxsplit=1)[0]
+    names = {name.lower() for name in _HEADER_NAME.findall(top)}
+    return bool(names & {b"from", b"received"}) and bool(names & {b"message-id", b"date", b"mime-version"})
+
+
+def _folder(name: str) -> str:
+    folder, _, _ = name.rpartition("/")
+    return re.sub(r"(?:^|/)(?:cur|new)\Z", "", folder)
+
+
+def _owner(found: list[File]) -> str | None:
+    """The address that most of the mail was delivered to; without such headers, the one in most of it."""
+    delivered: Counter[str] = Counter()
+    named: Counter[str] = Counter()
+    for file in found[:SAMPLED_FILES]:
+        for header, address in _OWN_ADDRESS.findall(head_of(file, SAMPLE_BYTES)):
+            told = named if header.lower() in (b"from", b"to") else delivered
+            told[address.decode("ascii", "replace").lower()] += 1
+    for counted in (delivered, named):
+        if counted:
+            address, times = min(counted.items(), key=lambda item: (-item[1], item[0]))
+            if counted is delivered or times > 1:
+                return address
+    return None
+
+
+# Read -------------------------------------------------------------------------------------------------------------
+
+
+def read(account: Account) -> Iterator[Outcome]:
+    """The messages in the order of the files, then the threads that they make."""
+    mailbox = _Mailbox(account.zone)
+    for file in account.files:
+        try:
+            yield from _read_file(file, mailbox)
+        except DamagedFile as damaged:
+            yield Rejection(file.name, "invalid_record", str(damaged))
+    for data in mailbox.threads.records():
+        yield Incoming(account.files[0].name, "threads", data["id"], data, None)
+
+
+def _read_file(file: File, mailbox: "_Mailbox") -> Iterator[Outcome]:
+    folder = account_name(file.name)
+    with file.open() as stream:
+        if is_mbox(head_of(file, HEAD_BYTES)):
+            for stored in stored_messages(stream):
+                yield from mailbox.outcomes(stored, f"{file.name}:message {stored.number}", folder)
+        else:
+            raw = stream.read(MESSAGE_BYTES_MAX + 1)
+            stored = Stored(1, b"", raw if len(raw) <= MESSAGE_BYTES_MAX else None)
+            yield from mailbox.outcomes(stored, file.name, _folder(file.name).rpartition("/")[2])
+
+
+class _Mailbox:
+    """What has been seen of one account."""
+
+    def __init__(self, zone: tzinfo) -> None:
+        self._zone = zone
+        self._seen = Seen()
+        self.threads = Threads()
+
+    def outcomes(self, stored: Stored, place: str, folder: str) -> Iterator[Outcome]:
+        if stored.raw is None:
+            limit = MESSAGE_BYTES_MAX >> 20
+            yield Rejection(place, "resource_limit", f"the message is longer than {limit} MiB")
+            return
+        headers, body = message(stored.raw)
+        if not headers:
+            yield Rejection(place, "invalid_record", "the message has no headers")
+            return
+        data = header_fields(headers, stored.separator, self._zone) | _texts(body)
+        key = self._key(data)
+        if key is None:
+            return  # the same message again, as in the archives of two labels
+        data |= {"id": key, "size_bytes": len(stored.raw)}
+        if folder:
+            data["folder"] = folder
+        self._place_in_thread(data, headers)
+        attached = [part for part in leaves(body) if part.is_attachment]
+        whole = [part for part in attached if not part.cut]
+        if whole:
+            data["attachment_count"] = len(whole)
+            data["attachment_names"] = ", ".join(part.filename or part.media_type for part in whole)
+        yield Incoming(place, "messages", key, data, None)
+        for number, part in enumerate(attached, 1):
+            if part.cut:
+                reason = f"the message ends inside its attachment {number}, which was left out"
+                yield Rejection(place, "invalid_record", reason)
+            else:
+                yield from _attachment(data, part, number, place)
+
+    def _key(self, data: Json) -> str | None:
+        """The Message-ID; another message of the same one has the digest of its content beside it."""
+        told = (data.get(name) or "" for name in ("sent_at", "from_address", "subject", "full_text", "body"))
+        content = digest(*told)
+        return self._seen.key(data.get("id") or f"m-{content}", content)
+
+    def _place_in_thread(self, data: Json, headers: Headers) -> None:
+        subject, references = data.get("subject", ""), [record_key(one) for one in angled(headers, "references")]
+        thread = gmail_thread(headers)
+        data["thread_id"] = thread or self.threads.of(data["id"], references, data.get("in_reply_to"), subject)
+        people = [data["from_address"]] if "from_address" in data else []
+        people += data.get("recipients", [])
+        self.threads.add(data["thread_id"], subject, instant(data.get("sent_at")), people)
+
+
+# Text -------------------------------------------------------------------------------------------------------------
+
+
+def _texts(body: Part | Group) -> Json:
+    """What was written, and the whole text where it is more."""
+    whole = _clipped(_text(body).strip())
+    own = written(whole)
+    data = {"body": own} if own else {}
+    return data if own == whole else {**data, "full_text": whole}
+
+
+def _text(body: Part | Group) -> str:
+    if isinstance(body, Part):
+        if body.is_attachment:
+            return ""
+        return html_text(body.text) if body.media_type == "text/html" else body.text
+    if body.kind == "multipart/alternative":
+        choices = (_text(part) for part in sorted(body.parts, key=_is_html))
+        return next((text for text in choices if text.strip()), "")
+    return "\n\n".join(text for part in body.parts if (text := _text(part)).strip())
+
+
+def _is_html(body: Part | Group) -> bool:
+    return any(part.media_type == "text/html" for part in leaves(body))
+
+
+def _clipped(text: str) -> str:
+    if len(text) <= TEXT_CHARS:
+        return text
+    return f"{text[:TEXT_CHARS]}\n[{len(text) - TEXT_CHARS} more characters were left out]"
+
+
+def _attachment(message_data: Json, part: Part, number: int, place: str) -> Iterator[Outcome]:
+    content = part.content
+    key = f"{message_data['id']}~{number}"
+    attachment = Attachment("attachments", key, content, part.media_type)
+    data: Json = {
+        "id": key,
+        "message_id": message_data["id"],
+        "filename": part.filename,
+        "media_type": part.media_type,
+        "size_bytes": len(content),
+        "is_inline": part.headers.get("content-disposition", "").strip().lower().startswith("inline"),
+        "sent_at": message_data.get("sent_at"),
+        "from_address": message_data.get("from_address"),
+        "blob_ref": attachment.reference if content else None,
+    }
+    yield Incoming(place, "attachments", key, {name: value for name, value in data.items() if value is not None}, None)
+    if content:
+        yield attachment
+
+
+MAIL = Importer(
+    key="mail",
+    recognise=recognise,
+    read=read,
+    usual_folders=("~/Maildir", "~/Mail", "~/.thunderbird", "~/Library/Thunderbird/Profiles"),
+    takes="mail archives (.mbox, Maildir folders, .eml)",
+    obtain="Gmail: takeout.google.com, Mail, all messages; Thunderbird and Apple Mail: export the mailbox as mbox",
+)

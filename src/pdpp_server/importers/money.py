@@ -1,0 +1,43 @@
+"""Amounts of money as banks write them: read exactly, kept as a number that can be summed and as the text it was."""
+
+import re
+from decimal import Decimal
+
+from pdpp_server.wire.envelope import Json
+
+DIGITS_MAX = 15  # what a JSON number keeps exactly
+
+_SPACES = re.compile(r"[\s'\u2019\u00a0\u202f]+")
+_UNIT = r"[A-Za-z$€£¥₹₽₺₴¤]+"
+_UNITS = re.compile(rf"\A{_UNIT}|{_UNIT}\Z")
+_WHOLE, _FRACTION = re.compile(r"[+-]?[0-9]*"), re.compile(r"[0-9]*")
+_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:[,.][0-9]{2,3})*[,.][0-9]{3}")  # also as in India: 1,23,456
+
+
+def amount(text: str, decimal: str | None = None) -> Decimal | None:
+    """The number; None where it is none. Without a decimal mark given, the last comma or point is taken for it."""
+    plain = _SPACES.sub("", text).replace("\u2212", "-")
+    plain = _UNITS.sub("", plain)
+    is_negative = plain.startswith("(") and plain.endswith(")")
+    plain = plain.strip("()")
+    if plain.endswith(("-", "+")):
+        plain = plain[-1] + plain[:-1]
+    mark = decimal or max(",.", key=plain.rfind)
+    whole, _, fraction = plain.rpartition(mark) if mark in plain else (plain, "", "")
+    if _THOUSANDS.fullmatch(whole):
+        whole = re.sub(r"[,.]", "", whole)
+    digits = len(whole.strip("+-")) + len(fraction)
+    if not (_WHOLE.fullmatch(whole) and _FRACTION.fullmatch(fraction) and 1 <= digits <= DIGITS_MAX):
+        return None
+    value = Decimal(f"{whole}.{fraction}" if fraction else whole)
+    return -value if is_negative else value
+
+
+def money(value: Decimal, name: str = "amount") -> Json:
+    """The fields of an amount: whole numbers stay whole, so that they are summed exactly."""
+    is_whole = value == value.to_integral_value()
+    return {name: int(value) if is_whole else float(value), f"{name}_text": f"{value:f}"}
+
+
+def direction(value: Decimal) -> str:
+    return "out" if value < 0 else "in"

@@ -1,0 +1,237 @@
+"""Bank statements of OFX and QFX files (Money, Quicken): accounts, transactions, balances."""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, date, datetime, timedelta, timezone
+from typing import NamedTuple
+
+from pdpp_server.importers.charsets import decoded
+from pdpp_server.importers.heads import head_of
+from pdpp_server.importers.identity import Seen, account_name, digest, record_key
+from pdpp_server.importers.json_values import without_gaps
+from pdpp_server.importers.money import amount, direction, money
+from pdpp_server.importers.ofx_tags import HEAD_BYTES, charset_of, is_ofx, tags
+from pdpp_server.importers.source import Account, DamagedFile, File, Files, Importer, Outcome
+from pdpp_server.model.ingest import Incoming, Rejection
+from pdpp_server.model.times import iso
+from pdpp_server.wire.envelope import Json
+
+_STATEMENTS = {"STMTRS": "bank", "CCSTMTRS": "credit_card", "INVSTMTRS": "investment"}
+_ACCOUNTS = frozenset({"BANKACCTFROM", "CCACCTFROM", "INVACCTFROM"})
+_BALANCES = {"LEDGERBAL": "booked", "AVAILBAL": "available"}
+# Inside these, other tags are values; a value whose end tag is missing cannot be taken for one of them.
+_GROUPS = _ACCOUNTS | _STATEMENTS.keys() | _BALANCES.keys() | {"STMTTRN", "INVTRAN", "FI"}
+_PARTS = frozenset({"PAYEE", "BANKACCTTO", "CCACCTTO", "CURRENCY", "ORIGCURRENCY"})
+_TIME = re.compile(
+    r"([0-9]{4})([0-9]{2})([0-9]{2})(?:([0-9]{2})([0-9]{2})([0-9]{2})?(?:\.[0-9]*)?)?\s*"
+    r"(?:\[\s*([+-]?[0-9]{1,2})(?:\.([0-9]{1,2}))?\s*(?::[^\]]*)?\])?.*"
+)
+_NAMED = re.compile(rb"<(ORG|FID|BANKID|BROKERID)>\s*([^<\r\n]+)", re.IGNORECASE)
+
+
+# Recognise --------------------------------------------------------------------------------------------------------
+
+
+def recognise(files: Files) -> Iterable[Account]:
+    """One connection for each bank: a download often holds several accounts, and several downloads the same ones."""
+    banks: dict[str, list[File]] = {}
+    for file in files.entries.values():
+        head = head_of(file, HEAD_BYTES)
+        if is_ofx(head):
+            banks.setdefault(_bank(head) or account_name(file.name), []).append(file)
+    for name, found in banks.items():
+        yield Account(name, tuple(found), files.zone)
+
+
+def _bank(head: bytes) -> str:
+    """By its name; by its number where the file has no name."""
+    told = {name.upper(): value for name, value in reversed(_NAMED.findall(head))}
+    named = (
+        decoded(told.get(name, b"").strip(), charset_of(head)) for name in (b"ORG", b"FID", b"BANKID", b"BROKERID")
+    )
+    return next((name for name in named if name), "")
+
+
+# Read -------------------------------------------------------------------------------------------------------------
+
+
+def read(account: Account) -> Iterator[Outcome]:
+    """Each account where its first statement begins, then its transactions and balances."""
+    ledger = _Ledger(account.name)
+    for file in account.files:
+        try:
+            for group in _groups(file):
+                yield from ledger.outcomes(group)
+        except DamagedFile as damaged:
+            yield Rejection(file.name, "invalid_record", damaged.message)
+
+
+class _Group(NamedTuple):
+    """The values of one group of tags; those of its parts as `PAYEE.NAME`."""
+
+    place: str
+    name: str
+    values: Json
+    is_whole: bool = True
+
+
+def _groups(file: File) -> Iterator[_Group]:
+    """A group ends at its end tag, or where the next one begins: writers of SGML forget end tags."""
+    line, name, part = 0, "", ""
+    values: Json = {}
+    with file.open() as stream:
+        for tag in tags(stream):
+            if tag.name in _GROUPS or tag.name == "OFX":
+                if name:
+                    yield _Group(f"{file.name}:{line}", name, values)
+                line, name, part, values = tag.line, "" if tag.is_end or tag.name == "OFX" else tag.name, "", {}
+                if name in _STATEMENTS:
+                    yield _Group(f"{file.name}:{line}", name, {})
+                    name = ""
+            elif tag.name in _PARTS:
+                part = "" if tag.is_end else f"{tag.name}."
+            elif tag.name == "CURDEF" and not tag.is_end:
+                yield _Group(f"{file.name}:{tag.line}", "CURDEF", {"CURDEF": tag.value})
+            elif name and tag.value and not tag.is_end:
+                values.setdefault(part + tag.name, tag.value)
+    if name:
+        yield _Group(f"{file.name}:{line}", name, values, is_whole=False)
+
+
+class _Ledger:
+    """The statement that is being read, and what was read before."""
+
+    def __init__(self, bank: str) -> None:
+        self._bank = bank
+        self._seen = Seen()
+        self._told: set[str] = set()
+        self._kind = self._currency = self._account = ""
+
+    def outcomes(self, group: _Group) -> Iterator[Outcome]:
+        place, name, values, is_whole = group
+        if not is_whole:
+            yield Rejection(place, "invalid_record", "the file ends inside it")
+        elif name in _STATEMENTS:
+            self._kind, self._currency, self._account = _STATEMENTS[name], "", ""
+        elif name == "CURDEF":
+            self._currency = values["CURDEF"].upper()[:8]
+        elif name in _ACCOUNTS:
+            yield from self._begin(place, values)
+        elif name == "INVTRAN":
+            yield Rejection(place, "invalid_record", "trades of securities are not read; cash transactions are")
+        elif name == "STMTTRN":
+            yield from self._transaction(place, values)
+        elif name in _BALANCES and values:
+            yield self._balance(place, _BALANCES[name], values)
+
+    def _begin(self, place: str, values: Json) -> Iterator[Outcome]:
+        number = values.get("ACCTID", "")
+        if not number:
+            yield Rejection(place, "invalid_record", "the account has no number (ACCTID)")
+            return
+        bank = values.get("BANKID") or values.get("BROKERID") or ""
+        self._account = "a-" + digest(bank, values.get("BRANCHID", ""), number)[:16]
+        if self._account in self._told:
+            return
+        self._told.add(self._account)
+        kind = values.get("ACCTTYPE", self._kind).lower()
+        data = {
+            "id": self._account,
+            "name": f"{self._bank} …{number[-4:]}",
+            "bank": self._bank,
+            "bank_code": bank,
+            "number": number,
+            "kind": kind,
+            "currency": self._currency,
+        }
+        yield Incoming(place, "accounts", self._account, without_gaps(data), None)
+
+    def _transaction(self, place: str, values: Json) -> Iterator[Incoming | Rejection]:
+        value = amount(values.get("TRNAMT", ""))
+        booked = _when(values.get("DTPOSTED", ""))
+        missing = "amount (TRNAMT)" if value is None else "date (DTPOSTED)" if booked is None else None
+        if value is None or booked is None or not self._account:
+            reason = f"the transaction has no {missing} that can be read" if missing else "it belongs to no account"
+            yield Rejection(place, "invalid_record", reason)
+            return
+        payee = values.get("PAYEE.NAME") or values.get("NAME") or ""
+        data = {
+            "account_id": self._account,
+            **money(value),
+            "currency": (values.get("CURRENCY.CURSYM") or self._currency).upper()[:8],
+            "direction": direction(value),
+            "booked_on": booked.day,
+            "posted_at": booked.moment,
+            "value_on": _day(values.get("DTAVAIL", "")),
+            "initiated_on": _day(values.get("DTUSER", "")),
+            "counterparty": payee,
+            "counterparty_account": values.get("BANKACCTTO.ACCTID") or values.get("CCACCTTO.ACCTID"),
+            "description": values.get("MEMO") or payee,
+            "kind": values.get("TRNTYPE", "").lower(),
+            "check_number": values.get("CHECKNUM"),
+            "reference": values.get("REFNUM"),
+            "original_currency": values.get("ORIGCURRENCY.CURSYM"),
+        }
+        key = self._key(values, data)
+        if key is not None:
+            yield Incoming(place, "transactions", key, {"id": key, **without_gaps(data)}, None)
+
+    def _key(self, values: Json, data: Json) -> str | None:
+        """The bank's id, which is unique in an account; another that has it too gets its digest beside it."""
+        told = (str(data[name] or "") for name in ("amount_text", "booked_on", "counterparty", "description"))
+        content = digest(*told, values.get("CHECKNUM", ""))
+        key = f"{self._account}:{record_key(values['FITID']) if 'FITID' in values else content}"
+        return self._seen.key(key, content)
+
+    def _balance(self, place: str, kind: str, values: Json) -> Incoming | Rejection:
+        value, day = amount(values.get("BALAMT", "")), _day(values.get("DTASOF", ""))
+        if value is None or day is None or not self._account:
+            return Rejection(place, "invalid_record", "the balance has no amount or no date that can be read")
+        key = f"{self._account}:{kind}:{day}"
+        data = {"account_id": self._account, "kind": kind, **money(value), "currency": self._currency, "as_of": day}
+        return Incoming(place, "balances", key, {"id": key, **without_gaps(data)}, None)
+
+
+# Times ------------------------------------------------------------------------------------------------------------
+
+
+class _Booked(NamedTuple):
+    day: str  # in the calendar of the bank
+    moment: str | None  # where it gives a time of day
+
+
+def _when(text: str) -> _Booked | None:
+    """`20260301120000.000[-5:EST]`; a time without an offset is GMT (OFX section 3.2.8.2)."""
+    found = _TIME.fullmatch(text.strip())
+    if not found:
+        return None
+    year, month, day, hour, minute, second, hours, hundredths = found.groups()
+    try:
+        written = date(int(year), int(month), int(day)).isoformat()
+        if hour is None:
+            return _Booked(written, None)
+        clock = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second or 0), tzinfo=UTC)
+        return _Booked(written, iso(clock.replace(tzinfo=_offset(hours, hundredths))))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _offset(hours: str | None, hundredths: str | None) -> timezone:
+    """Raises: ValueError."""
+    minutes = round(float(f"0.{hundredths or 0}") * 60)
+    whole = int(hours or 0)
+    return timezone(timedelta(hours=whole, minutes=-minutes if (hours or "").startswith("-") else minutes))
+
+
+def _day(text: str) -> str | None:
+    booked = _when(text)
+    return booked.day if booked else None
+
+
+OFX = Importer(
+    key="ofx",
+    recognise=recognise,
+    read=read,
+    takes="bank statements (.ofx, .qfx)",
+    obtain="On the pages of your bank: transactions, download or export, as OFX, QFX, Quicken or Money",
+)

@@ -1,0 +1,118 @@
+"""When a repeating event happens: its rule, laid out until a day and no further."""
+
+import re
+from calendar import monthrange
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, time, tzinfo
+from itertools import islice
+
+from dateutil.rrule import rrulestr
+
+OCCURRENCES_MAX = 3000  # of one event: eight years of every day
+LAID_OUT_MAX = 50_000  # looked at for them: every day of a century, every hour of five years
+
+_RULE = re.compile(r"[A-Z]+=[A-Z0-9,+-]+(?:;[A-Z]+=[A-Z0-9,+-]+)*")
+_WEEKDAY = re.compile(r"(?:[+-]?[0-9]{1,2})?(?:MO|TU|WE|TH|FR|SA|SU)")
+_UNTIL = re.compile(r"([0-9]{8})(?:T([0-9]{6})(Z)?)?")
+_DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+_LEAP_YEAR = 2024
+
+# What only leaves days out of such a rule (RFC 5545 section 3.3.10). That is done here: a library that looks for a day
+# that never comes looks until the year 9999.
+_LIMITS: Mapping[str, frozenset[str]] = {
+    "YEARLY": frozenset(),
+    "MONTHLY": frozenset(),
+    "WEEKLY": frozenset({"BYMONTH"}),
+    "DAILY": frozenset({"BYMONTH", "BYMONTHDAY", "BYDAY"}),
+    "HOURLY": frozenset({"BYMONTH", "BYMONTHDAY", "BYDAY", "BYHOUR"}),
+}
+_RARE = frozenset({"BYYEARDAY", "BYWEEKNO", "BYSETPOS", "BYEASTER"})  # with a rule of days or hours: nobody writes it
+
+
+class UnreadableRule(ValueError):
+    """A rule of repetition that is none, or that repeats without measure."""
+
+
+def repeated(rule: str, start: datetime, zone: tzinfo, horizon: datetime) -> list[datetime]:
+    """The times on the wall at which the rule falls, from the start to the horizon; of too many the last ones.
+
+    Raises: UnreadableRule.
+    """
+    try:
+        return list(deque(_times(rule, start, zone, horizon), maxlen=OCCURRENCES_MAX))
+    except (ValueError, OverflowError, TypeError, ArithmeticError) as error:
+        raise UnreadableRule(rule) from error
+
+
+def _times(rule: str, start: datetime, zone: tzinfo, horizon: datetime) -> Iterator[datetime]:
+    """Laid out on the wall, not in UTC: a meeting at nine stays at nine when the clocks change."""
+    terms = _terms(rule)
+    frequency, count, until = terms["FREQ"], terms.pop("COUNT", None), terms.pop("UNTIL", None)
+    limits = {name: terms.pop(name) for name in _LIMITS[frequency] & terms.keys()}
+    last = horizon if until is None else min(horizon, _last(until, zone))
+    terms["UNTIL"] = last.strftime("%Y%m%dT%H%M%S").zfill(15)
+    text = ";".join(f"{name}={value}" for name, value in terms.items())
+    times = (when for when in _laid_out(rrulestr(text, dtstart=start)) if _is_within(when, limits))
+    return islice(times, None if count is None else int(count))
+
+
+def _laid_out(times: Iterable[datetime]) -> Iterator[datetime]:
+    """A few letters can ask for every second since the year 1."""
+    for number, when in enumerate(times):
+        if number >= LAID_OUT_MAX:
+            raise UnreadableRule
+        yield when
+
+
+def _terms(rule: str) -> dict[str, str]:
+    upper = rule.strip().strip(";").upper()
+    if not _RULE.fullmatch(upper):
+        raise UnreadableRule(rule)
+    terms = dict(term.split("=") for term in upper.split(";"))
+    frequency = terms.get("FREQ", "")
+    is_odd = frequency in ("DAILY", "HOURLY") and not _RARE.isdisjoint(terms)
+    is_odd |= not all(map(_WEEKDAY.fullmatch, terms.get("BYDAY", "MO").split(",")))
+    if frequency not in _LIMITS or is_odd or int(terms.get("INTERVAL", "1")) < 1 or not _has_a_day(terms):
+        raise UnreadableRule(rule)
+    return terms
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(one) for one in text.split(",")]
+
+
+def _has_a_day(terms: Mapping[str, str]) -> bool:
+    """Whether there is such a day in any year: 30 February is none."""
+    if not {"BYMONTH", "BYMONTHDAY"} <= terms.keys():
+        return True
+    first = min(abs(day) for day in _numbers(terms["BYMONTHDAY"]))
+    return any(first <= monthrange(_LEAP_YEAR, month)[1] for month in _numbers(terms["BYMONTH"]))
+
+
+def _is_within(when: datetime, limits: Mapping[str, str]) -> bool:
+    return all(_fits(when, name, values) for name, values in limits.items())
+
+
+def _fits(when: datetime, name: str, values: str) -> bool:
+    match name:
+        case "BYDAY":
+            return _DAYS[when.weekday()] in values.split(",")
+        case "BYMONTH":
+            return when.month in _numbers(values)
+        case "BYHOUR":
+            return when.hour in _numbers(values)
+        case _:
+            from_end = when.day - monthrange(when.year, when.month)[1] - 1
+            return not {when.day, from_end}.isdisjoint(_numbers(values))
+
+
+def _last(until: str, zone: tzinfo) -> datetime:
+    found = _UNTIL.fullmatch(until)
+    if not found:
+        raise UnreadableRule(until)
+    day = datetime.strptime(found[1], "%Y%m%d")  # noqa: DTZ007  a time on the wall
+    if not found[2]:
+        return datetime.combine(day, time(23, 59, 59))
+    wall = datetime.strptime(found[1] + found[2], "%Y%m%d%H%M%S")  # noqa: DTZ007
+    return wall.replace(tzinfo=UTC).astimezone(zone).replace(tzinfo=None) if found[3] else wall

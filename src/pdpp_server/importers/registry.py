@@ -1,0 +1,129 @@
+"""The importers there are, and which of them knows the files that the owner named."""
+
+from collections.abc import Iterable, Sequence
+from datetime import tzinfo
+from functools import cache
+from pathlib import Path
+from posixpath import commonpath
+from typing import NamedTuple
+
+from pdpp_server.errors import InvalidRequest
+from pdpp_server.importers.bank_csv import BANK_CSV
+from pdpp_server.importers.calendar import CALENDAR
+from pdpp_server.importers.camt import CAMT
+from pdpp_server.importers.chatgpt import CHATGPT
+from pdpp_server.importers.claude import CLAUDE
+from pdpp_server.importers.claude_code import CLAUDE_CODE
+from pdpp_server.importers.codex import CODEX
+from pdpp_server.importers.contacts import CONTACTS
+from pdpp_server.importers.files import is_litter, is_zip, open_files
+from pdpp_server.importers.mail import MAIL
+from pdpp_server.importers.markdown import MARKDOWN
+from pdpp_server.importers.ofx import OFX
+from pdpp_server.importers.slack import SLACK
+from pdpp_server.importers.source import Account, Files, Importer
+from pdpp_server.importers.telegram import TELEGRAM
+from pdpp_server.importers.whatsapp import WHATSAPP
+from pdpp_server.model.sources import Declaration
+from pdpp_server.wire.declarations import parse_declaration
+
+IMPORTERS: tuple[Importer, ...] = (
+    BANK_CSV,
+    CALENDAR,
+    CAMT,
+    CHATGPT,
+    CLAUDE,
+    CLAUDE_CODE,
+    CODEX,
+    CONTACTS,
+    MAIL,
+    MARKDOWN,
+    OFX,
+    SLACK,
+    TELEGRAM,
+    WHATSAPP,
+)
+
+_DECLARATIONS = Path(__file__).with_name("declarations")
+
+
+class SeveralKinds(InvalidRequest):
+    """A file could be of more than one kind."""
+
+
+class Found(NamedTuple):
+    """One account of an export, and who can read it."""
+
+    importer: Importer
+    account: Account
+    files: Files
+
+    @property
+    def declaration(self) -> Declaration:
+        return declaration_of(self.importer.key)
+
+    @property
+    def where(self) -> str:
+        """The file or folder that it was found in, from what the owner named on."""
+        inside = commonpath([file.name for file in self.account.files]) if self.account.files else ""
+        return self.files.name if inside in ("", self.files.name) else f"{self.files.name}/{inside}"
+
+    @property
+    def size(self) -> int:
+        return sum(file.size for file in self.account.files)
+
+
+@cache
+def declaration_of(key: str) -> Declaration:
+    """What the streams of that importer look like."""
+    return parse_declaration((_DECLARATIONS / f"{key}.json").read_bytes())
+
+
+def recognise(files: Files, importers: Iterable[Importer] = IMPORTERS) -> list[Found]:
+    """Every account in the files. Different kinds may lie side by side. Raises: SeveralKinds."""
+    found = [Found(importer, account, files) for importer in importers for account in importer.recognise(files)]
+    claimed: dict[str, str] = {}
+    for importer, account, _ in found:
+        for file in account.files:
+            other = claimed.setdefault(file.name, importer.key)
+            if other != importer.key:
+                raise SeveralKinds(
+                    f"{file.name!r} could be {other} or {importer.key}.",
+                    remedy=f"Say which: --as {other} or --as {importer.key}.",
+                )
+    return found
+
+
+class Looked(NamedTuple):
+    """What lies under one path: accounts, and parts of it that cannot be read, each with the reason."""
+
+    found: list[Found]
+    refused: dict[str, InvalidRequest]
+
+
+def look_into(path: Path, zone: tzinfo, mapping: bytes | None, importers: Sequence[Importer]) -> Looked:
+    """The accounts of an export, or of a folder that holds several: zips and folders in it are exports of their own.
+
+    Raises: InvalidRequest where the path itself cannot be read.
+    """
+    found = recognise(open_files(path, zone, mapping), importers)
+    refused: dict[str, InvalidRequest] = {}
+    taken = {file.name.split("/")[0] for one in found for file in one.account.files}
+    for inner in sorted(path.iterdir()) if path.is_dir() else ():
+        if inner.name in taken or inner.is_symlink() or is_litter(inner.name):
+            continue
+        try:
+            if inner.is_dir() or is_zip(inner):
+                found += recognise(open_files(inner, zone, mapping), importers)
+        except InvalidRequest as refusal:
+            refused[inner.name] = refusal
+    return Looked(found, refused)
+
+
+def nothing_known(name: str, importers: Iterable[Importer]) -> InvalidRequest:
+    """An export of the wrong kind: what was looked for, and where to see more."""
+    kinds = "; ".join(importer.takes for importer in importers)
+    return InvalidRequest(
+        f"{name} is nothing that is known here. Looked for: {kinds}.",
+        remedy="`pdpp import --list` shows what can be imported, and how to get it.",
+    )

@@ -1,0 +1,276 @@
+"""Slack workspace exports: users, channels, and a file of messages for each channel and day."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pdpp_server.importers.identity import account_name, digest, record_key
+from pdpp_server.importers.json_items import Item, head, items, members
+from pdpp_server.importers.json_values import (
+    clipped,
+    list_of,
+    object_of,
+    text_of,
+    time_of,
+    whole_number,
+    without_gaps,
+)
+from pdpp_server.importers.slack_text import readable
+from pdpp_server.importers.source import Account, DamagedFile, File, Files, Importer, Outcome
+from pdpp_server.model.ingest import Incoming, Rejection
+from pdpp_server.wire.envelope import Json
+
+FILES_MAX = 100
+
+_USERS = "users.json"
+_CHANNELS = {"channels.json": "public", "groups.json": "private", "dms.json": "direct", "mpims.json": "group_direct"}
+_USER = (frozenset({"id", "profile"}), frozenset({"id", "team_id"}), frozenset({"id", "deleted"}))
+_DAY = re.compile(r"([^/]+)/[0-9]{4}-[0-9]{2}-[0-9]{2}\.json")
+_WORKSPACE = re.compile(r"(.+?)[ _-]+slack[ _-]+export\b.*", re.IGNORECASE)
+_TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}")
+
+
+class _Export(NamedTuple):
+    """Where the files of a workspace lie."""
+
+    folder: str  # with its slash; empty for the top
+    lists: tuple[str, ...]
+
+
+# Recognise --------------------------------------------------------------------------------------------------------
+
+
+def recognise(files: Files) -> Iterable[Account]:
+    """A `users.json` of people and a list of channels beside it; every such folder is a workspace."""
+    for name, file in files.entries.items():
+        folder, _, last = name.rpartition("/")
+        top = f"{folder}/" if folder else ""
+        lists = [f"{top}{one}" for one in _CHANNELS if f"{top}{one}" in files.entries]
+        if last == _USERS and lists and _holds_users(file):
+            days = [
+                other
+                for path, other in files.entries.items()
+                if path.startswith(top) and _DAY.fullmatch(path[len(top) :])
+            ]
+            of_lists = [files.entries[one] for one in lists]
+            export = _Export(top, tuple(lists))
+            workspace = _workspace(folder.rpartition("/")[2] or files.name, file)
+            yield Account(workspace, (file, *of_lists, *days), files.zone, found=export)
+
+
+def _holds_users(file: File) -> bool:
+    start = head(file)
+    known = next(members(start), frozenset[str]())
+    return any(known >= marks for marks in _USER) or start.strip() == b"[]"
+
+
+def _workspace(name: str, users: File) -> str:
+    """As the zip is called, which begins with the workspace; else by the number of the team."""
+    named = _WORKSPACE.fullmatch(account_name(name))
+    if named:
+        return named[1].strip()
+    team = next((text_of(data.get("team_id")) for data in _objects(users) if data.get("team_id")), "")
+    return team or account_name(name)
+
+
+def _objects(file: File) -> Iterator[Json]:
+    try:
+        yield from (item.data for item in items(file) if isinstance(item, Item))
+    except DamagedFile:
+        return
+
+
+# Read -------------------------------------------------------------------------------------------------------------
+
+
+def read(account: Account) -> Iterator[Outcome]:
+    """People and channels first, because messages speak of them; then each channel day by day."""
+    export: _Export = account.found
+    workspace = _Workspace()
+    lists = {f"{export.folder}{_USERS}", *export.lists}
+    for file in account.files:
+        kind = _CHANNELS.get(file.name.rpartition("/")[2]) if file.name in lists else None
+        try:
+            for item in items(file):
+                if isinstance(item, Rejection):
+                    yield item
+                elif file.name not in lists:
+                    yield from workspace.message(item, file.name[len(export.folder) :].partition("/")[0])
+                elif kind:
+                    yield from workspace.channel(item, kind)
+                else:
+                    yield from workspace.user(item)
+        except DamagedFile as damaged:
+            yield Rejection(file.name, "invalid_record", damaged.message)
+
+
+class _Channel(NamedTuple):
+    key: str
+    name: str
+
+
+@dataclass(slots=True)
+class _Workspace:
+    """What is known of people and channels, by their ids."""
+
+    people: dict[str, str] = field(default_factory=dict[str, str])
+    names: dict[str, str] = field(default_factory=dict[str, str])  # of channels
+    channels: dict[str, _Channel] = field(default_factory=dict[str, _Channel])  # by the name of the folder too
+
+    def user(self, item: Item) -> Iterator[Outcome]:
+        source, profile = item.data, object_of(item.data.get("profile"))
+        number = text_of(source.get("id"))
+        if not number:
+            yield Rejection(item.place, "invalid_record", "the user has no id")
+            return
+        name = _user_name(source, profile)
+        self.people[number] = name
+        key = record_key(number)
+        data = {
+            "id": key,
+            "name": name or number,
+            "handle": text_of(source.get("name")),
+            "real_name": text_of(source.get("real_name")) or text_of(profile.get("real_name")),
+            "email": text_of(profile.get("email")),
+            "title": text_of(profile.get("title")),
+            "phone": text_of(profile.get("phone")),
+            "time_zone": text_of(source.get("tz")),
+            "is_bot": source.get("is_bot") is True or None,
+            "is_deleted": source.get("deleted") is True or None,
+            "updated_at": time_of(source.get("updated")),
+        }
+        yield Incoming(item.place, "users", key, without_gaps(data), None)
+
+    def channel(self, item: Item, kind: str) -> Iterator[Outcome]:
+        source = item.data
+        number, called = text_of(source.get("id")), text_of(source.get("name"))
+        if not number:
+            yield Rejection(item.place, "invalid_record", "the channel has no id")
+            return
+        ids = [text_of(one) for one in list_of(source.get("members"))]
+        people = [self.people.get(one, one) for one in ids if one]
+        channel = _Channel(
+            record_key(number), called if called and kind != "group_direct" else ", ".join(people) or number
+        )
+        self.channels[number] = channel
+        if called:
+            self.channels[called] = channel
+        data = {
+            "id": channel.key,
+            "name": channel.name,
+            "kind": kind,
+            "topic": text_of(object_of(source.get("topic")).get("value")),
+            "purpose": text_of(object_of(source.get("purpose")).get("value")),
+            "members": people,
+            "member_count": len(people) or None,
+            "creator": self._person(source.get("creator")),
+            "created_at": time_of(source.get("created")),
+            "is_archived": source.get("is_archived") is True or None,
+        }
+        yield Incoming(item.place, "channels", channel.key, without_gaps(data), None)
+
+    def message(self, item: Item, folder: str) -> Iterator[Outcome]:
+        source = item.data
+        moment = text_of(source.get("ts"))
+        if not _TS.fullmatch(moment):
+            yield Rejection(item.place, "invalid_record", "the message has no time (`ts`), which is also its id")
+            return
+        if folder not in self.channels:
+            self.channels[folder] = _Channel(f"c-{digest(folder)[:16]}", folder)
+            data = {"id": self.channels[folder].key, "name": folder, "kind": "unlisted"}
+            yield Incoming(item.place, "channels", data["id"], data, None)
+        channel = self.channels[folder]
+        key = f"{channel.key}:{moment}"
+        yield Incoming(item.place, "messages", key, without_gaps(self._message(source, channel, key, moment)), None)
+
+    def _message(self, source: Json, channel: _Channel, key: str, moment: str) -> Json:
+        raw = text_of(source.get("text"))
+        text = readable(
+            raw, self.people, {name: one.name for name, one in self.channels.items()} if "<#" in raw else {}
+        )
+        thread = text_of(source.get("thread_ts"))
+        edited = text_of(object_of(source.get("edited")).get("ts"))
+        return {
+            "id": key,
+            "channel_id": channel.key,
+            "channel_name": channel.name,
+            "sender_id": record_key(user) if (user := text_of(source.get("user"))) else "",
+            "sender": self._sender(source),
+            "kind": text_of(source.get("subtype")) or "message",
+            "text": clipped("\n".join(part for part in (text, *self._attachments(source)) if part)),
+            "raw_text": clipped(raw) if raw.strip() != text.strip() else "",
+            "sent_at": _time(moment),
+            "edited_at": _time(edited) if _TS.fullmatch(edited) else None,
+            "thread_id": f"{channel.key}:{thread}" if _TS.fullmatch(thread) and thread != moment else "",
+            "reply_count": whole_number(source.get("reply_count")) or None,
+            **_reactions(source),
+            **_files(source),
+        }
+
+    def _sender(self, source: Json) -> str:
+        named = object_of(source.get("user_profile"))
+        bot = object_of(source.get("bot_profile"))
+        told = (self._person(source.get("user")), _profile_name(named), text_of(source.get("username")),
+                text_of(bot.get("name")), text_of(source.get("user")), text_of(source.get("bot_id")))  # fmt: skip
+        return next((name for name in told if name), "")
+
+    def _person(self, number: object) -> str:
+        return self.people.get(text_of(number), "")
+
+    def _attachments(self, source: Json) -> Iterator[str]:
+        """What programs post, and what a link leads to."""
+        for one in map(object_of, list_of(source.get("attachments"))[:FILES_MAX]):
+            told = [text_of(one.get(name)) for name in ("pretext", "title", "text")]
+            text = "\n".join(part for part in told if part) or text_of(one.get("fallback"))
+            yield readable(text, self.people, self.names)
+
+
+# Parts ------------------------------------------------------------------------------------------------------------
+
+
+def _user_name(source: Json, profile: Json) -> str:
+    return _profile_name(profile) or text_of(source.get("real_name")) or text_of(source.get("name"))
+
+
+def _profile_name(profile: Mapping[str, object]) -> str:
+    return text_of(profile.get("display_name")) or text_of(profile.get("real_name"))
+
+
+def _time(moment: str) -> str | None:
+    seconds, _, fraction = moment.partition(".")
+    return time_of(int(seconds) + float(f"0.{fraction[:6]}")) if int(seconds) < 10**11 else None
+
+
+def _reactions(source: Json) -> Json:
+    found = [object_of(one) for one in list_of(source.get("reactions"))]
+    counts = {name: whole_number(one.get("count")) or 1 for one in found if (name := text_of(one.get("name")))}
+    listed = [{"name": name, "count": count} for name, count in counts.items()]
+    return {"reactions": listed, "reaction_count": sum(counts.values()) or None}
+
+
+def _files(source: Json) -> Json:
+    """What they are called, not where they lie: the addresses in an export carry a key that opens them."""
+    found = [object_of(one) for one in list_of(source.get("files"))[:FILES_MAX]]
+    listed = [
+        without_gaps(
+            {
+                "id": text_of(one.get("id")),
+                "name": text_of(one.get("name")) or text_of(one.get("title")),
+                "media_type": text_of(one.get("mimetype")),
+                "size_bytes": whole_number(one.get("size")),
+            }
+        )
+        for one in found
+    ]
+    names = ", ".join(one["name"] for one in listed if "name" in one)
+    return {"files": [one for one in listed if one], "file_names": names}
+
+
+SLACK = Importer(
+    key="slack",
+    recognise=recognise,
+    read=read,
+    takes="Slack exports (.zip)",
+    obtain="As an admin of the workspace: Settings, Import/Export data, Export; the zip from the mail",
+)

@@ -1,0 +1,94 @@
+"""What an importer is: it knows the files of its source, and turns them into outcomes."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from hashlib import sha256
+from typing import Any, BinaryIO, NamedTuple
+
+from pdpp_server.errors import InvalidRequest
+from pdpp_server.model.blobs import ANY_BYTES, ID_PREFIX, Blob, is_mime_type
+from pdpp_server.model.ingest import Incoming, Rejection
+from pdpp_server.wire.blobs import encode_reference
+from pdpp_server.wire.envelope import Json
+
+
+class DamagedFile(InvalidRequest):
+    """A file of an export cannot be opened or read to its end."""
+
+
+class File(NamedTuple):
+    """One file of an export, wherever it lies: on disk, or inside a zip."""
+
+    name: str  # from the top of what the owner named, with "/": "general/2026-01-31.json"
+    size: int  # of the content, in bytes
+    open: Callable[[], BinaryIO]  # a buffered stream from the start; whoever opens it closes it; raises DamagedFile
+
+
+@dataclass(slots=True)
+class Meter:
+    """How many bytes were read of an export, whoever read them."""
+
+    read: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Everything under one path that the owner named: a file, a folder, or a zip as if it were unpacked."""
+
+    name: str  # of the file or folder itself
+    entries: Mapping[str, File]  # by name, in the order of their names
+    zone: tzinfo  # for times that do not say where they were written
+    mapping: bytes | None = None  # what the owner wrote about files that do not explain themselves
+    meter: Meter = field(default_factory=Meter, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What an export holds of one account. It becomes a connection; the same account is called the same every time."""
+
+    name: str
+    files: tuple[File, ...]  # everything that `read` opens
+    zone: tzinfo
+    notes: tuple[str, ...] = ()  # what was decided from the files themselves and the owner should know
+    found: Any = None  # what recognising learnt and reading needs
+    lacks: str = ""  # what the owner must give first, in a sentence; until then nothing of it is imported
+
+
+class Attachment(NamedTuple):
+    """Bytes that belong to a record: its field holds the reference, the bytes become a blob."""
+
+    stream: str
+    key: str
+    data: bytes
+    mime_type: str
+
+    @property
+    def blob(self) -> Blob:
+        mime_type = self.mime_type if is_mime_type(self.mime_type) else ANY_BYTES
+        return Blob(ID_PREFIX + sha256(self.data).hexdigest(), len(self.data), mime_type)
+
+    @property
+    def reference(self) -> Json:
+        """What the field of the record holds."""
+        return encode_reference(self.blob)
+
+
+Outcome = Incoming | Rejection | Attachment
+
+
+@dataclass(frozen=True, slots=True)
+class Importer:
+    """One source, as a value: what `pdpp import` needs to know of it.
+
+    A place is the name of a file, or that, a colon, and where in it. Attachments follow the record they belong to. A
+    file that turns out to be damaged raises DamagedFile: whoever has further files to read makes a Rejection of it.
+    """
+
+    key: str  # the connector key; `importers/declarations/<key>.json` declares its streams
+    recognise: Callable[[Files], Iterable[Account]]  # by content, never by a name alone; nothing where it is not ours
+    read: Callable[[Account], Iterator[Outcome]]  # streaming; a broken record is a Rejection with its place
+    usual_folders: tuple[str, ...] = ()  # where programs keep such files, "~" for the home of the owner
+    takes: str = ""  # the files in a few words: "mail archives (.mbox, Maildir)"
+    obtain: str = ""  # how the owner gets them: "Settings, Data controls, Export data; the zip from the mail"
+    version: int = 1  # counted up where the same files now give other records

@@ -1,0 +1,174 @@
+"""Time zones as calendars name them: IANA names, the names of Windows, and rules that a file brings itself."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cache
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from pdpp_server.importers.content_lines import Component, Line
+from pdpp_server.importers.recurrence import repeated
+
+FIRST_YEAR, LAST_YEAR = 1970, 2100  # between which the rules of a zone are laid out
+
+# From the CLDR table of Windows zones: those in which most people live.
+_WINDOWS = {
+    "afghanistan standard time": "Asia/Kabul",
+    "alaskan standard time": "America/Anchorage",
+    "arab standard time": "Asia/Riyadh",
+    "arabian standard time": "Asia/Dubai",
+    "arabic standard time": "Asia/Baghdad",
+    "argentina standard time": "America/Buenos_Aires",
+    "atlantic standard time": "America/Halifax",
+    "aus central standard time": "Australia/Darwin",
+    "aus eastern standard time": "Australia/Sydney",
+    "bangladesh standard time": "Asia/Dhaka",
+    "canada central standard time": "America/Regina",
+    "cen. australia standard time": "Australia/Adelaide",
+    "central america standard time": "America/Guatemala",
+    "central asia standard time": "Asia/Almaty",
+    "central europe standard time": "Europe/Budapest",
+    "central european standard time": "Europe/Warsaw",
+    "central standard time": "America/Chicago",
+    "central standard time (mexico)": "America/Mexico_City",
+    "china standard time": "Asia/Shanghai",
+    "e. africa standard time": "Africa/Nairobi",
+    "e. australia standard time": "Australia/Brisbane",
+    "e. europe standard time": "Europe/Chisinau",
+    "e. south america standard time": "America/Sao_Paulo",
+    "eastern standard time": "America/New_York",
+    "egypt standard time": "Africa/Cairo",
+    "fle standard time": "Europe/Kiev",
+    "gmt standard time": "Europe/London",
+    "greenwich standard time": "Atlantic/Reykjavik",
+    "gtb standard time": "Europe/Bucharest",
+    "hawaiian standard time": "Pacific/Honolulu",
+    "india standard time": "Asia/Kolkata",
+    "iran standard time": "Asia/Tehran",
+    "israel standard time": "Asia/Jerusalem",
+    "korea standard time": "Asia/Seoul",
+    "mountain standard time": "America/Denver",
+    "nepal standard time": "Asia/Kathmandu",
+    "new zealand standard time": "Pacific/Auckland",
+    "newfoundland standard time": "America/St_Johns",
+    "pacific sa standard time": "America/Santiago",
+    "pacific standard time": "America/Los_Angeles",
+    "pakistan standard time": "Asia/Karachi",
+    "romance standard time": "Europe/Paris",
+    "russian standard time": "Europe/Moscow",
+    "sa pacific standard time": "America/Bogota",
+    "se asia standard time": "Asia/Bangkok",
+    "singapore standard time": "Asia/Singapore",
+    "south africa standard time": "Africa/Johannesburg",
+    "sri lanka standard time": "Asia/Colombo",
+    "taipei standard time": "Asia/Taipei",
+    "tasmania standard time": "Australia/Hobart",
+    "tokyo standard time": "Asia/Tokyo",
+    "turkey standard time": "Europe/Istanbul",
+    "us mountain standard time": "America/Phoenix",
+    "utc": "UTC",
+    "venezuela standard time": "America/Caracas",
+    "w. australia standard time": "Australia/Perth",
+    "w. central africa standard time": "Africa/Lagos",
+    "w. europe standard time": "Europe/Berlin",
+    "west asia standard time": "Asia/Tashkent",
+}
+_IANA = re.compile(r"/?(?:[A-Za-z0-9_+.-]{1,60}/){0,6}[A-Za-z0-9_+-]{1,60}")
+_UTC = frozenset({"UTC", "GMT", "Z", "ETC/UTC", "ETC/GMT"})
+_OFFSET = re.compile(r"([+-])([01][0-9]|2[0-3])([0-5][0-9])(?:[0-9]{2})?")
+
+
+class _Change(NamedTuple):
+    onset: datetime  # on the wall as it was before
+    before: timedelta
+    after: timedelta
+
+
+@cache
+def named_zone(name: str) -> tzinfo | None:
+    """By a name that is known everywhere, also at the end of a path as some programs write it; None for all others."""
+    name = name.strip().strip('"')
+    if name.upper() in _UTC:
+        return UTC
+    known = _WINDOWS.get(name.lower(), name)
+    if not _IANA.fullmatch(known):
+        return None
+    steps = known.strip("/").split("/")
+    for count in range(min(3, len(steps)), min(2, len(steps)) - 1, -1):
+        with suppress(KeyError, ValueError, OSError):  # unknown; not a name; a folder
+            return ZoneInfo("/".join(steps[-count:]))
+    return None
+
+
+def own_zones(components: Iterable[Component]) -> dict[str, tzinfo]:
+    """The zones that a file describes itself (VTIMEZONE), by the name it gives them."""
+    zones: dict[str, tzinfo] = {}
+    for component in components:
+        name, place = component.first("TZID"), component.first("X-LIC-LOCATION")
+        if name is not None:
+            known = named_zone(name.value) or (named_zone(place.value) if place else None)
+            zone = known or _described(component)
+            if zone is not None:
+                zones[name.value.strip()] = zone
+    return zones
+
+
+class OwnZone(tzinfo):
+    """A zone by the moments at which its clocks were or will be changed."""
+
+    def __init__(self, changes: Sequence[_Change]) -> None:
+        self._offsets = [changes[0].before, *(change.after for change in changes)]
+        # A clock that is put forward shows no time between the two: such a time is read by the offset before.
+        self._walls = [change.onset + max(timedelta(), change.after - change.before) for change in changes]
+        self._instants = [change.onset - change.before for change in changes]
+
+    def utcoffset(self, dt: datetime | None, /) -> timedelta:
+        return self._offsets[bisect_right(self._walls, dt.replace(tzinfo=None))] if dt else self._offsets[0]
+
+    def fromutc(self, dt: datetime, /) -> datetime:
+        return dt + self._offsets[bisect_right(self._instants, dt.replace(tzinfo=None))]
+
+    def dst(self, dt: datetime | None, /) -> None:
+        return None
+
+    def tzname(self, dt: datetime | None, /) -> None:
+        return None
+
+
+def _described(component: Component) -> tzinfo | None:
+    parts = (part for part in component.inner if part.name in ("STANDARD", "DAYLIGHT"))
+    try:
+        changes = sorted(change for part in parts for change in _changes(part))
+    except (ValueError, OverflowError):
+        return None
+    return OwnZone(changes) if changes else None
+
+
+def _changes(part: Component) -> Iterator[_Change]:
+    """Raises: ValueError."""
+    before, after = (_offset(part.first(name)) for name in ("TZOFFSETFROM", "TZOFFSETTO"))
+    start, rule = part.first("DTSTART"), part.first("RRULE")
+    onset = datetime.strptime(start.value.strip() if start else "", "%Y%m%dT%H%M%S")  # noqa: DTZ007  on the wall
+    if rule is None:
+        return iter([_Change(onset, before, after)])
+    if onset.year < FIRST_YEAR:
+        onset = onset.replace(year=FIRST_YEAR, day=1)  # the rule knows the day
+    times = repeated(rule.value, onset, UTC, datetime(LAST_YEAR, 1, 1))  # noqa: DTZ001
+    return (_Change(time, before, after) for time in times)
+
+
+def _offset(line: Line | None) -> timedelta:
+    found = _OFFSET.fullmatch(line.value.strip()) if line else None
+    if not found:
+        raise ValueError("no offset")
+    minutes = int(found[2]) * 60 + int(found[3])
+    return timedelta(minutes=-minutes if found[1] == "-" else minutes)
+
+
+def moment(wall: datetime, zone: tzinfo) -> datetime:
+    """A time on the wall as an instant in UTC. One that the clock skips is read as if it had not yet been put forward
+    (RFC 5545 section 3.3.5), and one that it shows twice is the first. Raises: OverflowError."""
+    return wall.replace(tzinfo=zone).astimezone(UTC)

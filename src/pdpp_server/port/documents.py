@@ -1,0 +1,174 @@
+"""A document that a stranger named: fetched without being led anywhere that strangers have no business."""
+
+import re
+import socket
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from threading import BoundedSemaphore, Timer
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+
+from pdpp_server.errors import SourceUnavailable
+from pdpp_server.model.authorization import Document
+
+SECONDS, BODY_BYTES = 5.0, 5 * 1024
+AT_ONCE = 2  # fewer than there are threads for flows: hosts that take their time do not keep the owner waiting
+
+_MAX_AGE = re.compile(r"(?:^|,)\s*max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
+_NO_STORE = re.compile(r"(?:^|,)\s*no-(?:store|cache)\b", re.IGNORECASE)
+_TRANSLATED = IPv6Network("64:ff9b::/96")  # an IPv4 address behind a translator: which one cannot be judged here
+
+Resolve = Callable[[str, int], list[str]]
+Allows = Callable[[str], bool]
+
+
+def resolve(host: str, port: int) -> list[str]:
+    """Every address of the host."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    return [str(address[0]) for *_, address in found]
+
+
+def is_public(address: str) -> bool:
+    """An address that anybody in the world may ask: not of this machine, of its network, or of a special use."""
+    parsed = ip_address(address)
+    if isinstance(parsed, IPv6Address):
+        inner = parsed.ipv4_mapped or parsed.sixtofour
+        if inner is not None:
+            return _is_public(inner)
+        if parsed.teredo is not None or parsed in _TRANSLATED or parsed.scope_id:
+            return False
+    return _is_public(parsed)
+
+
+def _is_public(address: IPv4Address | IPv6Address) -> bool:
+    return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
+
+
+class _Limit:
+    """Cuts a connection off when its time is over: a host that sends a byte now and then outlasts every other limit."""
+
+    def __init__(self, left: Callable[[], float]) -> None:
+        self.left = left
+        self._timer: Timer | None = None
+
+    def note(self, event: str, told: Mapping[str, Any]) -> None:
+        if event == "connection.start_tls.complete":
+            self._timer = Timer(self.left(), _cut, (told["return_value"].get_extra_info("socket"),))
+            self._timer.daemon = True
+            self._timer.start()
+
+    def lift(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+def _cut(connection: socket.socket) -> None:
+    with suppress(OSError):  # it is over already
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)  # below TLS, which another thread is using
+
+
+class Documents:
+    """https only, no proxy, no redirect, no compression; asked at the very address that was checked."""
+
+    def __init__(
+        self,
+        *,
+        resolve: Resolve = resolve,
+        allows: Allows = is_public,
+        transport: httpx2.BaseTransport | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._resolve, self._allows, self._monotonic = resolve, allows, monotonic
+        self._client: httpx2.Client | None = None
+        self._transport = transport
+        self._places = BoundedSemaphore(AT_ONCE)
+
+    def fetch(self, url: str) -> Document:
+        """Raises SourceUnavailable: it cannot be had, or must not be."""
+        ends = self._monotonic() + SECONDS
+        parts = urlsplit(url)
+        if parts.scheme != "https" or not parts.hostname:
+            raise SourceUnavailable("A document is read over https only.")
+        if not self._places.acquire(blocking=False):
+            raise SourceUnavailable("Others are being read; try again in a while.")
+        try:
+            address = self._checked(parts.hostname, parts.port or 443)
+            return self._read(httpx2.URL(url), address, ends)
+        finally:
+            self._places.release()
+
+    def close(self) -> None:
+        if self._client is not None:
+            self._client.close()
+
+    def _checked(self, host: str, port: int) -> str:
+        """One bad address spoils them all: whoever mixes them wants us to pick the wrong one."""
+        try:
+            addresses = self._resolve(host, port)
+        except OSError:
+            raise SourceUnavailable("Its host is not known.") from None
+        if not addresses or not all(self._allows(address) for address in addresses):
+            raise SourceUnavailable("Its host is not a public one.")
+        return addresses[0]
+
+    def _read(self, url: httpx2.URL, address: str, ends: float) -> Document:
+        limit = _Limit(lambda: max(0.001, ends - self._monotonic()))
+        request = self._opened().build_request(
+            "GET",
+            url.copy_with(host=address),
+            headers={"Host": url.netloc.decode("ascii")},
+            extensions={
+                "sni_hostname": url.host,
+                "timeout": httpx2.Timeout(limit.left()).as_dict(),
+                "trace": limit.note,
+            },
+        )
+        try:
+            response = self._opened().send(request, stream=True)
+            try:
+                return self._document(response, ends)
+            finally:
+                response.close()
+        except (httpx2.HTTPError, httpx2.InvalidURL):
+            raise SourceUnavailable("Its host cannot be reached, or broke off.") from None
+        finally:
+            limit.lift()
+
+    def _document(self, response: httpx2.Response, ends: float) -> Document:
+        if response.status_code != 200:
+            raise SourceUnavailable(f"Its host answered {response.status_code}.")
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            raise SourceUnavailable("It is packed, which was not asked for.")
+        body = bytearray()
+        for piece in response.iter_raw():
+            body += piece
+            if len(body) > BODY_BYTES:
+                raise SourceUnavailable(f"It has more than {BODY_BYTES:,} bytes.")
+            if self._monotonic() >= ends:
+                raise SourceUnavailable("Its host did not answer in time.")
+        return Document(bytes(body), fresh_seconds(response.headers))
+
+    def _opened(self) -> httpx2.Client:
+        """Made when the first document is asked for: the system's trust is dear to load."""
+        if self._client is None:
+            self._client = httpx2.Client(
+                headers={"Accept": "application/json", "Accept-Encoding": "identity"},
+                trust_env=False,
+                follow_redirects=False,
+                limits=httpx2.Limits(max_keepalive_connections=0),  # a kept one would be to an address checked before
+                transport=self._transport,
+            )
+        return self._client
+
+
+def fresh_seconds(headers: Mapping[str, str]) -> int | None:
+    """For how long the document may be kept, by its own word; None where it says nothing."""
+    said = headers.get("cache-control", "")
+    if _NO_STORE.search(said):
+        return 0
+    found = _MAX_AGE.search(said)
+    return int(found[1]) if found else None

@@ -1,0 +1,56 @@
+"""The owner's own reads, for the owner's pages: the ordinary reads, by a token that never leaves this process."""
+
+import secrets
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from threading import Lock
+
+from pdpp_server.evidence.activity import PAGES_CLIENT
+from pdpp_server.model.times import iso
+from pdpp_server.port.local import LocalReader
+from pdpp_server.reads.bearers import OWNER_KINDS
+from pdpp_server.reads.services import Call, Services
+from pdpp_server.store.tokens import forget_ended, keep_token
+
+TOKEN_LIFE, TOKEN_RENEWED = timedelta(hours=1), timedelta(minutes=5)
+
+
+class OwnReader(LocalReader):
+    """Everything there is, and each read is logged as one of the owner's. Agents are never given this one."""
+
+    def _call(self) -> Call:
+        call = super()._call()
+        return Call(call.bearer, call.request_id, OWNER_KINDS)
+
+
+class OwnReads:
+    """Gives a reader for one request of a page; whether its visitor is the owner is settled before."""
+
+    def __init__(self, services: Services, public_url: str | None) -> None:
+        self._services, self._public_url = services, public_url
+        self._lock = Lock()
+        self._token, self._renewed_at = "", services.now()
+
+    @property
+    def now(self) -> Callable[[], datetime]:
+        return self._services.now
+
+    def reader(self, request_id: str) -> OwnReader:
+        with self._lock:
+            if not self._token or self.now() >= self._renewed_at:
+                self._renew()
+        return OwnReader(self._services, self._token, self._public_url, request_id)
+
+    def _renew(self) -> None:
+        now, token = self.now(), secrets.token_hex(32)
+        with self._services.database.writing() as writer:
+            forget_ended(writer, PAGES_CLIENT, iso(now))
+            keep_token(
+                writer,
+                token,
+                kind="owner",
+                now=iso(now),
+                expires_at=iso(now + TOKEN_LIFE),
+                client_id=PAGES_CLIENT,
+            )
+        self._token, self._renewed_at = token, now + TOKEN_LIFE - TOKEN_RENEWED

@@ -1,0 +1,148 @@
+"""The entry for a server in each MCP client's own configuration file, put in or taken out; all else is kept."""
+
+import json
+import re
+import shlex
+import tomllib
+from collections.abc import Mapping
+from typing import Any, NamedTuple, cast
+
+from pdpp_server.wire.envelope import Json
+
+# Client to the member under which its file lists servers.
+SECTIONS = {
+    "claude-code": "mcpServers",
+    "claude-desktop": "mcpServers",
+    "codex": "mcp_servers",
+    "cursor": "mcpServers",
+    "vscode": "servers",
+}
+TYPED = frozenset({"claude-code", "vscode"})  # they want to be told which transport it is
+
+
+class Command(NamedTuple):
+    """A program for standard input and output: its whole path, its words, and the variables that it needs."""
+
+    program: str
+    words: tuple[str, ...]
+    variables: Mapping[str, str]
+
+
+def http_entry(client: str, address: str) -> Json:
+    return {**({"type": "http"} if client in TYPED else {}), "url": address}
+
+
+def stdio_entry(client: str, command: Command) -> Json:
+    return {
+        **({"type": "stdio"} if client in TYPED else {}),
+        "command": command.program,
+        "args": list(command.words),
+        **({"env": dict(command.variables)} if command.variables else {}),
+    }
+
+
+def stdio_lines(client: str, name: str, command: Command) -> tuple[str, ...]:
+    """What the client's own command takes, where it has one."""
+    run = ["--", command.program, *command.words]
+    named = [word for pair in command.variables.items() for word in ("--env", "=".join(pair))]
+    match client:
+        case "claude-code":
+            return (shlex.join(["claude", "mcp", "add", *named, "--transport", "stdio", name, *run]),)
+        case "codex":
+            return (shlex.join(["codex", "mcp", "add", name, *named, *run]),)
+        case _:
+            return ()
+
+
+def edited(client: str, text: str, name: str, entry: Json | None) -> str:
+    """The file with that entry, or without it where it is None; the very same text where nothing changes.
+
+    Raises:
+        ValueError: the file is not what it should be, in a sentence that says what is wrong.
+    """
+    edit = _edited_toml if client == "codex" else _edited_json
+    return edit(text, SECTIONS[client], name, entry)
+
+
+def shown(client: str, name: str, entry: Json) -> str:
+    """The same entry as a file of its own."""
+    return edited(client, "", name, entry).rstrip("\n")
+
+
+def _edited_json(text: str, section: str, name: str, entry: Json | None) -> str:
+    try:
+        document: Any = json.loads(text) if text.strip() else {}
+    except (ValueError, RecursionError):
+        raise ValueError("it is not plain JSON") from None
+    wanted = _with(document, section, name, entry)
+    return text if wanted == document else json.dumps(wanted, indent=2, ensure_ascii=False) + "\n"
+
+
+def _with(document: Any, section: str, name: str, entry: Json | None) -> Json:
+    if not isinstance(document, dict):
+        raise ValueError("it is no JSON object")  # noqa: TRY004 - the file is wrong, not our caller
+    whole = cast(Json, document)
+    servers: Any = whole.get(section, {})
+    if not isinstance(servers, dict):
+        raise ValueError(f"its {section} is no object")  # noqa: TRY004
+    others = {key: value for key, value in cast(Json, servers).items() if key != name or entry is not None}
+    if entry is not None:
+        others[name] = entry  # where it was, if it was there
+    return {**whole, section: others} if others or section in whole else whole
+
+
+def _edited_toml(text: str, section: str, name: str, entry: Json | None) -> str:
+    """Edited as text, so that comments stay; what was made of it is read again before it is believed."""
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise ValueError("it is not TOML") from None
+    wanted = _with(document, section, name, entry)
+    if wanted == document:
+        return text
+    made = _without_table(text, f"{section}.{name}")
+    if entry is not None:
+        made = f"{made.rstrip()}\n\n{_table(f'{section}.{name}', entry)}".lstrip()
+    try:
+        is_right = _used(tomllib.loads(made), section) == _used(wanted, section)
+    except tomllib.TOMLDecodeError:
+        is_right = False
+    if not is_right:
+        raise ValueError(f"its {section}.{name} is written in a way that only a person should change")
+    return made
+
+
+def _used(document: Json, section: str) -> Json:
+    """A section without servers is none."""
+    return {key: value for key, value in document.items() if key != section or value}
+
+
+def _table(path: str, entry: Json) -> str:
+    return "".join([f"[{path}]\n", *(f"{key} = {_value(value)}\n" for key, value in entry.items())])
+
+
+def _value(value: Any) -> str:
+    """A text, a list of texts or an object of texts; JSON's texts are TOML's too."""
+    if isinstance(value, dict):
+        pairs = (f"{key} = {_value(inner)}" for key, inner in cast(Json, value).items())
+        return f"{{ {', '.join(pairs)} }}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _without_table(text: str, path: str) -> str:
+    """Without the table and those inside it; comments after it belong to what follows."""
+    header = re.compile(rf"\s*\[{re.escape(path)}(?:\.[^\]]+)?\]\s*(?:#.*)?")
+    kept: list[str] = []
+    dropped: list[str] = []
+    inside = False
+    for line in text.splitlines(keepends=True):
+        if line.lstrip().startswith("["):
+            inside = header.fullmatch(line.rstrip("\r\n")) is not None
+        if inside and line.strip() and not line.lstrip().startswith("#"):
+            dropped.clear()
+        elif inside:
+            dropped.append(line)
+        else:
+            kept += [*dropped, line]
+            dropped.clear()
+    return "".join([*kept, *dropped])

@@ -1,0 +1,159 @@
+"""What a client sends to another server's authorization, and reads of its answers: discovery, registration, tokens."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from pdpp_server.wire.envelope import Json, needed, present, text_of, texts_of, whole_of
+from pdpp_server.wire.oauth import OFFLINE_SCOPE, READ_SCOPE
+from pdpp_server.wire.oauth_clients import CODE, DEVICE, GRANT_TYPES, REFRESH
+
+SCOPE = f"{READ_SCOPE} {OFFLINE_SCOPE}"
+PAUSE_SECONDS, CODE_SECONDS = 5, 600  # of a device, where the server says nothing (RFC 8628)
+
+
+class ResourceFound(NamedTuple):
+    """RFC 9728: who gives tokens for that address; only the first is asked."""
+
+    resource: str
+    authorization_server: str
+
+
+class ServerFound(NamedTuple):
+    """RFC 8414: where what is asked; None where a server lacks it."""
+
+    issuer: str
+    token: str
+    authorize: str | None
+    device: str | None
+    register: str | None
+    names_itself: bool  # in every redirect (RFC 9207)
+
+
+class Given(NamedTuple):
+    """What a token endpoint gave."""
+
+    access_token: str
+    expires_seconds: int | None
+    refresh_token: str | None
+    grant_id: str | None
+
+
+class DeviceFound(NamedTuple):
+    """RFC 8628: the code with which we poll, and what the owner is shown."""
+
+    device_code: str
+    user_code: str
+    address: str
+    expires_seconds: int
+    pause_seconds: int
+
+
+class Returned(NamedTuple):
+    """What a browser brought back."""
+
+    code: str | None
+    error: str | None
+    state: str | None
+    issuer: str | None
+
+
+def decode_resource(body: Mapping[str, Any]) -> ResourceFound:
+    servers = texts_of(body, "authorization_servers")
+    server = needed(servers[0] if servers else None, "authorization server")
+    return ResourceFound(needed(text_of(body, "resource"), "resource"), server)
+
+
+def decode_server(body: Mapping[str, Any]) -> ServerFound:
+    return ServerFound(
+        needed(text_of(body, "issuer"), "issuer"),
+        needed(text_of(body, "token_endpoint"), "token endpoint"),
+        text_of(body, "authorization_endpoint"),
+        text_of(body, "device_authorization_endpoint"),
+        text_of(body, "registration_endpoint"),
+        body.get("authorization_response_iss_parameter_supported") is True,
+    )
+
+
+def encode_registration(name: str, redirect_uri: str) -> Json:
+    return {
+        "client_name": name,
+        "redirect_uris": [redirect_uri],
+        "grant_types": [*GRANT_TYPES],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": "none",
+        "application_type": "native",
+    }
+
+
+def decode_registered(body: Mapping[str, Any]) -> str:
+    return needed(text_of(body, "client_id"), "client_id")
+
+
+def authorization_address(
+    endpoint: str, client_id: str, resource: str, *, redirect_uri: str, state: str, challenge: str
+) -> str:
+    asked = {
+        "response_type": "code",
+        "client_id": client_id,
+        "redirect_uri": redirect_uri,
+        "state": state,
+        "code_challenge": challenge,
+        "code_challenge_method": "S256",
+        "resource": resource,
+        "scope": SCOPE,
+    }
+    return f"{endpoint}?{urlencode(asked)}"
+
+
+def decode_returned(query: Mapping[str, str]) -> Returned:
+    return Returned(*(query.get(name) for name in ("code", "error", "state", "iss")))
+
+
+def encode_code(code: str, client_id: str, resource: str, *, redirect_uri: str, verifier: str) -> dict[str, str]:
+    return {
+        "grant_type": CODE,
+        "code": code,
+        "client_id": client_id,
+        "redirect_uri": redirect_uri,
+        "code_verifier": verifier,
+        "resource": resource,
+    }
+
+
+def encode_device_request(client_id: str, resource: str) -> dict[str, str]:
+    return {"client_id": client_id, "resource": resource, "scope": SCOPE}
+
+
+def encode_poll(device_code: str, client_id: str) -> dict[str, str]:
+    return {"grant_type": DEVICE, "device_code": device_code, "client_id": client_id}
+
+
+def encode_refresh(refresh_token: str, client_id: str, resource: str | None) -> dict[str, str]:
+    sent = {"grant_type": REFRESH, "refresh_token": refresh_token, "client_id": client_id}
+    return {**sent, **present(resource=resource)}
+
+
+def decode_device(body: Mapping[str, Any]) -> DeviceFound:
+    address = text_of(body, "verification_uri_complete") or text_of(body, "verification_uri")
+    return DeviceFound(
+        needed(text_of(body, "device_code"), "device_code"),
+        needed(text_of(body, "user_code"), "user_code"),
+        needed(address, "address for the owner"),
+        whole_of(body, "expires_in") or CODE_SECONDS,
+        max(1, whole_of(body, "interval") or PAUSE_SECONDS),
+    )
+
+
+def decode_given(body: Mapping[str, Any]) -> Given:
+    return Given(
+        needed(text_of(body, "access_token"), "access_token"),
+        whole_of(body, "expires_in"),
+        text_of(body, "refresh_token"),
+        text_of(body, "grant_id") or text_of(body, "grant_package_id"),
+    )
+
+
+def decode_error(body: Mapping[str, Any]) -> str:
+    """The code of an OAuth refusal; of anything else, nothing."""
+    return text_of(body, "error") or ""

@@ -1,0 +1,1 @@
+"""Budgets: how many bytes an answer may take, whatever the data."""

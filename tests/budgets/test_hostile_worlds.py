@@ -1,0 +1,74 @@
+"""Both channels of every tool keep their bytes, over worlds made to break them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.budgets.measure import STRUCTURED_BYTES, TEXT_BYTES, Sized, sized_answers
+from tests.requirements import requirement
+from tests.worlds.injection import CORPUS
+from tests.worlds.lives import MEGABYTE, Life, crowd, document, entry, hostile, opened
+
+ALPHABETS = [
+    *CORPUS.values(),
+    *(
+        "\u05e9\u05dc\u05d5\u05dd ",
+        "👨\u200d👩\u200d👧\u200d👦🇨🇭👍🏽",
+        "\\\"'\n\t",
+        "e\u0301\u0301",
+        "walrus ",
+        "\x7f\x1b",
+        "a" * 300,
+    ),
+]
+TEXTS = st.tuples(
+    st.lists(st.sampled_from(ALPHABETS), min_size=1, max_size=3).map("".join),
+    st.sampled_from([1, 10, 1000, MEGABYTE]),
+).map(lambda made: f"walrus {made[0] * (made[1] // len(made[0]) + 1)}")
+KEYS = st.sampled_from(["k", "k" * 450, "🦭" * 110, "\n" * 150, "a/b:c d" * 30, "é" * 230])
+
+
+def check(sized: Sized) -> None:
+    assert sized.text_bytes <= TEXT_BYTES[sized.name], sized.answer.text
+    assert sized.structured_bytes <= STRUCTURED_BYTES[sized.name], sized.name
+    if sized.name in ("query_records", "search"):
+        assert shows_an_item(sized), sized.answer.text
+
+
+def shows_an_item(sized: Sized) -> bool:
+    body = sized.answer.structured
+    handles = [one["id"] for one in body.get("results", ())] or [one["handle"] for one in body["data"]["data"]]
+    lines = sized.answer.text.split("\n")[1:]
+    return not handles or lines[0].split(" ")[0] == handles[0]
+
+
+@requirement("ev.budgets.hostile-worlds", "mcp.budget.one-whole-item")
+@pytest.mark.parametrize("build", [hostile, crowd])
+def test_the_largest_worlds_fit(build: Callable[[Path], Life], tmp_path: Path) -> None:
+    life = build(tmp_path)
+    life.grant()
+    for sized in sized_answers(life):
+        check(sized)
+    life.close()
+
+
+@requirement("ev.budgets.hostile-worlds")
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(st.lists(TEXTS, min_size=1, max_size=4), st.lists(KEYS, min_size=1, max_size=3), TEXTS)
+def test_whatever_is_written_fits(texts: list[str], keys: list[str], label: str) -> None:
+    with TemporaryDirectory() as home:
+        life = opened(Path(home))
+        letters = [
+            entry(f"{n}{keys[n % len(keys)]}", n, title=texts[n % len(texts)], body=texts[-1], kind=texts[0][:9000])
+            for n in range(30)
+        ]
+        life.connect(document("journal", detail=label[:2000]), label, letters)
+        life.connect(document("journal", detail=label[:2000]), f"{label} too", letters[:2])
+        life.grant()
+        for sized in sized_answers(life):
+            check(sized)
+        life.close()

@@ -1,0 +1,232 @@
+"""Calendars: the instants that times mean, and every time that a repeating event takes place."""
+
+from datetime import UTC, datetime, timedelta, tzinfo
+
+import pytest
+from dateutil.rrule import rrulestr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pdpp_server.importers import recurrence
+from pdpp_server.importers.calendar import CALENDAR
+from pdpp_server.importers.zones import named_zone
+from tests.importers.reading import ZONE, files_of, records, rejections
+from tests.requirements import requirement
+
+OWN_ZONE = (
+    "BEGIN:VTIMEZONE,TZID:Pier,"
+    "BEGIN:DAYLIGHT,DTSTART:16010325T020000,RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=3,TZOFFSETFROM:+0100,TZOFFSETTO:+0200,"
+    "END:DAYLIGHT,"
+    "BEGIN:STANDARD,DTSTART:16011028T030000,RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10,TZOFFSETFROM:+0200,TZOFFSETTO:+0100,"
+    "END:STANDARD,END:VTIMEZONE"
+).split(",")
+
+
+def calendar(*lines: str) -> bytes:
+    return "\r\n".join(["BEGIN:VCALENDAR", *lines, "END:VCALENDAR", ""]).encode()
+
+
+def event(*lines: str, uid: str = "u", stamp: str = "20260301T000000Z") -> list[str]:
+    return ["BEGIN:VEVENT", f"UID:{uid}", f"DTSTAMP:{stamp}", *lines, "END:VEVENT"]
+
+
+def starts(*lines: str) -> list[str]:
+    found = records(CALENDAR, "occurrences", calendar(*lines))
+    return [str(data["start"]).removesuffix(":00.000Z") for data in found]
+
+
+# Times ------------------------------------------------------------------------------------------------------------
+
+
+@requirement("imp.calendar.clock")
+@pytest.mark.parametrize(
+    ("start", "instant"),
+    [
+        ("DTSTART:20260701T090000Z", "2026-07-01T09:00"),
+        ("DTSTART:20260701T090000", "2026-07-01T07:00"),  # floats: the owner's zone
+        ("DTSTART;TZID=America/New_York:20260701T090000", "2026-07-01T13:00"),
+        ("DTSTART;TZID=/mozilla.example/20050126_1/America/New_York:20260701T090000", "2026-07-01T13:00"),
+        ("DTSTART;TZID=America/Argentina/Buenos_Aires:20260701T090000", "2026-07-01T12:00"),
+        ('DTSTART;TZID="Tokyo Standard Time":20260701T090000', "2026-07-01T00:00"),
+        ("DTSTART;TZID=Pier:20260701T090000", "2026-07-01T07:00"),
+        ("DTSTART;TZID=Pier:20260101T090000", "2026-01-01T08:00"),
+        ("DTSTART;TZID=Nowhere:20260701T090000", "2026-07-01T07:00"),
+        ("DTSTART;VALUE=DATE:20260701", "2026-06-30T22:00"),
+        ("DTSTART;TZID=Europe/Berlin:20260329T023000", "2026-03-29T01:30"),  # skipped: as if not yet put forward
+        ("DTSTART;TZID=Pier:20260329T023000", "2026-03-29T01:30"),
+        ("DTSTART;TZID=Europe/Berlin:20261025T023000", "2026-10-25T00:30"),  # twice: the first
+        ("DTSTART;TZID=Pier:20261025T023000", "2026-10-25T00:30"),
+    ],
+)
+def test_a_time_is_the_instant_that_was_meant(start: str, instant: str) -> None:
+    assert starts(*OWN_ZONE, *event(start)) == [instant]
+
+
+@requirement("imp.calendar.clock")
+def test_a_zone_that_a_file_describes_is_the_one_it_describes() -> None:
+    (account,) = CALENDAR.recognise(files_of(calendar(*OWN_ZONE, *event("DTSTART:20260101T000000Z"))))
+    pier: tzinfo = account.found.clocks["export 1"].zones["Pier"]
+    for hours in range(0, 24 * 400, 7):
+        when = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=hours)
+        assert when.astimezone(pier).replace(tzinfo=None) == when.astimezone(ZONE).replace(tzinfo=None)
+
+
+@requirement("imp.calendar.clock")
+@pytest.mark.parametrize("name", ["", "..", "../../etc/passwd", "Nowhere/At all", "posix", "a" * 300, "\0"])
+def test_no_name_of_a_zone_opens_anything_else(name: str) -> None:
+    assert named_zone(name) is None
+
+
+@requirement("imp.calendar.clock")
+def test_the_owner_is_told_what_was_decided() -> None:
+    lines = [*event("DTSTART:20260701T090000"), *event("DTSTART;TZID=Nowhere:20260701T090000", uid="v")]
+    (account,) = CALENDAR.recognise(files_of(calendar(*lines, "BEGIN:VTODO", "END:VTODO")))
+    assert account.notes == (
+        "Repeating events are laid out until 2027-03-02, at most 3000 times each.",
+        "Dates and times without a zone are read as Europe/Berlin.",
+        "Zones that nobody knows are read as Europe/Berlin: 'Nowhere'.",
+        "Only events are imported; to-dos and journal entries left out: 1.",
+    )
+
+
+@requirement("imp.calendar.clock")
+@pytest.mark.parametrize(
+    ("lines", "end"),
+    [
+        (("DTSTART:20260701T090000Z",), "2026-07-01T09:00:00.000Z"),
+        (("DTSTART:20260701T090000Z", "DURATION:P1DT1H"), "2026-07-02T10:00:00.000Z"),
+        (("DTSTART:20260701T090000Z", "DTEND:20260701T080000Z"), "2026-07-01T09:00:00.000Z"),
+        (("DTSTART;VALUE=DATE:20260701",), "2026-07-01T22:00:00.000Z"),
+        (("DTSTART;VALUE=DATE:20260329",), "2026-03-29T22:00:00.000Z"),  # a day of 23 hours
+        (("DTSTART;VALUE=DATE:20260701", "DTEND;VALUE=DATE:20260703"), "2026-07-02T22:00:00.000Z"),
+    ],
+)
+def test_an_event_ends_when_it_says_or_as_the_format_says(lines: tuple[str, ...], end: str) -> None:
+    (data,) = records(CALENDAR, "events", calendar(*event(*lines)))
+    assert data["end"] == end
+
+
+# Repetition -------------------------------------------------------------------------------------------------------
+
+
+@requirement("imp.calendar.occurrences")
+def test_nine_stays_nine_when_the_clocks_change() -> None:
+    assert starts(*event("DTSTART;TZID=Europe/Berlin:20260328T090000", "RRULE:FREQ=DAILY;COUNT=3")) == [
+        "2026-03-28T08:00",
+        "2026-03-29T07:00",
+        "2026-03-30T07:00",
+    ]
+
+
+@requirement("imp.calendar.occurrences")
+@pytest.mark.parametrize(
+    ("until", "times"), [("20260703", 3), ("20260702T070000Z", 2), ("20260702T065959Z", 1), ("20260702T085959", 1)]
+)
+def test_the_last_time_is_told_in_utc_or_on_the_wall_or_as_a_day(until: str, times: int) -> None:
+    start = "DTSTART;TZID=Europe/Berlin:20260701T090000"
+    assert len(starts(*event(start, f"RRULE:FREQ=DAILY;UNTIL={until}"))) == times
+
+
+@requirement("imp.calendar.occurrences")
+def test_exceptions_additions_and_changes_are_kept() -> None:
+    master = event(
+        "DTSTART:20260701T090000Z", "SUMMARY:Call", "RRULE:FREQ=DAILY;UNTIL=20260704T090000Z",
+        "EXDATE:20260702T090000Z", "RDATE:20260710T090000Z",
+    )  # fmt: skip
+    moved = event("DTSTART:20260703T110000Z", "RECURRENCE-ID:20260703T090000Z", "SUMMARY:Late call")
+    found = records(CALENDAR, "occurrences", calendar(*moved, *master))
+
+    assert sorted((str(data["start"])[8:16], data["title"]) for data in found) == [
+        ("01T09:00", "Call"),
+        ("03T11:00", "Late call"),
+        ("04T09:00", "Call"),
+        ("10T09:00", "Call"),
+    ]
+    assert len({data["id"] for data in found}) == 4
+
+
+@requirement("imp.calendar.occurrences")
+def test_a_whole_day_may_except_a_time() -> None:
+    rule = ("RRULE:FREQ=DAILY;COUNT=3", "EXDATE;VALUE=DATE:20260702")
+    assert starts(*event("DTSTART:20260701T090000Z", *rule)) == ["2026-07-01T09:00", "2026-07-03T09:00"]
+
+
+@requirement("imp.calendar.occurrences")
+def test_a_rule_without_end_ends_a_year_after_the_export() -> None:
+    found = starts(*event("DTSTART:20260101T090000Z", "RRULE:FREQ=MONTHLY", stamp="20260601T000000Z"))
+    assert (found[0], found[-1], len(found)) == ("2026-01-01T09:00", "2027-06-01T09:00", 18)
+
+
+@requirement("imp.calendar.occurrences")
+def test_of_too_many_times_the_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recurrence, "OCCURRENCES_MAX", 10)
+    found = starts(*event("DTSTART:20200101T090000Z", "RRULE:FREQ=DAILY", stamp="20260601T000000Z"))
+    assert (found[-1], len(found)) == ("2027-06-01T09:00", 11)  # and the first of all
+
+
+@requirement("imp.calendar.occurrences", "imp.files.rejected")
+@pytest.mark.parametrize(
+    "rule",
+    ["FREQ=SECONDLY", "FREQ=MINUTELY;INTERVAL=5", "FREQ=DAILY;INTERVAL=0", "FREQ=NEVER", "FREQ=DAILY;UNTIL=x",
+     "FREQ=DAILY;BYDAY=XX", "FREQ=DAILY;FREQ", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30"],
+)  # fmt: skip
+def test_a_rule_that_is_none_leaves_the_first_time(rule: str) -> None:
+    lines = event("DTSTART:20260701T090000Z", f"RRULE:{rule}")
+    assert starts(*lines) == ["2026-07-01T09:00"]
+    assert [place for place, _ in rejections(CALENDAR, calendar(*lines))] == ["export 1:2"]
+
+
+@requirement("imp.calendar.occurrences")
+@pytest.mark.parametrize("rule", ["FREQ=DAILY;INTERVAL=7;BYDAY=MO;COUNT=5", "FREQ=HOURLY;INTERVAL=24;BYHOUR=3"])
+def test_a_rule_that_never_falls_ends_too(rule: str) -> None:
+    assert starts(*event("DTSTART:20260701T090000Z", f"RRULE:{rule}")) == ["2026-07-01T09:00"]
+
+
+@requirement("imp.calendar.occurrences")
+@settings(deadline=None, max_examples=30)
+@given(
+    frequency=st.sampled_from(["WEEKLY", "DAILY", "HOURLY"]),
+    limits=st.fixed_dictionaries(
+        {},
+        optional={
+            "BYMONTH": st.sampled_from(["7", "7,8,12"]),
+            "BYDAY": st.sampled_from(["MO", "WE,FR", "MO,TU,WE,TH,FR"]),
+            "BYMONTHDAY": st.sampled_from(["1,2,3", "-1", "15,-2"]),
+            "INTERVAL": st.sampled_from(["1", "2", "3"]),
+        },
+    ),
+)
+def test_limits_leave_out_what_the_library_leaves_out(frequency: str, limits: dict[str, str]) -> None:
+    if frequency == "WEEKLY":
+        limits.pop("BYMONTHDAY", None)
+    start, end = datetime(2026, 7, 1, 9), datetime(2026, 12, 31, 9)  # noqa: DTZ001
+    rule = ";".join(f"{name}={value}" for name, value in {"FREQ": frequency, **limits}.items())
+    expected = rrulestr(f"{rule};UNTIL=20261231T090000", dtstart=start)
+    assert recurrence.repeated(rule, start, UTC, end) == list(expected)[-recurrence.OCCURRENCES_MAX :]
+
+
+# Lines ------------------------------------------------------------------------------------------------------------
+
+
+@requirement("imp.files.expected-records")
+def test_a_fold_may_lie_inside_a_character() -> None:
+    raw = calendar(*event("DTSTART:20260701T090000Z", "SUMMARY:Grüße")).replace(b"\xc3", b"\xc3\r\n ")
+    assert [data["title"] for data in records(CALENDAR, "events", raw)] == ["Grüße"]
+
+
+@requirement("imp.files.keys")
+def test_of_two_editions_the_newer_is_kept_and_the_other_is_told() -> None:
+    older = event("DTSTART:20260701T090000Z", "SEQUENCE:1", "SUMMARY:Old")
+    newer = event("DTSTART:20260701T100000Z", "SEQUENCE:2", "SUMMARY:New")
+    export = calendar(*newer, *older)
+    assert [data["title"] for data in records(CALENDAR, "events", export)] == ["New"]
+    assert [place for place, _ in rejections(CALENDAR, export)] == ["export 1:9"]
+    assert rejections(CALENDAR, calendar(*newer, *event("DTSTART:20260701T100000Z", "SEQUENCE:2", "SUMMARY:New"))) == []
+
+
+@requirement("imp.files.damaged")
+def test_a_calendar_that_is_cut_off_gives_the_events_before() -> None:
+    export = calendar(*event("DTSTART:20260701T090000Z"), *event("DTSTART:20260702T090000Z", uid="v"))
+    cut = export[: export.rindex(b"END:VEVENT")]
+    assert [data["id"] for data in records(CALENDAR, "events", cut)] == ["u"]
+    assert [place for place, _ in rejections(CALENDAR, cut)] == ["export 1:7"]

@@ -1,0 +1,275 @@
+"""Mail: where messages begin, what their headers mean, what was written, what belongs together."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from pdpp_server.importers import mbox
+from pdpp_server.importers.html_text import html_text
+from pdpp_server.importers.mail import MAIL
+from pdpp_server.importers.mail_headers import addresses
+from pdpp_server.importers.mail_text import written
+from pdpp_server.importers.mbox import stored_messages
+from pdpp_server.importers.mime import leaves, message, parameters, words
+from tests.importers.reading import files_of, read, records, rejections
+from tests.requirements import requirement
+
+FROM = b"From ann@example.org Mon Mar  2 09:12:00 2026\n"
+HEAD = b"From: Ann <ann@example.org>\nDate: Mon, 2 Mar 2026 10:12:00 +0100\n"
+
+
+def stored(data: bytes) -> list[bytes | None]:
+    return [one.raw for one in stored_messages(io.BytesIO(data))]
+
+
+def one(head: bytes, body: bytes = b"Hello") -> dict[str, object]:
+    (data,) = records(MAIL, "messages", FROM + head + b"\n" + body + b"\n")
+    return data
+
+
+# Archives ---------------------------------------------------------------------------------------------------------
+
+
+@requirement("imp.mail.split")
+def test_a_sentence_that_begins_with_from_begins_no_message() -> None:
+    first = HEAD + b"\nDear Bo,\n\nFrom Monday at 10:30 we meet in 2026.\nFrom here: go on.\n\n"
+    assert stored(FROM + first + FROM + HEAD + b"\nHi\n") == [first, HEAD + b"\nHi\n"]
+
+
+@requirement("imp.mail.split")
+def test_quoted_lines_lose_one_mark() -> None:
+    assert stored(FROM + HEAD + b"\n>From now on\n>>From then\n> From me\n") == [
+        HEAD + b"\nFrom now on\n>From then\n> From me\n"
+    ]
+
+
+@requirement("imp.mail.split")
+@pytest.mark.parametrize("size", [7, 50, 64, 1000])
+def test_a_message_is_whole_wherever_a_chunk_ends(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mbox, "CHUNK_BYTES", size)
+    messages = [HEAD + b"\n" + b"line\n" * number for number in range(60)]
+    assert stored(b"".join(FROM + one for one in messages)) == messages
+
+
+@requirement("imp.mail.split", "imp.files.rejected")
+def test_a_message_that_is_too_long_is_rejected_and_the_next_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mbox, "MESSAGE_BYTES_MAX", 5000)
+    monkeypatch.setattr(mbox, "CHUNK_BYTES", 1000)
+    archive = FROM + HEAD + b"\n" + b"long\n" * 5000 + b"\n" + FROM + HEAD + b"Subject: next\n\nHi\n"
+
+    assert rejections(MAIL, archive) == [("export 1:message 1", "the message is longer than 50 MiB")]
+    assert [data["subject"] for data in records(MAIL, "messages", archive)] == ["next"]
+
+
+@requirement("imp.files.recognised")
+@pytest.mark.parametrize(
+    "other",
+    [b"", b"From here to there.\n", b"# From: a note\nDate: today\n", b"GET / HTTP/1.1\nHost: a\n\n", b"\0" * 50],
+)
+def test_what_is_no_mail_is_not_taken_for_it(other: bytes) -> None:
+    assert list(MAIL.recognise(files_of(other))) == []
+
+
+@requirement("imp.files.recognised")
+def test_an_account_is_called_by_the_address_that_its_mail_was_delivered_to() -> None:
+    archive = b"".join(
+        FROM + b"Delivered-To: me@example.org\n" + HEAD + b"To: list@example.net\n\nHi\n" for _ in range(3)
+    )
+    assert [account.name for account in MAIL.recognise(files_of(archive))] == ["me@example.org"]
+
+
+# Headers ----------------------------------------------------------------------------------------------------------
+
+
+@requirement("imp.mail.headers")
+@pytest.mark.parametrize(
+    ("header", "text"),
+    [
+        ("=?utf-8?Q?caf=C3?= =?utf-8?Q?=A9?=", "café"),  # a character in two words
+        ("=?utf-8?B?w6k?= and =?iso-8859-1?q?=E9?=", "é and é"),  # without padding
+        ("=?unknown-8bit?q?=E9?=", "é"),
+        ("=?utf-8?B?%%%?=", ""),
+        ("=?gb2312?B?xOO6ww==?=", "你好"),
+        ("a =? b ?= c", "a =? b ?= c"),
+    ],
+)
+def test_encoded_words_are_read(header: str, text: str) -> None:
+    assert words(header) == text
+
+
+@requirement("imp.mail.headers")
+def test_addresses_are_told_apart_before_names_are_decoded() -> None:
+    header = (
+        '"Quay, Ada" <Ada@x.example>, =?utf-8?Q?Berg=2C_T?= <t@x.example>, bo@x.example (Bo), group: c@x.example;, x'
+    )
+    found = [(one.name, one.address) for one in addresses(header)]
+    assert found[:3] == [("Quay, Ada", "ada@x.example"), ("Berg, T", "t@x.example"), ("Bo", "bo@x.example")]
+
+
+@requirement("imp.mail.headers")
+def test_parameters_in_pieces_are_joined() -> None:
+    header = 'attachment; filename*0*=utf-8\'\'%e2%82%ac%20; filename*1=rates; filename*2*=%2epdf; x="a\\"b;c"'
+    assert parameters(header) == {"filename": "€ rates.pdf", "x": 'a"b;c'}
+
+
+@requirement("imp.mail.headers")
+@pytest.mark.parametrize(
+    ("date", "sent_at", "original"),
+    [
+        (b"Mon, 2 Mar 2026 10:12:00 +0100", "2026-03-02T09:12:00.000Z", "2026-03-02T10:12:00+01:00"),
+        (b"2 Mar 2026 10:12", "2026-03-02T09:12:00.000Z", "2026-03-02T10:12:00"),  # the owner's zone
+        (b"Mon, 2 Mar 2026 10:12:00 -0000", "2026-03-02T10:12:00.000Z", "2026-03-02T10:12:00+00:00"),
+        (b"Mon, 32 Mar 2026 10:12:00 +0100", "2026-03-02T09:12:00.000Z", "2026-03-02T09:12:00+00:00"),  # arrival
+        (b"", "2026-03-02T09:12:00.000Z", "2026-03-02T09:12:00+00:00"),
+    ],
+)
+def test_a_time_is_in_utc_and_as_it_was_written(date: bytes, sent_at: str, original: str) -> None:
+    data = one(b"From: a@b.example\nDate: " + date + b"\n")
+    assert (data["sent_at"], data["sent_at_original"]) == (sent_at, original)
+
+
+@requirement("imp.mail.headers")
+def test_labels_of_gmail_are_a_list() -> None:
+    data = one(HEAD + b'X-Gmail-Labels: =?UTF-8?Q?Inbox,"a,_b",H=C3=A4fen?=\n')
+    assert data["labels"] == ["Inbox", "a, b", "Häfen"]
+
+
+# Texts ------------------------------------------------------------------------------------------------------------
+
+
+@requirement("imp.mail.own-words")
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        ("Yes.\n\nOn Mon, Ann wrote:\n> No?", "Yes."),
+        ("Yes.\n\nOn Mon, Mar 2, 2026 at 9:12 AM Ann\n<ann@example.org> wrote:\n\n> No?\n\nBo", "Yes.\n\nBo"),
+        ("Thanks!\nAnn wrote:\n> No?", "Thanks!"),
+        ("> First?\nYes.\n> Second?\nNo.", "Yes.\nNo."),
+        ("Hi\n-- \nBo\nPier 2", "Hi"),
+        ("Hi\n\nSent from my phone", "Hi"),
+        ("Hi\n\n-----Original Message-----\nFrom: Ann", "Hi"),
+        ("Hi\n\n________________________________\nFrom: Ann\nSent: Monday\nTo: Bo\n\nOld", "Hi"),
+        ("See\n\n---------- Forwarded message ---------\nFrom: Inn\nDate: Mon\n\nSoup", None),
+        ("> only\n> quoted", None),
+        ("From: where I stand, all is well.", None),
+    ],
+)
+def test_what_was_quoted_is_not_what_was_written(text: str, own: str | None) -> None:
+    assert written(text) == (text if own is None else own)
+
+
+@requirement("imp.mail.own-words")
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<p>One</p><p>Two<br>Three</p>", "One\n\nTwo\nThree"),
+        ("<div>a</div><div>b</div>", "a\nb"),
+        ("a<style>p{}</style><script>x<y</script><!-- no --><img src=t.gif width=1>b", "ab"),
+        ('<a href="https://x.example/1?a=1&amp;b=2">see</a>', "see (https://x.example/1?a=1&b=2)"),
+        ('<a href="https://x.example/">https://x.example</a>', "https://x.example"),
+        ('<a href="javascript:alert(1)">x</a><img alt="A map">', "xA map"),
+        ("Yes<blockquote>No?<blockquote>Old</blockquote></blockquote>", "Yes\n> No?\n> > Old"),
+        ("<ul><li>a<li>b</ul>", "- a\n- b"),
+        ("1 < 2 &amp;&nbsp;&euro; <unclosed", "1 < 2 & € <unclosed"),
+        ("<style>never closed", ""),
+        ("<svg>a</a><a>b\x01c<a href='https://x.example'> </a>", "abc"),
+    ],
+)
+def test_html_is_read_as_a_person_sees_it(html: str, text: str) -> None:
+    assert html_text(html) == text
+
+
+@requirement("imp.mail.own-words")
+def test_plain_text_is_preferred_and_html_is_read_where_there_is_none() -> None:
+    head = HEAD + b"Content-Type: multipart/alternative; boundary=b\n"
+    plain = b"--b\nContent-Type: text/plain\n\nplain\n"
+    html = b"--b\nContent-Type: text/html\n\n<p>html</p>\n"
+    assert one(head, plain + html + b"--b--")["body"] == "plain"
+    assert one(head, b"--b\nContent-Type: text/plain\n\n \n" + html + b"--b--")["body"] == "html"
+
+
+@requirement("imp.mail.own-words")
+@pytest.mark.parametrize("charset", [b"", b"; charset=us-ascii", b"; charset=x-none", b"; charset=unicode_escape"])
+def test_a_wrong_charset_costs_no_text(charset: bytes) -> None:
+    text = r"Grüße, \x41"
+    assert one(HEAD + b"Content-Type: text/plain" + charset + b"\n", text.encode("latin-1"))["body"] == text
+
+
+@requirement("imp.files.garbage")
+@pytest.mark.parametrize(
+    "piece", ["<", "<svg>", "<!--", "<a href='https://x.example'>", "</a>", '<a x="', "x", "<blockquote>x", "&#", " "]
+)
+def test_a_broken_page_takes_no_longer_than_a_whole_one(piece: str) -> None:
+    """Read to its end at all: a pattern that looks back would need hours for this."""
+    assert len(html_text("<a " + piece * 200_000 + ">")) <= len(piece) * 200_000 * 6
+
+
+@requirement("imp.files.garbage")
+@pytest.mark.parametrize("piece", ["-", "> ", "On ", " ", "From: a\n", "wrote: ", "_"])
+def test_an_odd_text_takes_no_longer_than_a_usual_one(piece: str) -> None:
+    assert written(piece * 200_000 + "\n> quoted")
+
+
+@requirement("imp.files.garbage")
+def test_parts_within_parts_end_somewhere() -> None:
+    deep = b"".join(b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (n, n) for n in range(500))
+    assert len(list(leaves(message(deep).body))) == 1
+    many = b"Content-Type: multipart/mixed; boundary=b\n\n" + b"--b\n\nx\n" * 5000
+    assert len(list(leaves(message(many).body))) == 1000
+
+
+# Threads and copies -----------------------------------------------------------------------------------------------
+
+
+def mail(id: str, subject: str, **headers: str) -> bytes:
+    lines = [
+        f"Message-ID: <{id}>",
+        f"Subject: {subject}",
+        *(f"{name.replace('_', '-')}: {value}" for name, value in headers.items()),
+    ]
+    return FROM + HEAD + "\n".join(lines).encode() + b"\n\n" + id.encode() + b"\n\n"
+
+
+@requirement("imp.mail.threads")
+def test_replies_are_in_the_thread_of_what_they_answer() -> None:
+    archive = (
+        mail("1", "Dinner")
+        + mail("2", "Re: Dinner", References="<1>")
+        + mail("3", "Re: Dinner", In_Reply_To="<2>")
+        + mail("4", "AW: Re: Dinner")
+        + mail("5", "Dinner")
+        + mail("6", "Re: Dinner", X_GM_THRID="77")
+    )
+    threads = {str(data["id"]): data["thread_id"] for data in records(MAIL, "messages", archive)}
+    assert threads["1"] == threads["2"] == threads["3"] == threads["4"]
+    assert len({threads["1"], threads["5"], threads["6"]}) == 3
+    assert [thread["message_count"] for thread in records(MAIL, "threads", archive)] == [4, 1, 1]
+
+
+@requirement("imp.files.keys")
+def test_the_same_message_again_is_the_same_record_and_another_one_of_its_id_is_not() -> None:
+    first, copy = mail("1", "Dinner"), mail("1", "Dinner", X_Gmail_Labels="Sent")
+    other = mail("1", "Dinner").replace(b"\n\n1\n", b"\n\n1, by way of the list\n")
+
+    one, two = records(MAIL, "messages", first + copy + other)
+    assert one["id"] == "1"
+    assert str(two["id"]).startswith("1~")
+
+
+@requirement("imp.files.attachments")
+def test_an_attachment_is_a_record_with_its_bytes_behind_it() -> None:
+    head = HEAD + b"Message-ID: <1>\nContent-Type: multipart/mixed; boundary=b\n\n"
+    part = b"--b\nContent-Type: text/csv; name=a.csv\nContent-Transfer-Encoding: base64\n\nYSxiCg==\n--b--\n"
+    sent, file, bytes_, _ = read(MAIL, FROM + head + part)
+    assert (sent.key, file.key, bytes_.key) == ("1", "1~1", "1~1")  # pyright: ignore
+    assert (bytes_.data, bytes_.mime_type) == (b"a,b\n", "text/csv")  # pyright: ignore
+
+
+@requirement("imp.files.damaged")
+def test_the_sample_ends_inside_a_file_and_says_so(request: pytest.FixtureRequest) -> None:
+    (archive,) = Path(request.path).parent.rglob("*.mbox")
+    assert rejections(MAIL, archive.read_bytes()) == [
+        ("export 1:message 7", "the message has no headers"),
+        ("export 1:message 8", "the message ends inside its attachment 1, which was left out"),
+    ]

@@ -1,0 +1,106 @@
+"""What the owner's pages promise: who may see them, what they show, and that no other page can use them."""
+
+from tests.requirements.promise import Promise
+
+SIGN_IN, PAGES = "design: processes, home, commands", "design: what it is, and for whom"
+CONSENT, SAFE = "authorization contract: consent", "decision 0018: pages without JavaScript"
+
+PROMISES: dict[str, Promise] = {
+    "con.sign-in.first-password": Promise(
+        source=SIGN_IN,
+        says="The first password is set in a terminal, or with the one-time code that the server's terminal shows.",
+    ),
+    "con.sign-in.sessions": Promise(
+        source=SIGN_IN,
+        says="Signing in begins a new session, which ends by signing out, by idleness, by age and with a new password.",
+    ),
+    "con.sign-in.throttled": Promise(
+        source=SIGN_IN,
+        says="Wrong passwords are heard ever more slowly, from one address and from all together.",
+    ),
+    "con.sign-in.own-paths": Promise(
+        source=SIGN_IN,
+        says="After signing in, a visitor is led to a page of this server and nowhere else.",
+    ),
+    "con.sign-in.cookie": Promise(
+        source=SAFE,
+        says="The cookie is unreadable for scripts, stays on this site, and under https belongs to this host alone.",
+    ),
+    "con.forms.own-only": Promise(
+        source=SAFE,
+        says="A form without the token of its session, or from another site, changes nothing.",
+    ),
+    "con.pages.policy": Promise(
+        source=SAFE,
+        says="Pages run no script, load nothing from elsewhere, lead forms nowhere else and cannot be framed.",
+    ),
+    "con.pages.escaped": Promise(
+        source=SAFE,
+        says="Text of records and of clients never becomes markup, and characters that cannot be seen are shown.",
+    ),
+    "con.pages.same-words": Promise(
+        source=PAGES,
+        says="Pages say of grants and of activity what the command says.",
+    ),
+    "con.pages.record": Promise(
+        source=PAGES,
+        says="The address of a citation leads to the record, with its fields, its versions and who read it.",
+        ruling=(7,),
+    ),
+    "con.pages.refusal": Promise(
+        source=PAGES,
+        says="A refusal is one page, with the words and the request id of every other door.",
+    ),
+    "con.pages.search": Promise(
+        source=PAGES,
+        says="The owner searches everything by the ordinary reads, and the log names the owner as the reader.",
+    ),
+    "con.pages.sources": Promise(
+        source=PAGES,
+        says="Sources are shown with counts, times, freshness and what was rejected.",
+    ),
+    "con.clients.end": Promise(
+        source=PAGES,
+        says="One click ends a client's access from its very next read on.",
+    ),
+    "con.activity.found": Promise(
+        source=PAGES,
+        says="What left is found by client, by record and by request, and counted by day.",
+    ),
+    "con.consent.narrowed": Promise(
+        source=CONSENT,
+        says="The owner narrows streams, fields, times and the end, and an end is chosen beforehand.",
+    ),
+    "con.consent.preview": Promise(
+        source=CONSENT,
+        says="Before approving, the owner sees what the client would see: real counts and titles.",
+    ),
+    "con.consent.picked": Promise(
+        source=CONSENT,
+        says="Where a client names no source nothing is chosen beforehand, and three clicks are enough.",
+    ),
+    "con.consent.changed": Promise(
+        source=CONSENT,
+        says="A choice that was changed after its review is shown again before it can be approved.",
+    ),
+    "con.consent.training": Promise(
+        source=CONSENT,
+        says="Training of models is allowed only by a box of its own, which is never ticked beforehand.",
+    ),
+    "con.consent.denied": Promise(
+        source=CONSENT,
+        says="A denial goes back to the client as `access_denied`.",
+    ),
+    "con.consent.device": Promise(
+        source="authorization contract: device flow",
+        says="A device's code leads to the same consent, and the device then gets its token.",
+    ),
+    "con.browser.walked": Promise(
+        source=SAFE,
+        says="Sign-in and consent are walked in a browser, wide and narrow, without scripts, and by keyboard alone.",
+    ),
+    "con.keys.rotated": Promise(
+        source=SIGN_IN,
+        says="A new cursor key ends every cursor that was given out, and nothing else.",
+    ),
+}

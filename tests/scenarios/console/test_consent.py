@@ -1,0 +1,259 @@
+"""The page on which the owner reads what a client asks, narrows it, and says yes or no."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from pdpp_server.model.authorization import Document
+from pdpp_server.model.grants import Grant
+from pdpp_server.port.sign_in import SignIn
+from tests.requirements import requirement
+from tests.scenarios.authorization_server.flow import REDIRECT, STATE, Flow, flowing, query
+from tests.scenarios.console.visitor import PASSWORD, Visitor, fields_of, shown
+from tests.worlds import chat
+from tests.worlds.world import World
+
+MESSAGES = {"name": "messages"}
+
+
+def asking(flow: Flow, *streams: dict[str, Any], **detail: Any) -> str:
+    """The address of the consent page for an ask of these streams."""
+    details = json.dumps([{**chat.detail(*(streams or (MESSAGES,))), **detail}])
+    return f"/consent?ask={flow.ask(authorization_details=details)}"
+
+
+def every_given(world: World) -> list[Grant]:
+    """What the client that asks was given."""
+    return [row.grant for row in world.owner.grants() if row.grant.client_name == "Agent X"]
+
+
+def given(world: World) -> Grant:
+    (grant,) = every_given(world)
+    return grant
+
+
+@requirement("as.consent.voices")
+def test_the_page_keeps_four_voices_apart(owner: Visitor, flow: Flow) -> None:
+    claims = {"commitments": ["We never sell it."]}
+    policy = {"max_duration": "P30D", "on_expiry": "delete"}
+    page = owner.page(asking(flow, purpose_description="To help you.", retention=policy, client_claims=claims))
+
+    who, rest = page.split('<section class="voice theirs"')
+    theirs, rest = rest.split('<section class="voice policy"')
+    promised, enforced = rest.split("<form")
+    assert "says it is called “Agent X”. Nobody has checked that." in shown(who)
+    assert "an app on this computer" in shown(who)
+    assert "“" not in shown(enforced)
+    assert ("To help you." in theirs, "We never sell it." in theirs, "30 days" in theirs) == (True, True, False)
+    assert "cannot enforce" in promised
+    assert "30 days" in promised
+    assert "We never sell it." not in enforced
+
+
+@requirement("as.consent.voices")
+def test_a_client_that_proved_its_address_is_named_by_it(world: World) -> None:
+    client_id = "https://agent.example/client.json"
+    document = {"client_id": client_id, "client_name": "Agent Y", "redirect_uris": ["https://agent.example/back"]}
+    body = json.dumps({**document, "token_endpoint_auth_method": "none", "logo_uri": "https://agent.example/logo.png"})
+    with flowing(world, lambda _: Document(body.encode(), None)) as flow:
+        owner = Visitor(flow.http, SignIn(world.services))
+        owner.door.set_password(PASSWORD)
+        owner.sign_in()
+        page = owner.page(f"/consent?ask={flow.ask(client_id=client_id, redirect_uri='https://agent.example/back')}")
+
+    assert "It is the app of agent.example : that address was checked." in shown(page)
+    assert "Not verified" not in page
+    assert "logo.png" not in page
+
+
+@requirement("con.consent.preview")
+def test_the_owner_sees_counts_titles_and_the_publishers_words(owner: Visitor, flow: Flow, world: World) -> None:
+    page = owner.page(asking(flow, {**MESSAGES, "instance_ids": [world.family]}))
+
+    text = shown(page)
+    assert "Messages · Chat Subject, text, author and time." in text
+    assert "2 records now, and later ones, from Family chat" in text
+    assert "Holidays" in text
+    assert "Lease draft" not in text
+
+
+@requirement("con.consent.narrowed")
+def test_where_several_connections_could_be_meant_none_is_chosen(owner: Visitor, flow: Flow, world: World) -> None:
+    page = owner.page(asking(flow))
+    assert [field for field in fields_of(page, "/consent") if field[0] == "connection"] == []
+    assert 'value="approve"' not in page
+
+    reviewed = owner.send(page, "/consent", action="review", connection=f"0:{world.work}").text
+    answer = owner.send(reviewed, "/consent", action="approve")
+
+    assert answer.headers["location"].startswith(f"{REDIRECT}?code=")
+    assert [stream.connections for stream in given(world).streams] == [(world.work,)]
+
+
+@requirement("con.consent.narrowed")
+def test_an_end_is_chosen_beforehand_and_optional_streams_are_not(owner: Visitor, flow: Flow, world: World) -> None:
+    both = {"instance_ids": [world.work]}
+    page = owner.page(asking(flow, {**MESSAGES, **both}, {"name": "channels", "necessity": "optional", **both}))
+
+    owner.send(page, "/consent", action="approve")
+
+    assert given(world).expires_at == "2027-02-13T00:00:00.000Z"
+    assert [stream.name for stream in given(world).streams] == ["messages"]
+
+
+@requirement("con.consent.narrowed")
+def test_fields_times_the_end_and_the_mode_are_narrowed(owner: Visitor, flow: Flow, world: World) -> None:
+    page = owner.page(asking(flow, {**MESSAGES, "instance_ids": [world.work]}))
+    narrowed = {"field": "0.0:subject", "since": "2026-03-01", "end": "2026-12-01", "mode": "continuous"}
+
+    reviewed = owner.send(page, "/consent", action="review", **narrowed).text
+    owner.send(reviewed, "/consent", action="approve")
+
+    (stream,) = given(world).streams
+    assert stream.fields == {"id", "subject"}
+    assert stream.time is not None
+    assert (stream.time.since, stream.time.until) == ("2026-03-01", None)
+    assert given(world).expires_at == "2026-12-01T00:00:00.000Z"
+
+
+@requirement("con.consent.changed")
+def test_what_was_changed_after_its_review_is_shown_first(owner: Visitor, flow: Flow, world: World) -> None:
+    page = owner.page(asking(flow, {**MESSAGES, "instance_ids": [world.work]}))
+    before = len(world.owner.grants())
+
+    changed = owner.send(page, "/consent", action="approve", before="2026-03-01")
+
+    assert (changed.status_code, len(world.owner.grants())) == (200, before)
+    assert "You changed something. This is what it would give now." in shown(changed.text)
+    assert "before 2026-03-01" in shown(changed.text)
+    assert owner.send(changed.text, "/consent", action="approve").status_code == 303
+
+
+@requirement("con.consent.picked")
+def test_where_no_source_was_named_three_clicks_are_enough(owner: Visitor, flow: Flow, world: World) -> None:
+    page = owner.page(f"/consent?ask={flow.ask(authorization_details=None)}")
+    assert [field for field in fields_of(page, "/consent") if field[0] == "pick"] == []
+    assert "Choose at least one source." in shown(owner.send(page, "/consent", action="review").text)
+
+    reviewed = owner.send(page, "/consent", action="review", pick=f"0:{world.family}").text
+    answer = owner.send(reviewed, "/consent", action="approve")
+
+    assert answer.headers["location"].startswith(REDIRECT)
+    assert "It did not say what for, and leaves the choice to you." in shown(reviewed)
+    granted = [(stream.name, stream.connections) for stream in given(world).streams]
+    assert granted == [("messages", (world.family,)), ("channels", (world.family,))]
+
+
+@requirement("con.consent.picked")
+def test_a_part_of_a_source_is_picked_by_its_streams(owner: Visitor, flow: Flow, world: World) -> None:
+    page = owner.page(f"/consent?ask={flow.ask(authorization_details=None)}")
+
+    reviewed = owner.send(page, "/consent", action="review", pick=f"0.1:{world.work}").text
+    owner.send(reviewed, "/consent", action="approve")
+
+    assert [stream.name for stream in given(world).streams] == ["channels"]
+
+
+@requirement("as.consent.approve-again")
+@pytest.mark.parametrize("named", [True, False])
+def test_the_same_again_is_one_click(owner: Visitor, flow: Flow, world: World, named: bool) -> None:
+    details = json.dumps([chat.detail(MESSAGES)]) if named else None
+    page = owner.page(f"/consent?ask={flow.ask(authorization_details=details)}")
+    chosen = {"connection": f"0:{world.work}"} if named else {"pick": f"0.0:{world.work}"}
+    owner.send(owner.send(page, "/consent", action="review", **chosen).text, "/consent", action="approve")
+
+    again = owner.page(f"/consent?ask={flow.ask(authorization_details=details)}")
+    owner.send(again, "/consent", action="approve")
+
+    assert "The same as you agreed to before." in shown(again)
+    first, second = every_given(world)
+    assert (first.streams, first.expires_at) == (second.streams, second.expires_at)
+
+
+@requirement("con.consent.picked")
+def test_other_sources_can_be_picked_than_those_of_the_last_time(owner: Visitor, flow: Flow, world: World) -> None:
+    page = owner.page(f"/consent?ask={flow.ask(authorization_details=None)}")
+    reviewed = owner.send(page, "/consent", action="review", pick=f"0:{world.work}").text
+    owner.send(reviewed, "/consent", action="approve")
+    again = owner.page(there := f"/consent?ask={flow.ask(authorization_details=None)}")
+
+    assert f'href="{there}&amp;anew"' in again
+    assert "Nothing is chosen yet." in owner.page(f"{there}&anew")
+
+
+@requirement("con.consent.training")
+def test_training_needs_a_box_of_its_own(owner: Visitor, flow: Flow, world: World) -> None:
+    purpose = "https://pdpp.dev/purpose/ai_training"
+    page = owner.page(asking(flow, {**MESSAGES, "instance_ids": [world.work]}, purpose_code=purpose))
+    assert "It may train models with it." in shown(page)
+
+    refused = owner.send(page, "/consent", action="approve")
+    assert (refused.status_code, "Training of models must be affirmed by itself." in refused.text) == (200, True)
+    answer = owner.send(page, "/consent", action="approve", ai_training="yes")
+
+    assert answer.headers["location"].startswith(REDIRECT)
+
+
+@requirement("con.consent.denied")
+def test_a_denial_goes_back_to_the_client(owner: Visitor, flow: Flow, world: World) -> None:
+    page = owner.page(asking(flow))
+    before = len(world.owner.grants())
+
+    answer = owner.send(page, "/consent", action="deny")
+
+    back = query(answer.headers["location"])
+    assert (back["error"], back["state"], len(world.owner.grants())) == ("access_denied", STATE, before)
+    assert owner.get(f"/consent?ask={dict(fields_of(page, '/consent'))['ask']}").status_code == 409
+
+
+@requirement("con.consent.device")
+def test_a_device_gets_its_token_after_the_owner_typed_its_code(owner: Visitor, flow: Flow, world: World) -> None:
+    details = json.dumps([chat.detail({**MESSAGES, "instance_ids": [world.work]})])
+    begun = flow.device_code(authorization_details=details, redirect_uri=None, response_type=None)
+    entry = owner.page("/device")
+    assert owner.send(entry, "/device", user_code="WRNG-CDXX").status_code == 404
+
+    to = owner.send(entry, "/device", user_code=begun["user_code"].lower()).headers["location"]
+    done = owner.send(owner.page(to), "/consent", action="approve")
+
+    assert "Your device goes on by itself." in shown(done.text)
+    assert "access_token" in flow.poll(begun["device_code"]).json()
+
+
+@requirement("con.pages.escaped")
+def test_a_clients_words_are_never_markup(owner: Visitor, flow: Flow) -> None:
+    flow.client_id = flow.registered(client_name="<b>Bank</b> \u202eknaB")
+
+    page = owner.page(asking(flow, purpose_description="<script>alert(1)</script>"))
+
+    assert "&lt;b&gt;Bank&lt;/b&gt; \\u202eknaB" in page
+    assert "<script" not in page
+
+
+@requirement("con.consent.narrowed")
+def test_a_package_is_summed_up_before_it_is_approved(owner: Visitor, flow: Flow, world: World) -> None:
+    bound = {**MESSAGES, "instance_ids": [world.work], "time_range": {"since": "2026-01-01T00:00:00Z"}}
+    whole = {**MESSAGES, "instance_ids": [world.family]}
+    page = owner.page(
+        f"/consent?ask={flow.ask(authorization_details=json.dumps([chat.detail(bound), chat.detail(whole)]))}"
+    )
+
+    assert (
+        "2 streams of 2 sources , 2 with lasting access. 1 stream without a limit in time, 2 with every field."
+        in shown(page)
+    )
+
+
+@requirement("as.consent.preview")
+def test_two_grants_of_one_source_are_each_shown_with_what_they_give(owner: Visitor, flow: Flow, world: World) -> None:
+    whole = {**MESSAGES, "instance_ids": [world.work]}
+    nothing = {**whole, "time_range": {"since": "2030-01-01T00:00:00Z"}}
+    details = json.dumps([chat.detail(whole), chat.detail(nothing)])
+    text = shown(owner.page(f"/consent?ask={flow.ask(authorization_details=details)}"))
+    alone = shown(owner.page(asking(flow, whole)))
+
+    (records,) = re.findall(r"(\d+) records? now", alone)
+    assert int(records) > 0
+    assert re.findall(r"(\d+) records? now", text) == [records, "0"]

@@ -1,0 +1,138 @@
+"""What the owner sees: who may read, what was read, what there is."""
+
+import re
+from urllib.parse import urlsplit
+
+from pdpp_server.cli.activity import _row
+from pdpp_server.evidence.activity import reader_names
+from pdpp_server.evidence.grants import fields_text
+from pdpp_server.evidence.handles import mint
+from pdpp_server.mcp.render import record_url
+from pdpp_server.model.ingest import Rejection
+from pdpp_server.model.queries import FetchQuery, SearchQuery
+from pdpp_server.port.local import LocalReader
+from tests.requirements import requirement
+from tests.scenarios.console.visitor import Visitor, shown
+from tests.worlds import chat
+from tests.worlds.world import World
+
+
+@requirement("con.clients.end")
+def test_one_click_ends_a_client(owner: Visitor, world: World) -> None:
+    page = owner.page("/clients")
+    assert "Agent" in shown(page)
+
+    assert owner.send(page, f"/clients/{world.grant_id}").headers["location"] == "/clients"
+
+    assert "Nobody may read anything." in shown(owner.page("/clients"))
+    assert owner.http.get("/v1/streams", headers={"Authorization": f"Bearer {world.token}"}).status_code == 403
+
+
+@requirement("con.pages.same-words", "log.owner.page")
+def test_pages_say_what_the_command_says(owner: Visitor, world: World) -> None:
+    world.reader.fetch(FetchQuery("messages", "m1", world.work))
+    (disclosure,) = world.owner.activity()
+    names = reader_names(row.grant for row in world.owner.grants())
+
+    listed = shown(owner.page("/activity"))
+    granted = shown(owner.page(f"/clients/{world.grant_id}"))
+
+    assert all(cell in listed for cell in _row(disclosure, names))
+    stream = world.owner.grants()[0].grant.streams[0]
+    assert fields_text(stream).capitalize() in granted
+
+
+@requirement("con.activity.found")
+def test_what_left_is_found_by_client_record_and_request(owner: Visitor, world: World) -> None:
+    found = world.reader.fetch(FetchQuery("messages", "m1", world.work))
+    other = world.reader.search(SearchQuery("lease"))
+
+    by_request = owner.page(f"/activity?request={found.request_id}")
+    by_record = owner.page(f"/activity?record={world.family}/messages:m1")
+    by_client = owner.page(f"/activity?grant={world.grant_id}")
+
+    assert (found.request_id in by_request, other.request_id in by_request) == (True, False)
+    assert (found.request_id in by_record) is False
+    assert found.request_id in by_client
+    assert other.request_id in by_client
+    assert "2026-11-15: 2 reads" in by_client  # a bar of the chart
+
+
+@requirement("con.pages.record")
+def test_the_address_of_a_citation_leads_to_the_record(owner: Visitor, world: World) -> None:
+    world.deliver(chat.WORK, [chat.message("a/b c:d", subject="Odd key", text="Behind an odd key.")])
+    world.deliver(chat.WORK, [chat.message("a/b c:d", subject="Odd key", text="Changed since.")])
+    reader = LocalReader(world.services, world.token, "http://127.0.0.1")
+    (hit,) = reader.search(SearchQuery('"odd key"')).value.hits
+
+    page = owner.page(urlsplit(record_url(reader, mint(hit.id))).path)
+
+    assert "<h1>Odd key</h1>" in page
+    assert "Changed since." in page
+    assert "<dt>Versions</dt>" in page
+    assert "Agent" in shown(page).partition("Who read it")[2]
+
+
+@requirement("con.pages.record")
+def test_a_long_field_goes_on_where_the_page_ends(owner: Visitor, world: World) -> None:
+    world.deliver(chat.WORK, [chat.message("long", text="x" * 9000 + "the end of it")])
+
+    page = owner.page(f"/records/{world.work}/messages:long")
+    (more,) = re.findall(r'href="(/records/[^"]+from=8000)"', page)
+
+    assert "the end of it" not in page
+    assert "the end of it" in owner.page(more.replace("&amp;", "&"))
+
+
+@requirement("con.pages.escaped")
+def test_text_of_a_record_is_never_markup(owner: Visitor, world: World) -> None:
+    evil = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'\u202egnp.exe"
+    world.deliver(chat.WORK, [chat.message("evil", subject=evil, text=f"lease {evil}", author=evil)])
+
+    for path in ("/search?q=alert", f"/records/{world.work}/messages:evil"):
+        page = owner.page(path)
+        assert "<script" not in page
+        assert "<img src=x" not in page
+        assert "\u202e" not in page
+        assert "\\u202e" in page
+
+
+@requirement("con.pages.search")
+def test_the_owner_searches_everything_and_is_named_as_the_reader(owner: Visitor, world: World) -> None:
+    page = owner.page("/search?q=walrus")
+
+    assert "<mark>walrus</mark>" in page
+    newest = world.owner.activity()[0]
+    assert (newest.operation, newest.token_kind, newest.client_id) == ("search", "owner", "owner-pages")
+    assert "you, on your pages" in shown(owner.page("/activity"))
+
+
+@requirement("con.pages.sources")
+def test_sources_say_how_much_since_when_and_what_was_rejected(owner: Visitor, world: World) -> None:
+    world.owner.writer(chat.DECLARATION, chat.WORK).finish(
+        "chat.ndjson", [Rejection("chat.ndjson:7", "invalid_record", "text is missing")]
+    )
+
+    listed = shown(owner.page("/sources"))
+    one = shown(owner.page(f"/sources/{world.work}"))
+
+    assert "Work chat" in listed
+    assert "imported 2026-11-15 12:00 UTC" in listed
+    assert "1 line rejected" in listed
+    assert "text is missing chat.ndjson:7" in one
+
+
+@requirement("con.pages.refusal")
+def test_a_refusal_is_a_page_with_the_words_of_every_door(owner: Visitor, world: World) -> None:
+    response = owner.get(f"/records/{world.work}/messages:none")
+
+    assert response.status_code == 404
+    assert "No record with that id in &#39;messages&#39;." in response.text
+    assert "not_found" in response.text
+    assert response.headers["request-id"] in response.text
+
+
+@requirement("con.pages.refusal")
+def test_programs_find_the_index_where_browsers_find_the_home_page(owner: Visitor) -> None:
+    assert owner.http.get("/").json()["object"] == "pdpp_discovery_index"
+    assert "<h1>1 client may read</h1>" in owner.page("/")

@@ -1,0 +1,68 @@
+"""The two servers, each on a socket of its own; both stand behind one public address, as behind a proxy."""
+
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from httpx2 import Client, Response
+
+from pdpp_server.app import create_app
+from pdpp_server.port.backup import back_up
+from pdpp_server.port.consent import ConsentDesk
+from pdpp_server.port.restore import restore
+from pdpp_server.reads.services import Services, open_services
+from pdpp_server.settings import Settings
+from tests.worlds.served import served
+from tests.worlds.world import NOW, World
+
+PUBLIC = "https://data.example"
+NAME = "archive"
+
+
+@dataclass(frozen=True)
+class Servers:
+    """`world` issues; `http` asks the one that reads, whose own services are `copy`."""
+
+    world: World
+    copy: Services
+    http: Client
+
+    def get(self, token: str, path: str = "/v1/streams/messages/records") -> Response:
+        return self.http.get(path, headers={"Authorization": f"Bearer {token}"})
+
+    def call(self, token: str, tool: str, **arguments: Any) -> Response:
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+        return self.http.post("/mcp", json=message, headers={"Authorization": f"Bearer {token}"})
+
+
+@contextmanager
+def opened(world: World, **changed: Any) -> Generator[Servers]:
+    secret = ConsentDesk(world.services).name_resource_server(NAME)
+    with served(create_app(Settings(home=world.home, public_url=PUBLIC), world.services)) as issuing:
+        settings = Settings(home=copied(world), **(introspecting(issuing, secret) | changed))
+        with (
+            closing(open_services(settings.home, now=world.clock)) as copy,
+            served(create_app(settings, copy)) as reading,
+            Client(base_url=reading) as http,
+        ):
+            yield Servers(world, copy, http)
+
+
+def introspecting(issuing: str, secret: str) -> dict[str, Any]:
+    return {
+        "public_url": PUBLIC,
+        "issuer": PUBLIC,
+        "introspection_url": f"{issuing}/introspect",
+        "introspection_client": NAME,
+        "introspection_secret": secret,
+    }
+
+
+def copied(world: World) -> Path:
+    """A home restored from a backup: it knows every token and grant as they were then."""
+    folder, home = world.home.with_name("backup"), world.home.with_name("copy")
+    back_up(world.home, folder, now=NOW, keep=1, progress=lambda *_: None)
+    restore(folder, home, at=None, replace=False, now=NOW, progress=lambda *_: None)
+    return home
