@@ -246,7 +246,9 @@ class Home(RuleBasedStateMachine):
         for grant in self.grants:
             hits = self.reader(grant).search(SearchQuery(word, limit=100)).value.hits
             assert len(hits) == len({hit.id for hit in hits})
-            assert {(hit.id.connection_id, hit.id.key) for hit in hits} == grant.matching(self.records, word)
+            matched = {(hit.id.connection_id, hit.id.key) for hit in hits if hit.matched_fields}
+            assert matched == grant.matching(self.records, word)
+            assert {(hit.id.connection_id, hit.id.key) for hit in hits} <= grant.of(self.records).keys()
 
     @rule(key=KEYS)
     def fetch(self, key: str) -> None:
