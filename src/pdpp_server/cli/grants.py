@@ -18,6 +18,8 @@ from pdpp_server.model.times import iso
 from pdpp_server.port.credentials import NAME_RULE, is_client_name, save
 from pdpp_server.port.owner import Issued
 from pdpp_server.store.grants import GrantRow
+from pdpp_server.wire.connect import Given
+from pdpp_server.wire.credentials import Saved, encode_credential
 from pdpp_server.wire.grants import decode_selection, encode_grant
 
 DAYS = 90
@@ -147,24 +149,9 @@ def save_credential(home: Home, client: str, issued: Issued) -> str:
     """Keep the token where `pdpp mcp --client` looks for it; the path it lies at."""
     settings = home.settings
     address = own_address(settings)
-    document = {
-        "provider_url": address,
-        "authorization_server": address,
-        "scope": "pdpp:read",
-        "client": {
-            "client_id": issued.grants[0].client_id,
-            "client_name": client,
-            "token_endpoint_auth_method": "none",
-        },
-        "credential": {
-            "access_token": issued.token,
-            "token_type": "Bearer",
-            "expires_at": issued.expires_at,
-            "grant_id": issued.grant_id,
-            "scope": "pdpp:read",
-        },
-        "created_at": iso(now()),
-    }
+    saved = Saved(address, address, issued.grants[0].client_id, client)
+    given = Given(issued.token, None, None, issued.grant_id)
+    document = encode_credential(saved, given, expires_at=issued.expires_at, now=iso(now()))
     return save(str(settings.home), client, document)
 
 
