@@ -12,7 +12,7 @@ from bench.clock import side_by_side
 from bench.hosted import serving
 from bench.world import SOURCE, World
 from pdpp_server.model.authorization import Decision
-from pdpp_server.port.consent import ConsentDesk
+from pdpp_server.owner.consent import ConsentDesk
 from pdpp_server.wire.discovery import AUTHORIZE, REGISTER, SERVER_METADATA, TOKEN
 from pdpp_server.wire.grants import DETAIL_TYPE, decode_selection
 

@@ -16,7 +16,7 @@ from pdpp_server.importers.mail import MAIL
 from pdpp_server.importers.registry import IMPORTERS, look_into
 from pdpp_server.importers.run import fingerprint_of, import_account
 from pdpp_server.importers.source import Importer
-from pdpp_server.port.owner import Owner
+from pdpp_server.owner.desk import Owner
 from pdpp_server.reads.services import open_services
 
 ROUNDS = 3

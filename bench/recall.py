@@ -9,8 +9,8 @@ from statistics import mean
 from bench.world import now
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.model.ingest import Incoming
+from pdpp_server.owner.desk import Owner
 from pdpp_server.port.local import LocalReader
-from pdpp_server.port.owner import Owner
 from pdpp_server.reads.services import open_services
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import decode_selection

@@ -10,8 +10,8 @@ from itertools import accumulate, islice
 from pathlib import Path
 
 from pdpp_server.model.ingest import Incoming
-from pdpp_server.port.owner import Owner
-from pdpp_server.port.writer import Writer
+from pdpp_server.owner.desk import Owner
+from pdpp_server.owner.writer import Writer
 from pdpp_server.reads.services import Services, open_services
 from pdpp_server.wire.blobs import encode_reference
 from pdpp_server.wire.declarations import decode_declaration

@@ -28,8 +28,8 @@ from pdpp_server.mcp.surface import INSTRUCTIONS, TOOLS
 from pdpp_server.mcp.tool import Tool
 from pdpp_server.mcp.tools import aggregate, query_records, read_record_field, schema, search
 from pdpp_server.model.ingest import Incoming
+from pdpp_server.owner.desk import Owner
 from pdpp_server.port.local import LocalReader
-from pdpp_server.port.owner import Owner
 from pdpp_server.reads.services import open_services
 from pdpp_server.resource_server.endpoints import ANYBODY, ENDPOINTS, READ
 from pdpp_server.wire.declarations import decode_declaration

@@ -19,19 +19,18 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pdpp_server.authorization_server.app import AuthorizationServer
 from pdpp_server.authorization_server.clients import Fetch
+from pdpp_server.authorization_server.documents import Documents
 from pdpp_server.console.app import FORM_BYTES, Console
 from pdpp_server.console.desks import Desks
 from pdpp_server.errors import Misdirected, PdppError, PermissionDenied
 from pdpp_server.mcp.http import BODY_BYTES, Admitted, HostedMcp
 from pdpp_server.mcp.server import McpServer
 from pdpp_server.mcp.surface import TOOLS
-from pdpp_server.port.consent import ConsentDesk
-from pdpp_server.port.documents import Documents
+from pdpp_server.owner.consent import ConsentDesk
+from pdpp_server.owner.desk import Owner
+from pdpp_server.owner.own_reader import OwnReads
+from pdpp_server.owner.sign_in import SignIn
 from pdpp_server.port.local import LocalReader
-from pdpp_server.port.own_reader import OwnReads
-from pdpp_server.port.owner import Owner
-from pdpp_server.port.separate import Separate
-from pdpp_server.port.sign_in import SignIn
 from pdpp_server.reads.services import Services, open_services
 from pdpp_server.resource_server import discovery
 from pdpp_server.resource_server.app import READER_THREADS, ResourceServer
@@ -41,6 +40,7 @@ from pdpp_server.resource_server.logs import log_bug, write_to_stderr
 from pdpp_server.resource_server.metrics import Metrics, watch
 from pdpp_server.resource_server.probes import LOOPBACK
 from pdpp_server.resource_server.rate import Rates
+from pdpp_server.resource_server.separate import Separate
 from pdpp_server.settings import Settings
 from pdpp_server.wire.discovery import ICON, MCP, REGISTER, RESOURCE_METADATA, SERVER_METADATA, TOKEN
 from pdpp_server.wire.oauth_requests import BODY_BYTES as OAUTH_BYTES

@@ -17,9 +17,9 @@ import apsw
 from pdpp_server.cli import main as command
 from pdpp_server.importers import run
 from pdpp_server.model.queries import FetchQuery, RecordsQuery, SearchQuery
-from pdpp_server.port.backup import back_up
+from pdpp_server.owner.backup import back_up
+from pdpp_server.owner.writer import Writer
 from pdpp_server.port.local import LocalReader
-from pdpp_server.port.writer import Writer
 from pdpp_server.reads.services import open_services
 from pdpp_server.store.db import Database
 from tests.crash import life

@@ -12,8 +12,8 @@ import pytest
 from pdpp_server.errors import NotFound
 from pdpp_server.model.queries import FetchQuery, RecordsQuery, SearchQuery
 from pdpp_server.model.records import Record
+from pdpp_server.owner.desk import Owner
 from pdpp_server.port.local import LocalReader
-from pdpp_server.port.owner import Owner
 from pdpp_server.reads.services import Services, open_services
 from pdpp_server.store import check
 from pdpp_server.wire.grants import decode_selection

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pdpp_server.model.ingest import Incoming
-from pdpp_server.port.backup import back_up
-from pdpp_server.port.owner import Owner
+from pdpp_server.owner.backup import back_up
+from pdpp_server.owner.desk import Owner
 from pdpp_server.reads.services import open_services
 from pdpp_server.wire.grants import decode_selection
 from tests.crash.life import ACCOUNT

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 import pytest
 
-from pdpp_server.port.owner import Owner
+from pdpp_server.owner.desk import Owner
 from pdpp_server.reads.services import open_services
 from tests.crash import life
 from tests.crash.agree import disagreements

@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from pdpp_server.importers.run import import_ndjson
-from pdpp_server.port.owner import Owner
-from pdpp_server.port.restore import restore
+from pdpp_server.owner.desk import Owner
+from pdpp_server.owner.restore import restore
 from pdpp_server.reads.services import open_services
 from pdpp_server.store.db import Database
 from tests.crash import life

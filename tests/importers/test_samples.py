@@ -7,7 +7,7 @@ import pytest
 from pdpp_server.importers.registry import IMPORTERS
 from pdpp_server.importers.run import import_account
 from pdpp_server.model.ingest import Rejection
-from pdpp_server.port.owner import Owner
+from pdpp_server.owner.desk import Owner
 from pdpp_server.reads.services import open_services
 from tests.requirements import requirement
 from tests.worlds.world import NOW, close

@@ -30,8 +30,8 @@ from pdpp_server.model.queries import (
     SearchQuery,
 )
 from pdpp_server.model.records import Record, RecordPage
+from pdpp_server.owner.desk import Owner
 from pdpp_server.port.local import LocalReader
-from pdpp_server.port.owner import Owner
 from pdpp_server.reads.deletes import delete_records
 from pdpp_server.reads.services import Call, Services, open_services
 from pdpp_server.store.ingest import deliver, desks

@@ -32,10 +32,10 @@ from pdpp_server.model.queries import (
     WindowQuery,
 )
 from pdpp_server.model.records import RecordId, RecordPage, SearchPage
+from pdpp_server.owner.desk import Owner
+from pdpp_server.owner.writer import SUBJECT, Writer
 from pdpp_server.port.local import LocalReader
-from pdpp_server.port.owner import Owner
 from pdpp_server.port.reader import Answer
-from pdpp_server.port.writer import SUBJECT, Writer
 from pdpp_server.reads import stream_metadata, streams
 from pdpp_server.reads.services import Call, Services, open_services
 from pdpp_server.settings import Settings

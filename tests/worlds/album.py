@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from pdpp_server.app import create_app
 from pdpp_server.model.ingest import Incoming, Receipt
-from pdpp_server.port.owner import Owner
+from pdpp_server.owner.desk import Owner
 from pdpp_server.reads.services import open_services
 from pdpp_server.settings import Settings
 from pdpp_server.wire.blobs import encode_reference

@@ -12,9 +12,9 @@ import apsw
 from pdpp_server.model.backup import BackupReport, RestoreReport
 from pdpp_server.model.catalogue import Catalogue
 from pdpp_server.model.queries import FetchQuery, RecordsQuery, SchemaQuery, SearchQuery, WindowQuery
-from pdpp_server.port.backup import back_up
+from pdpp_server.owner.backup import back_up
+from pdpp_server.owner.restore import restore
 from pdpp_server.port.local import LocalReader
-from pdpp_server.port.restore import restore
 from pdpp_server.reads.services import open_services
 from pdpp_server.wire.blobs import encode_reference
 from tests.worlds import album, chat

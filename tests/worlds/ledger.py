@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from pdpp_server.model.ingest import Incoming, Receipt
+from pdpp_server.owner.desk import Owner
 from pdpp_server.port.local import LocalReader
-from pdpp_server.port.owner import Owner
 from pdpp_server.reads.services import open_services
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import DETAIL_TYPE, decode_selection

@@ -8,9 +8,9 @@ from typing import Any
 from pdpp_server.evidence.handles import mint
 from pdpp_server.model.ingest import Incoming
 from pdpp_server.model.records import RecordId
+from pdpp_server.owner.desk import Owner
+from pdpp_server.owner.writer import Writer
 from pdpp_server.port.local import LocalReader
-from pdpp_server.port.owner import Owner
-from pdpp_server.port.writer import Writer
 from pdpp_server.reads.services import Services, open_services
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import DETAIL_TYPE, decode_selection

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pdpp_server.model.ingest import Incoming, Receipt
+from pdpp_server.owner.desk import Owner
 from pdpp_server.port.local import LocalReader
-from pdpp_server.port.owner import Owner
 from pdpp_server.port.reader import Reader
 from pdpp_server.reads.services import Services, open_services
 from pdpp_server.store.log import DisclosureLog

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from pdpp_server.reads.bearers import MCP_AUDIENCE, REST_AUDIENCE
+from pdpp_server.reads.bearers import MCP_AUDIENCE, REST_AUDIENCE, resource_of
 from pdpp_server.store.resource_servers import ResourceServer
 from pdpp_server.wire.discovery import MCP, QUERY_BASE
 
@@ -30,10 +30,6 @@ def addresses_of(audience: str | None, origin: str, server: ResourceServer) -> t
     doors = {door: door if is_here else _at(server.name, door) for door in (REST_AUDIENCE, MCP_AUDIENCE)}
     heard = {audience} if audience or not is_here else {*doors.values()}
     return tuple(resource_of(server.address or origin, door) for door, named in doors.items() if named in heard)
-
-
-def resource_of(origin: str, audience: str) -> str:
-    return f"{origin}{MCP}" if audience == MCP_AUDIENCE else origin
 
 
 def _doors(origin: str) -> dict[str, str]:

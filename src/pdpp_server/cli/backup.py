@@ -9,7 +9,7 @@ from pdpp_server.cli.progress import bytes_bar
 from pdpp_server.cli.terminal import counted, json_option, moment, print_json, size_text
 from pdpp_server.evidence.text import visible
 from pdpp_server.model.backup import BackupReport, Remark
-from pdpp_server.port.backup import back_up
+from pdpp_server.owner.backup import back_up
 from pdpp_server.wire.backup import encode_snapshot
 
 KEEP = 7

@@ -22,12 +22,12 @@ from pdpp_server.cli.terminal import json_option, print_json
 from pdpp_server.errors import NotFound, PdppError
 from pdpp_server.model.times import iso
 from pdpp_server.port import credentials
-from pdpp_server.port.address import is_loopback, server_address
 from pdpp_server.port.connect import Server, by_browser, by_device, discover, register
 from pdpp_server.port.credentials import Credential, CredentialError, is_client_name, read_document, refuse_kind
 from pdpp_server.port.renewal import keep
 from pdpp_server.settings import Settings
 from pdpp_server.store.peek import token_kind
+from pdpp_server.wire.address import is_loopback, server_address
 from pdpp_server.wire.client_files import Command, edited, http_entry, shown, stdio_entry, stdio_lines
 from pdpp_server.wire.clients import Way, ways
 from pdpp_server.wire.connect import Given

@@ -28,8 +28,8 @@ from pdpp_server.console.connect import NAME
 from pdpp_server.evidence.text import compact_json, quoted, visible
 from pdpp_server.importers.registry import IMPORTERS, Found, look_into
 from pdpp_server.importers.run import Tally, import_account
+from pdpp_server.owner.desk import Issued
 from pdpp_server.port.local import LocalReader
-from pdpp_server.port.owner import Issued
 from pdpp_server.settings import Settings
 from pdpp_server.wire.clients import ways
 from pdpp_server.wire.discovery import MCP

@@ -10,7 +10,7 @@ from pdpp_server.cli.machine import client_files, inbox
 from pdpp_server.cli.terminal import json_option, print_json, size_text
 from pdpp_server.evidence.text import visible
 from pdpp_server.model.health import Fault, Finding
-from pdpp_server.port.doctor import examine
+from pdpp_server.owner.doctor import examine
 from pdpp_server.settings import InvalidSetting, Settings
 
 PLACES_SHOWN = 5

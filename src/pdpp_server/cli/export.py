@@ -10,7 +10,7 @@ from pdpp_server.cli.sources import find_source
 from pdpp_server.cli.terminal import counted, json_option, print_columns, print_json
 from pdpp_server.evidence.text import visible
 from pdpp_server.model.backup import ExportReport
-from pdpp_server.port.export import export as export_records
+from pdpp_server.owner.export import export as export_records
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 REMARKS = {

@@ -15,8 +15,8 @@ from pdpp_server.evidence.text import quoted, visible
 from pdpp_server.model.grants import Grant
 from pdpp_server.model.queries import FetchQuery, Query, SearchQuery
 from pdpp_server.model.times import iso
+from pdpp_server.owner.desk import Issued
 from pdpp_server.port.credentials import NAME_RULE, is_client_name, save
-from pdpp_server.port.owner import Issued
 from pdpp_server.store.grants import GrantRow
 from pdpp_server.wire.connect import Given
 from pdpp_server.wire.credentials import Saved, encode_credential

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pdpp_server.port.owner import Owner
+from pdpp_server.owner.desk import Owner
 from pdpp_server.reads.services import Services, open_services
 from pdpp_server.settings import Settings
 
@@ -39,7 +39,7 @@ def services_of(settings: Settings) -> Services:
         change_history_limit=settings.change_history_limit,
     )
     if asked := settings.introspecting:
-        from pdpp_server.port.separate import Separate  # noqa: PLC0415 - dear to import, and few need it
+        from pdpp_server.resource_server.separate import Separate  # noqa: PLC0415 - dear to import, and few need it
 
         services.introspect = Separate(asked, now).rights
     return services

@@ -11,9 +11,9 @@ from pdpp_server.cli.client_files import files_of
 from pdpp_server.cli.home import own_address
 from pdpp_server.importers.watch import REFUSED, waiting
 from pdpp_server.model.health import Fault, Finding
-from pdpp_server.port.address import is_same, server_address
 from pdpp_server.port.credentials import client_names
 from pdpp_server.settings import Settings
+from pdpp_server.wire.address import is_same, server_address
 from pdpp_server.wire.client_entries import Entry, decode_entries
 from pdpp_server.wire.client_files import SECTIONS, Command
 from pdpp_server.wire.discovery import MCP

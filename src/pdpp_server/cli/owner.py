@@ -4,9 +4,9 @@ import click
 
 from pdpp_server.cli.home import open_home
 from pdpp_server.cli.terminal import json_option, moment, print_json
-from pdpp_server.port.address import server_address
-from pdpp_server.port.consent import ConsentDesk
-from pdpp_server.port.sign_in import PASSWORD_CHARS_MIN, SignIn, generated_secret
+from pdpp_server.owner.consent import ConsentDesk
+from pdpp_server.owner.sign_in import PASSWORD_CHARS_MIN, SignIn, generated_secret
+from pdpp_server.wire.address import server_address
 from pdpp_server.wire.discovery import MCP
 
 GENERATED_GROUPS = 5

@@ -16,10 +16,10 @@ from pdpp_server.errors import Unauthenticated
 from pdpp_server.mcp.server import McpServer
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.model.times import iso
-from pdpp_server.port.address import server_address
 from pdpp_server.port.credentials import find_credential
 from pdpp_server.port.local import LocalReader
 from pdpp_server.port.reader import Reader
+from pdpp_server.wire.address import server_address
 
 PROVIDER, CLIENT = "--provider-url", "--client"
 

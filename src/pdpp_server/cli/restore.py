@@ -8,7 +8,7 @@ from pdpp_server.cli.backup import say_remarks
 from pdpp_server.cli.home import named_home, now, read_settings, shell_line
 from pdpp_server.cli.progress import bytes_bar
 from pdpp_server.cli.terminal import counted, json_option, moment, print_json, size_text
-from pdpp_server.port.restore import restore as restore_backup
+from pdpp_server.owner.restore import restore as restore_backup
 from pdpp_server.wire.backup import encode_snapshot
 
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)

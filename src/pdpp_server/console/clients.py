@@ -12,7 +12,7 @@ from pdpp_server.evidence.activity import when_read
 from pdpp_server.evidence.grants import bounds_texts, granted_fields
 from pdpp_server.model.grants import Grant, StreamGrant
 from pdpp_server.model.times import iso
-from pdpp_server.port.owner import GrantRow
+from pdpp_server.owner.desk import GrantRow
 
 
 class StreamShown(NamedTuple):

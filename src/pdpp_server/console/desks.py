@@ -6,10 +6,10 @@ from datetime import datetime
 
 from pdpp_server.console.page import Page, SeeOther
 from pdpp_server.console.visit import Visit
-from pdpp_server.port.consent import ConsentDesk
-from pdpp_server.port.own_reader import OwnReads
-from pdpp_server.port.owner import Owner
-from pdpp_server.port.sign_in import SignIn
+from pdpp_server.owner.consent import ConsentDesk
+from pdpp_server.owner.desk import Owner
+from pdpp_server.owner.own_reader import OwnReads
+from pdpp_server.owner.sign_in import SignIn
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from pdpp_server.console.page import Page, SeeOther
 from pdpp_server.console.visit import Visit, own_path
 from pdpp_server.errors import InvalidRequest, PdppError, PermissionDenied, RateLimited, Unauthenticated
 from pdpp_server.evidence.refusals import message_text, remedy_text
-from pdpp_server.port.sign_in import PASSWORD_CHARS_MIN
+from pdpp_server.owner.sign_in import PASSWORD_CHARS_MIN
 
 
 def show(desks: Desks, visit: Visit) -> Page | SeeOther:

@@ -7,7 +7,7 @@ from pdpp_server.console.page import Page
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import ConnectionNotFound
 from pdpp_server.model.times import iso_micros
-from pdpp_server.port.owner import StoredSource
+from pdpp_server.owner.desk import StoredSource
 
 
 class StreamShown(NamedTuple):

@@ -8,8 +8,8 @@ from pdpp_server.errors import InvalidRequest
 from pdpp_server.importers.run import import_ndjson
 from pdpp_server.model.backup import ExportedBlob, ExportedConnection
 from pdpp_server.model.ingest import Receipt, Rejection
-from pdpp_server.port.export import BLOBS, EXPORT_FILE
-from pdpp_server.port.writer import Writer
+from pdpp_server.owner.export import BLOBS, EXPORT_FILE
+from pdpp_server.owner.writer import Writer
 from pdpp_server.wire.backup import FaultyManifest
 from pdpp_server.wire.export import decode_export
 

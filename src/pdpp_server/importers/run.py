@@ -12,7 +12,7 @@ from pdpp_server.importers.registry import Found
 from pdpp_server.importers.source import Attachment, DamagedFile, Outcome
 from pdpp_server.model.ingest import Finished, Incoming, Receipt, Rejection
 from pdpp_server.model.times import instant
-from pdpp_server.port.writer import Writer
+from pdpp_server.owner.writer import Writer
 
 BATCH_RECORDS, BATCH_BYTES = 1000, 8 * 1024 * 1024
 REJECTIONS_KEPT = 1000

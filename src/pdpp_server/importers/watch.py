@@ -14,7 +14,7 @@ from pdpp_server.errors import IngestStorageError, InvalidRequest, PdppError
 from pdpp_server.importers.registry import Found, look_into, nothing_known
 from pdpp_server.importers.run import Tally, fingerprint_of, import_account
 from pdpp_server.importers.source import Importer
-from pdpp_server.port.owner import Owner
+from pdpp_server.owner.desk import Owner
 
 QUIET_SECONDS = 10.0  # a download that pauses for longer is taken for whole, and refused as damaged
 DONE, REFUSED = "imported", "refused"

@@ -167,7 +167,7 @@ def _provider(url: str | None, environ: Mapping[str, str]) -> str | None:
     url = environ.get(PROVIDER_VARIABLE) if url is None else url
     if url is None:
         return None
-    from pdpp_server.port.address import server_address
+    from pdpp_server.wire.address import server_address
 
     try:
         return server_address(url, plain_http=environ.get(PLAIN_HTTP_VARIABLE) == "1")

@@ -1,1 +1,1 @@
-"""How everything else talks to a server: over the network, or to the app in this process."""
+"""The reader, and the two ways to satisfy it: the server in this process, or any server over the network."""

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from pdpp_server.errors import PermissionDenied, SourceUnavailable, Unauthenticated
-from pdpp_server.port.address import is_same, server_address
 from pdpp_server.port.callback import REDIRECT, Query, waiting
 from pdpp_server.port.exchange import Answered, Bounds, Exchange
 from pdpp_server.wire import connect as wire
+from pdpp_server.wire.address import is_same, server_address
 from pdpp_server.wire.connect import Given, ServerFound
 from pdpp_server.wire.credentials import Renewal
 from pdpp_server.wire.discovery import RESOURCE_METADATA, SERVER_METADATA

@@ -90,7 +90,7 @@ def find_credential(
 
 def is_for(home: str, client: str, provider: str) -> bool:
     """Whether that client's token was saved for the server at that address; reading it says what else is wrong."""
-    from pdpp_server.port.address import is_same  # noqa: PLC0415 - only another server needs it, and it is dear here
+    from pdpp_server.wire.address import is_same  # noqa: PLC0415 - only another server needs it, and it is dear here
 
     try:
         document = read_document(home, client)

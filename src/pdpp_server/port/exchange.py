@@ -13,8 +13,8 @@ import httpx2
 import orjson
 
 from pdpp_server.errors import PdppError, RateLimited, SourceUnavailable, Unauthenticated
-from pdpp_server.port.address import server_address
 from pdpp_server.wire import errors
+from pdpp_server.wire.address import server_address
 from pdpp_server.wire.envelope import VERSION, Json
 
 TRIES = 3

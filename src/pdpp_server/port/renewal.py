@@ -9,6 +9,7 @@ from functools import partial
 from typing import TypeVar
 
 from pdpp_server.errors import Unauthenticated
+from pdpp_server.held import lock
 from pdpp_server.model.aggregates import Aggregation
 from pdpp_server.model.catalogue import Catalogue
 from pdpp_server.model.queries import AggregateQuery, FetchQuery, RecordsQuery, SchemaQuery, SearchQuery, WindowQuery
@@ -17,7 +18,6 @@ from pdpp_server.model.text import FieldWindow
 from pdpp_server.model.times import iso
 from pdpp_server.port.credentials import Credential, CredentialError, read_credential, read_document, save
 from pdpp_server.port.reader import Answer, Reader
-from pdpp_server.store.held import lock
 from pdpp_server.wire.connect import Given
 from pdpp_server.wire.credentials import Renewal, Saved, decode_renewal, encode_credential
 

@@ -7,11 +7,17 @@ from pdpp_server.grants.lifecycle import GrantState, TokenState, require_live_to
 from pdpp_server.store.db import Reading
 from pdpp_server.store.peek import token_digest
 from pdpp_server.store.tokens import states_of, token_row
+from pdpp_server.wire.discovery import MCP
 
 REST_KINDS = frozenset({"owner", "client"})
 MCP_KINDS = frozenset({"client", "mcp_package"})
 OWNER_KINDS = frozenset({"owner"})
 REST_AUDIENCE, MCP_AUDIENCE = "rest", "mcp"  # the doors that a token can be for
+
+
+def resource_of(origin: str, audience: str) -> str:
+    """The address of that door, at a server that stands at `origin`."""
+    return f"{origin}{MCP}" if audience == MCP_AUDIENCE else origin
 
 
 def row_of(reading: Reading, bearer: str | None) -> tuple[bytes, tuple[Any, ...]]:

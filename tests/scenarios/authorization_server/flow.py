@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from pdpp_server.app import create_app
 from pdpp_server.errors import SourceUnavailable
 from pdpp_server.model.authorization import Decision, Document
-from pdpp_server.port.consent import ConsentDesk
+from pdpp_server.owner.consent import ConsentDesk
 from pdpp_server.settings import Settings
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import decode_selection

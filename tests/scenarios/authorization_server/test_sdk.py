@@ -15,7 +15,7 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAu
 
 from pdpp_server.app import create_app
 from pdpp_server.model.authorization import Decision, Document
-from pdpp_server.port.consent import ConsentDesk
+from pdpp_server.owner.consent import ConsentDesk
 from pdpp_server.settings import Settings
 from pdpp_server.wire.grants import decode_selection
 from tests.requirements import requirement

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pdpp_server.port.sign_in import SignIn
+from pdpp_server.owner.sign_in import SignIn
 from pdpp_server.reads import services
 from pdpp_server.wire.oauth_requests import BODY_BYTES
 from tests.requirements import requirement

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pdpp_server.errors import InvalidRequest
-from pdpp_server.port.backup import BackupFailed
+from pdpp_server.owner.backup import BackupFailed
 from tests.requirements import requirement
 from tests.scenarios.cli.command import PDPP, ROOT, Command
 from tests.worlds.kept import backed_up, lived, records_in, restored
@@ -19,7 +19,7 @@ SLOW_BACKUP = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from pdpp_server.port.backup import back_up
+from pdpp_server.owner.backup import back_up
 
 def progress(done, total):
     print("more", flush=True)

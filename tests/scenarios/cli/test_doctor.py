@@ -13,9 +13,9 @@ import pytest
 
 from pdpp_server.cli.doctor import WELL, WORDS
 from pdpp_server.model.health import Finding
+from pdpp_server.owner.doctor import PARTS, examine
+from pdpp_server.owner.sign_in import SignIn
 from pdpp_server.port.credentials import save
-from pdpp_server.port.doctor import PARTS, examine
-from pdpp_server.port.sign_in import SignIn
 from pdpp_server.settings import Settings
 from pdpp_server.store.log import segment_paths
 from pdpp_server.wire.grants import decode_selection

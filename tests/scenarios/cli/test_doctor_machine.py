@@ -17,8 +17,8 @@ from pdpp_server.cli.doctor import WORDS
 from pdpp_server.cli.machine import client_files, inbox
 from pdpp_server.cli.serve import listen, serving
 from pdpp_server.model.health import Finding
+from pdpp_server.owner.doctor import examine
 from pdpp_server.port.credentials import save
-from pdpp_server.port.doctor import examine
 from pdpp_server.settings import Settings
 from tests.requirements import requirement
 from tests.scenarios.cli.command import Command

@@ -7,7 +7,7 @@ import pytest
 
 from pdpp_server.importers.registry import IMPORTERS
 from pdpp_server.importers.watch import NothingStored, bring_in
-from pdpp_server.port.owner import Owner
+from pdpp_server.owner.desk import Owner
 from pdpp_server.reads.services import open_services
 from tests.requirements import requirement
 from tests.scenarios.cli.command import Command

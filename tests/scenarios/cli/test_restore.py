@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pdpp_server.errors import Conflict
-from pdpp_server.port.restore import DamagedBackup, HomeInTheWay
+from pdpp_server.owner.restore import DamagedBackup, HomeInTheWay
 from pdpp_server.store.migrations import NewerDatabase
 from tests.requirements import requirement
 from tests.scenarios.cli.command import Command

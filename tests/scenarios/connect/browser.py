@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from pdpp_server.port.sign_in import SignIn
+from pdpp_server.owner.sign_in import SignIn
 from tests.scenarios.console.visitor import PASSWORD, Pairs, Visitor, fields_of
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from pdpp_server.app import create_app
 from pdpp_server.cli import connect, main
-from pdpp_server.port import sign_in
+from pdpp_server.owner import sign_in
 from pdpp_server.settings import Settings
 from tests.scenarios.cli.command import Ran
 from tests.scenarios.connect.browser import Browser, with_password

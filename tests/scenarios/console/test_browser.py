@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from pdpp_server.app import create_app
-from pdpp_server.port.sign_in import SignIn
+from pdpp_server.owner.sign_in import SignIn
 from pdpp_server.settings import Settings
 from tests.requirements import requirement
 from tests.scenarios.authorization_server.flow import Flow

@@ -8,7 +8,7 @@ import pytest
 
 from pdpp_server.model.authorization import Document
 from pdpp_server.model.grants import Grant
-from pdpp_server.port.sign_in import SignIn
+from pdpp_server.owner.sign_in import SignIn
 from tests.requirements import requirement
 from tests.scenarios.authorization_server.flow import REDIRECT, STATE, Flow, flowing, query
 from tests.scenarios.console.visitor import PASSWORD, Visitor, fields_of, shown

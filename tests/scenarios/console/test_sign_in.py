@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from pdpp_server.errors import RateLimited
-from pdpp_server.port.sign_in import IDLE, LONGEST, SignIn
-from pdpp_server.port.throttle import FREE, FREE_IN_ALL, Throttle
+from pdpp_server.owner.sign_in import IDLE, LONGEST, SignIn
+from pdpp_server.owner.throttle import FREE, FREE_IN_ALL, Throttle
 from tests.requirements import requirement
 from tests.scenarios.console.visitor import PASSWORD, Visitor, visiting
 from tests.worlds.world import Clock, World

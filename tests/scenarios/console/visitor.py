@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
 from pdpp_server.app import create_app
-from pdpp_server.port import sign_in
-from pdpp_server.port.sign_in import SignIn
+from pdpp_server.owner import sign_in
+from pdpp_server.owner.sign_in import SignIn
 from pdpp_server.settings import Settings
 from tests.worlds.served import served
 from tests.worlds.world import World

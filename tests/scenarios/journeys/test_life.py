@@ -15,8 +15,8 @@ from pdpp_server.importers.files import open_files
 from pdpp_server.importers.mail import MAIL
 from pdpp_server.importers.registry import recognise
 from pdpp_server.importers.run import import_account
+from pdpp_server.owner.desk import Owner
 from pdpp_server.port.local import LocalReader
-from pdpp_server.port.owner import Owner
 from pdpp_server.reads.services import open_services
 from pdpp_server.wire.grants import decode_selection
 from tests.harness.grammar import said, unseen

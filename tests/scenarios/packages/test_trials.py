@@ -10,7 +10,7 @@ import pytest
 
 from pdpp_server.errors import PdppError
 from pdpp_server.model.queries import SchemaQuery
-from pdpp_server.port.owner import Issued
+from pdpp_server.owner.desk import Issued
 from pdpp_server.wire.grants import decode_selection
 from tests.requirements import requirement
 from tests.scenarios.packages.package import NOTES, packed

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from pdpp_server.app import create_app
 from pdpp_server.model.ingest import Incoming
-from pdpp_server.port.owner import Owner
+from pdpp_server.owner.desk import Owner
 from pdpp_server.reads.services import open_services
 from pdpp_server.settings import Settings
 from pdpp_server.store.log import read_segment, segment_paths

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from pdpp_server.port.owner import Owner
+from pdpp_server.owner.desk import Owner
 from tests.requirements import requirement
 from tests.scenarios.resource_server.writes import OwnersTools, deletion, envelope
 

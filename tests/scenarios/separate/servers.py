@@ -9,9 +9,9 @@ from typing import Any
 from httpx2 import Client, Response
 
 from pdpp_server.app import create_app
-from pdpp_server.port.backup import back_up
-from pdpp_server.port.consent import ConsentDesk
-from pdpp_server.port.restore import restore
+from pdpp_server.owner.backup import back_up
+from pdpp_server.owner.consent import ConsentDesk
+from pdpp_server.owner.restore import restore
 from pdpp_server.reads.services import Services, open_services
 from pdpp_server.settings import Settings
 from tests.worlds.served import served

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from pdpp_server.errors import InvalidAuthorizationDetails, InvalidRequest
-from pdpp_server.port.sign_in import SignIn
+from pdpp_server.owner.sign_in import SignIn
 from tests.requirements import requirement
 from tests.scenarios.authorization_server.flow import MCP, REST, Flow, flowing, query, with_notes
 from tests.scenarios.console.visitor import PASSWORD, Visitor, cheap_passwords, shown

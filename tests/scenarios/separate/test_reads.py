@@ -7,7 +7,7 @@ from httpx2 import Response
 
 from pdpp_server.app import create_app
 from pdpp_server.model.queries import SearchQuery
-from pdpp_server.port.owner import Owner
+from pdpp_server.owner.desk import Owner
 from pdpp_server.settings import InvalidSetting, Settings
 from pdpp_server.wire.grants import decode_selection
 from tests.requirements import requirement

@@ -175,7 +175,7 @@ DYING = """
 import os, signal, sys
 from datetime import datetime
 from pathlib import Path
-from pdpp_server.port.owner import Owner
+from pdpp_server.owner.desk import Owner
 from pdpp_server.reads.services import open_services
 from pdpp_server.store import blob_files, blobs, db
 from tests.worlds import album

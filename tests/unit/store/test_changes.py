@@ -18,7 +18,7 @@ from pdpp_server.model.ingest import Incoming
 from pdpp_server.model.queries import RecordsQuery
 from pdpp_server.model.records import Record, Tombstone
 from pdpp_server.model.times import instant, iso
-from pdpp_server.port.writer import Writer
+from pdpp_server.owner.writer import Writer
 from pdpp_server.reads.services import Services, open_services
 from pdpp_server.store import changes as module
 from pdpp_server.store.changes import Changed, Session, changes, open_session

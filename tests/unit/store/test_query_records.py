@@ -16,8 +16,8 @@ from pdpp_server.model.ingest import Incoming
 from pdpp_server.model.queries import Condition, RecordsQuery
 from pdpp_server.model.records import Record
 from pdpp_server.model.times import instant
+from pdpp_server.owner.desk import Owner
 from pdpp_server.port.local import LocalReader
-from pdpp_server.port.owner import Owner
 from pdpp_server.reads.services import Services, open_services
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import DETAIL_TYPE, decode_selection

@@ -116,7 +116,7 @@ def test_an_empty_stream_may_be_declared_anew(world: World) -> None:
 
 
 def test_a_failed_adoption_leaves_no_trace_in_what_readers_know(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pdpp_server.port import writer as port
+    from pdpp_server.owner import writer as port
 
     def crash(*_: object) -> None:
         raise KeyError

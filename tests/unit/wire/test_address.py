@@ -2,7 +2,7 @@
 
 import pytest
 
-from pdpp_server.port.address import is_same, server_address
+from pdpp_server.wire.address import is_same, server_address
 from tests.requirements import requirement
 
 

@@ -8,8 +8,8 @@ import httpx2
 import pytest
 
 from pdpp_server.errors import AuthorizationServerUnavailable, GrantRevoked, Unauthenticated
-from pdpp_server.port import introspection
-from pdpp_server.port.introspection import Introspection
+from pdpp_server.resource_server import introspection
+from pdpp_server.resource_server.introspection import Introspection
 from pdpp_server.settings import Introspecting
 from tests.requirements import requirement
 from tests.unit.wire.test_introspection import ANSWER, ISSUER, RESOURCE

@@ -16,7 +16,6 @@ from pdpp_server.errors import PdppError
 from pdpp_server.model.health import Fault, Finding, Looked
 from pdpp_server.model.times import iso
 from pdpp_server.port import credentials
-from pdpp_server.port.address import is_loopback, server_address
 from pdpp_server.port.connect import BOUNDS, discover
 from pdpp_server.port.exchange import Exchange
 from pdpp_server.settings import Settings
@@ -29,6 +28,7 @@ from pdpp_server.store.migrations import migration_files
 from pdpp_server.store.peek import token_kind
 from pdpp_server.store.rebuild import rebuild_words
 from pdpp_server.store.recount import recount
+from pdpp_server.wire.address import is_loopback, server_address
 from pdpp_server.wire.credentials import decode_saved, granted_id
 from pdpp_server.wire.cursors import KEY_BYTES
 from pdpp_server.wire.discovery import MCP

@@ -18,7 +18,7 @@ from pdpp_server.model.records import RecordId, Version
 from pdpp_server.model.selections import Selection
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.times import iso
-from pdpp_server.port.writer import Writer
+from pdpp_server.owner.writer import Writer
 from pdpp_server.reads.services import CURSOR_KEY, Services
 from pdpp_server.store import activity, grants, history, imports, log, sources
 from pdpp_server.store.db import Write

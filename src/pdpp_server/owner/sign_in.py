@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 from pdpp_server.authorization_server.limits import visitor
 from pdpp_server.errors import InvalidRequest, PermissionDenied, Unauthenticated
 from pdpp_server.model.times import iso
-from pdpp_server.port.throttle import Throttle
+from pdpp_server.owner.throttle import Throttle
 from pdpp_server.reads.services import Services
 from pdpp_server.store import owner as store
 

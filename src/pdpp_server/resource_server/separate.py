@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from pdpp_server.authorization_server.resources import resource_of
-from pdpp_server.port.address import server_address
-from pdpp_server.port.introspection import Introspection
+from pdpp_server.reads.bearers import resource_of
+from pdpp_server.resource_server.introspection import Introspection
 from pdpp_server.settings import Introspecting, InvalidSetting
+from pdpp_server.wire.address import server_address
 from pdpp_server.wire.introspection import Rights
 
 

@@ -15,9 +15,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from pdpp_server.authorization_server import documents as module
+from pdpp_server.authorization_server.documents import BODY_BYTES, Documents, fresh_seconds, is_public
 from pdpp_server.errors import SourceUnavailable
-from pdpp_server.port import documents as module
-from pdpp_server.port.documents import BODY_BYTES, Documents, fresh_seconds, is_public
 from tests.requirements import requirement
 
 URL = "https://agent.example/oauth/client.json?v=1"
