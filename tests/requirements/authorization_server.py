@@ -29,6 +29,16 @@ PROMISES: dict[str, Promise] = {
         source="authorization contract: clients",
         says="A client named by an https address is read from there within bounds and never from a private network.",
     ),
+    "as.clients.redirect-schemes": Promise(
+        source="authorization contract: clients",
+        says="A browser is sent to https, to http on loopback, and to schemes of applications that carry their domain "
+        "or belong to a few known apps; to no other scheme.",
+    ),
+    "as.clients.document-flows": Promise(
+        source="authorization contract: clients",
+        says="A client named by its document that lists no grant types uses codes and refresh tokens, and never the "
+        "device flow.",
+    ),
     "as.selection.checked": Promise(
         source="authorization contract: selection request",
         says="A selection is checked against one declaration and refused with `invalid_authorization_details`.",
@@ -58,6 +68,11 @@ PROMISES: dict[str, Promise] = {
         source="authorization contract: consent",
         says="The page keeps apart who asks, what is enforced, what is policy, and what the client claims.",
     ),
+    "as.consent.vouched": Promise(
+        source="authorization contract: consent",
+        says="The page vouches for an address only where the answer goes to that address: never for a device, never "
+        "for an app on this computer.",
+    ),
     "as.consent.owner-signed-in": Promise(
         source="authorization contract: consent",
         says="No consent is given without the owner's login.",
@@ -76,6 +91,11 @@ PROMISES: dict[str, Promise] = {
         source="authorization contract: token endpoint",
         says="A refresh token used twice revokes its family and asks for fresh authorization.",
         ruling=(14,),
+    ),
+    "as.tokens.narrowed": Promise(
+        source="RFC 6749 section 6, RFC 9396 section 6",
+        says="A `scope` or `authorization_details` in a token request narrows or is refused, and is never ignored; a "
+        "refusal spends nothing.",
     ),
     "as.tokens.audience": Promise(
         source="authorization contract: token endpoint",

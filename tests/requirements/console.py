@@ -10,6 +10,10 @@ PROMISES: dict[str, Promise] = {
         source=SIGN_IN,
         says="The first password is set in a terminal, or with the one-time code that the server's terminal shows.",
     ),
+    "con.sign-in.first-once": Promise(
+        source=SIGN_IN,
+        says="However many try at once with the code, one first password is set, and only its sender is signed in.",
+    ),
     "con.sign-in.sessions": Promise(
         source=SIGN_IN,
         says="Signing in begins a new session, which ends by signing out, by idleness, by age and with a new password.",

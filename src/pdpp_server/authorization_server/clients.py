@@ -84,7 +84,8 @@ def _require_usable(client: Client) -> None:
     for address in client.redirect_uris:
         if not is_acceptable(address):
             raise InvalidRedirectUri(
-                "A redirect address is https, http on loopback, or of an application's own scheme; without fragment."
+                "A redirect address is https, http on loopback, or of an application's own scheme with its domain in "
+                "it, such as com.example.app:/callback; without user and fragment."
             )
 
 

@@ -5,7 +5,7 @@ import socket
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv6Address, ip_address, ip_network
 from threading import BoundedSemaphore, Timer
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,7 +20,16 @@ AT_ONCE = 2  # fewer than there are threads for flows: hosts that take their tim
 
 _MAX_AGE = re.compile(r"(?:^|,)\s*max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
 _NO_STORE = re.compile(r"(?:^|,)\s*no-(?:store|cache)\b", re.IGNORECASE)
-_TRANSLATED = IPv6Network("64:ff9b::/96")  # an IPv4 address behind a translator: which one cannot be judged here
+# The whole of IPv6 that anybody routes; what lies outside is local, translated, or of no use yet.
+_ROUTED = ip_network("2000::/3")
+# Of special use, and yet global by the word of the standard library of one Python or another.
+_SPECIAL = (
+    ip_network("192.0.0.0/24"),  # protocol assignments
+    ip_network("192.88.99.0/24"),  # relays of 6to4
+    ip_network("2001::/23"),  # protocol assignments, Teredo among them
+    ip_network("2002::/16"),  # 6to4: an IPv4 address that a relay would be asked for
+    ip_network("3fff::/20"),  # documentation
+)
 
 Resolve = Callable[[str, int], list[str]]
 Allows = Callable[[str], bool]
@@ -36,16 +45,13 @@ def is_public(address: str) -> bool:
     """An address that anybody in the world may ask: not of this machine, of its network, or of a special use."""
     parsed = ip_address(address)
     if isinstance(parsed, IPv6Address):
-        inner = parsed.ipv4_mapped or parsed.sixtofour
-        if inner is not None:
-            return _is_public(inner)
-        if parsed.teredo is not None or parsed in _TRANSLATED or parsed.scope_id:
+        if parsed.ipv4_mapped is not None:
+            return is_public(str(parsed.ipv4_mapped))
+        if parsed not in _ROUTED or parsed.scope_id:
             return False
-    return _is_public(parsed)
-
-
-def _is_public(address: IPv4Address | IPv6Address) -> bool:
-    return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
+    if parsed.is_multicast or parsed.is_reserved or any(parsed in network for network in _SPECIAL):
+        return False
+    return parsed.is_global
 
 
 class _Limit:

@@ -59,6 +59,12 @@ class InvalidTarget(OAuthError):
     error = "invalid_target"
 
 
+class InvalidScope(OAuthError):
+    """More than was granted, or nothing that a token could be for."""
+
+    error = "invalid_scope"
+
+
 class InvalidDetails(OAuthError):
     """The selection cannot be granted here (RFC 9396)."""
 

@@ -6,27 +6,29 @@ from urllib.parse import SplitResult, urlsplit
 from pdpp_server.model.authorization import Client
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-# Schemes that a browser runs, shows or fetches by itself; any other belongs to an application of the owner's machine.
-_REFUSED = frozenset(
-    "http javascript vbscript data file filesystem blob about view-source chrome resource jar "
-    "ftp ws wss mailto tel sms urn intent".split()
-)
+# An application's own scheme has its maker's domain in it (RFC 8252 section 7.1), as no scheme of an operating system
+# has: those open help pages, shells and searches with whatever stands behind the colon.
+_OWN_SCHEME = re.compile(r"[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+")
+APPS = frozenset({"cursor", "vscode", "vscode-insiders", "windsurf"})  # widely used, and without a domain
 _IPV6 = re.compile(r"\[[0-9A-Fa-f:.]+\](?::[0-9]*)?")  # nothing stands before the brackets, and only a port behind them
 _PLAIN = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:[\x21-\x7e]+")
 
 
 def is_acceptable(address: str) -> bool:
-    """https, loopback, or a scheme of an application's own; without user and fragment."""
+    """https, http on loopback, or a scheme of an application's own; without user and fragment."""
     parts = _split(address)
     if parts is None or parts.fragment or "#" in address or "@" in parts.netloc or "\\" in address:
         return False
     if parts.scheme == "https":
         return bool(parts.hostname)
-    return _is_loopback(parts) or parts.scheme not in _REFUSED
+    return _is_loopback(parts) or parts.scheme in APPS or _OWN_SCHEME.fullmatch(parts.scheme) is not None
 
 
 def is_registered(client: Client, address: str) -> bool:
-    """The same text; on loopback the port may be another, since it is chosen when the client starts."""
+    """The same text; on loopback the port may be another, since it is chosen when the client starts. What could not be
+    registered today is not good either because it once was."""
+    if not is_acceptable(address):
+        return False
     return address in client.redirect_uris or any(_differ_in_port(known, address) for known in client.redirect_uris)
 
 

@@ -8,16 +8,20 @@ from hmac import compare_digest
 
 from pdpp_server.authorization_server.clients import known_client
 from pdpp_server.authorization_server.errors import (
+    InvalidDetails,
     InvalidGrant,
     InvalidOAuthRequest,
+    InvalidScope,
     InvalidTarget,
     OAuthError,
     UnsupportedGrantType,
 )
 from pdpp_server.authorization_server.polling import poll
 from pdpp_server.authorization_server.resources import audience_of
+from pdpp_server.errors import InvalidAuthorizationDetails
 from pdpp_server.grants.lifecycle import NEVER
 from pdpp_server.model.authorization import Issued
+from pdpp_server.model.grants import Grant
 from pdpp_server.model.times import instant, iso
 from pdpp_server.reads.services import Services
 from pdpp_server.store.codes import Code, find_code, note_redeemed
@@ -28,8 +32,9 @@ from pdpp_server.store.grants import consume, is_continuous
 from pdpp_server.store.peek import token_digest
 from pdpp_server.store.resource_servers import addresses_elsewhere
 from pdpp_server.store.tokens import grant_states, keep_token
+from pdpp_server.wire.oauth import OFFLINE_SCOPE, READ_SCOPE
 from pdpp_server.wire.oauth_clients import CODE, DEVICE, REFRESH
-from pdpp_server.wire.oauth_requests import TokenRequest
+from pdpp_server.wire.oauth_requests import TokenRequest, are_granted
 
 ACCESS_SECONDS = 3600
 REFRESH_DAYS = 180  # of rest: every use begins them anew
@@ -132,9 +137,21 @@ class _Giving:
                 "The refresh token was used before; all tokens of its family are revoked.",
                 fresh_authorization_required=True,
             )
+        scope = self._narrowed_scope()
         renewed = refresh_token[:FAMILY_CHARS] + secrets.token_urlsafe(32)[FAMILY_CHARS - len("rt_") :]
         rotate(writer, number, renewed, self._in(timedelta(days=REFRESH_DAYS)))
-        return self._issued(number, family, renewed)
+        return self._issued(number, family, renewed)._replace(scope=scope)
+
+    def _narrowed_scope(self) -> str | None:
+        """What was asked for, where it is no more than was given (RFC 6749 section 6); None where nothing was said."""
+        asked = (self._asked.scope or "").split()
+        if not asked:
+            return None
+        if READ_SCOPE not in asked or not {*asked} <= {READ_SCOPE, OFFLINE_SCOPE}:
+            raise InvalidScope(
+                f"A token is renewed for {READ_SCOPE}, with or without {OFFLINE_SCOPE}; or leave scope out."
+            )
+        return " ".join(dict.fromkeys(asked))
 
     def _issued(self, number: bytes, family: Family, refresh_token: str | None) -> Issued:
         self._require_target(family.audience)
@@ -143,6 +160,8 @@ class _Giving:
         alive = [state for state in states if state.word(write.now) == "active"]
         if not alive:
             raise InvalidGrant("The owner's grant has ended.", fresh_authorization_required=True)
+        granted = tuple(self._services.shelf.get(write, state.grant_id) for state in alive)
+        self._require_details(granted)
         ends = max(state.expires_at or NEVER for state in alive)
         expires_at = min(ends, self._in(timedelta(seconds=ACCESS_SECONDS)))
         keep_token(
@@ -157,7 +176,6 @@ class _Giving:
             audience=family.audience,
             family=number,
         )
-        granted = tuple(self._services.shelf.get(write, state.grant_id) for state in alive)
         return Issued(token, _seconds_between(write.now, expires_at), refresh_token, granted, family.package_id)
 
     def _require_target(self, audience: str | None) -> None:
@@ -170,6 +188,19 @@ class _Giving:
         except KeyError:
             pass
         raise InvalidTarget("The owner was asked for another resource.")
+
+    def _require_details(self, granted: tuple[Grant, ...]) -> None:
+        """RFC 9396 section 6: a token has the rights of its grant, no more and no fewer."""
+        details = self._asked.details
+        try:
+            if details is None or are_granted(details, granted):
+                return
+        except InvalidAuthorizationDetails as refusal:
+            raise InvalidDetails(refusal.message) from refusal
+        raise InvalidDetails(
+            "A token is given for what was granted, as authorization_details told it; leave them out, or ask the owner "
+            "for other rights."
+        )
 
     def _in(self, time: timedelta) -> str:
         return iso(self._services.now() + time)

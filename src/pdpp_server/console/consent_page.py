@@ -114,7 +114,8 @@ class Who(NamedTuple):
 
     name: str
     client_id: str
-    host: str | None  # that of a client which proved its address
+    host: str | None  # of the document that the client names as its own
+    is_proven: bool  # the answer goes to that host, so whoever asks cannot be anybody else
     goes_to: str | None  # None where a device waits for the answer
     links: list[tuple[str, str]]
 
@@ -148,14 +149,22 @@ def consent_page(desks: Desks, choosing: Choosing) -> Page:
 
 def _who(ask: Ask) -> Who:
     client = ask.client
+    host = urlsplit(client.client_id).hostname if client.is_verified else None
     names = {"client_uri": "its site", "policy_uri": "its policy", "tos_uri": "its terms"}
     return Who(
         client.name or client.client_id,
         client.client_id,
-        urlsplit(client.client_id).hostname if client.is_verified else None,
+        host,
+        host is not None and _goes_to(host, ask.redirect_uri),
         _target(ask.redirect_uri) if ask.redirect_uri else None,
         [(names[kind], address) for kind, address in client.uris.items() if kind in names],
     )
+
+
+def _goes_to(host: str, redirect_uri: str | None) -> bool:
+    """A device and an app on this computer can name anybody's document: their answer goes to whoever asked."""
+    parts = urlsplit(redirect_uri or "")
+    return parts.scheme == "https" and parts.hostname == host and host not in LOOPBACK
 
 
 def _target(address: str) -> str:

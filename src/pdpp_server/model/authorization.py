@@ -89,6 +89,7 @@ class Issued(NamedTuple):
     refresh_token: str | None
     grants: tuple[Grant, ...]
     package_id: str | None
+    scope: str | None = None  # where a client asked for less than it could have
 
 
 class DeviceCode(NamedTuple):

@@ -71,13 +71,16 @@ class SignIn:
         address = visitor(address)
         self._throttle.require(address)
         if self.has_password:
-            raise PermissionDenied("A password is set already.", remedy="Sign in with it.")
+            raise _is_set()
         if not compare_digest(code.strip().lower().encode(), self._setup_code.encode()):
             self._throttle.count_wrong(address)
             raise PermissionDenied(
                 "That is not the setup code.", remedy="`pdpp serve` printed it when it was started last."
             )
-        self.set_password(password)
+        phc = self._hashed(password)
+        with self._services.database.writing() as writer:
+            if not store.set_first_password(writer, phc, self._now()):
+                raise _is_set()  # by somebody who came in between
         return self._begin()
 
     # sessions
@@ -153,6 +156,10 @@ class SignIn:
             except InvalidKey:
                 return False
             return True
+
+
+def _is_set() -> PermissionDenied:
+    return PermissionDenied("A password is set already.", remedy="Sign in with it.")
 
 
 def _bytes(password: str) -> bytes:

@@ -12,6 +12,9 @@ _SET_PASSWORD = """
 insert into owner_password(owner, phc, changed_at) values(1, :phc, :now)
 on conflict(owner) do update set phc = excluded.phc, changed_at = excluded.changed_at
 """
+_SET_FIRST = (
+    "insert into owner_password(owner, phc, changed_at) values(1, :phc, :now) on conflict do nothing returning 1"
+)
 _END_ALL = "delete from sessions"
 _NEW = "insert into sessions(digest, created_at, seen_at) values(:digest, :now, :now)"
 _FORGET = """
@@ -31,6 +34,11 @@ def set_password(writer: apsw.Connection, phc: str, now: str) -> None:
     """Whoever was signed in by the old one no longer is."""
     writer.execute(_SET_PASSWORD, {"phc": phc, "now": now})
     writer.execute(_END_ALL)
+
+
+def set_first_password(writer: apsw.Connection, phc: str, now: str) -> bool:
+    """Whether this is the first one: of many that come at once, one is."""
+    return one(writer, _SET_FIRST, {"phc": phc, "now": now}) is not None
 
 
 def begin_session(writer: apsw.Connection, secret: str, now: str, *, oldest: str, idle: str) -> None:

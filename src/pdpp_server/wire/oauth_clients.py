@@ -54,9 +54,10 @@ def document_fault(document: object) -> Fault | None:
 
 
 def decode_client(client_id: str, document: Mapping[str, Any], *, is_verified: bool) -> Client:
-    """Where nothing is said of grant types it is the redirect that tells; a client by its document may do all."""
+    """Where nothing is said of grant types it is the redirect that tells. A document always names redirects, so the
+    device flow, whose answer goes to whoever asked, is open under its name only if it says so itself."""
     redirects = texts_of(document, "redirect_uris")
-    told = GRANT_TYPES if is_verified else (CODE, REFRESH) if redirects else (DEVICE,)
+    told = (CODE, REFRESH) if redirects else (DEVICE,)
     return Client(
         client_id,
         text_of(document, "client_name"),

@@ -1,16 +1,17 @@
 """What clients send to the authorization server: parameters of a form or of JSON, each once."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, cast
 from urllib.parse import parse_qsl
 
 import orjson
 
 from pdpp_server.errors import InvalidAuthorizationDetails
+from pdpp_server.model.grants import Grant
 from pdpp_server.model.selections import Selection
 from pdpp_server.wire.envelope import Json, is_object, text_of
-from pdpp_server.wire.grants import decode_selection
+from pdpp_server.wire.grants import decode_selection, encode_granted
 
 BODY_BYTES, DETAILS_CHARS, PARAMETERS_MAX, DEPTH_MAX = 64 * 1024, 32 * 1024, 100, 16
 
@@ -38,6 +39,8 @@ class TokenRequest(NamedTuple):
     refresh_token: str | None
     device_code: str | None
     resource: str | None
+    scope: str | None
+    details: object  # a list, or its JSON
 
 
 class AboutToken(NamedTuple):
@@ -79,7 +82,8 @@ def decode_authorization(sent: Mapping[str, Any]) -> AuthorizationRequest:
 
 
 def decode_token_request(sent: Mapping[str, Any]) -> TokenRequest:
-    return TokenRequest(*(text_of(sent, name) for name in TokenRequest._fields))
+    named = (text_of(sent, name) for name in TokenRequest._fields[:-1])
+    return TokenRequest(*named, details=sent.get("authorization_details"))
 
 
 def decode_about(sent: Mapping[str, Any]) -> AboutToken:
@@ -95,6 +99,17 @@ def decode_details(details: object) -> tuple[Selection, ...]:
     if _depth_exceeds(details, DEPTH_MAX):
         raise InvalidAuthorizationDetails("authorization_details is nested too deep.", param="authorization_details")
     return decode_selection(details)
+
+
+def are_granted(details: object, granted: Iterable[Grant]) -> bool:
+    """Whether a token request says again what was granted, in the words in which it was told: in any order."""
+    if isinstance(details, str):
+        details = _parsed(details)
+    if not isinstance(details, list):
+        return False
+    said = cast(list[object], details)
+    told = orjson.loads(orjson.dumps([encode_granted(grant) for grant in granted]))
+    return len(said) == len(told) and all(detail in said for detail in told)
 
 
 def _parsed(text: str) -> object:

@@ -16,12 +16,13 @@ REVOKED: Json = {"revoked": True}
 
 def encode_issued(issued: Issued) -> Json:
     """RFC 6749 section 5.1, with the details that were granted (RFC 9396 section 7)."""
+    whole = f"{READ_SCOPE} {OFFLINE_SCOPE}" if issued.refresh_token else READ_SCOPE
     return {
         "access_token": issued.access_token,
         "token_type": "Bearer",
         "expires_in": issued.expires_seconds,
         **present(refresh_token=issued.refresh_token),
-        "scope": f"{READ_SCOPE} {OFFLINE_SCOPE}" if issued.refresh_token else READ_SCOPE,
+        "scope": issued.scope or whole,
         "authorization_details": [encode_granted(grant) for grant in issued.grants],
         **({"grant_package_id": issued.package_id} if issued.package_id else {"grant_id": issued.grants[0].grant_id}),
     }

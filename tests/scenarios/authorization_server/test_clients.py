@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from pdpp_server.authorization_server.limits import visitor
+from pdpp_server.model.authorization import Client
 from pdpp_server.store import forget
+from pdpp_server.store.clients import keep_client
 from tests.requirements import requirement
 from tests.scenarios.authorization_server.flow import REDIRECT, Flow, error
 
@@ -84,7 +86,7 @@ def test_only_the_listed_members_with_sound_values(flow: Flow, members: dict[str
     assert response.headers["cache-control"] == "no-store"
 
 
-@requirement("as.clients.registration", "as.clients.redirect-match")
+@requirement("as.clients.registration", "as.clients.redirect-match", "as.clients.redirect-schemes")
 @pytest.mark.parametrize(
     "address",
     [
@@ -109,6 +111,15 @@ def test_only_the_listed_members_with_sound_values(flow: Flow, members: dict[str
         "http://[::1]evil.example/",
         "https://[::1]evil.example/",
         "nothing",
+        "search-ms:query=x",
+        "ms-msdt:/id",
+        "shell:startup",
+        "feed:javascript:alert(1)",
+        "ms-settings:x",
+        "myapp:/callback",
+        "mailto.:x",
+        ".example:/x",
+        "com..example:/x",
     ],
 )
 def test_nobody_registers_an_address_that_browsers_must_not_be_sent_to(flow: Flow, address: str) -> None:
@@ -140,6 +151,19 @@ def test_a_redirect_that_differs_in_more_than_a_loopback_port_is_refused(flow: F
 
     assert flow.authorize(client_id=client_id, redirect_uri="http://127.0.0.1:8080/callback").status_code == 302
     assert error(flow.authorize(client_id=client_id, redirect_uri=asked)) == (400, "invalid_redirect_uri")
+
+
+@requirement("as.clients.redirect-schemes")
+def test_what_was_registered_before_is_held_against_the_same_list(flow: Flow) -> None:
+    address = "search-ms:query=x"
+    stored = Client("cli_old", "Old", (address,), ("authorization_code",), is_verified=False, uris={})
+    with flow.world.services.database.writing() as writer:
+        keep_client(writer, stored, "2026-01-01T00:00:00.000Z")
+
+    response = flow.authorize(client_id="cli_old", redirect_uri=address)
+
+    assert error(response) == (400, "invalid_redirect_uri")
+    assert "location" not in response.headers
 
 
 @requirement("as.clients.registration-rate")

@@ -9,7 +9,7 @@ import pytest
 
 from pdpp_server.model.authorization import Document
 from tests.requirements import requirement
-from tests.scenarios.authorization_server.flow import REDIRECT, Flow, error, flowing, nobody
+from tests.scenarios.authorization_server.flow import DEVICE, REDIRECT, Flow, error, flowing, nobody
 from tests.worlds.world import World
 
 CLIENT = "https://agent.example/oauth/client.json"
@@ -49,6 +49,23 @@ def test_a_client_by_its_document_goes_the_whole_way(described: Flow) -> None:
 
     assert (ask.client.name, ask.client.is_verified) == ("Agent", True)
     assert described.tokens()["expires_in"] == 3600
+
+
+@requirement("as.clients.document-flows")
+def test_a_stranger_cannot_begin_a_device_flow_under_the_name_of_somebody_elses_document(described: Flow) -> None:
+    response = described.http.post("/oauth/device_authorization", data=described.parameters())
+
+    assert error(response) == (400, "unauthorized_client")
+    assert described.refresh(described.tokens()["refresh_token"]).status_code == 200
+
+
+@requirement("as.clients.document-flows")
+def test_a_document_that_lists_the_device_flow_opens_it(described: Flow, site: Site) -> None:
+    site.document["grant_types"] = ["authorization_code", DEVICE]
+
+    begun = described.device_code()
+
+    assert described.desk.ask_by_user_code(begun["user_code"]).client.client_id == CLIENT
 
 
 @requirement("as.clients.metadata-document")

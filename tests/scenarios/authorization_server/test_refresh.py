@@ -3,8 +3,12 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
+import orjson
+import pytest
+
 from tests.requirements import requirement
 from tests.scenarios.authorization_server.flow import REST, Flow, error
+from tests.worlds import chat
 
 
 @requirement("as.tokens.rotation")
@@ -58,6 +62,51 @@ def test_it_is_good_for_its_own_client_and_resource_only(flow: Flow) -> None:
     assert error(flow.refresh(token, resource=REST)) == (400, "invalid_target")
     assert error(flow.refresh("rt_" + "x" * 43)) == (400, "invalid_grant")
     assert flow.refresh(token).status_code == 200
+
+
+@requirement("as.tokens.narrowed")
+@pytest.mark.parametrize("scope", ["pdpp:read", "pdpp:read offline_access", "offline_access  pdpp:read"])
+def test_a_scope_within_what_was_given_is_what_the_answer_says(flow: Flow, scope: str) -> None:
+    renewed = flow.refresh(flow.tokens()["refresh_token"], scope=scope).json()
+
+    assert renewed["scope"] == " ".join(scope.split())
+    assert flow.refresh(renewed["refresh_token"]).json()["scope"] == "pdpp:read offline_access"
+
+
+@requirement("as.tokens.narrowed")
+@pytest.mark.parametrize("scope", ["pdpp:write", "pdpp:read admin", "offline_access", "PDPP:READ", '"pdpp:read"'])
+def test_another_scope_is_refused_and_costs_nothing(flow: Flow, scope: str) -> None:
+    given = flow.tokens()
+
+    assert error(flow.refresh(given["refresh_token"], scope=scope)) == (400, "invalid_scope")
+    assert flow.calls(given["access_token"]) == 200
+    assert flow.refresh(given["refresh_token"]).status_code == 200
+
+
+@requirement("as.tokens.narrowed")
+def test_details_are_those_that_were_granted_or_are_refused(flow: Flow) -> None:
+    given = flow.tokens()
+    told = given["authorization_details"]
+    narrower = [{**told[0], "streams": [{**told[0]["streams"][0], "fields": ["id"]}]}]
+    wider = [*told, *told]
+
+    for details in (narrower, wider, [], {}, "no json", [chat.detail({"name": "*"})], "[" * 5000):
+        sent = details if isinstance(details, str) else orjson.dumps(details).decode()
+        refused = flow.refresh(given["refresh_token"], authorization_details=sent)
+        assert error(refused) == (400, "invalid_authorization_details"), details
+    renewed = flow.refresh(given["refresh_token"], authorization_details=orjson.dumps(told).decode())
+
+    assert renewed.json()["authorization_details"] == told
+
+
+@requirement("as.tokens.narrowed")
+def test_a_code_is_not_spent_by_details_that_were_not_granted(flow: Flow) -> None:
+    code = flow.code()
+
+    refused = flow.redeem(code, authorization_details=orjson.dumps([chat.detail({"name": "*"})]).decode())
+
+    assert error(refused) == (400, "invalid_authorization_details")
+    assert flow.redeem(code).status_code == 200
 
 
 @requirement("as.revocation.immediate")

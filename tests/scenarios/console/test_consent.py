@@ -2,6 +2,8 @@
 
 import json
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ from pdpp_server.model.authorization import Document
 from pdpp_server.model.grants import Grant
 from pdpp_server.owner.sign_in import SignIn
 from tests.requirements import requirement
-from tests.scenarios.authorization_server.flow import REDIRECT, STATE, Flow, flowing, query
+from tests.scenarios.authorization_server.flow import DEVICE, REDIRECT, STATE, Flow, flowing, query
 from tests.scenarios.console.visitor import PASSWORD, Visitor, fields_of, shown
 from tests.worlds import chat
 from tests.worlds.world import World
@@ -52,20 +54,64 @@ def test_the_page_keeps_four_voices_apart(owner: Visitor, flow: Flow) -> None:
     assert "We never sell it." not in enforced
 
 
-@requirement("as.consent.voices")
-def test_a_client_that_proved_its_address_is_named_by_it(world: World) -> None:
+@contextmanager
+def described(world: World, redirect_uri: str) -> Generator[tuple[Flow, Visitor]]:
+    """A client that is named by its document, and the owner, signed in."""
     client_id = "https://agent.example/client.json"
-    document = {"client_id": client_id, "client_name": "Agent Y", "redirect_uris": ["https://agent.example/back"]}
-    body = json.dumps({**document, "token_endpoint_auth_method": "none", "logo_uri": "https://agent.example/logo.png"})
-    with flowing(world, lambda _: Document(body.encode(), None)) as flow:
+    document = {
+        "client_id": client_id,
+        "client_name": "Agent Y",
+        "redirect_uris": [redirect_uri],
+        "grant_types": ["authorization_code", DEVICE],
+        "logo_uri": "https://agent.example/logo.png",
+    }
+    with flowing(world, lambda _: Document(json.dumps(document).encode(), None)) as flow:
+        flow.client_id = client_id
         owner = Visitor(flow.http, SignIn(world.services))
         owner.door.set_password(PASSWORD)
         owner.sign_in()
-        page = owner.page(f"/consent?ask={flow.ask(client_id=client_id, redirect_uri='https://agent.example/back')}")
+        yield flow, owner
 
-    assert "It is the app of agent.example : that address was checked." in shown(page)
+
+@requirement("as.consent.voices", "as.consent.vouched")
+def test_a_client_whose_answer_goes_to_its_own_address_is_named_by_it(world: World) -> None:
+    with described(world, "https://agent.example/back") as (flow, owner):
+        page = owner.page(f"/consent?ask={flow.ask(redirect_uri='https://agent.example/back')}")
+
+    assert "It is the app of agent.example : that address was checked, and your answer goes there." in shown(page)
     assert "Not verified" not in page
     assert "logo.png" not in page
+
+
+@requirement("as.consent.vouched")
+@pytest.mark.parametrize(
+    "redirect_uri",
+    [
+        "http://localhost/callback",
+        "http://127.0.0.1/callback",
+        "https://localhost/callback",
+        "https://elsewhere.example/callback",
+        "https://agent.example.elsewhere.example/callback",
+        "com.example.agent:/callback",
+        "cursor://agent.example/callback",
+    ],
+)
+def test_nobody_is_vouched_for_where_the_answer_goes_elsewhere(world: World, redirect_uri: str) -> None:
+    with described(world, redirect_uri) as (flow, owner):
+        page = shown(owner.page(f"/consent?ask={flow.ask(redirect_uri=redirect_uri)}"))
+
+    assert "was checked" not in page
+    assert "Not verified It says it is “Agent Y” of agent.example. Anybody can say so" in page
+
+
+@requirement("as.consent.vouched")
+def test_nobody_is_vouched_for_on_a_device(world: World) -> None:
+    with described(world, "https://agent.example/back") as (flow, owner):
+        ask = flow.desk.ask_by_user_code(flow.device_code()["user_code"])
+        page = shown(owner.page(f"/consent?ask={ask.ask_id}"))
+
+    assert "was checked" not in page
+    assert "Not verified" in page
 
 
 @requirement("con.consent.preview")

@@ -1,10 +1,13 @@
 """Who may see the pages, and for how long."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Barrier
+from unittest.mock import patch
 
 import pytest
 
-from pdpp_server.errors import RateLimited
+from pdpp_server.errors import PermissionDenied, RateLimited
 from pdpp_server.owner.sign_in import IDLE, LONGEST, SignIn
 from pdpp_server.owner.throttle import FREE, FREE_IN_ALL, Throttle
 from tests.requirements import requirement
@@ -122,6 +125,32 @@ def test_the_code_is_good_for_the_first_password_only(world: World) -> None:
 
         assert (refused.status_code, visitor.door.setup_code) == (403, None)
         assert visitor.get("/welcome").headers["location"] == "/sign-in"
+
+
+@requirement("con.sign-in.first-once")
+def test_however_many_try_at_once_one_first_password_is_set(world: World) -> None:
+    doors = 4
+    with visiting(world, password=None) as visitor:
+        door, together = visitor.door, Barrier(doors)
+        hashed = door._hashed
+
+        def all_at_once(password: str) -> str:
+            together.wait(30)  # everybody has been told by now that there is no password
+            return hashed(password)
+
+        def tries(number: int) -> str | None:
+            try:
+                return door.set_first_password(code, f"{PASSWORD} {number}", f"10.0.0.{number}")
+            except PermissionDenied:
+                return None
+
+        code = str(door.setup_code)
+        with patch.object(door, "_hashed", all_at_once), ThreadPoolExecutor(doors) as threads:
+            sessions = list(threads.map(tries, range(doors)))
+        (winner,) = [number for number, session in enumerate(sessions) if session]
+
+        assert door.is_signed_in(sessions[winner])
+        assert visitor.sign_in(f"{PASSWORD} {winner}").status_code == 303
 
 
 @requirement("con.sign-in.throttled")

@@ -145,6 +145,24 @@ def test_it_asks_the_very_address_that_was_checked_under_the_name_that_was_given
         "fc00::1",
         "ff02::1",
         "2001:db8::1",
+        "fec0::1",
+        "3fff::1",
+        "192.88.99.1",
+        "192.0.0.8",
+        "2002:808:808::",
+        "64:ff9b::808:808",
+        "64:ff9b:1::808:808",
+        "2001:0:808:808::1",
+        "2001:20::1",
+        "::7f00:1",
+        "::ffff:0:7f00:1",
+        "::ffff:192.88.99.1",
+        "5f00::1",
+        "100::1",
+        "100:0:0:1::1",
+        "4000::1",
+        "fd00::1",
+        "2606:4700:4700::1111%eth0",
     ],
 )
 def test_nothing_private_or_special_is_asked(address: str) -> None:
@@ -157,7 +175,7 @@ def test_nothing_private_or_special_is_asked(address: str) -> None:
     assert host.seen is None
 
 
-@pytest.mark.parametrize("address", [PUBLIC, "8.8.8.8", "2606:4700:4700::1111", "::ffff:8.8.8.8"])
+@pytest.mark.parametrize("address", [PUBLIC, "8.8.8.8", "2606:4700:4700::1111", "2a00:1450:4001::1", "::ffff:8.8.8.8"])
 def test_a_public_address_is_asked(address: str) -> None:
     assert is_public(address)
 
