@@ -96,6 +96,21 @@ PROMISES: dict[str, Promise] = {
         says="An argument that a tool does not know is refused by name with the valid ones, before any read.",
         scenario=("S007",),
     ),
+    "mcp.arguments.empty-is-absent": Promise(
+        source="ruling 48: arguments that mean nothing",
+        says="A null or empty optional argument is absent; never `fields` and `view`, without which more is shown.",
+        ruling=(48,),
+    ),
+    "mcp.arguments.number-as-text": Promise(
+        source="ruling 48: arguments that mean nothing",
+        says="A whole number written as text is that number; everything else stays strict.",
+        ruling=(48,),
+    ),
+    "mcp.arguments.strict-converters": Promise(
+        source="ruling 48: arguments that mean nothing",
+        says="The converters of other makers take each input schema, or a list says which one they do not, and why.",
+        ruling=(48,),
+    ),
     "mcp.tools.limit-refused": Promise(
         source="design: nothing is silently different",
         says="A limit of 100 is accepted and 101 refused, not lowered.",
@@ -601,9 +616,16 @@ PROMISES: dict[str, Promise] = {
     ),
     "mcp.filters.refused": Promise(
         source="MCP adapter contract: query_records",
-        says="A string, an empty object or a key with brackets is `invalid_filter`, before any read.",
-        scenario=("S031", "S032", "S033"),
+        says="A string, a list or another operator is `invalid_filter`, before any read.",
+        scenario=("S031", "S033"),
         ruling=(37,),
+    ),
+    "mcp.filters.empty": Promise(
+        source="MCP adapter contract: query_records",
+        says="A filter without conditions is none; a key that is empty or has brackets is `invalid_filter`.",
+        scenario=("S032",),
+        ruling=(48,),
+        diverges="An empty object is no error: models send it where they mean no filter at all.",
     ),
     "mcp.expand.encoded": Promise(
         source="MCP adapter contract: query_records",
@@ -612,8 +634,10 @@ PROMISES: dict[str, Promise] = {
     ),
     "mcp.expand.refused": Promise(
         source="MCP adapter contract: query_records",
-        says="An empty or bracketed `expand_limit` is refused with `invalid_expand`, before any read.",
+        says="An `expand_limit` without limits is none; a bracketed one is `invalid_expand`, before any read.",
         scenario=("S036",),
+        ruling=(48,),
+        diverges="An empty object is no error: models send it where they mean no limit at all.",
     ),
     "mcp.expand.unadvertised": Promise(
         source="MCP adapter contract: query_records",

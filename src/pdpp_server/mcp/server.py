@@ -12,7 +12,7 @@ from jsonschema_rs import Draft202012Validator, ValidationError, ValidationError
 
 from pdpp_server.errors import InvalidRecordId, InvalidRequest, NotFound, PdppError
 from pdpp_server.evidence.text import clip_bytes
-from pdpp_server.mcp.arguments import refusal_of
+from pdpp_server.mcp.arguments import meant, refusal_of
 from pdpp_server.mcp.render import refuse
 from pdpp_server.mcp.resources import completion_of, completions, resource_call, template_of
 from pdpp_server.mcp.session import (
@@ -108,8 +108,9 @@ class McpServer:
 
     def _called(self, open_reader: OpenReader, name: str, arguments: Arguments) -> ToolResult:
         tool, validator = self._tools[name]
-        check_arguments(tool, validator, arguments)
-        return tool.call(open_reader(), _whole_numbers(arguments))
+        asked = meant(tool.input_schema, arguments)
+        check_arguments(tool, validator, asked)
+        return tool.call(open_reader(), asked)
 
     def _read(self, open_reader: OpenReader, params: Arguments, request_id: str | None) -> dict[str, Any]:
         """A resource is the text of its tool: the same call, budget, grant and line in the log."""
@@ -240,13 +241,6 @@ def _shown(name: str) -> str:
 
 def _json(value: object) -> str:
     return orjson.dumps(value).decode()
-
-
-def _whole_numbers(arguments: Arguments) -> Arguments:
-    """JSON does not tell 5.0 from 5, and neither should a tool."""
-    if not any(type(value) is float for value in arguments.values()):
-        return arguments
-    return {k: int(v) if type(v) is float and v.is_integer() else v for k, v in arguments.items()}
 
 
 def _encoded(result: ToolResult) -> bytes:

@@ -12,14 +12,12 @@ from tests.worlds.world import World
 
 WRONG_FILTERS: list[Any] = [
     "author=Ada",
-    {},
     [],
-    {"sent_at[gte]": "2026"},
-    {"": 1},
     {"sent_at": {"after": "x"}},
     {"author": ["Ada"]},
     {"likes": {}},
 ]
+BRACKETS: list[Any] = [{"sent_at[gte]": "2026"}, {"": 1}]
 
 
 def handles(found: Result) -> list[str]:
@@ -91,6 +89,36 @@ def test_another_filter_is_refused_with_the_right_form_before_any_read(agent: Ag
             assert '{"field": value} or {"field": {"gte": value}}' in refused.text
             assert refused.structured["error"]["remedy"] in refused.text
     assert not world.owner.activity()
+
+
+@requirement("mcp.filters.empty")
+def test_a_filter_without_conditions_is_none_and_a_name_has_no_brackets(agent: Agent) -> None:
+    everything = agent.call("query_records", stream="messages")
+    empty = agent.call("query_records", stream="messages", filter={})
+    codes = [agent.call("query_records", stream="messages", filter=wrong).code for wrong in BRACKETS]
+
+    assert handles(empty) == handles(everything)
+    assert codes == ["invalid_filter"] * len(BRACKETS)
+
+
+@requirement("mcp.arguments.empty-is-absent", "mcp.arguments.number-as-text")
+@pytest.mark.parametrize("nothing", [None, ""])
+def test_a_model_that_fills_in_every_argument_gets_what_it_meant(nothing: str | None, agent: Agent) -> None:
+    """As clients do that list every argument as required."""
+    said = {"sort": nothing, "count": nothing, "cursor": nothing, "changes_since": nothing, "connection_id": nothing}
+    filled = {**said, "filter": {}, "expand": [], "expand_limit": {}}
+    plain = agent.call("query_records", stream="messages", limit=2)
+
+    found = agent.call("query_records", stream="messages", limit="2", **filled)
+
+    assert handles(found) == handles(plain)
+    assert found.call_after("next") == plain.call_after("next")
+    for tool, asked, optional in (
+        ("schema", {}, {"stream", "connection_id", "detail"}),
+        ("search", {"query": "lease"}, {"q", "streams", "filter", "connection_id", "limit", "cursor", "mode"}),
+        ("fetch", {"id": handles(plain)[0]}, {"expand", "expand_limit", "connection_id"}),
+    ):
+        assert agent.call(tool, **asked, **dict.fromkeys(optional, nothing)).text == agent.call(tool, **asked).text
 
 
 @requirement("mcp.tools.strict-arguments", "mcp.tools.limit-refused")
@@ -238,12 +266,19 @@ def test_another_limit_of_related_records_is_refused_before_any_read(connect: Co
     office = post.Post(world)
     agent = connect(office.grant({"name": "threads"}, {"name": "letters"}))
     asked = {"query_records": {"stream": "threads"}, "fetch": {"id": f"{office.office}/threads:t1"}}
-    wrong: list[Any] = [{}, {"letters[x]": 2}, {"letters": 0}, {"letters": "2"}, {"other": 2}]
+    wrong: list[Any] = [{"letters[x]": 2}, {"letters": 0}, {"letters": "two"}, {"letters": None}, {"other": 2}]
 
     for tool, arguments in asked.items():
         codes = [agent.call(tool, **arguments, expand=["letters"], expand_limit=limit).code for limit in wrong]
         assert codes == ["invalid_expand"] * len(wrong)
     assert not world.owner.activity()
+    for tool, arguments in asked.items():
+        none, two, text = (
+            agent.call(tool, **arguments, expand=["letters"], expand_limit=limit)
+            for limit in ({}, {"letters": 2}, {"letters": "2"})
+        )
+        assert none.text == agent.call(tool, **arguments, expand=["letters"]).text
+        assert text.text == two.text
 
 
 @requirement("mcp.expand.unadvertised")

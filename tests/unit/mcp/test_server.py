@@ -20,7 +20,11 @@ SCHEMA = {
         "limit": {"type": "integer", "minimum": 1, "maximum": 100},
         "mode": {"enum": ["auto", "lexical"]},
         "fields": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+        "view": {"type": "string", "minLength": 1},
         "cursor": {"type": "string", "pattern": "^[0-9]+$"},
+        "names": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+        "filter": {"type": "object", "minProperties": 1, "additionalProperties": {"type": ["string", "number"]}},
+        "most": {"type": "object", "minProperties": 1, "additionalProperties": {"type": "integer", "minimum": 1}},
         "either": {"anyOf": [{"type": "string"}, {"type": "null"}]},
         "place": {"type": "object", "properties": {"x": {}}, "required": ["x"], "additionalProperties": False},
     },
@@ -61,22 +65,34 @@ def test_a_result_has_both_channels() -> None:
 @pytest.mark.parametrize(
     ("arguments", "param", "words"),
     [
-        ({"id": "x", "bogus": 1}, "bogus", "look does not take 'bogus'. It takes: id, limit, mode, fields, cursor,"),
+        ({"id": "x", "bogus": 1}, "bogus", "look does not take 'bogus'. It takes: id, limit, mode, fields, view,"),
         ({}, "id", "id is required."),
         ({"id": 7}, "id", "id must be of type string."),
         ({"id": ""}, "id", "id must have at least 1 character(s)."),
         ({"id": "x" * 601}, "id", "id must have at most 600 characters."),
         ({"id": "x", "limit": 0}, "limit", "limit must be at least 1."),
         ({"id": "x", "limit": 101}, "limit", "limit must be at most 100."),
-        ({"id": "x", "limit": "5"}, "limit", "limit must be of type integer."),
+        ({"id": "x", "limit": "500"}, "limit", "limit must be at most 100."),
+        ({"id": "x", "limit": "-1"}, "limit", "limit must be at least 1."),
+        ({"id": "x", "limit": "5.0"}, "limit", "limit must be of type integer."),
+        ({"id": "x", "limit": " 5"}, "limit", "limit must be of type integer."),
+        ({"id": "x", "limit": "\u0665"}, "limit", "limit must be of type integer."),
+        ({"id": "x", "limit": "9" * 5000}, "limit", "limit must be of type integer."),
+        ({"id": "x", "limit": True}, "limit", "limit must be of type integer."),
         ({"id": "x", "limit": 1.5}, "limit", "limit must be of type integer."),
-        ({"id": "x", "limit": None}, "limit", "limit must be of type integer."),
+        ({"id": "x", "limit": []}, "limit", "limit must be of type integer."),
+        ({"id": None}, "id", "id must be of type string."),
+        ({"id": "x", "bogus": None}, "bogus", "look does not take 'bogus'."),
         ({"id": "x", "mode": "magic"}, "mode", 'mode must be one of ["auto","lexical"].'),
         ({"id": "x", "fields": []}, "fields", "fields must have at least 1 item(s)."),
+        ({"id": "x", "fields": None}, "fields", "fields must be of type array."),
+        ({"id": "x", "fields": ""}, "fields", "fields must be of type array."),
+        ({"id": "x", "view": None}, "view", "view must be of type string."),
+        ({"id": "x", "view": ""}, "view", "view must have at least 1 character(s)."),
         ({"id": "x", "fields": ["a", 7]}, "fields", "fields[1] must be of type string."),
         ({"id": "x", "cursor": "abc"}, "cursor", "cursor must match ^[0-9]+$."),
         ({"id": "x", "either": 7}, "either", "either does not fit the input schema of look."),
-        ({"id": "x", "place": {}}, "place", "x is required in place."),
+        ({"id": "x", "place": {"y": 2}}, "place", "x is required in place."),
         ({"id": "x", "place": {"x": 1, "y": 2}}, "place", "place does not take 'y'."),
         ({"id": "\ud83d"}, None, "half of a surrogate pair"),
     ],
@@ -105,6 +121,40 @@ def test_a_made_up_name_is_shown_short_and_escaped() -> None:
     assert "\u202e" not in message
     assert "\n" not in message
     assert len(message) < 500
+
+
+@requirement("mcp.arguments.empty-is-absent")
+@pytest.mark.parametrize("nothing", [None, ""])
+@pytest.mark.parametrize("name", ["limit", "mode", "cursor", "names", "filter", "most", "place"])
+def test_an_optional_argument_that_says_nothing_is_absent(name: str, nothing: str | None) -> None:
+    result = json.loads(server(echo).call(some_reader, "look", {"id": "x", name: nothing}))
+
+    assert result["structuredContent"] == {"id": "x"}
+
+
+@requirement("mcp.arguments.empty-is-absent")
+def test_an_empty_list_or_object_is_absent_where_one_is_taken() -> None:
+    empty = {"id": "x", "names": [], "filter": {}, "most": {}}
+    result = json.loads(server(echo).call(some_reader, "look", empty))
+
+    assert result["structuredContent"] == {"id": "x"}
+
+
+@requirement("mcp.arguments.empty-is-absent")
+@pytest.mark.parametrize("arguments", [{"fields": []}, {"fields": None}, {"view": ""}, {"view": None}])
+def test_what_would_widen_by_being_absent_is_refused_with_the_way_out(arguments: dict[str, Any]) -> None:
+    (name,) = arguments
+
+    assert f"Leave {name} out" in refused({"id": "x", **arguments})["remedy"]
+
+
+@requirement("mcp.arguments.number-as-text")
+def test_a_whole_number_written_as_text_is_that_number() -> None:
+    sent = {"id": "5", "limit": "5", "most": {"letters": "3"}, "filter": {"likes": "5"}}
+    result = json.loads(server(echo).call(some_reader, "look", sent))
+
+    meant = {"id": "5", "limit": 5, "most": {"letters": 3}, "filter": {"likes": "5"}}
+    assert repr(result["structuredContent"]) == repr(meant)
 
 
 def test_a_whole_number_written_as_a_fraction_is_a_whole_number() -> None:
