@@ -12,10 +12,10 @@ from time import perf_counter
 
 from bench.world import START, VOCABULARY, now
 from pdpp_server.cli.life.exports import write_life
-from pdpp_server.importers.mail import MAIL
 from pdpp_server.importers.registry import IMPORTERS, look_into
 from pdpp_server.importers.run import fingerprint_of, import_account
 from pdpp_server.importers.source import Importer
+from pdpp_server.importers.sources.mail import MAIL
 from pdpp_server.owner.desk import Owner
 from pdpp_server.reads.services import open_services
 

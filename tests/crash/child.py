@@ -15,7 +15,7 @@ from typing import Any
 import apsw
 
 from pdpp_server.cli import main as command
-from pdpp_server.importers import run
+from pdpp_server.importers import ndjson, run
 from pdpp_server.model.queries import FetchQuery, RecordsQuery, SearchQuery
 from pdpp_server.owner.backup import back_up
 from pdpp_server.owner.writer import Writer
@@ -84,7 +84,7 @@ def import_(pipe: Pipe, home: Path, file: str, declaration: str) -> None:
         return receipt
 
     Writer.deliver = told  # pyright: ignore[reportAttributeAccessIssue]
-    run.BATCH_RECORDS = life.BATCH
+    ndjson.BATCH_RECORDS = life.BATCH
     pdpp(home, "import", file, "--declaration", declaration, "--name", life.ACCOUNT)
 
 

@@ -9,7 +9,7 @@ import apsw
 import orjson
 import pytest
 
-from pdpp_server.importers.run import import_ndjson
+from pdpp_server.importers.ndjson import import_ndjson
 from pdpp_server.owner.desk import Owner
 from pdpp_server.owner.restore import restore
 from pdpp_server.reads.services import open_services

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pdpp_server.importers.chatgpt import CHATGPT
-from pdpp_server.importers.claude import CLAUDE
-from pdpp_server.importers.claude_code import CLAUDE_CODE
-from pdpp_server.importers.codex import CODEX
-from pdpp_server.importers.markdown import MARKDOWN
+from pdpp_server.importers.sources.chatgpt import CHATGPT
+from pdpp_server.importers.sources.claude import CLAUDE
+from pdpp_server.importers.sources.claude_code import CLAUDE_CODE
+from pdpp_server.importers.sources.codex import CODEX
+from pdpp_server.importers.sources.markdown import MARKDOWN
 from pdpp_server.importers.registry import declaration_of
 from pdpp_server.importers.source import File, Files, Importer, Outcome
 from pdpp_server.model.ingest import Incoming

@@ -9,10 +9,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pdpp_server.evidence.handles import mintable
-from pdpp_server.importers.calendar import CALENDAR
-from pdpp_server.importers.contacts import CONTACTS
+from pdpp_server.importers.sources.calendar import CALENDAR
+from pdpp_server.importers.sources.contacts import CONTACTS
 from pdpp_server.importers.identity import record_key
-from pdpp_server.importers.mail import MAIL
+from pdpp_server.importers.sources.mail import MAIL
 from pdpp_server.importers.source import Importer, Outcome
 from pdpp_server.model.ingest import Incoming
 from pdpp_server.model.records import RecordId

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from pdpp_server.importers import recurrence, whatsapp_lines, xml_items
-from pdpp_server.importers.agent_sessions import Session
-from pdpp_server.importers.bank_csv_proposal import proposed
-from pdpp_server.importers.content_lines import lines
+from pdpp_server.importers.formats import recurrence, whatsapp_lines, xml_items
+from pdpp_server.importers.formats.agent_sessions import Session
+from pdpp_server.importers.formats.bank_csv_proposal import proposed
+from pdpp_server.importers.formats.content_lines import lines
 from pdpp_server.importers.files import open_files
-from pdpp_server.importers.html_text import html_text
+from pdpp_server.importers.formats.html_text import html_text
 from pdpp_server.importers.identity import account_name
-from pdpp_server.importers.mail_headers import addresses
-from pdpp_server.importers.mail_text import written
-from pdpp_server.importers.markdown_text import heading
-from pdpp_server.importers.ofx_tags import charset_of
-from pdpp_server.importers.recurrence import UnreadableRule, repeated
+from pdpp_server.importers.formats.mail_headers import addresses
+from pdpp_server.importers.formats.mail_text import written
+from pdpp_server.importers.formats.markdown_text import heading
+from pdpp_server.importers.formats.ofx_tags import charset_of
+from pdpp_server.importers.formats.recurrence import UnreadableRule, repeated
 from pdpp_server.importers.source import DamagedFile
 from tests.requirements import requirement
 

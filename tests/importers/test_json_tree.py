@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdpp_server.importers import json_tree
-from pdpp_server.importers.json_items import Item
-from pdpp_server.importers.json_tree import Plain, Whole, walk
+from pdpp_server.importers.formats import json_tree
+from pdpp_server.importers.formats.json_items import Item
+from pdpp_server.importers.formats.json_tree import Plain, Whole, walk
 from pdpp_server.model.ingest import Rejection
 from tests.importers.reading import file_of
 from tests.requirements import requirement

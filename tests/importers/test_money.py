@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdpp_server.importers.money import amount, money
+from pdpp_server.importers.formats.money import amount, money
 from tests.requirements import requirement
 
 

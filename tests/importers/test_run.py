@@ -12,7 +12,6 @@ from pdpp_server.importers import run
 from pdpp_server.importers.files import open_files
 from pdpp_server.importers.registry import Found, SeveralKinds, look_into, nothing_known, recognise
 from pdpp_server.importers.run import Tally, fingerprint_of, import_account, survey
-from pdpp_server.importers.source import Account, Files
 from tests.importers import toys
 from tests.importers.toys import TOY, lines
 from tests.requirements import requirement
@@ -168,11 +167,8 @@ def test_a_folder_of_exports_is_looked_into_and_a_broken_one_named(tmp_path: Pat
 
 @requirement("imp.files.wrong-kind")
 def test_a_file_that_two_importers_claim_is_a_question(tmp_path: Path) -> None:
-    def other(files: Files) -> Iterator[Account]:
-        yield Account("other", tuple(files.entries.values()), files.zone)
-
     found = toy(tmp_path / "a.toy", lines(1))
-    both = (TOY, replace(TOY, key="other", recognise=other))
+    both = (TOY, replace(TOY, key="other"))
 
     with pytest.raises(SeveralKinds, match=r"'a\.toy' could be toy or other") as question:
         recognise(found.files, both)

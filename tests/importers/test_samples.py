@@ -1,11 +1,16 @@
 """Every importer on its samples: exactly the lines beside them, all of them storable, and the same the second time."""
 
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC
 from pathlib import Path
 
 import pytest
 
-from pdpp_server.importers.registry import IMPORTERS
+from pdpp_server.importers.files import open_files
+from pdpp_server.importers.registry import IMPORTERS, recognise
 from pdpp_server.importers.run import import_account
+from pdpp_server.importers.source import File
 from pdpp_server.model.ingest import Rejection
 from pdpp_server.owner.desk import Owner
 from pdpp_server.reads.services import open_services
@@ -41,6 +46,24 @@ def test_a_sample_is_stored_whole_and_the_second_time_nothing_changes(folder: Pa
             assert len(owner.rejections(writer.connection_id)) == len({r.place for r in first.rejections})
     finally:
         close(services)
+
+
+@requirement("imp.files.opened-once")
+def test_a_file_that_nobody_looks_into_further_is_opened_once(tmp_path: Path) -> None:
+    opened: Counter[str] = Counter()
+
+    def counted(file: File) -> File:
+        return file._replace(open=lambda: (opened.update([file.name]), file.open())[1])
+
+    for name in ("a.txt", "b.json", "c.csv", "d.xml", "e.ics", "f"):
+        (tmp_path / name).write_bytes(b"[nothing of anybody's]\n" * 9000)
+    files = open_files(tmp_path, UTC)
+    entries = {name: counted(file) for name, file in files.entries.items()}
+
+    assert recognise(replace(files, entries=entries)) == []
+
+    assert opened == dict.fromkeys(files.entries, 1)
+    assert files.meter.read < 6 * 128 * 1024
 
 
 @requirement("imp.files.expected-records")

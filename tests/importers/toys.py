@@ -12,7 +12,7 @@ import orjson
 
 from pdpp_server.importers import registry
 from pdpp_server.importers.registry import Found, recognise
-from pdpp_server.importers.source import Account, Attachment, File, Files, Importer, Outcome
+from pdpp_server.importers.source import Account, Attachment, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
 
 DECLARATION: dict[str, Any] = {
@@ -45,13 +45,15 @@ DECLARATION: dict[str, Any] = {
 }
 
 
-def recognise_toys(files: Files) -> Iterator[Account]:
+def knows_toys(head: Head) -> str | None:
+    word, _, name = head.first(100).partition(b"\n")[0].decode(errors="replace").strip().partition(" ")
+    return name if word == "TOY" else None
+
+
+def accounts_of_toys(files: Files, known: Known) -> Iterator[Account]:
     by_name: dict[str, list[File]] = {}
-    for file in files.entries.values():
-        with file.open() as stream:
-            word, _, name = stream.readline().decode(errors="replace").strip().partition(" ")
-        if word == "TOY":
-            by_name.setdefault(name, []).append(file)
+    for file, name in known.items():
+        by_name.setdefault(name, []).append(file)
     for name, mine in by_name.items():
         yield Account(name, tuple(mine), files.zone, notes=("a toy",))
 
@@ -76,7 +78,7 @@ def _outcomes(place: str, parts: list[str]) -> Iterator[Outcome]:
         yield attachment
 
 
-TOY = Importer("toy", recognise_toys, read_toys, ("~/toys",), takes="toys (.toy)", obtain="Made by hand.")
+TOY = Importer("toy", knows_toys, accounts_of_toys, read_toys, ("~/toys",), takes="toys (.toy)", obtain="Made by hand.")
 
 
 def install(folder: Path, importers: tuple[Importer, ...] = (TOY,)) -> None:

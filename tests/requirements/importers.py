@@ -27,6 +27,10 @@ PROMISES: dict[str, Promise] = {
         source="design: commands",
         says="An export is recognised by its content, and what was found is shown before it is imported.",
     ),
+    "imp.files.opened-once": Promise(
+        source="issue 13",
+        says="To recognise an export each of its files is opened once, however many importers there are.",
+    ),
     "imp.files.expected-records": Promise(
         source="design: commands",
         says="Each importer turns its sample file into exactly the records that stand beside it.",

@@ -16,8 +16,8 @@ from pdpp_server.cli.terminal import connection_name, counted, json_option, size
 from pdpp_server.cli.watching import say, watch
 from pdpp_server.cli.zone import machine_zone, named_zone
 from pdpp_server.errors import InvalidRequest
-from pdpp_server.importers.export import connections_in, import_connection, is_export, size_of
-from pdpp_server.importers.run import import_ndjson
+from pdpp_server.importers.ndjson import import_ndjson
+from pdpp_server.importers.sources.own_export import connections_in, import_connection, is_export, size_of
 from pdpp_server.model.sources import Declaration
 from pdpp_server.wire.declarations import FaultyDeclaration, parse_declaration
 

@@ -1,1 +1,1 @@
-"""From a file you own to records. One source, one file; sources do not know each other."""
+"""From a file you own to records. Sources are one file each in `sources/`; what several read is in `formats/`."""

@@ -18,6 +18,7 @@ from pdpp_server.errors import InvalidRequest
 from pdpp_server.importers.source import DamagedFile, File, Files, Meter
 
 BUFFER_BYTES = 256 * 1024
+FIRST_BYTES = 8 * 1024  # most files are asked for their beginning only, and unpacking more of each would cost
 FILES_MAX = 1_000_000
 RATIO_MAX, RATIO_FREE_BYTES = 200, 64 * 1024 * 1024  # text shrinks a hundredfold at most; small files may be odd
 
@@ -164,6 +165,7 @@ class _Counted(io.RawIOBase):
 
     def __init__(self, name: str, inner: _Readable, meter: Meter) -> None:
         self._name, self._inner, self._meter = name, inner, meter
+        self._room = FIRST_BYTES
 
     def readable(self) -> bool:
         return True
@@ -173,9 +175,10 @@ class _Counted(io.RawIOBase):
 
     def readinto(self, buffer: memoryview, /) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
         with _told(self._name):
-            data = self._inner.read(len(buffer)) or b""
+            data = self._inner.read(min(len(buffer), self._room)) or b""
         buffer[: len(data)] = data
         self._meter.read += len(data)
+        self._room = min(2 * self._room, BUFFER_BYTES)
         return len(data)
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:

@@ -1,11 +1,14 @@
 """Records of your own: one JSON object a line."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from pdpp_server.model.ingest import Incoming, Rejection
+from pdpp_server.model.ingest import Incoming, Receipt, Rejection
+from pdpp_server.owner.writer import Writer
 from pdpp_server.wire.ingest import LINE_BYTES_MAX, decode_line
 
+BATCH_RECORDS, BATCH_BYTES = 1000, 8 * 1024 * 1024  # that are delivered together
+REJECTIONS_KEPT = 1000
 SKIPPED_BYTES = 64 * 1024
 
 
@@ -21,3 +24,30 @@ def read(path: Path, streams: Mapping[str, object]) -> Iterator[tuple[Incoming |
                 pass  # the rest of a line that is too long
             if outcome is not None:
                 yield outcome, file.tell()
+
+
+def import_ndjson(path: Path, writer: Writer, progress: Callable[[int, Receipt], None]) -> Receipt:
+    """Bring the whole file in; `progress` hears how many bytes are done after each batch."""
+    receipt = Receipt()
+    batch: list[Incoming] = []
+    rejected: list[Rejection] = []
+    delivered = done = 0
+    for outcome, done in read(path, writer.declaration.streams):
+        if isinstance(outcome, Rejection):
+            rejected.append(outcome)
+            continue
+        batch.append(outcome)
+        if len(batch) >= BATCH_RECORDS or done - delivered >= BATCH_BYTES:
+            receipt += writer.deliver(batch)
+            batch, delivered = [], done
+            progress(done, receipt)
+    receipt += writer.deliver(batch)
+    receipt = Receipt(receipt.accepted, receipt.unchanged, _in_order(*receipt.rejected, *rejected))
+    writer.finish(path.name, receipt.rejected[:REJECTIONS_KEPT])
+    progress(done, receipt)
+    return receipt
+
+
+def _in_order(*rejections: Rejection) -> tuple[Rejection, ...]:
+    """By line, whichever check a line failed."""
+    return tuple(sorted(rejections, key=lambda rejection: int(rejection.place.rpartition(":")[2])))

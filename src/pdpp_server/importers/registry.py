@@ -8,22 +8,22 @@ from posixpath import commonpath
 from typing import NamedTuple
 
 from pdpp_server.errors import InvalidRequest
-from pdpp_server.importers.bank_csv import BANK_CSV
-from pdpp_server.importers.calendar import CALENDAR
-from pdpp_server.importers.camt import CAMT
-from pdpp_server.importers.chatgpt import CHATGPT
-from pdpp_server.importers.claude import CLAUDE
-from pdpp_server.importers.claude_code import CLAUDE_CODE
-from pdpp_server.importers.codex import CODEX
-from pdpp_server.importers.contacts import CONTACTS
 from pdpp_server.importers.files import is_litter, is_zip, open_files
-from pdpp_server.importers.mail import MAIL
-from pdpp_server.importers.markdown import MARKDOWN
-from pdpp_server.importers.ofx import OFX
-from pdpp_server.importers.slack import SLACK
-from pdpp_server.importers.source import Account, Files, Importer
-from pdpp_server.importers.telegram import TELEGRAM
-from pdpp_server.importers.whatsapp import WHATSAPP
+from pdpp_server.importers.source import Account, Files, Importer, known_files
+from pdpp_server.importers.sources.bank_csv import BANK_CSV
+from pdpp_server.importers.sources.calendar import CALENDAR
+from pdpp_server.importers.sources.camt import CAMT
+from pdpp_server.importers.sources.chatgpt import CHATGPT
+from pdpp_server.importers.sources.claude import CLAUDE
+from pdpp_server.importers.sources.claude_code import CLAUDE_CODE
+from pdpp_server.importers.sources.codex import CODEX
+from pdpp_server.importers.sources.contacts import CONTACTS
+from pdpp_server.importers.sources.mail import MAIL
+from pdpp_server.importers.sources.markdown import MARKDOWN
+from pdpp_server.importers.sources.ofx import OFX
+from pdpp_server.importers.sources.slack import SLACK
+from pdpp_server.importers.sources.telegram import TELEGRAM
+from pdpp_server.importers.sources.whatsapp import WHATSAPP
 from pdpp_server.model.sources import Declaration
 from pdpp_server.wire.declarations import parse_declaration
 
@@ -81,7 +81,9 @@ def declaration_of(key: str) -> Declaration:
 
 def recognise(files: Files, importers: Iterable[Importer] = IMPORTERS) -> list[Found]:
     """Every account in the files. Different kinds may lie side by side. Raises: SeveralKinds."""
-    found = [Found(importer, account, files) for importer in importers for account in importer.recognise(files)]
+    found: list[Found] = []
+    for importer, known in known_files(files, importers):
+        found += [Found(importer, account, files) for account in importer.accounts(files, known)]
     claimed: dict[str, str] = {}
     for importer, account, _ in found:
         for file in account.files:

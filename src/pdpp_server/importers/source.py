@@ -43,6 +43,34 @@ class Files:
     meter: Meter = field(default_factory=Meter, compare=False)
 
 
+class Head:
+    """The beginning of one file, opened once and read as far as the one who asks for most; its maker closes it."""
+
+    def __init__(self, file: File, mapping: bytes | None = None) -> None:
+        self.file, self.mapping = file, mapping
+        self._stream: BinaryIO | None = None
+        self._start, self._is_over = b"", False
+
+    def first(self, size: int) -> bytes:
+        """What can be read of it; a file that cannot be opened has nothing."""
+        missing = size - len(self._start)
+        if missing > 0 and not self._is_over:
+            try:
+                self._stream = self._stream or self.file.open()
+                self._start += self._stream.read(missing)
+            except DamagedFile:
+                self._start = b""
+            self._is_over = len(self._start) < size
+        return self._start[:size]
+
+    def close(self) -> None:
+        if self._stream:
+            self._stream.close()
+
+
+Known = Mapping[File, Any]  # the files that an importer knows, each with what their beginning told
+
+
 @dataclass(frozen=True, slots=True)
 class Account:
     """What an export holds of one account. It becomes a connection; the same account is called the same every time."""
@@ -86,9 +114,30 @@ class Importer:
     """
 
     key: str  # the connector key; `importers/declarations/<key>.json` declares its streams
-    recognise: Callable[[Files], Iterable[Account]]  # by content, never by a name alone; nothing where it is not ours
+    knows: Callable[[Head], object]  # by content, never by a name alone; None or False where a file is not ours
+    accounts: Callable[[Files, Known], Iterable[Account]]  # from what it knows of an export
     read: Callable[[Account], Iterator[Outcome]]  # streaming; a broken record is a Rejection with its place
     usual_folders: tuple[str, ...] = ()  # where programs keep such files, "~" for the home of the owner
     takes: str = ""  # the files in a few words: "mail archives (.mbox, Maildir)"
     obtain: str = ""  # how the owner gets them: "Settings, Data controls, Export data; the zip from the mail"
     version: int = 1  # counted up where the same files now give other records
+
+    def recognise(self, files: Files) -> Iterable[Account]:
+        """What this one alone finds in an export."""
+        ((_, known),) = known_files(files, [self])
+        return self.accounts(files, known)
+
+
+def known_files(files: Files, importers: Iterable[Importer]) -> list[tuple[Importer, Known]]:
+    """What each importer knows of an export. A file is opened once, and its beginning is shown to all of them."""
+    asked = [(importer, dict[File, Any]()) for importer in importers]
+    for file in files.entries.values():
+        head = Head(file, files.mapping)
+        try:
+            for importer, known in asked:
+                told = importer.knows(head)
+                if told is not None and told is not False:
+                    known[file] = told
+        finally:
+            head.close()
+    return [(importer, known) for importer, known in asked]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from pdpp_server.importers.bank_csv import BANK_CSV
-from pdpp_server.importers.bank_csv_mapping import UnusableMapping, mapping_lines, parse_mapping
-from pdpp_server.importers.bank_csv_proposal import proposed
+from pdpp_server.importers.sources.bank_csv import BANK_CSV
+from pdpp_server.importers.formats.bank_csv_mapping import UnusableMapping, mapping_lines, parse_mapping
+from pdpp_server.importers.formats.bank_csv_proposal import proposed
 from pdpp_server.importers.source import Outcome
 from tests.importers.exports import export_of, read_export, reasons_of, records_of
 from tests.requirements import requirement

@@ -7,9 +7,9 @@ from dateutil.rrule import rrulestr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pdpp_server.importers import recurrence
-from pdpp_server.importers.calendar import CALENDAR
-from pdpp_server.importers.zones import named_zone
+from pdpp_server.importers.formats import recurrence
+from pdpp_server.importers.sources.calendar import CALENDAR
+from pdpp_server.importers.formats.zones import named_zone
 from tests.importers.reading import ZONE, files_of, records, rejections
 from tests.requirements import requirement
 

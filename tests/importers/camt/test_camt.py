@@ -2,8 +2,8 @@
 
 import pytest
 
-from pdpp_server.importers import xml_items
-from pdpp_server.importers.camt import CAMT
+from pdpp_server.importers.formats import xml_items
+from pdpp_server.importers.sources.camt import CAMT
 from tests.importers.reading import records, rejections
 from tests.requirements import requirement
 

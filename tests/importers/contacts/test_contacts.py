@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from pdpp_server.importers.contacts import CONTACTS
+from pdpp_server.importers.sources.contacts import CONTACTS
 from pdpp_server.importers.source import Attachment
 from tests.importers.reading import read, records, rejections
 from tests.requirements import requirement

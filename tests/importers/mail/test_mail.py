@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from pdpp_server.importers import mbox
-from pdpp_server.importers.html_text import html_text
-from pdpp_server.importers.mail import MAIL
-from pdpp_server.importers.mail_headers import addresses
-from pdpp_server.importers.mail_text import written
-from pdpp_server.importers.mbox import stored_messages
-from pdpp_server.importers.mime import leaves, message, parameters, words
+from pdpp_server.importers.formats import mbox
+from pdpp_server.importers.formats.html_text import html_text
+from pdpp_server.importers.sources.mail import MAIL
+from pdpp_server.importers.formats.mail_headers import addresses
+from pdpp_server.importers.formats.mail_text import written
+from pdpp_server.importers.formats.mbox import stored_messages
+from pdpp_server.importers.formats.mime import leaves, message, parameters, words
 from tests.importers.reading import files_of, read, records, rejections
 from tests.requirements import requirement
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from pdpp_server.importers import ofx_tags
-from pdpp_server.importers.ofx import OFX
-from pdpp_server.importers.ofx_tags import charset_of
+from pdpp_server.importers.formats import ofx_tags
+from pdpp_server.importers.sources.ofx import OFX
+from pdpp_server.importers.formats.ofx_tags import charset_of
 from tests.importers.reading import read, records, rejections
 from tests.requirements import requirement
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from pdpp_server.importers.slack import SLACK
-from pdpp_server.importers.slack_text import readable
+from pdpp_server.importers.sources.slack import SLACK
+from pdpp_server.importers.formats.slack_text import readable
 from pdpp_server.importers.source import Files, Outcome
 from tests.importers.exports import export_of, read_export, reasons_of, records_of
 from tests.requirements import requirement

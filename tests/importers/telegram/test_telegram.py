@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pdpp_server.importers.source import Attachment, Outcome
-from pdpp_server.importers.telegram import TELEGRAM
+from pdpp_server.importers.sources.telegram import TELEGRAM
 from tests.importers.exports import export_of, read_export, reasons_of, records_of
 from tests.requirements import requirement
 

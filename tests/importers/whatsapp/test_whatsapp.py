@@ -5,8 +5,8 @@ import io
 import pytest
 
 from pdpp_server.importers.source import DamagedFile, File, Files, Outcome
-from pdpp_server.importers.whatsapp import WHATSAPP
-from pdpp_server.importers.whatsapp_lines import content_of, said
+from pdpp_server.importers.sources.whatsapp import WHATSAPP
+from pdpp_server.importers.formats.whatsapp_lines import content_of, said
 from tests.importers.exports import export_of, read_export, reasons_of, records_of
 from tests.importers.reading import ZONE, file_of
 from tests.requirements import requirement
@@ -144,7 +144,7 @@ def test_a_message_has_the_same_key_with_and_without_its_file() -> None:
 
 @requirement("imp.files.attachments", "imp.files.rejected")
 def test_a_file_that_is_too_large_is_told_and_its_message_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pdpp_server.importers.media.MEDIA_BYTES_MAX", 3)
+    monkeypatch.setattr("pdpp_server.importers.formats.media.MEDIA_BYTES_MAX", 3)
     read = outcomes("28/02/2026, 21:05 - Ann: a.jpg (file attached)\n28/02/2026, 21:06 - Bo: Hi\n", a__jpg=b"picture")
     assert [place for place, _ in reasons_of(read)] == [f"{NAME}:1"]
     assert len(records_of(read, "messages")) == 2

@@ -9,8 +9,8 @@ import orjson
 import pytest
 
 from pdpp_server.errors import InvalidDeclaration
-from pdpp_server.importers import run
-from pdpp_server.importers.run import import_ndjson
+from pdpp_server.importers import ndjson
+from pdpp_server.importers.ndjson import import_ndjson
 from pdpp_server.model.ingest import Receipt
 from pdpp_server.model.queries import FetchQuery, SearchQuery
 from pdpp_server.wire.declarations import decode_declaration
@@ -115,7 +115,7 @@ def test_a_changed_line_of_an_append_only_stream_is_rejected_and_the_first_stays
 def test_a_file_of_many_batches_is_whole_and_tells_its_progress(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "BATCH_RECORDS", 10)
+    monkeypatch.setattr(ndjson, "BATCH_RECORDS", 10)
     path = tmp_path / "many.ndjson"
     lines = [
         orjson.dumps({"stream": "messages", "data": {"id": f"n{i % 95}", "text": f"number {i}"}}) for i in range(100)

@@ -12,9 +12,9 @@ import pytest
 from pdpp_server.cli.life.everyday import HOME
 from pdpp_server.cli.life.exports import MAIL_FILES, SLACK_ZIPS, life_files
 from pdpp_server.importers.files import open_files
-from pdpp_server.importers.mail import MAIL
 from pdpp_server.importers.registry import recognise
 from pdpp_server.importers.run import import_account
+from pdpp_server.importers.sources.mail import MAIL
 from pdpp_server.owner.desk import Owner
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.services import open_services

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from pdpp_server.errors import ConnectionNotFound, NotFound
-from pdpp_server.importers.run import import_ndjson
+from pdpp_server.importers.ndjson import import_ndjson
 from pdpp_server.model.ingest import Incoming
 from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery
 from pdpp_server.reads.services import open_services

@@ -2,9 +2,9 @@
 
 import orjson
 
-from pdpp_server.importers.claude_code import CLAUDE_CODE
-from pdpp_server.importers.codex import CODEX
 from pdpp_server.importers.source import Importer
+from pdpp_server.importers.sources.claude_code import CLAUDE_CODE
+from pdpp_server.importers.sources.codex import CODEX
 from pdpp_server.wire.envelope import Json
 from tests.requirements import requirement
 from tests.unit.importers.exports import files_of, records_of, rejections_of

@@ -1,7 +1,7 @@
 """ChatGPT and Claude: conversations and their messages."""
 
-from pdpp_server.importers.chatgpt import CHATGPT
-from pdpp_server.importers.claude import CLAUDE
+from pdpp_server.importers.sources.chatgpt import CHATGPT
+from pdpp_server.importers.sources.claude import CLAUDE
 from pdpp_server.wire.envelope import Json
 from tests.requirements import requirement
 from tests.unit.importers.exports import export, files_of, records_of, rejections_of

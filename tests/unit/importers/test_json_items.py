@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdpp_server.importers import json_items
-from pdpp_server.importers.json_items import Item, head, items, lines, members
-from pdpp_server.importers.source import File
+from pdpp_server.importers.formats import json_items
+from pdpp_server.importers.formats.json_items import Item, items, json_start, lines, members
+from pdpp_server.importers.source import File, Head
 from pdpp_server.model.ingest import Rejection
 from pdpp_server.wire.envelope import Json
 from tests.requirements import requirement
@@ -139,5 +139,5 @@ def test_a_line_that_is_too_long_is_named_and_the_next_one_is_read(monkeypatch: 
 def test_the_members_of_objects_are_known_from_a_head_that_is_cut() -> None:
     assert list(members(b'[{"a":{"x":1},"b":[{"y":1}]},{"c":"d","e": "cut')) == [{"a", "b"}, {"c", "e"}]
     assert list(members(b'{"a":1}\n{"b":{')) == [{"a"}, {"b"}]
-    assert head(file_of(b"\xef\xbb\xbf \n[1]")) == b"[1]"
-    assert head(file_of(b"PK\x03\x04")) == b""
+    assert json_start(Head(file_of(b"\xef\xbb\xbf \n[1]"))) == b"[1]"
+    assert json_start(Head(file_of(b"PK\x03\x04"))) == b""

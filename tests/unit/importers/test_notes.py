@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pdpp_server.importers import markdown_text
-from pdpp_server.importers.markdown import MARKDOWN
-from pdpp_server.importers.markdown_text import Broken, Link
+from pdpp_server.importers.formats import markdown_text
+from pdpp_server.importers.formats.markdown_text import Broken, Link
+from pdpp_server.importers.sources.markdown import MARKDOWN
 from pdpp_server.wire.envelope import Json
 from tests.requirements import requirement
 from tests.unit.importers.exports import files_of, outcomes_of, records_of, rejections_of

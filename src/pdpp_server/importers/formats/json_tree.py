@@ -6,7 +6,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
-from pdpp_server.importers.json_items import Item, decoded_item
+from pdpp_server.importers.formats.json_items import Item, decoded_item
 from pdpp_server.importers.source import File
 from pdpp_server.model.ingest import Rejection
 

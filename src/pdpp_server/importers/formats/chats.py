@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterator
+from enum import Enum, auto
 from typing import NamedTuple
 
+from pdpp_server.importers.formats.json_items import Item, first_members, items, json_start
+from pdpp_server.importers.formats.json_values import list_of, object_of, text_of
 from pdpp_server.importers.identity import digest, record_key
-from pdpp_server.importers.json_items import Item, head, items, members
-from pdpp_server.importers.json_values import list_of, object_of, text_of
-from pdpp_server.importers.source import Account, DamagedFile, File, Files, Outcome
+from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.wire.envelope import Json
 
@@ -27,21 +28,39 @@ class Marks(NamedTuple):
     email: str  # the member that names the person
 
 
-def accounts(files: Files, marks: Marks) -> Iterator[Account]:
+class Holds(Enum):
+    """What a file of such an export holds."""
+
+    OBJECTS = auto()
+    USER = auto()
+    NOTHING = auto()
+
+
+def holds(head: Head, marks: Marks) -> Holds | None:
+    if not head.file.name.lower().endswith(".json"):
+        return None
+    if _EMPTY_LIST.fullmatch(json_start(head)):
+        return Holds.NOTHING
+    known = first_members(head)
+    if any(known >= one for one in marks.objects):
+        return Holds.OBJECTS
+    return Holds.USER if known >= marks.user else None
+
+
+def accounts(files: Files, known: Known, marks: Marks) -> Iterator[Account]:
     """One for each person. Projects may lie in a folder of their own, below the file that says whose they are."""
     named: dict[str, str] = {}
     found: dict[str, list[File]] = {}
-    for file in files.entries.values():
-        known = next(members(head(file) if file.name.lower().endswith(".json") else b""), frozenset[str]())
+    for file, held in known.items():
         folder = file.name.rpartition("/")[0].removesuffix("projects").rstrip("/")
-        if any(known >= one for one in marks.objects):
+        if held is Holds.OBJECTS:
             found.setdefault(folder, []).append(file)
-        elif known >= marks.user:
+        elif held is Holds.USER:
             named[folder] = _email(file, marks) or marks.product
             found.setdefault(folder, [])
     by_name: dict[str, list[File]] = {}
     for folder, those in found.items():
-        by_name.setdefault(named.get(folder, marks.product), []).extend(those or _empty(files, folder))
+        by_name.setdefault(named.get(folder, marks.product), []).extend(those or _empty(files, known, folder))
     unnamed = f"There is no {marks.user_file} in it, so it does not say whose account it is."
     for name, those in by_name.items():
         if those:
@@ -55,10 +74,10 @@ def _email(file: File, marks: Marks) -> str:
         return ""
 
 
-def _empty(files: Files, folder: str) -> list[File]:
+def _empty(files: Files, known: Known, folder: str) -> list[File]:
     """Of somebody who never asked anything."""
     file = files.entries.get(f"{folder}/conversations.json".lstrip("/"))
-    return [file] if file and _EMPTY_LIST.fullmatch(head(file)) else []
+    return [file] if file and known.get(file) is Holds.NOTHING else []
 
 
 class Seen:

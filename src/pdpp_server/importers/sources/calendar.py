@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from typing import NamedTuple
 
-from pdpp_server.importers.calendar_events import Event, event_data, occurrence_data, read_event, value_of
-from pdpp_server.importers.calendar_times import Clock, When, day_of
-from pdpp_server.importers.content_lines import Component, Line, components, unescaped
-from pdpp_server.importers.heads import head_of
+from pdpp_server.importers.formats.calendar_events import Event, event_data, occurrence_data, read_event, value_of
+from pdpp_server.importers.formats.calendar_times import Clock, When, day_of
+from pdpp_server.importers.formats.content_lines import Component, Line, components, unescaped
+from pdpp_server.importers.formats.recurrence import OCCURRENCES_MAX, UnreadableRule, repeated
+from pdpp_server.importers.formats.zones import named_zone, own_zones
 from pdpp_server.importers.identity import account_name, record_key
-from pdpp_server.importers.recurrence import OCCURRENCES_MAX, UnreadableRule, repeated
-from pdpp_server.importers.source import Account, DamagedFile, File, Files, Importer, Outcome
-from pdpp_server.importers.zones import named_zone, own_zones
+from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
 
 AHEAD = timedelta(days=366)  # how far repeating events are laid out beyond the newest date of an export
@@ -49,9 +48,13 @@ class Found(NamedTuple):
     horizon: datetime
 
 
-def recognise(files: Files) -> Iterable[Account]:
+def knows(head: Head) -> bool:
+    return _BEGINS.match(head.first(HEAD_BYTES)) is not None
+
+
+def accounts(files: Files, known: Known) -> Iterable[Account]:
     """One account for each calendar: they are shared with different people, so they are consented to one by one."""
-    scans = {file: scan for file in files.entries.values() if (scan := _scan(file)) is not None}
+    scans = {file: _scan(file) for file in known}
     named: dict[str, list[File]] = {}
     for file, scan in scans.items():
         named.setdefault(scan.name or account_name(file.name), []).append(file)
@@ -95,9 +98,7 @@ def _notes(scans: Mapping[File, Scan], clocks: Mapping[str, Clock], zone: tzinfo
         yield f"Only events are imported; to-dos and journal entries left out: {others}."
 
 
-def _scan(file: File) -> Scan | None:
-    if not _BEGINS.match(head_of(file, HEAD_BYTES)):
-        return None
+def _scan(file: File) -> Scan:
     scan = Scan()
     try:
         with file.open() as stream:
@@ -239,7 +240,8 @@ def _dates(event: Event, name: str) -> Iterator[When]:
 
 CALENDAR = Importer(
     key="calendar",
-    recognise=recognise,
+    knows=knows,
+    accounts=accounts,
     read=read,
     takes="calendars (.ics)",
     obtain="Google: takeout.google.com, Calendar; Apple Calendar: File, Export; Outlook: save the calendar as .ics",

@@ -2,22 +2,22 @@
 
 from collections.abc import Iterable, Iterator
 
-from pdpp_server.importers.chats import (
+from pdpp_server.importers.formats.chats import (
     ATTACHMENTS_MAX,
     UNTITLED,
     Marks,
     Seen,
     accounts,
     conversation,
+    holds,
     objects,
     once,
     outcomes,
     span,
 )
-from pdpp_server.importers.content_blocks import Piece, pieces
-from pdpp_server.importers.identity import digest, record_key
-from pdpp_server.importers.json_items import Item
-from pdpp_server.importers.json_values import (
+from pdpp_server.importers.formats.content_blocks import Piece, pieces
+from pdpp_server.importers.formats.json_items import Item
+from pdpp_server.importers.formats.json_values import (
     clipped,
     line_of,
     object_of,
@@ -27,7 +27,8 @@ from pdpp_server.importers.json_values import (
     without_gaps,
     written_out,
 )
-from pdpp_server.importers.source import Account, Files, Importer, Outcome
+from pdpp_server.importers.identity import digest, record_key
+from pdpp_server.importers.source import Account, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.wire.envelope import Json
 
@@ -40,8 +41,12 @@ _MARKS = Marks(
 )
 
 
-def recognise(files: Files) -> Iterable[Account]:
-    return accounts(files, _MARKS)
+def _knows(head: Head) -> object:
+    return holds(head, _MARKS)
+
+
+def _accounts(files: Files, known: Known) -> Iterable[Account]:
+    return accounts(files, known, _MARKS)
 
 
 def read(account: Account) -> Iterator[Outcome]:
@@ -173,7 +178,8 @@ def _project(item: Item, key: str) -> Iterator[Outcome]:
 
 CLAUDE = Importer(
     key="claude",
-    recognise=recognise,
+    knows=_knows,
+    accounts=_accounts,
     read=read,
     takes="Claude data exports (conversations.json and projects, or the zip)",
     obtain="Claude: Settings, Privacy, Export data; the zip behind the link in the mail",

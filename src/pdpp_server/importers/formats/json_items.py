@@ -6,13 +6,13 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import orjson
 
-from pdpp_server.importers.heads import head_of
-from pdpp_server.importers.source import File
+from pdpp_server.importers.source import File, Head
 from pdpp_server.model.ingest import Rejection
 from pdpp_server.wire.envelope import Json
 
 ITEM_BYTES_MAX = 64 * 1024 * 1024
 LINE_BYTES_MAX = 32 * 1024 * 1024
+FIRST_BYTES = 4096  # enough to know whether it may be JSON
 HEAD_BYTES = 64 * 1024  # enough to know the members of the first objects
 CHUNK_BYTES = 256 * 1024
 
@@ -30,10 +30,18 @@ class Item(NamedTuple):
     data: Json
 
 
-def head(file: File) -> bytes:
+def json_start(head: Head) -> bytes:
     """The beginning of a file that may hold JSON; empty where it cannot, or cannot be opened."""
-    start = head_of(file, HEAD_BYTES).removeprefix(_BOM).lstrip(_SPACE)
+    first = head.first(FIRST_BYTES).removeprefix(_BOM).lstrip(_SPACE)
+    if first and first[:1] not in (b"[", b"{"):
+        return b""
+    start = head.first(HEAD_BYTES).removeprefix(_BOM).lstrip(_SPACE)
     return start if start[:1] in (b"[", b"{") else b""
+
+
+def first_members(head: Head) -> frozenset[str]:
+    """The names of the members of its first object."""
+    return next(members(json_start(head)), frozenset[str]())
 
 
 def members(start: bytes) -> Iterator[frozenset[str]]:

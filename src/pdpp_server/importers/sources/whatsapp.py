@@ -7,14 +7,10 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from typing import NamedTuple
 
-from pdpp_server.importers.charsets import decoded
-from pdpp_server.importers.heads import head_of
-from pdpp_server.importers.identity import account_name, digest
-from pdpp_server.importers.json_values import clipped, without_gaps
-from pdpp_server.importers.media import attached
-from pdpp_server.importers.repeats import Repeats
-from pdpp_server.importers.source import Account, Attachment, DamagedFile, File, Files, Importer, Outcome
-from pdpp_server.importers.whatsapp_lines import (
+from pdpp_server.importers.formats.charsets import decoded
+from pdpp_server.importers.formats.json_values import clipped, without_gaps
+from pdpp_server.importers.formats.media import attached
+from pdpp_server.importers.formats.whatsapp_lines import (
     Content,
     Order,
     Said,
@@ -25,7 +21,10 @@ from pdpp_server.importers.whatsapp_lines import (
     stamped,
     wall_time,
 )
-from pdpp_server.importers.zones import moment
+from pdpp_server.importers.formats.zones import moment
+from pdpp_server.importers.identity import account_name, digest
+from pdpp_server.importers.repeats import Repeats
+from pdpp_server.importers.source import Account, Attachment, DamagedFile, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.times import iso
 from pdpp_server.wire.envelope import Json
@@ -47,22 +46,22 @@ class _Found(NamedTuple):
 # Recognise --------------------------------------------------------------------------------------------------------
 
 
-def recognise(files: Files) -> Iterable[Account]:
+def knows(head: Head) -> bool:
+    """A text whose first line begins with a time as WhatsApp writes it, and that somebody says something in."""
+    if not head.file.name.lower().endswith(".txt"):
+        return False
+    lines = [line for line in decoded(head.first(HEAD_BYTES)).splitlines() if line.strip()]
+    begun = [rest for line in lines if (found := stamped(line)) for rest in found[1:]]
+    return bool(lines) and stamped(lines[0]) is not None and (len(begun) > 1 or ": " in "".join(begun))
+
+
+def accounts(files: Files, known: Known) -> Iterable[Account]:
     """All chats are one connection, and each a chat in it."""
-    found = [_look(file, files.name) for file in files.entries.values() if _is_chat(file)]
+    found = [_look(file, files.name) for file in known]
     if found:
         texts = tuple(one.file for one in found)
         media = {name: files.entries[name] for one in found for name in one.media if name in files.entries}
         yield Account(NAME, (*texts, *media.values()), files.zone, tuple(map(_note, found)), tuple(found))
-
-
-def _is_chat(file: File) -> bool:
-    """A text whose first line begins with a time as WhatsApp writes it, and that somebody says something in."""
-    if not file.name.lower().endswith(".txt"):
-        return False
-    lines = [line for line in decoded(head_of(file, HEAD_BYTES)).splitlines() if line.strip()]
-    begun = [rest for line in lines if (found := stamped(line)) for rest in found[1:]]
-    return bool(lines) and stamped(lines[0]) is not None and (len(begun) > 1 or ": " in "".join(begun))
 
 
 def _look(file: File, export: str) -> _Found:
@@ -205,7 +204,8 @@ class _Chat:
 
 WHATSAPP = Importer(
     key="whatsapp",
-    recognise=recognise,
+    knows=knows,
+    accounts=accounts,
     read=read,
     takes="WhatsApp chats (.txt, or .zip with media)",
     obtain="In the chat: menu, More, Export chat (iPhone: name of the chat, Export chat), with or without media",

@@ -5,13 +5,12 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import NamedTuple
 
-from pdpp_server.importers.charsets import decoded
-from pdpp_server.importers.heads import head_of
+from pdpp_server.importers.formats.charsets import decoded
+from pdpp_server.importers.formats.json_values import without_gaps
+from pdpp_server.importers.formats.money import amount, direction, money
+from pdpp_server.importers.formats.ofx_tags import HEAD_BYTES, charset_of, is_ofx, tags
 from pdpp_server.importers.identity import Seen, account_name, digest, record_key
-from pdpp_server.importers.json_values import without_gaps
-from pdpp_server.importers.money import amount, direction, money
-from pdpp_server.importers.ofx_tags import HEAD_BYTES, charset_of, is_ofx, tags
-from pdpp_server.importers.source import Account, DamagedFile, File, Files, Importer, Outcome
+from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.times import iso
 from pdpp_server.wire.envelope import Json
@@ -32,13 +31,17 @@ _NAMED = re.compile(rb"<(ORG|FID|BANKID|BROKERID)>\s*([^<\r\n]+)", re.IGNORECASE
 # Recognise --------------------------------------------------------------------------------------------------------
 
 
-def recognise(files: Files) -> Iterable[Account]:
+def knows(head: Head) -> str | None:
+    """The name of the bank, else that of the file."""
+    start = head.first(HEAD_BYTES)
+    return _bank(start) or account_name(head.file.name) if is_ofx(start) else None
+
+
+def accounts(files: Files, known: Known) -> Iterable[Account]:
     """One connection for each bank: a download often holds several accounts, and several downloads the same ones."""
     banks: dict[str, list[File]] = {}
-    for file in files.entries.values():
-        head = head_of(file, HEAD_BYTES)
-        if is_ofx(head):
-            banks.setdefault(_bank(head) or account_name(file.name), []).append(file)
+    for file, bank in known.items():
+        banks.setdefault(bank, []).append(file)
     for name, found in banks.items():
         yield Account(name, tuple(found), files.zone)
 
@@ -230,7 +233,8 @@ def _day(text: str) -> str | None:
 
 OFX = Importer(
     key="ofx",
-    recognise=recognise,
+    knows=knows,
+    accounts=accounts,
     read=read,
     takes="bank statements (.ofx, .qfx)",
     obtain="On the pages of your bank: transactions, download or export, as OFX, QFX, Quicken or Money",

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
-from pdpp_server.importers.content_lines import Line
-from pdpp_server.importers.zones import moment, named_zone
+from pdpp_server.importers.formats.content_lines import Line
+from pdpp_server.importers.formats.zones import moment, named_zone
 
 LAST_YEAR = 2100  # a stamp later than that is a mistake
 

@@ -9,8 +9,8 @@ from functools import cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from pdpp_server.importers.content_lines import Component, Line
-from pdpp_server.importers.recurrence import repeated
+from pdpp_server.importers.formats.content_lines import Component, Line
+from pdpp_server.importers.formats.recurrence import repeated
 
 FIRST_YEAR, LAST_YEAR = 1970, 2100  # between which the rules of a zone are laid out
 

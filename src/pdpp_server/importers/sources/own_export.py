@@ -5,7 +5,7 @@ from hashlib import file_digest
 from pathlib import Path
 
 from pdpp_server.errors import InvalidRequest
-from pdpp_server.importers.run import import_ndjson
+from pdpp_server.importers.ndjson import import_ndjson
 from pdpp_server.model.backup import ExportedBlob, ExportedConnection
 from pdpp_server.model.ingest import Receipt, Rejection
 from pdpp_server.owner.export import BLOBS, EXPORT_FILE

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from html import unescape
 from typing import BinaryIO, NamedTuple
 
-from pdpp_server.importers.charsets import decoded
+from pdpp_server.importers.formats.charsets import decoded
 
 CHUNK_BYTES = 256 * 1024
 VALUE_BYTES_MAX = 64 * 1024

@@ -6,14 +6,13 @@ from datetime import date, datetime, tzinfo
 from decimal import Decimal
 from xml.etree.ElementTree import Element
 
-from pdpp_server.importers.heads import head_of
+from pdpp_server.importers.formats.json_values import clipped, without_gaps
+from pdpp_server.importers.formats.money import amount, direction, money
+from pdpp_server.importers.formats.xml_items import UnreadableXml, XmlItem, xml_items
+from pdpp_server.importers.formats.zones import moment
 from pdpp_server.importers.identity import Seen, account_name, digest, record_key
-from pdpp_server.importers.json_values import clipped, without_gaps
-from pdpp_server.importers.money import amount, direction, money
 from pdpp_server.importers.repeats import Repeats
-from pdpp_server.importers.source import Account, DamagedFile, File, Files, Importer, Outcome
-from pdpp_server.importers.xml_items import UnreadableXml, XmlItem, xml_items
-from pdpp_server.importers.zones import moment
+from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.times import iso
 from pdpp_server.wire.envelope import Json
@@ -40,14 +39,20 @@ _BALANCES = {
 # Recognise --------------------------------------------------------------------------------------------------------
 
 
-def recognise(files: Files) -> Iterable[Account]:
-    """One connection for each bank, by its BIC: statements come as a file a day and an account."""
+def knows(head: Head) -> str | None:
+    """The name of the bank: its BIC, else that of the file."""
+    start = head.first(HEAD_BYTES)
+    if not start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") or not _STATEMENT.search(start):
+        return None
+    bank = _BANK.search(start)
+    return bank[1].decode() if bank else account_name(head.file.name)
+
+
+def accounts(files: Files, known: Known) -> Iterable[Account]:
+    """One connection for each bank: statements come as a file a day and an account."""
     banks: dict[str, list[File]] = {}
-    for file in files.entries.values():
-        head = head_of(file, HEAD_BYTES)
-        if _STATEMENT.search(head) and head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-            bank = _BANK.search(head)
-            banks.setdefault(bank[1].decode() if bank else account_name(file.name), []).append(file)
+    for file, bank in known.items():
+        banks.setdefault(bank, []).append(file)
     for name, found in banks.items():
         yield Account(name, tuple(found), files.zone)
 
@@ -272,7 +277,8 @@ def _reference(detail: Element, name: str) -> str:
 
 CAMT = Importer(
     key="camt053",
-    recognise=recognise,
+    knows=knows,
+    accounts=accounts,
     read=read,
     takes="bank statements of ISO 20022 (camt.053, .xml)",
     obtain="On the pages of your bank: statements, download as camt.053 or ISO 20022 XML",

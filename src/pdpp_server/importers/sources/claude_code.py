@@ -3,20 +3,24 @@
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from pdpp_server.importers.agent_sessions import Said, Sessions, one_account, outcomes, stem
-from pdpp_server.importers.content_blocks import pieces
+from pdpp_server.importers.formats.agent_sessions import Said, Sessions, is_log, one_account, outcomes, stem
+from pdpp_server.importers.formats.content_blocks import pieces
+from pdpp_server.importers.formats.json_items import Item, members
+from pdpp_server.importers.formats.json_values import line_of, object_of, text_of, time_of, written_out
 from pdpp_server.importers.identity import digest, record_key
-from pdpp_server.importers.json_items import Item, members
-from pdpp_server.importers.json_values import line_of, object_of, text_of, time_of, written_out
-from pdpp_server.importers.source import Account, File, Files, Importer, Outcome
+from pdpp_server.importers.source import Account, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.wire.envelope import Json
 
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}  # the best first
 _MADE_UP = "<synthetic>"  # the model that Claude Code names for its own messages
 
 
-def recognise(files: Files) -> Iterable[Account]:
-    return one_account(files, "Claude Code", _is_log)
+def knows(head: Head) -> bool:
+    return is_log(head, _is_log)
+
+
+def accounts(files: Files, known: Known) -> Iterable[Account]:
+    return one_account(files, known, "Claude Code")
 
 
 def _is_log(start: bytes) -> bool:
@@ -78,7 +82,8 @@ class _Log:
 
 CLAUDE_CODE = Importer(
     key="claude-code",
-    recognise=recognise,
+    knows=knows,
+    accounts=accounts,
     read=read,
     usual_folders=("~/.claude/projects", "~/.config/claude/projects"),
     takes="Claude Code sessions (~/.claude/projects)",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from pdpp_server.importers.charsets import decoded
+from pdpp_server.importers.formats.charsets import decoded
 
 DEPTH_MAX = 20
 PARTS_MAX = 1000

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator
 
 import orjson
 
-from pdpp_server.importers.agent_sessions import Said, Session, Sessions, one_account, outcomes, stem
-from pdpp_server.importers.content_blocks import Piece
+from pdpp_server.importers.formats.agent_sessions import Said, Session, Sessions, is_log, one_account, outcomes, stem
+from pdpp_server.importers.formats.content_blocks import Piece
+from pdpp_server.importers.formats.json_items import Item, members
+from pdpp_server.importers.formats.json_values import clipped, list_of, object_of, text_of, time_of, written_out
 from pdpp_server.importers.identity import digest, record_key
-from pdpp_server.importers.json_items import Item, members
-from pdpp_server.importers.json_values import clipped, list_of, object_of, text_of, time_of, written_out
-from pdpp_server.importers.source import Account, File, Files, Importer, Outcome
+from pdpp_server.importers.source import Account, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.wire.envelope import Json
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -22,9 +22,13 @@ _CALLS = ("function_call", "custom_tool_call", "local_shell_call", "web_search_c
 _OUTPUTS = ("function_call_output", "custom_tool_call_output")
 
 
-def recognise(files: Files) -> Iterable[Account]:
+def knows(head: Head) -> bool:
     """Rollouts of today, and those of the first versions, whose lines have no envelope."""
-    return one_account(files, "Codex", _is_rollout)
+    return is_log(head, _is_rollout)
+
+
+def accounts(files: Files, known: Known) -> Iterable[Account]:
+    return one_account(files, known, "Codex")
 
 
 def _is_rollout(start: bytes) -> bool:
@@ -173,7 +177,8 @@ def _parsed(text: str) -> Json:
 
 CODEX = Importer(
     key="codex",
-    recognise=recognise,
+    knows=knows,
+    accounts=accounts,
     read=read,
     usual_folders=("~/.codex/sessions", "~/.codex/archived_sessions"),
     takes="Codex sessions (~/.codex/sessions)",

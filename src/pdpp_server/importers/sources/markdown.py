@@ -6,13 +6,12 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any, NamedTuple, cast
 from urllib.parse import quote
 
-from pdpp_server.importers import markdown_text
-from pdpp_server.importers.charsets import decoded
-from pdpp_server.importers.heads import head_of
+from pdpp_server.importers.formats import markdown_text
+from pdpp_server.importers.formats.charsets import decoded
+from pdpp_server.importers.formats.json_values import clipped, line_of, text_of, without_gaps
+from pdpp_server.importers.formats.markdown_text import Broken, Link
 from pdpp_server.importers.identity import account_name, digest
-from pdpp_server.importers.json_values import clipped, line_of, text_of, without_gaps
-from pdpp_server.importers.markdown_text import Broken, Link
-from pdpp_server.importers.source import Account, Attachment, DamagedFile, File, Files, Importer, Outcome
+from pdpp_server.importers.source import Account, Attachment, DamagedFile, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.times import iso
 from pdpp_server.wire.envelope import Json
@@ -52,13 +51,17 @@ _UPDATED = ("updated", "updated_at", "date modified", "modified", "last_modified
 # Recognise --------------------------------------------------------------------------------------------------------
 
 
-def recognise(files: Files) -> Iterable[Account]:
+def knows(head: Head) -> bool:
+    return _NOTE.fullmatch(head.file.name) is not None and _is_text(head)
+
+
+def accounts(files: Files, known: Known) -> Iterable[Account]:
     """Each vault of Obsidian; where there is none, a folder that is mostly notes, or the one file that was named."""
     vaults = {_above(name) for name in files.entries if _SETTINGS in name.split("/")[:-1]}
     roots = vaults if vaults else {""} if _is_mostly_notes(files.entries) else set[str]()
     for root in sorted(roots):
         inside = [file for name, file in files.entries.items() if _is_inside(name, root, roots)]
-        if any(_NOTE.fullmatch(file.name) and _is_text(file) for file in inside):
+        if any(file in known for file in inside):
             name = account_name(f"{root.rpartition('/')[2] or files.name}")
             yield Account(name, tuple(inside), files.zone, found=f"{root}/" if root else "")
 
@@ -90,9 +93,9 @@ def _is_hidden(name: str) -> bool:
     return any(part.startswith(".") for part in name.split("/"))
 
 
-def _is_text(file: File) -> bool:
-    start = head_of(file, HEAD_BYTES)
-    is_readable = bool(start) or not file.size
+def _is_text(head: Head) -> bool:
+    start = head.first(HEAD_BYTES)
+    is_readable = bool(start) or not head.file.size
     return is_readable and (b"\0" not in start or start.startswith((b"\xff\xfe", b"\xfe\xff")))
 
 
@@ -299,7 +302,8 @@ def _instant(text: str, zone: tzinfo) -> str | None:
 
 MARKDOWN = Importer(
     key="markdown",
-    recognise=recognise,
+    knows=knows,
+    accounts=accounts,
     read=read,
     takes="notes in Markdown (an Obsidian vault, a folder of .md files)",
     obtain="name the folder that your notes are in; from other programs, export them as Markdown",

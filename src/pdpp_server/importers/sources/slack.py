@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pdpp_server.importers.identity import account_name, digest, record_key
-from pdpp_server.importers.json_items import Item, head, items, members
-from pdpp_server.importers.json_values import (
+from pdpp_server.importers.formats.json_items import Item, items, json_start, members
+from pdpp_server.importers.formats.json_values import (
     clipped,
     list_of,
     object_of,
@@ -16,8 +15,9 @@ from pdpp_server.importers.json_values import (
     whole_number,
     without_gaps,
 )
-from pdpp_server.importers.slack_text import readable
-from pdpp_server.importers.source import Account, DamagedFile, File, Files, Importer, Outcome
+from pdpp_server.importers.formats.slack_text import readable
+from pdpp_server.importers.identity import account_name, digest, record_key
+from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.wire.envelope import Json
 
@@ -41,13 +41,18 @@ class _Export(NamedTuple):
 # Recognise --------------------------------------------------------------------------------------------------------
 
 
-def recognise(files: Files) -> Iterable[Account]:
-    """A `users.json` of people and a list of channels beside it; every such folder is a workspace."""
-    for name, file in files.entries.items():
-        folder, _, last = name.rpartition("/")
+def knows(head: Head) -> bool:
+    """A `users.json` of people."""
+    return head.file.name.rpartition("/")[2] == _USERS and _holds_users(json_start(head))
+
+
+def accounts(files: Files, known: Known) -> Iterable[Account]:
+    """People and a list of channels beside them; every such folder is a workspace."""
+    for file in known:
+        folder = file.name.rpartition("/")[0]
         top = f"{folder}/" if folder else ""
         lists = [f"{top}{one}" for one in _CHANNELS if f"{top}{one}" in files.entries]
-        if last == _USERS and lists and _holds_users(file):
+        if lists:
             days = [
                 other
                 for path, other in files.entries.items()
@@ -59,8 +64,7 @@ def recognise(files: Files) -> Iterable[Account]:
             yield Account(workspace, (file, *of_lists, *days), files.zone, found=export)
 
 
-def _holds_users(file: File) -> bool:
-    start = head(file)
+def _holds_users(start: bytes) -> bool:
     known = next(members(start), frozenset[str]())
     return any(known >= marks for marks in _USER) or start.strip() == b"[]"
 
@@ -269,7 +273,8 @@ def _files(source: Json) -> Json:
 
 SLACK = Importer(
     key="slack",
-    recognise=recognise,
+    knows=knows,
+    accounts=accounts,
     read=read,
     takes="Slack exports (.zip)",
     obtain="As an admin of the workspace: Settings, Import/Export data, Export; the zip from the mail",

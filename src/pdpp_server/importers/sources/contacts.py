@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, tzinfo
 from urllib.parse import unquote_to_bytes
 
-from pdpp_server.importers.content_lines import Component, Line, components, parts, unescaped
-from pdpp_server.importers.heads import head_of
+from pdpp_server.importers.formats.content_lines import Component, Line, components, parts, unescaped
 from pdpp_server.importers.identity import Seen, account_name, digest, record_key
-from pdpp_server.importers.source import Account, Attachment, DamagedFile, File, Files, Importer, Outcome
+from pdpp_server.importers.source import Account, Attachment, DamagedFile, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.times import iso
 from pdpp_server.wire.envelope import Json
@@ -30,16 +29,15 @@ _PICTURES = {"jpg": "jpeg", "svg": "svg+xml"}
 # Recognise --------------------------------------------------------------------------------------------------------
 
 
-def recognise(files: Files) -> Iterable[Account]:
+def knows(head: Head) -> bool:
+    return _BEGINS.match(head.first(HEAD_BYTES)) is not None
+
+
+def accounts(files: Files, known: Known) -> Iterable[Account]:
     """All cards are one address book: exports often hold the same people in several files."""
-    found = tuple(file for file in files.entries.values() if _is_cards(file))
-    if found:
+    if known:
         name = account_name(files.name) if files.name in files.entries else "Contacts"
-        yield Account(name, found, files.zone)
-
-
-def _is_cards(file: File) -> bool:
-    return _BEGINS.match(head_of(file, HEAD_BYTES)) is not None
+        yield Account(name, tuple(known), files.zone)
 
 
 # Read -------------------------------------------------------------------------------------------------------------
@@ -231,7 +229,8 @@ def _picture(kind: str) -> str:
 
 CONTACTS = Importer(
     key="contacts",
-    recognise=recognise,
+    knows=knows,
+    accounts=accounts,
     read=read,
     takes="contacts (.vcf)",
     obtain="Google: contacts.google.com, Export, vCard; Apple Contacts: File, Export vCard; phones: share all contacts",

@@ -9,15 +9,14 @@ from decimal import Decimal
 from functools import partial
 from typing import BinaryIO, NamedTuple
 
-from pdpp_server.importers.bank_csv_mapping import BankMapping, mapping_lines, parse_mapping
-from pdpp_server.importers.bank_csv_proposal import encoding_of, proposed, split
-from pdpp_server.importers.heads import head_of
+from pdpp_server.importers.formats.bank_csv_mapping import BankMapping, mapping_lines, parse_mapping
+from pdpp_server.importers.formats.bank_csv_proposal import encoding_of, proposed, split
+from pdpp_server.importers.formats.json_values import clipped, line_of, without_gaps
+from pdpp_server.importers.formats.money import amount, direction, money
+from pdpp_server.importers.formats.zones import moment
 from pdpp_server.importers.identity import Seen, account_name, digest, record_key
-from pdpp_server.importers.json_values import clipped, line_of, without_gaps
-from pdpp_server.importers.money import amount, direction, money
 from pdpp_server.importers.repeats import Repeats
-from pdpp_server.importers.source import Account, DamagedFile, File, Files, Importer, Outcome
-from pdpp_server.importers.zones import moment
+from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.times import iso
 from pdpp_server.wire.envelope import Json
@@ -34,68 +33,80 @@ _CLOCK = ("%H", "%I", "%X", "%c")
 # Recognise --------------------------------------------------------------------------------------------------------
 
 
-def recognise(files: Files) -> Iterable[Account]:
+class _Fit(NamedTuple):
+    """How a mapping fits a file."""
+
+    missing: tuple[str, ...]  # columns that the file does not have
+    note: str
+
+
+def knows(head: Head) -> _Fit | BankMapping | None:
+    """With a mapping, how it fits; without one, the mapping that a table proposes. Raises: UnusableMapping."""
+    if head.mapping is None:
+        return _proposal(head) if _TABLE.search(head.file.name) else None
+    mapping = parse_mapping(head.mapping)
+    missing = tuple(_missing(head, mapping))
+    return None if missing and not _TABLE.search(head.file.name) else _Fit(missing, _wrong_encoding(head, mapping))
+
+
+def accounts(files: Files, known: Known) -> Iterable[Account]:
     """With a mapping, the files that have its columns. Raises: UnusableMapping."""
     if files.mapping is None:
-        yield from _previews(files)
+        yield from (_preview(file, guess, files.zone) for file, guess in known.items())
         return
     mapping = parse_mapping(files.mapping)
-    accounts: dict[str, list[File]] = {}
-    for file in files.entries.values():
-        if _fits(file, mapping):
-            accounts.setdefault(mapping.account or account_name(file.name), []).append(file)
-    if not accounts:
-        yield from _unfitting(files, mapping)
-    for name, found in accounts.items():
-        notes = tuple(note for file in found if (note := _wrong_encoding(file, mapping.encoding)))
+    named: dict[str, list[File]] = {}
+    for file, fit in known.items():
+        if not fit.missing:
+            named.setdefault(mapping.account or account_name(file.name), []).append(file)
+    if not named:
+        yield from (_unfitting(file, fit, mapping, files.zone) for file, fit in known.items())
+    for name, found in named.items():
+        notes = tuple(known[file].note for file in found if known[file].note)
         yield Account(name, tuple(found), files.zone, notes, mapping)
 
 
-def _fits(file: File, mapping: BankMapping) -> bool:
-    return not _missing(file, mapping)
-
-
-def _missing(file: File, mapping: BankMapping) -> list[str]:
+def _missing(head: Head, mapping: BankMapping) -> list[str]:
     """The columns of the mapping that the file does not have."""
-    lines = _text(head_of(file, HEAD_BYTES), mapping.encoding).splitlines()[mapping.skip_lines :]
+    lines = _text(head.first(HEAD_BYTES), mapping.encoding).splitlines()[mapping.skip_lines :]
     header = {name.strip().strip('"') for name in next(split(lines[:1], mapping.delimiter), list[str]())}
     return [name for name in mapping.needed() if name not in header]
 
 
-def _unfitting(files: Files, mapping: BankMapping) -> Iterator[Account]:
+def _unfitting(file: File, fit: _Fit, mapping: BankMapping, zone: tzinfo) -> Account:
     """Somebody who names a mapping has a file for it, and wants to know why it does not fit."""
-    for file in files.entries.values():
-        if _TABLE.search(file.name):
-            missing = ", ".join(map(repr, _missing(file, mapping)))
-            lacks = f"The mapping does not fit: line {mapping.skip_lines + 1} of {file.name} has no column {missing}."
-            yield Account(account_name(file.name), (file,), files.zone, lacks=lacks)
+    missing = ", ".join(map(repr, fit.missing))
+    lacks = f"The mapping does not fit: line {mapping.skip_lines + 1} of {file.name} has no column {missing}."
+    return Account(account_name(file.name), (file,), zone, lacks=lacks)
 
 
-def _wrong_encoding(file: File, encoding: str) -> str:
+def _wrong_encoding(head: Head, mapping: BankMapping) -> str:
     """Found in the head, which may end inside a character."""
-    head = head_of(file, HEAD_BYTES)
-    if "\ufffd" not in _text(head[:-4] if len(head) == HEAD_BYTES else head, encoding):
+    name, encoding, start = head.file.name, mapping.encoding, head.first(HEAD_BYTES)
+    if "\ufffd" not in _text(start[:-4] if len(start) == HEAD_BYTES else start, encoding):
         return ""
-    return f"{file.name} is not all {encoding}: what cannot be read is shown as \ufffd. Another `encoding` may help."
+    return f"{name} is not all {encoding}: what cannot be read is shown as \ufffd. Another `encoding` may help."
 
 
-def _previews(files: Files) -> Iterator[Account]:
-    """Files that look like a bank's: the mapping to save, and the first rows as they would be read with it."""
-    for file in files.entries.values():
-        head = head_of(file, HEAD_BYTES) if _TABLE.search(file.name) else b""
-        if b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
-            continue
-        encoding = encoding_of(head)
-        lines = _text(head, encoding).splitlines()
-        guess = proposed(lines if len(head) < HEAD_BYTES else lines[:-1], encoding)
-        if guess is not None:
-            rows = [one for one in _Rows(file, guess, files.zone, PREVIEW_ROWS) if isinstance(one, Incoming)]
-            told = ["Check these lines, save them as mapping.toml, and import with --mapping mapping.toml:"]
-            told += [*mapping_lines(guess), "The first rows would be read as:", *map(_preview, rows)]
-            yield Account(account_name(file.name), (file,), files.zone, tuple(told), lacks=_NO_MAPPING)
+def _proposal(head: Head) -> BankMapping | None:
+    """What the columns of a table seem to mean, where it looks like a bank's."""
+    start = head.first(HEAD_BYTES)
+    if b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return None
+    encoding = encoding_of(start)
+    lines = _text(start, encoding).splitlines()
+    return proposed(lines if len(start) < HEAD_BYTES else lines[:-1], encoding)
 
 
-def _preview(row: Incoming) -> str:
+def _preview(file: File, guess: BankMapping, zone: tzinfo) -> Account:
+    """The mapping to save, and the first rows as they would be read with it."""
+    rows = [one for one in _Rows(file, guess, zone, PREVIEW_ROWS) if isinstance(one, Incoming)]
+    told = ["Check these lines, save them as mapping.toml, and import with --mapping mapping.toml:"]
+    told += [*mapping_lines(guess), "The first rows would be read as:", *map(_preview_row, rows)]
+    return Account(account_name(file.name), (file,), zone, tuple(told), lacks=_NO_MAPPING)
+
+
+def _preview_row(row: Incoming) -> str:
     data = row.data or {}
     told = (data.get(name) for name in ("booked_on", "amount_text", "currency", "counterparty", "description"))
     return line_of("  ".join(str(one) for one in told if one))
@@ -245,7 +256,8 @@ def _moment(booked: datetime, form: str, zone: tzinfo) -> str | None:
 
 BANK_CSV = Importer(
     key="bank-csv",
-    recognise=recognise,
+    knows=knows,
+    accounts=accounts,
     read=read,
     takes="a bank's transactions (.csv, with --mapping; without it a mapping is proposed)",
     obtain="On the pages of your bank: transactions, export as CSV",

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pdpp_server.importers.content_blocks import Piece
-from pdpp_server.importers.json_items import Item, head, lines
-from pdpp_server.importers.json_values import line_of, without_gaps
-from pdpp_server.importers.source import Account, DamagedFile, File, Files, Outcome
+from pdpp_server.importers.formats.content_blocks import Piece
+from pdpp_server.importers.formats.json_items import Item, json_start, lines
+from pdpp_server.importers.formats.json_values import line_of, without_gaps
+from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.wire.envelope import Json
 
@@ -112,11 +112,15 @@ class Sessions:
                 yield Incoming("sessions", "sessions", session.id, session.record(), None)
 
 
-def one_account(files: Files, name: str, is_log: Callable[[bytes], bool]) -> Iterator[Account]:
-    """All logs of a machine are one account; a log is known by its beginning."""
-    logs = [file for file in files.entries.values() if file.name.endswith(".jsonl") and is_log(head(file))]
-    if logs:
-        yield Account(name, tuple(logs), files.zone)
+def is_log(head: Head, is_known: Callable[[bytes], bool]) -> bool:
+    """A log is known by its beginning."""
+    return head.file.name.endswith(".jsonl") and is_known(json_start(head))
+
+
+def one_account(files: Files, known: Known, name: str) -> Iterator[Account]:
+    """All logs of a machine are one account."""
+    if known:
+        yield Account(name, tuple(known), files.zone)
 
 
 def stem(file: File) -> str:

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from pdpp_server.importers.bank_csv_mapping import BankMapping
-from pdpp_server.importers.money import amount
+from pdpp_server.importers.formats.bank_csv_mapping import BankMapping
+from pdpp_server.importers.formats.money import amount
 
 HEADER_LINES = 40  # before which the names of the columns must stand
 

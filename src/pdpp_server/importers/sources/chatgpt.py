@@ -6,21 +6,21 @@ from typing import NamedTuple
 
 import orjson
 
-from pdpp_server.importers.chats import (
+from pdpp_server.importers.formats.chats import (
     ATTACHMENTS_MAX,
     UNTITLED,
     Marks,
     Seen,
     accounts,
     conversation,
+    holds,
     objects,
     once,
     outcomes,
     span,
 )
-from pdpp_server.importers.identity import digest, record_key
-from pdpp_server.importers.json_items import Item
-from pdpp_server.importers.json_values import (
+from pdpp_server.importers.formats.json_items import Item
+from pdpp_server.importers.formats.json_values import (
     clipped,
     line_of,
     list_of,
@@ -31,7 +31,8 @@ from pdpp_server.importers.json_values import (
     without_gaps,
     written_out,
 )
-from pdpp_server.importers.source import Account, Files, Importer, Outcome
+from pdpp_server.importers.identity import digest, record_key
+from pdpp_server.importers.source import Account, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Rejection
 from pdpp_server.wire.envelope import Json
 
@@ -48,8 +49,12 @@ _INSTRUCTIONS = frozenset({"user_editable_context", "model_editable_context"})
 _CHIP = re.compile("\ue200([^\ue200\ue201\ue202]*)\ue202([^\ue200\ue201]*)\ue201")
 
 
-def recognise(files: Files) -> Iterable[Account]:
-    return accounts(files, _MARKS)
+def _knows(head: Head) -> object:
+    return holds(head, _MARKS)
+
+
+def _accounts(files: Files, known: Known) -> Iterable[Account]:
+    return accounts(files, known, _MARKS)
 
 
 def read(account: Account) -> Iterator[Outcome]:
@@ -277,7 +282,8 @@ def _pointers(content: Json) -> Iterator[Json]:
 
 CHATGPT = Importer(
     key="chatgpt",
-    recognise=recognise,
+    knows=_knows,
+    accounts=_accounts,
     read=read,
     takes="ChatGPT data exports (conversations.json, or the zip)",
     obtain="ChatGPT: Settings, Data controls, Export data; the zip behind the link in the mail",

@@ -4,16 +4,16 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import tzinfo
+from enum import Enum, auto
 
-from pdpp_server.importers.heads import head_of
-from pdpp_server.importers.html_text import html_text
+from pdpp_server.importers.formats.html_text import html_text
+from pdpp_server.importers.formats.mail_headers import angled, gmail_thread, header_fields
+from pdpp_server.importers.formats.mail_text import written
+from pdpp_server.importers.formats.mail_threads import Threads
+from pdpp_server.importers.formats.mbox import MESSAGE_BYTES_MAX, Stored, is_mbox, stored_messages
+from pdpp_server.importers.formats.mime import Group, Headers, Part, leaves, message
 from pdpp_server.importers.identity import Seen, account_name, digest, record_key
-from pdpp_server.importers.mail_headers import angled, gmail_thread, header_fields
-from pdpp_server.importers.mail_text import written
-from pdpp_server.importers.mail_threads import Threads
-from pdpp_server.importers.mbox import MESSAGE_BYTES_MAX, Stored, is_mbox, stored_messages
-from pdpp_server.importers.mime import Group, Headers, Part, leaves, message
-from pdpp_server.importers.source import Account, Attachment, DamagedFile, File, Files, Importer, Outcome
+from pdpp_server.importers.source import Account, Attachment, DamagedFile, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.times import instant
 from pdpp_server.wire.envelope import Json
@@ -32,22 +32,29 @@ _OWN_ADDRESS = re.compile(
 # Recognise --------------------------------------------------------------------------------------------------------
 
 
-def recognise(files: Files) -> Iterable[Account]:
+class Kind(Enum):
+    ARCHIVE = auto()
+    MESSAGE = auto()
+
+
+def knows(head: Head) -> Kind | None:
+    start = head.first(HEAD_BYTES)
+    if is_mbox(start):
+        return Kind.ARCHIVE
+    return Kind.MESSAGE if _is_message(start) else None
+
+
+def accounts(files: Files, known: Known) -> Iterable[Account]:
     """One account for each folder that holds mail; a Maildir's `cur` and `new` are one folder."""
     folders: dict[str, list[File]] = {}
-    for file in files.entries.values():
-        if _is_mail(file):
-            folders.setdefault(_folder(file.name), []).append(file)
-    accounts: dict[str, list[File]] = {}
+    for file in known:
+        folders.setdefault(_folder(file.name), []).append(file)
+    named: dict[str, list[File]] = {}
     for folder, found in folders.items():
-        accounts.setdefault(_owner(found) or account_name(folder or files.name), []).extend(found)
-    for name, found in accounts.items():
-        yield Account(name, tuple(found), files.zone)
-
-
-def _is_mail(file: File) -> bool:
-    head = head_of(file, HEAD_BYTES)
-    return is_mbox(head) or _is_message(head)
+        named.setdefault(_owner(found) or account_name(folder or files.name), []).extend(found)
+    for name, found in named.items():
+        archives = frozenset(file.name for file in found if known[file] is Kind.ARCHIVE)
+        yield Account(name, tuple(found), files.zone, found=archives)
 
 
 def _is_message(head: bytes) -> bool:
@@ -68,7 +75,7 @@ def _owner(found: list[File]) -> str | None:
     delivered: Counter[str] = Counter()
     named: Counter[str] = Counter()
     for file in found[:SAMPLED_FILES]:
-        for header, address in _OWN_ADDRESS.findall(head_of(file, SAMPLE_BYTES)):
+        for header, address in _OWN_ADDRESS.findall(_sample(file)):
             told = named if header.lower() in (b"from", b"to") else delivered
             told[address.decode("ascii", "replace").lower()] += 1
     for counted in (delivered, named):
@@ -79,6 +86,14 @@ def _owner(found: list[File]) -> str | None:
     return None
 
 
+def _sample(file: File) -> bytes:
+    head = Head(file)
+    try:
+        return head.first(SAMPLE_BYTES)
+    finally:
+        head.close()
+
+
 # Read -------------------------------------------------------------------------------------------------------------
 
 
@@ -87,17 +102,17 @@ def read(account: Account) -> Iterator[Outcome]:
     mailbox = _Mailbox(account.zone)
     for file in account.files:
         try:
-            yield from _read_file(file, mailbox)
+            yield from _read_file(file, mailbox, is_archive=file.name in account.found)
         except DamagedFile as damaged:
             yield Rejection(file.name, "invalid_record", str(damaged))
     for data in mailbox.threads.records():
         yield Incoming(account.files[0].name, "threads", data["id"], data, None)
 
 
-def _read_file(file: File, mailbox: "_Mailbox") -> Iterator[Outcome]:
+def _read_file(file: File, mailbox: "_Mailbox", *, is_archive: bool) -> Iterator[Outcome]:
     folder = account_name(file.name)
     with file.open() as stream:
-        if is_mbox(head_of(file, HEAD_BYTES)):
+        if is_archive:
             for stored in stored_messages(stream):
                 yield from mailbox.outcomes(stored, f"{file.name}:message {stored.number}", folder)
         else:
@@ -213,7 +228,8 @@ def _attachment(message_data: Json, part: Part, number: int, place: str) -> Iter
 
 MAIL = Importer(
     key="mail",
-    recognise=recognise,
+    knows=knows,
+    accounts=accounts,
     read=read,
     usual_folders=("~/Maildir", "~/Mail", "~/.thunderbird", "~/Library/Thunderbird/Profiles"),
     takes="mail archives (.mbox, Maildir folders, .eml)",

@@ -5,8 +5,8 @@ from datetime import tzinfo
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
+from pdpp_server.importers.formats.mime import Headers, words
 from pdpp_server.importers.identity import record_key
-from pdpp_server.importers.mime import Headers, words
 from pdpp_server.model.times import iso
 from pdpp_server.wire.envelope import Json
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pdpp_server.importers.json_values import clipped, list_of, object_of, text_of, written_out
+from pdpp_server.importers.formats.json_values import clipped, list_of, object_of, text_of, written_out
 from pdpp_server.wire.envelope import Json
 
 

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
+from enum import Enum, auto
 from typing import Any
 
-from pdpp_server.importers.identity import Seen, digest, record_key
-from pdpp_server.importers.json_items import Item, head, members
-from pdpp_server.importers.json_tree import Begun, Path, Plain, Whole, walk
-from pdpp_server.importers.json_values import (
+from pdpp_server.importers.formats.json_items import Item, first_members
+from pdpp_server.importers.formats.json_tree import Begun, Path, Plain, Whole, walk
+from pdpp_server.importers.formats.json_values import (
     clipped,
     list_of,
     object_of,
@@ -19,9 +19,10 @@ from pdpp_server.importers.json_values import (
     without_gaps,
     written_out,
 )
-from pdpp_server.importers.media import attached
-from pdpp_server.importers.source import Account, Attachment, DamagedFile, File, Files, Importer, Outcome
-from pdpp_server.importers.zones import moment
+from pdpp_server.importers.formats.media import attached
+from pdpp_server.importers.formats.zones import moment
+from pdpp_server.importers.identity import Seen, digest, record_key
+from pdpp_server.importers.source import Account, Attachment, DamagedFile, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.times import iso
 from pdpp_server.wire.envelope import Json
@@ -45,15 +46,24 @@ _TOLD_OF_SERVICE = ("title", "members", "inviter", "duration_seconds", "discard_
 # Recognise --------------------------------------------------------------------------------------------------------
 
 
-def recognise(files: Files) -> Iterable[Account]:
+class _Holds(Enum):
+    ONE_CHAT = auto()
+    EVERYTHING = auto()
+
+
+def knows(head: Head) -> _Holds | None:
+    told = first_members(head)
+    if told >= _ONE_CHAT:
+        return _Holds.ONE_CHAT
+    return _Holds.EVERYTHING if "about" in told and told & _EVERYTHING else None
+
+
+def accounts(files: Files, known: Known) -> Iterable[Account]:
     """One connection for each person; an export of one chat does not say whose it is."""
     owners: dict[str, list[File]] = {}
-    for file in files.entries.values():
-        known = next(members(head(file)), frozenset[str]())
-        if known >= _ONE_CHAT:
-            owners.setdefault(UNNAMED, []).append(file)
-        elif "about" in known and known & _EVERYTHING:
-            owners.setdefault(_owner(file) or UNNAMED, []).append(file)
+    for file, held in known.items():
+        owner = _owner(file) if held is _Holds.EVERYTHING else ""
+        owners.setdefault(owner or UNNAMED, []).append(file)
     note = "It does not say whose account it is; --name puts it beside other exports of the same account."
     for name, found in owners.items():
         results = {file.name: file for file in found}
@@ -325,7 +335,8 @@ def _media(source: Json) -> Json:
 
 TELEGRAM = Importer(
     key="telegram",
-    recognise=recognise,
+    knows=knows,
+    accounts=accounts,
     read=read,
     usual_folders=("~/Downloads/Telegram Desktop",),
     takes="Telegram exports (result.json)",

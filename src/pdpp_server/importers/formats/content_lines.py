@@ -5,7 +5,7 @@ from binascii import a2b_qp
 from collections.abc import Iterator, Mapping
 from typing import BinaryIO, NamedTuple
 
-from pdpp_server.importers.charsets import decoded
+from pdpp_server.importers.formats.charsets import decoded
 
 LINE_BYTES_MAX = 16 * 1024 * 1024
 LINES_MAX = 10_000  # of one component: no event and no card has so many

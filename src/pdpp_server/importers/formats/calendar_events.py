@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import UTC, timedelta
 from zoneinfo import ZoneInfo
 
-from pdpp_server.importers.calendar_times import Clock, When, duration
-from pdpp_server.importers.content_lines import Component, Line, parts, unescaped
-from pdpp_server.importers.html_text import html_text
+from pdpp_server.importers.formats.calendar_times import Clock, When, duration
+from pdpp_server.importers.formats.content_lines import Component, Line, parts, unescaped
+from pdpp_server.importers.formats.html_text import html_text
 from pdpp_server.importers.identity import digest, record_key
 from pdpp_server.model.ingest import Rejection
 from pdpp_server.model.times import iso

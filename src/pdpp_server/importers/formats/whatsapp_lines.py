@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import BinaryIO, NamedTuple
 
-from pdpp_server.importers.charsets import decoded
+from pdpp_server.importers.formats.charsets import decoded
 
 LINE_BYTES_MAX = 1024 * 1024
 MESSAGE_CHARS_MAX = 1_000_000

@@ -1,0 +1,1 @@
+"""How things are written in files, whoever wrote them: lines, tags, charsets, times, amounts."""
