@@ -1,15 +1,16 @@
 """Routes and the OAuth exception handler. Every handler is the same few lines: parse, serve, encode."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple
 
 import orjson
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
 
 from pdpp_server.authorization_server import authorize, device, introspect, revoke, tokens
 from pdpp_server.authorization_server.clients import Fetch, client_of, register
@@ -23,6 +24,9 @@ from pdpp_server.authorization_server.errors import (
 from pdpp_server.authorization_server.icon import SVG
 from pdpp_server.authorization_server.limits import Allowance, visitor
 from pdpp_server.errors import PdppError, RateLimited
+from pdpp_server.http.bodies import body_of
+from pdpp_server.http.headers import bearer_of
+from pdpp_server.http.kernel import Kernel
 from pdpp_server.model.authorization import Client
 from pdpp_server.reads.services import Services
 from pdpp_server.wire import discovery, oauth, oauth_requests, oauth_tokens
@@ -31,13 +35,6 @@ from pdpp_server.wire.oauth_clients import encode_registered
 
 TRIES, TRIES_SECONDS = 120, 600  # of one address: to register, and to ask the owner
 NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
-
-T = TypeVar("T")
-Run = Callable[[Request], Awaitable[Response]]
-
-
-class InThread(Protocol):
-    def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
 
 
 class Sent(NamedTuple):
@@ -63,26 +60,18 @@ class Endpoint:
 
 
 class AuthorizationServer:
-    """`origin_of` says by which address it was asked; `fetch` reads documents of clients; `take_in` a body."""
+    """`fetch` reads what clients say of themselves."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        origin_of: Callable[[Request], str],
-        bearer_of: Callable[[Headers], str],
-        fetch: Fetch,
-        take_in: Callable[[Request], Awaitable[bytes]],
-        in_thread: InThread,
-    ) -> None:
-        self.services, self.bearer_of = services, bearer_of
-        self._origin_of, self._fetch, self._take_in, self._in_thread = origin_of, fetch, take_in, in_thread
+    def __init__(self, services: Services, kernel: Kernel, fetch: Fetch) -> None:
+        self.services, self._kernel, self._fetch = services, kernel, fetch
         self._registrations = Allowance(TRIES, TRIES_SECONDS, services.now)
         self._asks = Allowance(TRIES, TRIES_SECONDS, services.now)
 
-    def endpoints(self) -> list[tuple[str, str, Run]]:
-        """Path, name and what answers it, whatever the method."""
-        return [(each.path, each.operation, partial(self._answer, each)) for each in ENDPOINTS]
+    def routes(self) -> list[Route]:
+        """From a client's request to its token. Where tokens are given elsewhere, only what our answers refer to."""
+        is_elsewhere = self.services.introspect is not None
+        served = [each for each in ENDPOINTS if not is_elsewhere or each.path == discovery.ICON]
+        return [self._kernel.route(each.path, each.operation, partial(self._answer, each)) for each in served]
 
     def client_who_asks(self, sent: Sent, client_id: str | None) -> Client:
         """Whoever wants the owner's attention has it so often, and no more."""
@@ -97,7 +86,7 @@ class AuthorizationServer:
             raise HTTPException(405, headers={"Allow": endpoint.method})
         try:
             sent = await self._sent(request)
-            return await self._in_thread(partial(endpoint.handle, self, sent))
+            return await self._kernel.threads.flow(partial(endpoint.handle, self, sent))
         except OAuthError as refusal:
             return _refused(request, refusal)
         except PdppError as refusal:
@@ -108,7 +97,7 @@ class AuthorizationServer:
 
     async def _sent(self, request: Request) -> Sent:
         return Sent(
-            self._origin_of(request),
+            self._kernel.origin_of(request),
             visitor(request.client.host) if request.client else "",
             await self._parameters(request),
             request.headers,
@@ -119,7 +108,8 @@ class AuthorizationServer:
         try:
             if request.method != "POST":
                 return oauth_requests.decode_form(request.scope["query_string"])
-            return oauth_requests.decode_body(await self._take_in(request), request.headers.get("content-type", ""))
+            body = await body_of(request, oauth_requests.BODY_BYTES)
+            return oauth_requests.decode_body(body, request.headers.get("content-type", ""))
         except (ValueError, RecursionError) as trouble:
             raise InvalidOAuthRequest("The request is no form, or names a parameter twice.") from trouble
 
@@ -173,7 +163,7 @@ def handle_revocation(server: AuthorizationServer, sent: Sent) -> Response:
 
 
 def handle_grant_revocation(server: AuthorizationServer, sent: Sent) -> Response:
-    revoke.revoke_grant(server.services, server.bearer_of(sent.headers), sent.path["grant_id"])
+    revoke.revoke_grant(server.services, bearer_of(sent.headers), sent.path["grant_id"])
     return _json(oauth_tokens.REVOKED, 200, NO_STORE)
 
 

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 from pdpp_server.app import create_app
 from pdpp_server.cli.home import read_settings
 from pdpp_server.cli.watching import inbox_watched
-from pdpp_server.resource_server.probes import LOOPBACK
+from pdpp_server.http.hosts import LOOPBACK
 from pdpp_server.settings import Settings
 
 START_SECONDS = 20

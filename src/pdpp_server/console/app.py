@@ -1,15 +1,16 @@
 """Every address of the pages, and what each request passes: the sign-in, the check of forms, the page of a refusal."""
 
 import secrets
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, TypeVar
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match, Route
+from starlette.types import Scope
 
 from pdpp_server.console import activity, clients, connect, consent, home, records, search, sign_in, sources
 from pdpp_server.console.desks import Desks, Handler
@@ -17,12 +18,11 @@ from pdpp_server.console.page import Page, SeeOther, redirected, rendered, style
 from pdpp_server.console.visit import COOKIE, SECURE_COOKIE, Visit
 from pdpp_server.errors import InvalidRequest, PdppError, RateLimited
 from pdpp_server.evidence.refusals import message_text, remedy_text
+from pdpp_server.http.bodies import body_of
+from pdpp_server.http.kernel import Kernel
 
 FORM_BYTES, FORM_FIELDS = 256 * 1024, 5000
 FORM_TYPE = "application/x-www-form-urlencoded"
-
-T = TypeVar("T")
-Run = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,56 +33,48 @@ class Address:
     show: Handler
     take: Handler | None = None  # a form
     is_open: bool = False
+    is_of_clients: bool = False  # about who may read what
 
 
 ADDRESSES = (
     Address("/sign-in", sign_in.show, sign_in.take, is_open=True),
     Address("/welcome", sign_in.show_welcome, sign_in.take_welcome, is_open=True),
     Address("/sign-out", home.show, sign_in.sign_out),
-    Address("/consent", consent.show, consent.take),
-    Address("/device", consent.show_device, consent.take_device),
-    Address("/clients", clients.show_all),
-    Address("/clients/{grant_id}", clients.show, clients.end),
+    Address("/consent", consent.show, consent.take, is_of_clients=True),
+    Address("/device", consent.show_device, consent.take_device, is_of_clients=True),
+    Address("/clients", clients.show_all, is_of_clients=True),
+    Address("/clients/{grant_id}", clients.show, clients.end, is_of_clients=True),
     Address("/activity", activity.show),
     Address("/records/{handle:path}", records.show),
     Address("/search", search.show),
     Address("/sources", sources.show_all),
     Address("/sources/{connection_id}", sources.show),
-    Address("/connect", connect.show),
+    Address("/connect", connect.show, is_of_clients=True),
 )
 HOME = Address("/", home.show)  # for browsers; programs find the index of the API there
 
 
-class InThread(Protocol):
-    def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
-
-
 class Console:
-    """`take_in` gives a request's body; `in_thread` runs what reads and writes. It knows no more of the server."""
+    """A look at a password or at a long log takes its time; reads of agents do not wait for it."""
 
-    def __init__(
-        self,
-        desks: Desks,
-        *,
-        take_in: Callable[[Request], Awaitable[bytes]],
-        in_thread: InThread,
-    ) -> None:
-        self._desks, self._take_in, self._in_thread = desks, take_in, in_thread
+    def __init__(self, desks: Desks, kernel: Kernel) -> None:
+        self._desks, self._kernel = desks, kernel
 
-    def pages(self) -> list[tuple[str, Run]]:
-        """Each path, and what answers it."""
-        return [*((address.path, partial(self._answer, address)) for address in ADDRESSES), ("/pages.css", _style)]
-
-    @property
-    def home(self) -> Run:
-        return partial(self._answer, HOME)
+    def routes(self) -> list[Route]:
+        """Where tokens are given elsewhere, who may read is decided there: then there are no pages of clients."""
+        is_elsewhere = self._desks.decided_at is not None
+        served = [address for address in ADDRESSES if not (is_elsewhere and address.is_of_clients)]
+        pages = [self._kernel.route(each.path, "page", partial(self._answer, each)) for each in served]
+        home = self._kernel.route(HOME.path, "page", partial(self._answer, HOME))
+        style = self._kernel.route("/pages.css", "page", _style)
+        return [ForBrowsers(HOME.path, home.endpoint), *pages, style]
 
     async def _answer(self, address: Address, request: Request) -> Response:
         posted = request.method == "POST" and address.take is not None
         if not posted and request.method not in {"GET", "HEAD"}:
             raise HTTPException(405, headers={"Allow": "GET, POST" if address.take else "GET"})
         visit = self._visit(request, await self._form(request) if posted else ())
-        return await self._in_thread(partial(self._respond, address, request, visit))
+        return await self._kernel.threads.flow(partial(self._respond, address, request, visit))
 
     def _respond(self, address: Address, request: Request, visit: Visit) -> Response:
         signed_in = visit.has_cookie and self._desks.sign_in.is_signed_in(visit.cookie)
@@ -135,11 +127,19 @@ class Console:
     async def _form(self, request: Request) -> tuple[tuple[str, str], ...]:
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM_TYPE:
             raise InvalidRequest(f"A form is sent as {FORM_TYPE}.", param="Content-Type")
-        body = await self._take_in(request)
+        body = await body_of(request, FORM_BYTES)
         try:
             return tuple(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=FORM_FIELDS))
         except ValueError:
             raise InvalidRequest("The form cannot be read.") from None
+
+
+class ForBrowsers(Route):
+    """Found only by whoever asks for a page; for others, something else may stand at the same address."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        wants_page = "text/html" in Headers(scope=scope).get("accept", "")
+        return super().matches(scope) if wants_page else (Match.NONE, {})
 
 
 async def _style(request: Request) -> Response:

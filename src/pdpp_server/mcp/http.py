@@ -5,15 +5,18 @@ import binascii
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 import orjson
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from pdpp_server.errors import InvalidRequest, ServerTrouble
+from pdpp_server.http.bodies import body_of
+from pdpp_server.http.kernel import Kernel
 from pdpp_server.mcp.server import McpServer, decode
 from pdpp_server.mcp.session import (
     BATCHES,
@@ -40,6 +43,7 @@ from pdpp_server.mcp.session import (
     unsupported,
 )
 from pdpp_server.port.reader import Reader
+from pdpp_server.wire.discovery import MCP
 
 BODY_BYTES = 1024 * 1024
 BATCH_MAX = 16  # a batch pays for one request
@@ -61,7 +65,6 @@ STATUSES: dict[int, int] = {
 }
 MODERN_STATUSES = {**STATUSES, INVALID_PARAMS: 400, METHOD_NOT_FOUND: 404}
 
-T = TypeVar("T")
 Work = Callable[[], tuple[bytes | None, int | None]]
 
 
@@ -115,10 +118,6 @@ class Exchange(Session):
             raise Fault(HEADER_MISMATCH, f"{name} must be sent once, and say what the body says.")
 
 
-class InThread(Protocol):
-    def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
-
-
 class Admitted(NamedTuple):
     """Whoever asks: their reader, and what the headers of an answer say of them, if anything."""
 
@@ -127,24 +126,14 @@ class Admitted(NamedTuple):
 
 
 class HostedMcp:
-    """`admit` knows whoever asks, or refuses; `take_in` gives the body; `icon_of` the address of our icon, as whoever
-    asks would reach it; `in_thread` is for what may take long.
+    """`admit` knows whoever asks, or refuses."""
 
-    It knows no more of the server around it: that measures, meters and refuses.
-    """
-
-    def __init__(
-        self,
-        server: McpServer,
-        *,
-        admit: Callable[[Request], Awaitable[Admitted]],
-        take_in: Callable[[Request], Awaitable[bytes]],
-        icon_of: Callable[[Request], str],
-        in_thread: InThread,
-    ) -> None:
-        self._server, self._admit, self._take_in, self._in_thread = server, admit, take_in, in_thread
-        self._icon_of = icon_of
+    def __init__(self, server: McpServer, kernel: Kernel, admit: Callable[[Request], Awaitable[Admitted]]) -> None:
+        self._server, self._kernel, self._admit = server, kernel, admit
         self._answers = _answers()
+
+    def routes(self) -> list[Route]:
+        return [self._kernel.route(MCP, "mcp", self.answer)]
 
     async def answer(self, request: Request) -> Response:
         """Who asks is settled first, so that nobody else learns what else is wrong.
@@ -157,8 +146,8 @@ class HostedMcp:
         if request.method != "POST":
             raise HTTPException(405, headers={"Allow": "POST"})
         _require_json(request.headers)
-        body = await self._take_in(request)
-        serve, icon = partial(self._serve, request, reader), partial(self._icon_of, request)
+        body = await body_of(request, BODY_BYTES)
+        serve, icon = partial(self._serve, request, reader), partial(self._kernel.icon_of, request)
         exchange = Exchange(self._answers, request.headers, serve, icon)
         try:
             message = decode(body)
@@ -166,7 +155,7 @@ class HostedMcp:
             reply, fault = _told(Fault(PARSE_ERROR, "The body is not JSON."))
         else:
             work: Work = partial(exchange.answer, message)
-            reply, fault = await self._in_thread(work) if self._may_take_long(message) else work()
+            reply, fault = await self._kernel.threads.read(work) if self._may_take_long(message) else work()
         if fault is not None and request.state.code is None:
             request.state.code = ServerTrouble.code if fault == INTERNAL_ERROR else InvalidRequest.code
         if reply is None:

@@ -7,10 +7,9 @@ from typing import Literal, NamedTuple
 from starlette.requests import Request
 from starlette.responses import Response
 
+from pdpp_server.http.kernel import Kernel
 from pdpp_server.reads.services import Services
 from pdpp_server.resource_server.asked import Asked
-from pdpp_server.resource_server.metrics import Metrics
-from pdpp_server.settings import Settings
 from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.openapi import Operation
 
@@ -35,8 +34,7 @@ class Inside(NamedTuple):
     """What there is to tell of the server itself."""
 
     services: Services
-    settings: Settings
-    metrics: Metrics
+    kernel: Kernel
 
 
 @dataclass(frozen=True, slots=True)

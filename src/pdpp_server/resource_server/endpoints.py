@@ -5,6 +5,7 @@ from functools import cache
 from starlette.requests import Request
 
 from pdpp_server import errors
+from pdpp_server.http.metrics import CONTENT_TYPE
 from pdpp_server.resource_server import (
     aggregate,
     blobs,
@@ -23,7 +24,6 @@ from pdpp_server.resource_server import (
     streams,
 )
 from pdpp_server.resource_server.endpoint import Endpoint, Inside, Notice
-from pdpp_server.resource_server.metrics import CONTENT_TYPE
 from pdpp_server.wire import aggregate as wire_aggregate
 from pdpp_server.wire import blobs as wire_blobs
 from pdpp_server.wire import connectors as wire_connectors

@@ -1,9 +1,9 @@
 """POST /v1/ingest/{stream}."""
 
+from pdpp_server.http.logs import log_delivery
 from pdpp_server.reads import ingest as reads
 from pdpp_server.reads.services import Services
 from pdpp_server.resource_server.asked import Asked
-from pdpp_server.resource_server.logs import log_delivery
 from pdpp_server.wire import ingest as wire
 from pdpp_server.wire.envelope import Json
 

@@ -7,25 +7,24 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pdpp_server.errors import PermissionDenied
+from pdpp_server.http.hosts import LOOPBACK
+from pdpp_server.http.metrics import CONTENT_TYPE
+from pdpp_server.http.replies import json_reply
 from pdpp_server.reads.services import Services
 from pdpp_server.resource_server.endpoint import Inside
-from pdpp_server.resource_server.metrics import CONTENT_TYPE
-from pdpp_server.resource_server.replies import json_reply
 from pdpp_server.settings import Settings
-
-LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 def health(inside: Inside, _: Request) -> Response:
     """Nothing here depends on what is stored, and nothing stored is said."""
-    home = inside.settings.home
+    home = inside.kernel.settings.home
     can = {"database": _can_read(inside.services), "log": _can_write(home / "activity") or _can_write(home)}
     return json_reply({"object": "health", **can}, 200 if all(can.values()) else 503)
 
 
 def metrics(inside: Inside, request: Request) -> Response:
-    _require_local(request, inside.settings)
-    return Response(inside.metrics.text(), media_type=CONTENT_TYPE)
+    _require_local(request, inside.kernel.settings)
+    return Response(inside.kernel.metrics.text(), media_type=CONTENT_TYPE)
 
 
 def _require_local(request: Request, settings: Settings) -> None:

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from pdpp_server.resource_server import rate
+from pdpp_server.http import rate
 from tests.requirements import requirement
 from tests.scenarios.resource_server.chats import Api, Chats
 

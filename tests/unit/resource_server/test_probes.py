@@ -5,7 +5,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from pdpp_server.app import create_app
-from pdpp_server.resource_server.metrics import Metrics
+from pdpp_server.http.metrics import Metrics
 from pdpp_server.settings import Settings
 from tests.scenarios.resource_server.chats import Api, Chats
 

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pdpp_server.errors import PdppError, RateLimited, Unauthenticated
-from pdpp_server.resource_server.headers import bearer_of
+from pdpp_server.http.headers import bearer_of
 
 BUCKETS_MAX = 10_000
 

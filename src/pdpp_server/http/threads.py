@@ -1,0 +1,39 @@
+"""Where work leaves the event loop: readers, the one writer, and flows that may wait for somebody else."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from typing import TypeVar
+
+READERS = 2
+WAITING_READERS = 16  # where each read first waits for an authorization server elsewhere
+FLOWS = 4  # a client's document may take seconds, a password its time: reads do not wait for them
+
+T = TypeVar("T")
+
+
+class Threads:
+    """The stages that work goes through in a thread are those of its request: it gets a copy of the context."""
+
+    def __init__(self, *, reads_wait: bool = False) -> None:
+        self.readers = ThreadPoolExecutor(WAITING_READERS if reads_wait else READERS, "reader")
+        self.writer = ThreadPoolExecutor(1, "writer")  # the store has one writer
+        self.flows = ThreadPoolExecutor(FLOWS, "flow")
+
+    async def read(self, work: Callable[[], T]) -> T:
+        return await _run(self.readers, work)
+
+    async def write(self, work: Callable[[], T]) -> T:
+        return await _run(self.writer, work)
+
+    async def flow(self, work: Callable[[], T]) -> T:
+        return await _run(self.flows, work)
+
+    def close(self) -> None:
+        for threads in (self.readers, self.writer, self.flows):
+            threads.shutdown()
+
+
+async def _run(threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+    return await asyncio.get_running_loop().run_in_executor(threads, copy_context().run, work)
