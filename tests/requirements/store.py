@@ -168,7 +168,8 @@ PROMISES: dict[str, Promise] = {
     ),
     "store.deadlines.query": Promise(
         source="design: the embedded store",
-        says="A query past its deadline is stopped and refused, and the connection serves the next one.",
+        says="A query past its deadline is stopped and refused, inside the word index too, and the connection serves "
+        "the next one; what the owner writes has no deadline.",
     ),
     "store.migrations.refuse-newer": Promise(
         source="design: the embedded store",

@@ -5,7 +5,6 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
 from types import TracebackType
 
 import apsw
@@ -17,6 +16,7 @@ from pdpp_server.store.migrations import migrate
 from pdpp_server.store.rank import Ranking
 from pdpp_server.store.released import erase_released
 from pdpp_server.store.scrub import are_traces_left, scrub
+from pdpp_server.store.watchdog import Watch, Watchdog
 
 _PRAGMAS = """
 pragma journal_mode = wal;
@@ -29,27 +29,23 @@ pragma cache_size = -32000;
 """
 _SCRUB_TRIES = 3
 BUSY_TIMEOUT_MS = 30_000
-STEPS_BETWEEN_CHECKS = 20_000
 
 
 class Reading:
     """One snapshot of the database. Every statement in it sees the same moment and shares one deadline."""
 
-    def __init__(self, connection: apsw.Connection, layouts: LayoutCache, seconds: float) -> None:
+    def __init__(self, connection: apsw.Connection, layouts: LayoutCache, watch: Watch, seconds: float) -> None:
         self.connection = connection
         self.layouts = layouts
         self.ranking = Ranking(connection)
+        self.is_usable = True
+        self.watch = watch
         self._seconds = seconds
-        self._deadline = 0.0
-        connection.set_progress_handler(self._is_late, STEPS_BETWEEN_CHECKS)
-
-    def _is_late(self) -> bool:
-        return monotonic() > self._deadline
 
     def __enter__(self) -> "Reading":
-        self._deadline = monotonic() + self._seconds
-        self.connection.execute("begin")
+        self.watch.begin()
         try:
+            self.connection.execute("begin")
             self.layout: Layout = self.layouts.of(self.connection)
         except BaseException as error:
             self.__exit__(type(error), error, None)
@@ -57,10 +53,20 @@ class Reading:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        if self.connection.in_transaction:  # an interrupted statement may have ended it already
-            self.connection.execute("rollback")
+        self.watch.end()
+        self._leave_snapshot()
         if isinstance(error, apsw.InterruptError):
             raise QueryTimeout(f"The read took longer than {self._seconds:g} s.") from error
+
+    def _leave_snapshot(self) -> None:
+        """An interrupt lasts while any statement is open, and one may be: what it stopped can be far below."""
+        if not self.connection.in_transaction:  # an interrupted statement may have ended it already
+            return
+        try:
+            self.connection.execute("rollback")
+        except apsw.InterruptError:
+            self.is_usable = False
+            self.connection.close(True)
 
 
 @contextmanager
@@ -91,6 +97,7 @@ class Database:
         self.path = path
         self.blobs = BlobFiles(path.with_name("blobs"))
         self._read_seconds = read_seconds
+        self._watchdog = Watchdog(read_seconds)
         self._local = threading.local()
         self.layouts = LayoutCache()
         self._writer: apsw.Connection | None = None
@@ -129,8 +136,14 @@ class Database:
     def reading(self) -> Reading:
         """This thread's reader; use it as a context manager."""
         reading: Reading | None = getattr(self._local, "reading", None)
-        if reading is None:
-            reading = self._local.reading = Reading(self._open(), self.layouts, self._read_seconds)
+        if reading is not None and reading.is_usable:
+            return reading
+        if reading is not None:
+            self._opened.remove(reading.connection)
+            self._watchdog.forget(reading.watch)
+        connection = self._open()
+        watch = self._watchdog.watch(connection)
+        reading = self._local.reading = Reading(connection, self.layouts, watch, self._read_seconds)
         return reading
 
     @contextmanager

@@ -13,6 +13,12 @@ from pdpp_server.store.db import Database
 from tests.requirements import requirement
 
 ENDLESS = "with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n"
+MANY_STEPS = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000000) select max(i) from n"
+MANY_WORDS = """
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 40000)
+insert into words(rowid, s0) select i, 'sta' || i || ' stb' || i || ' stc' || i from n
+"""
+LONG_IN_INDEX = """select rowid from words where words match '"st"*' limit 1"""
 
 
 @pytest.fixture
@@ -33,6 +39,40 @@ def test_a_query_past_its_deadline_is_stopped_and_the_connection_serves_the_next
 
         with database.reading() as reading:
             assert reading.connection.execute("select 1").get == 1
+
+
+@requirement("store.deadlines.query")
+def test_a_query_is_stopped_inside_the_word_index_too(home: Path) -> None:
+    """All its work is done before the first row, in one step of SQLite."""
+    database = Database(home / "pdpp.sqlite", read_seconds=0.005)
+    try:
+        with database.writing() as writer:
+            writer.execute(MANY_WORDS)
+        with pytest.raises(QueryTimeout), database.reading() as reading:
+            reading.connection.execute(LONG_IN_INDEX).fetchall()
+
+        with database.reading() as reading:
+            assert reading.connection.execute("select 1").get == 1
+    finally:
+        database.close()
+
+
+@requirement("store.deadlines.query")
+def test_a_statement_that_a_stopped_one_left_open_does_not_spoil_the_next_read(database: Database) -> None:
+    with pytest.raises(QueryTimeout), database.reading() as reading:
+        outer = reading.connection.execute("select 1 union all select 2")
+        for _ in outer:
+            reading.connection.execute(ENDLESS).fetchall()
+
+    with database.reading() as another:
+        assert another is not reading
+        assert another.connection.execute("select 1").get == 1
+
+
+@requirement("store.deadlines.query")
+def test_what_the_owner_writes_has_no_deadline(database: Database) -> None:
+    with database.writing() as writer:
+        assert writer.execute(MANY_STEPS).get == 1_000_000
 
 
 @requirement("store.deadlines.query")
