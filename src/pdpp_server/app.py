@@ -87,10 +87,11 @@ def services_of(settings: Settings) -> Services:
 
 def admitting(services: Services, kernel: Kernel) -> Callable[[Request], Awaitable[Admitted]]:
     """Agents over HTTP: each call reads with the bearer of its own request."""
-    public_url, waits = kernel.settings.public_url, services.introspect is not None
+    waits = services.introspect is not None
 
     async def admit(request: Request) -> Admitted:
-        reader = LocalReader(services, bearer_of(request.headers), public_url, request.state.request_id)
+        address = kernel.origin_of(request)  # of a trusted host: others were turned away before
+        reader = LocalReader(services, bearer_of(request.headers), address, request.state.request_id)
         holder = await kernel.threads.read(reader.require_access) if waits else reader.require_access()
         return Admitted(reader, package_headers(holder))
 

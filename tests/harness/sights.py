@@ -205,7 +205,7 @@ class StructuredSight:
 
     @property
     def remedy(self) -> str:
-        return self._body["error"].get("remedy", "")
+        return self._body["error"].get("next_step", "")
 
     @property
     def streams(self) -> dict[str, set[str]]:

@@ -167,9 +167,8 @@ PROMISES: dict[str, Promise] = {
     ),
     "ev.titles.projected": Promise(
         source="design: evidence is proven",
-        says="Under a projection title, time and address use projected fields only, else label, stream and "
-        "`emitted_at`.",
-        ruling=(30,),
+        says="Under a projection title, time and address use projected fields only, else label, stream and no time.",
+        ruling=(30, 43),
     ),
     "ev.bodies.undeclared": Promise(
         source="design: evidence is proven",
@@ -177,9 +176,14 @@ PROMISES: dict[str, Promise] = {
     ),
     "ev.time.order": Promise(
         source="design: evidence is proven",
-        says="A time is the granted event-time, else `consent_time_field`, else a date `cursor_field`, else "
-        "`emitted_at`.",
-        ruling=(32,),
+        says="A time is the granted event-time, else `consent_time_field`, else a date `cursor_field`, else none.",
+        ruling=(32, 43),
+    ),
+    "ev.time.never-stored": Promise(
+        source="design: evidence is proven",
+        says="When a record was stored never stands where its own time stands: it is shown as `stored_at`, or not at "
+        "all.",
+        ruling=(43,),
     ),
     "ev.url.absolute": Promise(
         source="MCP adapter contract: search",

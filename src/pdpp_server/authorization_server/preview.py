@@ -37,4 +37,4 @@ def _glimpse(services: Services, call: Call, entry: StreamEntry) -> Glimpse:
 
 
 def _title(record: Record) -> str:
-    return title(record.roles, record.data, record.origin, record.id.stream, record.authored_at, record.emitted_at)
+    return title(record.roles, record.data, record.origin, record.id.stream, record.authored_at)

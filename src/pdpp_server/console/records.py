@@ -40,7 +40,7 @@ def show(desks: Desks, visit: Visit) -> Page:
         "record": found,
         "fields": _fields(found.data, found.roles, found.id.key, main[0] if main else None),
         "body": _shown(*main) if main and binary_text(main[1]) is None else None,
-        "when": moment(found.authored_at) or moment(found.emitted_at),
+        "when": moment(found.authored_at),
         "versions": [_version(version) for version in desks.owner.versions(found.id)],
         "readers": entries(desks, desks.owner.activity(record=handle, limit=READERS)),
     }
@@ -57,11 +57,11 @@ def _window(desks: Desks, visit: Visit, id: RecordId, field: str) -> Page:
 
 
 def _version(version: Version) -> str:
-    return f"deleted {moment(version.deleted_at)}" if version.deleted_at else moment(version.emitted_at)
+    return f"deleted {moment(version.deleted_at)}" if version.deleted_at else f"stored {moment(version.emitted_at)}"
 
 
 def _title(record: Record) -> str:
-    return title(record.roles, record.data, record.origin, record.id.stream, record.authored_at, record.emitted_at)
+    return title(record.roles, record.data, record.origin, record.id.stream, record.authored_at)
 
 
 def _fields(data: Mapping[str, Any], roles: Mapping[str, str] | None, key: str, main: str | None) -> list[FieldShown]:

@@ -44,7 +44,7 @@ def _hit(hit: Hit) -> HitShown:
         mint(hit.id),
         hit_title(hit),
         f"{label(hit.origin) or hit.origin.connector_key}, {hit.id.stream}",
-        moment(hit.authored_at) or moment(hit.emitted_at),
+        moment(hit.authored_at),
         [(excerpt.field, list(_pieces(excerpt))) for excerpt in hit.excerpts[:EXCERPTS]],
         unproven(hit),
     )

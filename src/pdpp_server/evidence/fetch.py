@@ -44,7 +44,7 @@ Mirror = Callable[[Document], str]
 def document(record: Record, url: str, mirror: Mirror) -> Mirrored:
     """The record within its budgets; `mirror` writes a document as it will be sent."""
     handle = mint(record.id)
-    named = title(record.roles, record.data, record.origin, record.id.stream, record.authored_at, record.emitted_at)
+    named = title(record.roles, record.data, record.origin, record.id.stream, record.authored_at)
 
     def made(text: str, metadata: Mapping[str, str]) -> Mirrored:
         whole = Document(handle, named, text, url, metadata)
@@ -104,7 +104,7 @@ def _about(record: Record) -> dict[str, str]:
         "connector_key": record.origin.connector_key,
         "display_name": label(record.origin),
         "authored_at": record.authored_at or "",
-        "emitted_at": record.emitted_at,
+        "stored_at": record.emitted_at,
         "expanded": first_that_fits(expanded_ways(record), EXPANDED_BYTES),
     }
     return {name: value for name, value in known.items() if value}

@@ -14,6 +14,7 @@ from pdpp_server.model.records import RecordId
 HANDLE_BYTES_MAX = 512
 _URI = "pdpp://record/"
 _URI_BYTES_MAX = 4096
+_ENCODE = "A record key with `/` needs the whole id, connection_id/stream:record_key, with each `/` of the key as %2F."
 
 _PLAIN = re.compile(r"[\w.~@+=$!*&#?^()-]+", re.ASCII)
 _PLAIN_KEY = re.compile(r"[\w.~@+=$!*&#?^():-]+", re.ASCII)
@@ -83,6 +84,8 @@ def _split(text: str) -> RecordId:
         raise InvalidRecordId(f"The id is longer than {HANDLE_BYTES_MAX} bytes.", param="id")
     connection, slash, rest = text.partition("/")
     stream, colon, key = (rest if slash else text).partition(":")
+    if slash and ":" in connection:
+        raise InvalidRecordId("The first `/` ends the connection, and a `:` stands in it.", param="id", remedy=_ENCODE)
     if not colon:
         raise InvalidRecordId("The id has no `:` between stream and record key.", param="id")
     if not slash:

@@ -407,4 +407,4 @@ def _with_related(page: RecordPage) -> Iterator[Record]:
 
 
 def _shown(origin: Origin) -> Origin:
-    return replace(origin, label=label(origin) or None)
+    return replace(origin, name=label(origin) or None)

@@ -250,7 +250,7 @@ def shown_catalogue(catalogue: Catalogue, label_chars: int = LABEL_CHARS) -> Cat
     """The same with labels that are safe to show."""
 
     def shown(holding: Holding) -> Holding:
-        return replace(holding, origin=replace(holding.origin, label=label(holding.origin, label_chars) or None))
+        return replace(holding, origin=replace(holding.origin, name=label(holding.origin, label_chars) or None))
 
     entries: Sequence[StreamEntry] = [
         replace(entry, holdings=tuple(shown(holding) for holding in entry.holdings)) for entry in catalogue.entries

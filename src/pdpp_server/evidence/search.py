@@ -195,7 +195,7 @@ def _row(hit: Hit, handle: str, size: int, spare: int) -> str:
     """The hit on one line: when, what and whose as far as `spare` bytes go, and words in what is left of all."""
     about = named = handle_text(handle)
     if spare >= _WORTH_BYTES:
-        when = moment(hit.authored_at) or moment(hit.emitted_at)
+        when = moment(hit.authored_at)
         known = _known_texts(hit, when, spare) if spare >= _NAMES_BYTES else ("", "")
         time, title, source = affordable((when, *known), spare)
         about = " ".join(filter(None, (named, source, time, title)))

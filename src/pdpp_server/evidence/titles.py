@@ -19,22 +19,21 @@ def title(
     origin: Origin,
     stream: str,
     authored_at: str | None,
-    emitted_at: str,
 ) -> str:
-    """The declared title, else label / stream / time; never a piece of the text."""
+    """The declared title, else label / stream / its own time; never a piece of the text."""
     declared = _declared(roles, data, TITLE_ROLE)
     shown = clip_shown(declared[1], TITLE_CHARS) if declared else ""
-    return shown or identity(origin, stream, authored_at, emitted_at)
+    return shown or identity(origin, stream, authored_at)
 
 
-def identity(origin: Origin, stream: str, authored_at: str | None, emitted_at: str) -> str:
-    """What can be said of any record: whose, what and when."""
+def identity(origin: Origin, stream: str, authored_at: str | None) -> str:
+    """What can be said of any record: whose, what and, if that is known, when; never when it was stored."""
     parts = (label(origin) or clip_shown(origin.connector_key, LABEL_CHARS), clip_shown(stream, LABEL_CHARS))
-    return " / ".join(part for part in (*parts, moment(authored_at) or moment(emitted_at)) if part)
+    return " / ".join(part for part in (*parts, moment(authored_at)) if part)
 
 
 def hit_identity(hit: Hit) -> str:
-    return identity(hit.origin, hit.id.stream, hit.authored_at, hit.emitted_at)
+    return identity(hit.origin, hit.id.stream, hit.authored_at)
 
 
 def hit_title(hit: Hit, limit: int = TITLE_CHARS) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from pdpp_server.model.streams import Stream
 
 REGISTRY = "https://registry.pdpp.dev/connectors/"
+_PLACEHOLDERS = frozenset({"", "legacy", "default_account", "default account"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,14 @@ class Origin:
 
     connection_id: str
     connector_key: str
-    label: str | None = None
+    name: str | None = None  # as it is stored; what may be shown of it is the label
+
+    @property
+    def label(self) -> str | None:
+        """The owner's own name for the connection; never a placeholder, nor what only repeats the two ids."""
+        name = (self.name or "").strip()
+        is_filler = name.lower() in _PLACEHOLDERS or name.startswith(REGISTRY)
+        return None if is_filler or name in {self.connector_key, self.connection_id} else name
 
 
 @dataclass(frozen=True, slots=True)

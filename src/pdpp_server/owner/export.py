@@ -71,7 +71,7 @@ class _Export:
         _write(self._folder / declared, declaration_document(self._reading, place))
         return ExportedConnection(
             connection_id,
-            place.origin.label or connection_id,
+            place.origin.name or connection_id,
             declared,
             tuple(self._write_streams(folder, place, declaration)),
             tuple(blob for blob in blobs_of(self._reading, place) if self._is_written(blob)),

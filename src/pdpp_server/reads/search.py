@@ -33,7 +33,7 @@ def _seal(seal: Seal, position: Position, bound_to: bytes) -> str:
 
 def _hit(found: Found, make_cursor: Callable[[], str]) -> Hit:
     record = found.record
-    name = title(record.roles, record.data, record.origin, record.id.stream, record.authored_at, record.emitted_at)
+    name = title(record.roles, record.data, record.origin, record.id.stream, record.authored_at)
     times = (record.emitted_at, record.authored_at)
     return Hit(record.id, record.origin, name, *times, found.excerpts, found.position.score, make_cursor)
 

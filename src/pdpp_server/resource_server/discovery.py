@@ -1,5 +1,8 @@
 """GET / and GET /.well-known/oauth-protected-resource, also of /mcp."""
 
+from functools import cache
+from importlib.metadata import version
+
 from starlette.requests import Request
 
 from pdpp_server.http.headers import check_version
@@ -13,7 +16,13 @@ from pdpp_server.wire.params import Params
 def index(inside: Inside, request: Request) -> Json:
     require_bare(request)
     origin = inside.kernel.origin_of(request)
-    return wire.encode_index(origin, inside.kernel.settings.authorization_server or origin)
+    return wire.encode_index(origin, inside.kernel.settings.authorization_server or origin, _revision())
+
+
+@cache
+def _revision() -> str:
+    """What answers here, in the words of its release."""
+    return f"pdpp-server {version('pdpp-server')}"
 
 
 def protected_resource(inside: Inside, request: Request) -> Json:

@@ -233,7 +233,6 @@ SCHEMAS: dict[str, Any] = {
                 {"type": TEXT, "code": TEXT, "message": TEXT, "request_id": TEXT},
                 {
                     "param": TEXT,
-                    "remedy": TEXT,
                     "resource_metadata": TEXT,
                     "next_step": TEXT,
                     "available_connections": list_of(
@@ -391,6 +390,7 @@ SCHEMAS: dict[str, Any] = {
             "object": _only("pdpp_discovery_index"),
             "role": _only("resource_server"),
             "resource_name": TEXT,
+            "reference_revision": TEXT,
             "links": _ENDPOINTS,
         }
     ),

@@ -33,11 +33,12 @@ def metadata_path(path: str) -> str:
 WITH_SLASH = {f"{document}{MCP}/": f"{document}{MCP}" for document in ("", RESOURCE_METADATA, SERVER_METADATA)}
 
 
-def encode_index(origin: str, issuer: str) -> Json:
+def encode_index(origin: str, issuer: str, revision: str) -> Json:
     return {
         "object": "pdpp_discovery_index",
         "role": "resource_server",
         "resource_name": NAME,
+        "reference_revision": revision,
         "links": {
             "well_known": f"{origin}{RESOURCE_METADATA}",
             "well_known_authorization_server": f"{issuer}{SERVER_METADATA}",

@@ -16,8 +16,8 @@ from pdpp_server.errors import (
     SourceUnavailable,
     Unauthenticated,
 )
-from pdpp_server.model.sources import Source
 from pdpp_server.wire.envelope import Json, object_of, objects_of, present, text_of
+from pdpp_server.wire.records import decode_origin
 
 CANDIDATES_MAX = 12
 
@@ -25,7 +25,7 @@ _CODE = re.compile(r"[a-z][a-z0-9_.]{0,63}")
 
 
 def encode(error: PdppError, *, request_id: str | None = None, resource_metadata: str | None = None) -> Json:
-    """A 401 also says where to learn how to get a token."""
+    """With the remedy as its next step; a 401 also says where to learn how to get a token."""
     unknown_caller = isinstance(error, Unauthenticated)
     return {
         "error": {
@@ -35,9 +35,8 @@ def encode(error: PdppError, *, request_id: str | None = None, resource_metadata
             **present(
                 param=error.param,
                 request_id=request_id or error.request_id,
-                remedy=error.remedy or None,
                 resource_metadata=resource_metadata if unknown_caller else None,
-                next_step=error.remedy if unknown_caller and error.remedy else None,
+                next_step=error.remedy or None,
             ),
             **(_encode_candidates(error.candidates) if error.candidates else {}),
         }
@@ -58,7 +57,7 @@ def decode(status: int, body: object, *, server: str = "The server") -> PdppErro
     decoded = refusal(
         message,
         param=text_of(error, "param"),
-        remedy=text_of(error, "remedy"),
+        remedy=text_of(error, "next_step") or text_of(error, "remedy"),
         candidates=tuple(_decode_candidate(entry) for entry in objects_of(error, "available_connections")),
     )
     decoded.request_id = text_of(error, "request_id")
@@ -105,12 +104,8 @@ def _encode_candidates(candidates: tuple[Candidate, ...]) -> Json:
 
 
 def _decode_candidate(entry: Mapping[str, Any]) -> Candidate:
-    return Candidate(
-        text_of(entry, "connection_id") or text_of(entry, "connector_instance_id") or "",
-        Source("connector", text_of(entry, "connector_key") or "").connector_key,
-        text_of(entry, "grant_id"),
-        text_of(entry, "display_name"),
-    )
+    origin = decode_origin(entry)
+    return Candidate(origin.connection_id, origin.connector_key, text_of(entry, "grant_id"), origin.label)
 
 
 def _named(code: str) -> str:

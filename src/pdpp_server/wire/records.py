@@ -4,11 +4,9 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from pdpp_server.model.records import Expanded, Record, RecordId, Tombstone
-from pdpp_server.model.sources import REGISTRY, Origin, Source
+from pdpp_server.model.sources import Origin, Source
 from pdpp_server.wire.blobs import with_addresses, without_addresses
 from pdpp_server.wire.envelope import Json, is_object, needed, object_of, objects_of, present, text_of
-
-PLACEHOLDERS = frozenset({"", "legacy", "default_account", "default account"})
 
 
 def encode_record(record: Record) -> Json:
@@ -79,9 +77,9 @@ def _decode_expanded(group: object) -> Expanded:
 
 def encode_origin(origin: Origin) -> Json:
     return {
-        "connector_key": origin.connector_key,
+        **present(connector_key=origin.connector_key or None),
         "connection_id": origin.connection_id,
-        **present(display_name=shown_label(origin)),
+        **present(display_name=origin.label),
     }
 
 
@@ -93,11 +91,3 @@ def decode_origin(body: Mapping[str, Any]) -> Origin:
         Source("connector", connector).connector_key,
         text_of(body, "display_name"),
     )
-
-
-def shown_label(origin: Origin) -> str | None:
-    """The owner's own name for a connection; never one that only repeats what stands beside it."""
-    label = (origin.label or "").strip()
-    if label.lower() in PLACEHOLDERS or label in {origin.connector_key, origin.connection_id}:
-        return None
-    return None if label.startswith(REGISTRY) else label

@@ -38,7 +38,7 @@ from pdpp_server.wire.envelope import (
     whole_of,
 )
 from pdpp_server.wire.params import CONNECTION_ID, Parameter, Params
-from pdpp_server.wire.records import decode_origin, shown_label
+from pdpp_server.wire.records import decode_origin
 
 CLIENT_QUERY_EXTENSIONS = ("filter", "sort", "count", "view", "expand", "aggregate")
 AGGREGATES = ("sum", "min", "max", "group_by", "group_by_time", "count_distinct")
@@ -198,7 +198,7 @@ def encode_source(source: Source) -> Json:
 
 
 def _encode_origins(origins: Iterable[Origin]) -> list[Json]:
-    return [present(connection_id=origin.connection_id, display_name=shown_label(origin)) for origin in origins]
+    return [present(connection_id=origin.connection_id, display_name=origin.label) for origin in origins]
 
 
 def _declared(stream: Stream) -> Json:
@@ -277,7 +277,7 @@ def _encode_query_block(stream: Stream) -> Json:
     }
     return {
         "range_filters": {name: list(operators) for name, operators in stream.range_filters.items()},
-        "search": search,
+        **({"search": search} if search else {}),  # a stream without such fields says nothing of search
         "aggregations": {name: value if value is True else list(value) for name, value in aggregations.items()},
         "expand": [asdict(expansion) for expansion in stream.expansions],
     }

@@ -39,7 +39,7 @@ PARAMETERS = (
     CURSOR,
     FILTER,
 )
-SCORE_KIND, SCORE_ORDER = "bm25_visible", "higher_is_better"
+SCORE_KIND, SCORE_ORDER = "bm25", "higher_is_better"
 
 _MARKED = re.compile(r"<(/?)mark>")
 

@@ -18,7 +18,6 @@ from pdpp_server.wire.envelope import Json, encode_warnings, present
 from pdpp_server.wire.expand import decode_expand
 from pdpp_server.wire.filters import decode_filter
 from pdpp_server.wire.params import Params, Path
-from pdpp_server.wire.records import shown_label
 
 LEGEND = {
     "t": "type",
@@ -154,8 +153,7 @@ READ_WITH: Json = {
 
 
 def _source(origin: Origin, label: str) -> Json:
-    shown = shown_label(replace(origin, label=label or None))
-    return {"connector_key": origin.connector_key, **present(display_name=shown)}
+    return {"connector_key": origin.connector_key, **present(display_name=label or None)}
 
 
 def _hit(hit: Hit, source: Json) -> Json:
@@ -165,7 +163,6 @@ def _hit(hit: Hit, source: Json) -> Json:
         "stream": hit.id.stream,
         "record_key": hit.id.key,
         **source,
-        "emitted_at": hit.emitted_at,
         "authored_at": hit.authored_at,
         "matched_fields": hit.matched_fields,
     }
@@ -387,9 +384,8 @@ def encode_window(window: FieldWindow, id: str, request_id: str, steps: Iterable
 def encode_refusal(error: PdppError, message: str, remedy: str, label_of: Callable[[str], str], most: int) -> Json:
     """The error envelope in the words of the text, with at most `most` candidates; a name may be a caller's own."""
     envelope = errors.encode(error)
-    named = present(param=label_of(error.param) if error.param else None, remedy=remedy or None)
+    named = present(param=label_of(error.param) if error.param else None, next_step=remedy or None)
     inner: Json = {**envelope["error"], "message": message, **named}
-    inner.pop("next_step", None)
     if "available_connections" in inner:
         listed: list[Json] = inner["available_connections"][:most]
         named = [entry.get("display_name") for entry in listed]

@@ -142,7 +142,7 @@ def test_a_refusal_has_only_lines_of_ours(forged: Forged) -> None:
     for answer in refused:
         assert answer.code is not None
         assert "\n" not in answer.text
-        assert unseen(answer.text + "".join(members(answer.structured, {"message", "param", "remedy"}))) == set()
+        assert unseen(answer.text + "".join(members(answer.structured, {"message", "param", "next_step"}))) == set()
 
 
 @requirement("ev.injection.refusals", "mcp.refusals.ambiguity")

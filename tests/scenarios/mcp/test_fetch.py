@@ -163,4 +163,31 @@ def test_a_time_is_the_best_that_was_granted(granted: list[str], year: str | Non
     document = agent_on(world.reader_of(token)).call("fetch", id=id).structured
 
     assert document["metadata"].get("authored_at", "")[:4] == (year or "")
-    assert document["title"].endswith(f"{year}-01-01T00:00Z" if year else "2026-11-14T08:00Z")
+    assert document["title"] == (f"Diary / entries / {year}-01-01T00:00Z" if year else "Diary / entries")
+    assert document["metadata"]["stored_at"] == chat.EMITTED_AT
+
+
+STORED = ("2026-11-14", "2026-11-15")  # when the world's records were emitted, and today
+
+
+@requirement("ev.time.never-stored", "ev.titles.projected")
+@pytest.mark.parametrize("hidden", ["missing", "not granted", "not projected"])
+def test_when_a_record_was_stored_stands_nowhere_as_its_time(hidden: str, connect: Connect, world: World) -> None:
+    fields = ["id", "subject", "text", "author"]
+    key = "m5" if hidden == "missing" else "m3"
+    narrowed = {"fields": fields} if hidden == "not granted" else {}
+    agent = connect(world.grant({"name": "messages", "instance_ids": [world.work], **narrowed}))
+    id = handle_of(world, key)
+
+    document = agent.call("fetch", id=id, **({"fields": ["text", "author"]} if hidden == "not projected" else {}))
+    assert document.structured["metadata"].pop("stored_at").startswith(STORED[0])
+    listed = agent.call("query_records", stream="messages", fields=fields).text
+
+    said = [str(document.structured), listed]
+    if hidden != "not projected":
+        found = agent.call("search", query="lunch noon nobody knows", limit=5)
+        row = next(line for line in found.text.split("\n") if line.startswith(id))
+        at = [result["id"] for result in found.structured["results"]].index(id)
+        said += [row, str(found.structured["results"][at]), str(found.structured["data"]["data"][at])]
+    for text in said:
+        assert not any(day in text for day in STORED), text

@@ -19,7 +19,7 @@ from pdpp_server.mcp.http import BATCH_MAX, BODY_BYTES
 from pdpp_server.mcp.session import HANDSHAKE
 from pdpp_server.settings import Settings
 from tests.requirements import requirement
-from tests.scenarios.mcp.agents import handle_of, hosted_agent, hosting, reads_of
+from tests.scenarios.mcp.agents import agent_on, handle_of, hosted_agent, hosting, reads_of
 from tests.worlds.served import served
 from tests.worlds.world import NOW, World
 
@@ -361,3 +361,22 @@ def test_a_client_that_hangs_up_disturbs_nobody(world: World, capsys: pytest.Cap
             assert other.post(f"{address}/mcp", json=PING).status_code == 200
 
     assert '"bug"' not in capsys.readouterr().err
+
+
+@requirement("ev.url.absolute")
+def test_a_url_is_of_the_address_that_was_asked_and_opens_the_owners_page(world: World) -> None:
+    id = handle_of(world, "m1")
+    with hosting(world) as client:
+        agent = hosted_agent(client, world.token)
+        found = agent.call("search", query="draft ready").structured["results"][0]
+        document = agent.call("fetch", id=id).structured
+        page = client.get(document["url"], headers={"Accept": "text/html"}, follow_redirects=False)
+        strange = client.post("/mcp", headers={"Host": "evil.example", "Authorization": f"Bearer {world.token}"})
+
+    assert found["url"] == document["url"] == f"http://127.0.0.1/records/{id}"
+    assert page.status_code in {302, 303}, "to the sign-in, and then to the record"
+    assert strange.status_code == 421, "no address of a stranger's choice is ever told"
+    with hosting(world, public_url="https://me.example") as client:
+        named = hosted_agent(client, world.token).call("fetch", id=id).structured
+    assert named["url"] == f"https://me.example/records/{id}"
+    assert agent_on(world.reader).call("fetch", id=id).structured["url"] == "", "nobody knows an address"

@@ -87,7 +87,7 @@ def test_another_filter_is_refused_with_the_right_form_before_any_read(agent: Ag
 
             assert refused.code == "invalid_filter"
             assert '{"field": value} or {"field": {"gte": value}}' in refused.text
-            assert refused.structured["error"]["remedy"] in refused.text
+            assert refused.structured["error"]["next_step"] in refused.text
     assert not world.owner.activity()
 
 

@@ -117,7 +117,7 @@ def test_a_filter_that_is_refused_says_how_to_go_on_without(tool: str, arguments
 
     assert refusal.text.startswith("invalid_request: Client tokens cannot filter. ")
     assert "repeat without filter" in refusal.text
-    assert "repeat without filter" in refusal.structured["error"]["remedy"]
+    assert "repeat without filter" in refusal.structured["error"]["next_step"]
     assert plain.code is None
 
 

@@ -1,5 +1,6 @@
 """What can be learnt by the address alone."""
 
+from importlib.metadata import version
 from typing import Any
 
 import orjson
@@ -27,6 +28,7 @@ def test_the_root_is_an_index_of_what_can_be_read(api: Api, accepts: str) -> Non
         "object": "pdpp_discovery_index",
         "role": "resource_server",
         "resource_name": "Personal data server",
+        "reference_revision": f"pdpp-server {version('pdpp-server')}",
         "links": {
             "well_known": f"http://127.0.0.1{METADATA}",
             "well_known_authorization_server": "http://127.0.0.1/.well-known/oauth-authorization-server",

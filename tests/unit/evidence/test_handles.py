@@ -90,6 +90,18 @@ def test_a_malformed_id_is_refused(text: str) -> None:
         parse(text)
 
 
+@requirement("ev.handles.malformed")
+@pytest.mark.parametrize("text", ["messages:pa/th/x", "messages:pa/th:x"])
+def test_a_short_id_whose_key_has_a_slash_is_told_what_the_slash_means(text: str) -> None:
+    with pytest.raises(InvalidRecordId) as refused:
+        parse(text)
+
+    assert "no `:`" not in str(refused.value)
+    assert "first `/` ends the connection" in str(refused.value)
+    assert "%2F" in refused.value.remedy
+    assert parse("cin_1/messages:pa%2Fth%2Fx").key == "pa/th/x", "what the remedy says works"
+
+
 @requirement("ev.handles.bounded")
 def test_no_handle_is_longer_than_512_bytes() -> None:
     fits = RecordId("c", "s", "k" * (HANDLE_BYTES_MAX - 4))

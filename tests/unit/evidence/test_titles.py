@@ -11,11 +11,10 @@ from pdpp_server.model.sources import Origin
 from tests.requirements import requirement
 
 ORIGIN = Origin("cin_1", "slack", "Work Slack")
-NOW = "2026-11-15T08:00:00.000Z"
 
 
 def named(data: Mapping[str, object], roles: dict[str, str] | None = None, authored_at: str | None = None) -> str:
-    return title(roles, data, ORIGIN, "messages", authored_at, NOW)
+    return title(roles, data, ORIGIN, "messages", authored_at)
 
 
 @requirement("ev.titles.declared-role")
@@ -24,12 +23,12 @@ def test_the_title_is_the_declared_field() -> None:
 
 
 @requirement("ev.titles.fallback", "ev.titles.no-name-guessing", "ev.titles.projected")
-def test_without_one_it_is_label_stream_and_time() -> None:
+def test_without_one_it_is_label_stream_and_its_own_time_if_that_is_known() -> None:
     data = {"title": "no", "name": "no", "text": "no"}
 
     assert named(data, authored_at="2026-04-01T11:12:00+02:00") == "Work Slack / messages / 2026-04-01T09:12Z"
-    assert named(data, {"gone": "primary-title"}) == "Work Slack / messages / 2026-11-15T08:00Z"
-    assert title(None, {}, Origin("c", "slack"), "messages", "2026-04-01", NOW) == "slack / messages / 2026-04-01"
+    assert named(data, {"gone": "primary-title"}) == "Work Slack / messages"
+    assert title(None, {}, Origin("c", "slack"), "messages", "2026-04-01") == "slack / messages / 2026-04-01"
 
 
 @given(st.text())

@@ -142,7 +142,7 @@ class FakeReader:
         if not excerpts and "neighbour" not in record.data:
             return None
         roles = record.roles
-        named = title(roles, record.data, record.origin, record.id.stream, record.authored_at, record.emitted_at)
+        named = title(roles, record.data, record.origin, record.id.stream, record.authored_at)
         return Hit(record.id, record.origin, named, record.emitted_at, record.authored_at, tuple(excerpts[:2]), 1.0)
 
 

@@ -48,7 +48,7 @@ def test_a_fetched_record_is_five_fields_and_their_json() -> None:
             "connector_key": "slack",
             "display_name": "Work Slack",
             "authored_at": "2026-04-01T09:12:00Z",
-            "emitted_at": "2026-11-15T08:00:00.000Z",
+            "stored_at": "2026-11-15T08:00:00.000Z",
             "fields": 'id: "r1"\nsender: "ana"',
             "text_complete": "true",
         },

@@ -19,7 +19,7 @@ def test_a_refusal_says_code_message_and_remedy_in_both_channels() -> None:
     assert result.is_error
     assert result.text == f"grant_stream_not_allowed: The grant does not include that stream. {remedy}"
     assert result.structured["error"]["code"] == "grant_stream_not_allowed"
-    assert result.structured["error"]["remedy"] == remedy
+    assert result.structured["error"]["next_step"] == remedy
 
 
 @requirement("mcp.refusals.ambiguity")

@@ -29,7 +29,7 @@ def test_a_refusal_is_one_object() -> None:
             "message": "No such cursor.",
             "param": "cursor",
             "request_id": "req_1",
-            "remedy": "Repeat the call without the cursor.",
+            "next_step": "Repeat the call without the cursor.",
         }
     }
 
@@ -42,7 +42,7 @@ def test_only_a_401_says_where_tokens_come_from() -> None:
     error = encode(Unauthenticated("Who?"), resource_metadata="https://host/metadata")["error"]
 
     assert error["resource_metadata"] == "https://host/metadata"
-    assert error["next_step"] == error["remedy"] == "Connect again to get a token."
+    assert error["next_step"] == "Connect again to get a token."
 
 
 def test_candidates_survive_the_wire() -> None:

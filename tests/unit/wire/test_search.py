@@ -101,7 +101,7 @@ def test_a_hit_has_the_members_of_the_contract() -> None:
                 "emitted_at": "2026-11-09T12:01:00.000Z",
                 "matched_fields": ["text"],
                 "record_url": "/v1/streams/messages/records/m%2F1?connection_id=cin_a",
-                "score": {"kind": "bm25_visible", "value": 3.5, "order": "higher_is_better"},
+                "score": {"kind": "bm25", "value": 3.5, "order": "higher_is_better"},
                 "snippet": {"field": "text", "text": "…the <mark>overdraft</mark> fee…"},
                 "evidence_excerpts": [
                     {
