@@ -11,16 +11,13 @@ NODE_STAMP := $(NODE)/node_modules/.installed
 
 # Modules that write files kept in the tree. `make fix` runs each as `python -m MODULE`, and `make check` as
 # `python -m MODULE --check`, which must fail when the file on disk is not what the module would write.
-GENERATORS := pdpp_server.mcp.generate tools.openspec
-
-# Written whole by tools/promises.py.
-PROMISES := docs/reference/promises.md
+GENERATORS := pdpp_server.mcp.generate
 
 # Pages with blocks that are printed from the code.
 PAGES := $(shell grep -rl --include='*.md' '\[\[\[cog' README.md AGENTS.md docs 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup clients browser demo test check bench soak map slice fix shape wheel mcpb requirements
+.PHONY: help setup clients browser demo test check bench soak map slice promises fix shape wheel mcpb requirements
 
 help:
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{printf "make %-14s%s\n", $$1, $$2}'
@@ -63,7 +60,6 @@ check: setup  ## format, lint, types, import contracts, generated files: seconds
 	$(BIN)/basedpyright --level error
 	$(BIN)/lint-imports --no-logo
 	@for module in $(GENERATORS); do echo "python -m $$module --check"; $(BIN)/python -m $$module --check || exit 1; done
-	@$(BIN)/python -m tools.promises | cmp -s - $(PROMISES) || { echo "$(PROMISES) is out of date: run make fix."; exit 1; }
 	$(BIN)/cog -I . --check --check-fail-msg "A page is out of date: run make fix." $(PAGES)
 
 bench: setup  ## the measured numbers, as ratios, into bench/latest.json
@@ -75,6 +71,9 @@ soak: setup  ## the long tests that make test leaves out
 map: setup  ## the package in call order, from the first line of each module
 	@$(BIN)/python -m tools.map
 
+promises: setup  ## every promise, where it comes from, and the tests that keep it
+	@$(BIN)/python -m tools.promises
+
 slice: setup  ## one operation through every layer: make slice op=search
 	@$(BIN)/python -m tools.slice $(op)
 
@@ -82,7 +81,6 @@ fix: setup  ## format, repair what lint can repair, print generated files again
 	$(BIN)/ruff check --fix --exit-zero
 	$(BIN)/ruff format
 	@for module in $(GENERATORS); do echo "python -m $$module"; $(BIN)/python -m $$module || exit 1; done
-	@mkdir -p $(dir $(PROMISES)) && $(BIN)/python -m tools.promises > $(PROMISES).new && mv $(PROMISES).new $(PROMISES)
 	$(BIN)/cog -I . -r $(PAGES)
 
 shape: setup  ## a mirror: median, p90, the five largest files and functions

@@ -7,8 +7,9 @@ from tools.tree import ROOT, modules
 
 
 def package_map() -> str:
-    """What `make map` prints, as a fenced block."""
-    return "\n".join(["", "```text", *map_lines(modules()), "```", ""])
+    """The packages of `make map`, as a fenced block: whoever wants the modules too asks for them."""
+    packages = [line for line in map_lines(modules()) if not line.startswith(" ")]
+    return "\n".join(["", "```text", *packages, "```", ""])
 
 
 def decision_list(folder: Path = ROOT / "docs" / "decisions") -> str:

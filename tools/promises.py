@@ -1,4 +1,4 @@
-"""Print docs/reference/promises.md: every promise, where it comes from, and which tests keep it."""
+"""Print every promise, where it comes from, and which tests keep it: `make promises`."""
 
 import sys
 from collections import defaultdict
@@ -24,19 +24,6 @@ TITLES = {
     "imp": "Importers",
     "cli": "Command",
 }
-PAGE = """\
-# Promises
-
-Each line is one sentence that tests prove. A test names its promise with `@requirement("...")`; the promises stand in
-`tests/requirements/`. `make fix` prints this page again, and so does `python tools/promises.py`.
-
-<!-- [[[cog
-import cog
-from tools import promises
-cog.out(promises.tables())
-]]] -->
-{tables}<!-- [[[end]]] -->
-"""
 
 
 def keepers() -> defaultdict[str, list[TaggedTest]]:
@@ -76,7 +63,7 @@ def state(promise: Promise, tests: list[TaggedTest]) -> str:
     if promise.deferred is not None:
         words.append(f"deferred: {promise.deferred}")
     elif tests:
-        words.append("kept by " + ", ".join(f"[{test.name}](../../{test.path})" for test in tests))
+        words.append("kept by " + ", ".join(f"[{test.name}]({test.path})" for test in tests))
     else:
         words.append("no test yet")
     if promise.diverges is not None:
@@ -89,4 +76,4 @@ def cell(words: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(PAGE.format(tables=tables()))
+    sys.stdout.write(tables())

@@ -39,5 +39,5 @@ def requirement(*ids: str) -> pytest.MarkDecorator:
         raise LookupError("A requirement names at least one promise.")
     for id in ids:
         if id not in PROMISES:
-            raise LookupError(f"No promise is called {id!r}; see docs/reference/promises.md.")
+            raise LookupError(f"No promise is called {id!r}; `make promises` lists them.")
     return pytest.mark.requirement(*ids)

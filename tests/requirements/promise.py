@@ -1,8 +1,6 @@
 """What a promise is: one sentence that a test proves, where it comes from, and what became of it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,22 +13,3 @@ class Promise:
     ruling: tuple[int, ...] = ()
     deferred: str | None = None
     diverges: str | None = None
-
-
-class Case(NamedTuple):
-    """One situation in which a promise shows: its name, when it arises, and what is seen then."""
-
-    name: str
-    when: str
-    then: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What was asked for in one piece: why, its promises by id with their cases, and what no test can finish."""
-
-    name: str
-    why: str
-    impact: str
-    by_hand: tuple[str, ...]
-    cases: Mapping[str, tuple[Case, ...]]
