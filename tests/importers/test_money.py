@@ -26,6 +26,8 @@ from tests.requirements import requirement
         ("\u22127", ".", "-7"),
         (".5", ".", "0.5"),
         ("1.234", ",", "1234"),
+        ("+00000000000115.8331", None, "115.8331"),
+        ("000000000000000000000", ".", "0"),
     ],
 )
 def test_an_amount_is_read_as_it_was_meant(text: str, decimal: str | None, value: str) -> None:
@@ -44,6 +46,7 @@ def test_an_amount_is_read_as_it_was_meant(text: str, decimal: str | None, value
         ("12a34", "."),
         ("1,2,3", "."),
         ("9" * 16, "."),
+        ("0" * 41, "."),
         ("NaN", "."),
     ],
 )

@@ -83,7 +83,8 @@ PROMISES: dict[str, Promise] = {
     ),
     "imp.mail.split": Promise(
         source="design: commands",
-        says="An archive is split where messages begin and nowhere else; one that is too long is rejected by place.",
+        says="An archive is split where messages begin and nowhere else, with or without a date between them; one that "
+        "is too long is rejected by place.",
     ),
     "imp.mail.headers": Promise(
         source="design: commands",
@@ -91,7 +92,8 @@ PROMISES: dict[str, Promise] = {
     ),
     "imp.mail.own-words": Promise(
         source="design: commands",
-        says="The body of a message is what its sender wrote; quoted text and signature stay in the full text.",
+        says="The body of a message is what its sender wrote, a bad byte costing one character; quoted text and "
+        "signature stay in the full text.",
     ),
     "imp.mail.threads": Promise(
         source="design: commands",
@@ -119,6 +121,10 @@ PROMISES: dict[str, Promise] = {
     "imp.bank.days": Promise(
         source="design: commands",
         says="A booking has the day of the bank's calendar, and the right instant where a time of day is given.",
+    ),
+    "imp.bank.trades": Promise(
+        source="issue 18",
+        says="What was bought, sold, received or moved in an investment account is read with the name of the security.",
     ),
     "imp.bank.batches": Promise(
         source="design: commands", says="Payments that were booked together are told one by one and counted once."

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from pdpp_server.cli.home import Home, named_home, open_home, shell_line
+from pdpp_server.cli.home import Home, named_home, now, open_home, shell_line
 from pdpp_server.cli.progress import bytes_bar
 from pdpp_server.cli.receipts import imported, print_receipt
 from pdpp_server.cli.terminal import counted, moment, print_columns, print_json, size_text
@@ -78,7 +78,7 @@ def _found(paths: Sequence[Path], importers: Sequence[Importer], wish: Wish) -> 
     found: list[Found] = []
     is_whole = True
     for path in paths:
-        looked = look_into(path, wish.zone, wish.mapping, importers)
+        looked = look_into(path, wish.zone, wish.mapping, importers, now())
         for name, refusal in looked.refused.items():
             click.echo(f"{visible(name)} is left out: {visible(refusal.message)} {refusal.remedy}", err=True)
             is_whole = False

@@ -9,7 +9,7 @@ from time import monotonic
 
 import click
 
-from pdpp_server.cli.home import open_home
+from pdpp_server.cli.home import now, open_home
 from pdpp_server.cli.zone import machine_zone
 from pdpp_server.evidence.text import visible
 from pdpp_server.importers import registry
@@ -24,7 +24,7 @@ def watch(folder: Path, settings: Settings, zone: tzinfo, stopping: Event, say: 
 
     def bring(path: Path) -> str:
         with open_home(settings) as home:
-            return bring_in(path, home.owner, zone, registry.IMPORTERS, stopping.is_set)
+            return bring_in(path, home.owner, zone, registry.IMPORTERS, stopping.is_set, now())
 
     inbox = Inbox(folder, bring, say)
     while not stopping.is_set():

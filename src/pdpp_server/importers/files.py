@@ -7,7 +7,7 @@ import stat
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -37,7 +37,7 @@ class UnsafeZip(InvalidRequest):
     remedy = "Nothing of it was read. Download it again, or unpack it yourself and import the folder."
 
 
-def open_files(path: Path, zone: tzinfo, mapping: bytes | None = None) -> Files:
+def open_files(path: Path, zone: tzinfo, mapping: bytes | None = None, now: datetime | None = None) -> Files:
     """Everything under the path, by name. Raises: UnsafeZip, DamagedFile, InvalidRequest for too many files."""
     meter = Meter()
     whole = path.resolve()
@@ -56,7 +56,7 @@ def open_files(path: Path, zone: tzinfo, mapping: bytes | None = None) -> Files:
         entries[file.name] = file
         if len(entries) > FILES_MAX:
             raise InvalidRequest(f"{path.name} holds more than {FILES_MAX:,} files.", remedy="Name a folder inside it.")
-    return Files(path.name, {name: entries[name] for name in sorted(entries)}, zone, mapping, meter)
+    return Files(path.name, {name: entries[name] for name in sorted(entries)}, zone, mapping, now, meter)
 
 
 def is_zip(path: Path) -> bool:

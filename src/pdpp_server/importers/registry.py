@@ -1,7 +1,7 @@
 """The importers there are, and which of them knows the files that the owner named."""
 
 from collections.abc import Iterable, Sequence
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from functools import cache
 from pathlib import Path
 from posixpath import commonpath
@@ -103,12 +103,14 @@ class Looked(NamedTuple):
     refused: dict[str, InvalidRequest]
 
 
-def look_into(path: Path, zone: tzinfo, mapping: bytes | None, importers: Sequence[Importer]) -> Looked:
+def look_into(
+    path: Path, zone: tzinfo, mapping: bytes | None, importers: Sequence[Importer], now: datetime | None = None
+) -> Looked:
     """The accounts of an export, or of a folder that holds several: zips and folders in it are exports of their own.
 
     Raises: InvalidRequest where the path itself cannot be read.
     """
-    found = recognise(open_files(path, zone, mapping), importers)
+    found = recognise(open_files(path, zone, mapping, now), importers)
     refused: dict[str, InvalidRequest] = {}
     taken = {file.name.split("/")[0] for one in found for file in one.account.files}
     for inner in sorted(path.iterdir()) if path.is_dir() else ():
@@ -116,7 +118,7 @@ def look_into(path: Path, zone: tzinfo, mapping: bytes | None, importers: Sequen
             continue
         try:
             if inner.is_dir() or is_zip(inner):
-                found += recognise(open_files(inner, zone, mapping), importers)
+                found += recognise(open_files(inner, zone, mapping, now), importers)
         except InvalidRequest as refusal:
             refused[inner.name] = refusal
     return Looked(found, refused)

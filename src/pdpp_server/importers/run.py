@@ -130,7 +130,14 @@ def fingerprint_of(found: Found, progress: Callable[[int], None] = lambda _done:
     """The same for the same files read in the same way, whatever the zip is called; None where one is damaged."""
     importer, account, files = found
     digest = sha256()
-    read_by = (importer.key, importer.version, found.declaration.version, str(account.zone), files.mapping)
+    read_by = (
+        importer.key,
+        importer.version,
+        found.declaration.version,
+        str(account.zone),
+        files.mapping,
+        account.depends_on,
+    )
     digest.update(repr(read_by).encode())
     begun = files.meter.read
     try:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from hashlib import sha256
 from typing import Any, BinaryIO, NamedTuple
 
@@ -40,6 +40,7 @@ class Files:
     entries: Mapping[str, File]  # by name, in the order of their names
     zone: tzinfo  # for times that do not say where they were written
     mapping: bytes | None = None  # what the owner wrote about files that do not explain themselves
+    now: datetime | None = None  # when the owner brings them in
     meter: Meter = field(default_factory=Meter, compare=False)
 
 
@@ -81,6 +82,7 @@ class Account:
     notes: tuple[str, ...] = ()  # what was decided from the files themselves and the owner should know
     found: Any = None  # what recognising learnt and reading needs
     lacks: str = ""  # what the owner must give first, in a sentence; until then nothing of it is imported
+    depends_on: str = ""  # what reading depends on besides the files: another day may give other records
 
 
 class Attachment(NamedTuple):

@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from pathlib import Path
 
 from pdpp_server.errors import IngestStorageError, InvalidRequest, PdppError
@@ -114,10 +114,15 @@ def _moved(path: Path, folder: Path) -> Path:
 
 
 def bring_in(
-    path: Path, owner: Owner, zone: tzinfo, importers: Sequence[Importer], is_stopping: Callable[[], bool]
+    path: Path,
+    owner: Owner,
+    zone: tzinfo,
+    importers: Sequence[Importer],
+    is_stopping: Callable[[], bool],
+    now: datetime | None = None,
 ) -> str:
     """Import all accounts under the path, and say so. Raises: PdppError; Stopped, between two batches."""
-    looked = look_into(path, zone, None, importers)
+    looked = look_into(path, zone, None, importers, now)
     for refusal in looked.refused.values():
         raise refusal
     if not looked.found:

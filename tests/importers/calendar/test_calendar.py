@@ -1,5 +1,6 @@
 """Calendars: the instants that times mean, and every time that a repeating event takes place."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from pdpp_server.importers.formats import recurrence
 from pdpp_server.importers.sources.calendar import CALENDAR
 from pdpp_server.importers.formats.zones import named_zone
+from pdpp_server.model.ingest import Incoming
 from tests.importers.reading import ZONE, files_of, records, rejections
 from tests.requirements import requirement
 
@@ -20,6 +22,11 @@ OWN_ZONE = (
     "BEGIN:STANDARD,DTSTART:16011028T030000,RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10,TZOFFSETFROM:+0200,TZOFFSETTO:+0100,"
     "END:STANDARD,END:VTIMEZONE"
 ).split(",")
+
+COMMA_ZONE = (
+    "BEGIN:VTIMEZONE", "TZID:Kuala Lumpur\\, Singapore", "BEGIN:STANDARD", "DTSTART:16010101T000000",
+    "TZOFFSETFROM:+0900", "TZOFFSETTO:+0800", "END:STANDARD", "END:VTIMEZONE",
+)  # fmt: skip
 
 
 def calendar(*lines: str) -> bytes:
@@ -51,6 +58,8 @@ def starts(*lines: str) -> list[str]:
         ("DTSTART;TZID=Pier:20260701T090000", "2026-07-01T07:00"),
         ("DTSTART;TZID=Pier:20260101T090000", "2026-01-01T08:00"),
         ("DTSTART;TZID=Nowhere:20260701T090000", "2026-07-01T07:00"),
+        ('DTSTART;TZID="Kuala Lumpur, Singapore":20260701T093000', "2026-07-01T01:30"),
+        ("DTSTART;TZID=Kuala Lumpur\\, Singapore:20260701T093000", "2026-07-01T01:30"),
         ("DTSTART;VALUE=DATE:20260701", "2026-06-30T22:00"),
         ("DTSTART;TZID=Europe/Berlin:20260329T023000", "2026-03-29T01:30"),  # skipped: as if not yet put forward
         ("DTSTART;TZID=Pier:20260329T023000", "2026-03-29T01:30"),
@@ -59,7 +68,7 @@ def starts(*lines: str) -> list[str]:
     ],
 )
 def test_a_time_is_the_instant_that_was_meant(start: str, instant: str) -> None:
-    assert starts(*OWN_ZONE, *event(start)) == [instant]
+    assert starts(*OWN_ZONE, *COMMA_ZONE, *event(start)) == [instant]
 
 
 @requirement("imp.calendar.clock")
@@ -230,3 +239,96 @@ def test_a_calendar_that_is_cut_off_gives_the_events_before() -> None:
     cut = export[: export.rindex(b"END:VEVENT")]
     assert [data["id"] for data in records(CALENDAR, "events", cut)] == ["u"]
     assert [place for place, _ in rejections(CALENDAR, cut)] == ["export 1:7"]
+
+
+# What programs write otherwise ------------------------------------------------------------------------------------
+
+
+@requirement("imp.calendar.occurrences")
+@pytest.mark.parametrize(
+    "instead", ["RECURRENCE-ID;TZID=Europe/Berlin:20260702T000000", "RECURRENCE-ID:20260701T220000Z"]
+)
+def test_a_day_of_a_series_of_days_that_is_replaced_by_a_time_is_there_once(instead: str) -> None:
+    days = event("DTSTART;VALUE=DATE:20260701", "RRULE:FREQ=DAILY;COUNT=3")
+    changed = event("DTSTART;VALUE=DATE:20260705", instead)
+
+    found = records(CALENDAR, "occurrences", calendar(*days, *changed))
+
+    assert sorted(str(one["start_date"]) for one in found) == ["2026-07-01", "2026-07-03", "2026-07-05"]
+
+
+@requirement("imp.calendar.occurrences")
+def test_a_time_of_a_series_that_is_replaced_by_its_day_is_there_once() -> None:
+    series = event("DTSTART:20260701T090000Z", "RRULE:FREQ=DAILY;COUNT=2")
+    changed = event("DTSTART:20260702T100000Z", "RECURRENCE-ID;VALUE=DATE:20260702")
+    assert sorted(starts(*series, *changed)) == ["2026-07-01T09:00", "2026-07-02T10:00"]
+
+
+@requirement("imp.calendar.occurrences")
+def test_a_change_of_all_later_times_moves_them_until_the_next_change() -> None:
+    series = event("DTSTART;TZID=Europe/Berlin:20260323T090000", "RRULE:FREQ=DAILY;COUNT=9", "SUMMARY:old")
+    later = event(
+        "DTSTART;TZID=Europe/Berlin:20260325T103000", "DTEND;TZID=Europe/Berlin:20260325T110000", "SUMMARY:new",
+        "RECURRENCE-ID;RANGE=THISANDFUTURE;TZID=Europe/Berlin:20260325T090000",
+    )  # fmt: skip
+    once = event("DTSTART:20260327T180000Z", "RECURRENCE-ID;TZID=Europe/Berlin:20260327T090000", "SUMMARY:once")
+    last = event("DTSTART:20260331T060000Z", "RECURRENCE-ID;RANGE=THISANDFUTURE:20260330T070000Z", "SUMMARY:last")
+
+    found = records(CALENDAR, "occurrences", calendar(*series, *later, *once, *last))
+    told = sorted((str(one["start"])[:16], str(one["title"]), str(one["end"])[11:16]) for one in found)
+
+    assert told == [
+        ("2026-03-23T08:00", "old", "08:00"),
+        ("2026-03-24T08:00", "old", "08:00"),
+        ("2026-03-25T09:30", "new", "10:00"),
+        ("2026-03-26T09:30", "new", "10:00"),
+        ("2026-03-27T18:00", "once", "18:00"),
+        ("2026-03-28T09:30", "new", "10:00"),
+        ("2026-03-29T08:30", "new", "09:00"),  # half past ten on a clock that was put forward
+        ("2026-03-31T06:00", "last", "06:00"),
+        ("2026-04-01T06:00", "last", "06:00"),
+    ]
+    assert len({one["id"] for one in found}) == 9
+
+
+@requirement("imp.files.damaged", "imp.files.rejected")
+def test_an_end_that_is_misspelt_ends_what_it_is_like_and_a_missing_one_costs_one_event() -> None:
+    lines = [line for day in range(1, 16) for line in event(f"DTSTART:202607{day:02}T090000Z", uid=f"u{day}")]
+    lines[lines.index("END:VEVENT")] = "END:VEVNT"
+    assert len(starts(*lines)) == 15
+
+    lines[lines.index("END:VEVNT")] = "X-NOTHING:1"
+    assert len(starts(*lines)) == 14
+    assert len(rejections(CALENDAR, calendar(*lines))) == 1
+
+
+@requirement("imp.files.damaged")
+def test_a_zone_without_an_end_swallows_no_event() -> None:
+    zone = [line for line in COMMA_ZONE if line != "END:VTIMEZONE"]
+    start = 'DTSTART;TZID="Kuala Lumpur, Singapore":20260701T093000'
+    assert starts(*zone, *event(start), *event("DTSTART:20260702T090000Z", uid="v")) == [
+        "2026-07-01T01:30",
+        "2026-07-02T09:00",
+    ]
+
+
+@requirement("imp.files.recognised")
+def test_an_event_alone_is_a_calendar_and_needs_no_uid() -> None:
+    lines = [line for line in event("DTSTART:20260701T090000Z") if not line.startswith("UID")]
+    text = "\r\n".join([*lines, ""]).encode()
+    (account,) = CALENDAR.recognise(files_of(text))
+    assert len(records(CALENDAR, "occurrences", text)) == 1
+    assert "It holds no events." not in account.notes
+
+
+@requirement("imp.calendar.occurrences")
+def test_a_series_without_an_end_is_laid_out_until_a_year_after_today_and_further_another_month() -> None:
+    files = files_of(calendar(*event("DTSTART:20200101T090000Z", "DTSTAMP:20200101T000000Z", "RRULE:FREQ=MONTHLY")))
+
+    def last(month: int, day: int) -> tuple[str, str]:
+        (account,) = CALENDAR.recognise(replace(files, now=datetime(2026, month, day, tzinfo=UTC)))
+        found = [one for one in CALENDAR.read(account) if isinstance(one, Incoming) and one.stream == "occurrences"]
+        return max(str((one.data or {})["start"])[:10] for one in found), account.depends_on
+
+    assert last(3, 2) == last(3, 30) == ("2027-03-01", "2027-03-31")
+    assert last(4, 2) == ("2027-04-01", "2027-04-30")

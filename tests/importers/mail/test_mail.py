@@ -6,12 +6,15 @@ from pathlib import Path
 import pytest
 
 from pdpp_server.importers.formats import mbox
+from pdpp_server.importers.formats.charsets import decoded
 from pdpp_server.importers.formats.html_text import html_text
 from pdpp_server.importers.sources.mail import MAIL
 from pdpp_server.importers.formats.mail_headers import addresses
 from pdpp_server.importers.formats.mail_text import written
 from pdpp_server.importers.formats.mbox import stored_messages
 from pdpp_server.importers.formats.mime import leaves, message, parameters, words
+from pdpp_server.importers.source import Attachment
+from pdpp_server.model.ingest import Rejection
 from tests.importers.reading import files_of, read, records, rejections
 from tests.requirements import requirement
 
@@ -45,6 +48,16 @@ def test_quoted_lines_lose_one_mark() -> None:
 
 
 @requirement("imp.mail.split")
+@pytest.mark.parametrize("line", [b"From \n", b"From - \n", b"From -\r\n", b"From ann@example.org\n", b"From MAILER-DAEMON\n"])
+def test_a_line_without_a_date_begins_a_message_where_headers_of_mail_follow(line: bytes) -> None:
+    first = HEAD + b"\nDear Bo,\nFrom -\nthen on: nothing\nFrom \nHamburg: rain\nFrom ann@example.org\n\nTo: me\n"
+    archive = line + first + line + HEAD + b"\nHi\n" + line + b"X-Mozilla-Status: 0001\n" + HEAD + b"\nHo\n"
+
+    assert stored(archive) == [first, HEAD + b"\nHi\n", b"X-Mozilla-Status: 0001\n" + HEAD + b"\nHo\n"]
+    assert len(records(MAIL, "messages", archive)) == 3
+
+
+@requirement("imp.mail.split")
 @pytest.mark.parametrize("size", [7, 50, 64, 1000])
 def test_a_message_is_whole_wherever_a_chunk_ends(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mbox, "CHUNK_BYTES", size)
@@ -69,6 +82,25 @@ def test_a_message_that_is_too_long_is_rejected_and_the_next_is_read(monkeypatch
 )
 def test_what_is_no_mail_is_not_taken_for_it(other: bytes) -> None:
     assert list(MAIL.recognise(files_of(other))) == []
+
+
+@requirement("imp.mail.headers", "imp.files.recognised")
+@pytest.mark.parametrize(
+    "start", [b"From: a@b.example\nTo: c@d.example\n", b"\xef\xbb\xbfFrom: a@b.example\nDate: 2 Mar 2026 10:12\n"]
+)
+def test_a_message_needs_neither_a_date_nor_an_id_and_may_begin_with_a_mark(start: bytes) -> None:
+    (data,) = records(MAIL, "messages", start + b"Subject: bare\n\nHello\n")
+    assert (data["from_address"], data["subject"], data["body"]) == ("a@b.example", "bare", "Hello")
+
+
+@requirement("imp.files.recognised")
+def test_an_archive_may_begin_with_a_mark() -> None:
+    assert len(records(MAIL, "messages", b"\xef\xbb\xbf" + FROM + HEAD + b"\nHi\n" + FROM + HEAD + b"\nHo\n")) == 2
+
+
+@requirement("imp.files.recognised")
+def test_a_note_about_two_people_is_no_message() -> None:
+    assert list(MAIL.recognise(files_of(b"From: Ann\nTo: Bo\n\nwho gave what\n"))) == []
 
 
 @requirement("imp.files.recognised")
@@ -196,6 +228,30 @@ def test_a_wrong_charset_costs_no_text(charset: bytes) -> None:
     assert one(HEAD + b"Content-Type: text/plain" + charset + b"\n", text.encode("latin-1"))["body"] == text
 
 
+JAPANESE = "明日の会議は十時からです。場所は前と同じ部屋です。" * 20
+
+
+@requirement("imp.mail.own-words")
+@pytest.mark.parametrize(
+    ("charset", "text", "place"),
+    [
+        ("utf-8", "Grüße aus Köln " * 500, 11),
+        ("iso-2022-jp", JAPANESE, 3 + 2 * 9),
+        ("shift_jis", JAPANESE, 2 * 9),
+        (None, "Größe " * 90, 12),
+    ],
+)
+def test_a_bad_byte_costs_one_character(charset: str | None, text: str, place: int) -> None:
+    raw = text.encode(charset or "utf-8")
+
+    assert decoded(raw[:place] + b"\xff" + raw[place:], charset) == f"{text[:9]}\ufffd{text[9:]}"
+
+
+@requirement("imp.mail.own-words")
+def test_japanese_in_seven_bits_is_read_with_its_small_letters() -> None:
+    assert decoded("ｶﾅと漢字".encode("iso2022_jp_ext"), "ISO-2022-JP") == "ｶﾅと漢字"
+
+
 @requirement("imp.files.garbage")
 @pytest.mark.parametrize(
     "piece", ["<", "<svg>", "<!--", "<a href='https://x.example'>", "</a>", '<a x="', "x", "<blockquote>x", "&#", " "]
@@ -266,9 +322,21 @@ def test_an_attachment_is_a_record_with_its_bytes_behind_it() -> None:
     assert (bytes_.data, bytes_.mime_type) == (b"a,b\n", "text/csv")  # pyright: ignore
 
 
+@requirement("imp.files.attachments", "imp.files.damaged")
+@pytest.mark.parametrize(
+    ("rest", "kept"), [(b"YSxiCg==\n", [b"a,b\n"]), (b"YSxiCg", []), (b"YSxi\nYSx\n", []), (b"YSxiCg==\r\n\r\n", [b"a,b\n"])]
+)
+def test_an_attachment_whose_last_mark_is_missing_is_kept_if_it_is_whole(rest: bytes, kept: list[bytes]) -> None:
+    head = b"Message-ID: <1>\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/csv; name=a.csv\n"
+    outcomes = read(MAIL, HEAD + head + b"Content-Transfer-Encoding: base64\n\n" + rest)
+
+    assert [one.data for one in outcomes if isinstance(one, Attachment)] == kept
+    assert [one.place for one in outcomes if isinstance(one, Rejection)] == ([] if kept else ["export 1"])
+
+
 @requirement("imp.files.damaged")
 def test_the_sample_ends_inside_a_file_and_says_so(request: pytest.FixtureRequest) -> None:
-    (archive,) = Path(request.path).parent.rglob("*.mbox")
+    (archive,) = (Path(request.path).parent / "takeout").rglob("*.mbox")
     assert rejections(MAIL, archive.read_bytes()) == [
         ("export 1:message 7", "the message has no headers"),
         ("export 1:message 8", "the message ends inside its attachment 1, which was left out"),

@@ -53,6 +53,39 @@ def test_a_booking_without_a_day_is_rejected_with_its_line(day: bytes) -> None:
     assert len(records(OFX, "transactions", text)) == 1
 
 
+TRADES = (
+    b"OFXHEADER:100\r\n\r\n<OFX><INVSTMTRS><CURDEF>USD<INVACCTFROM><BROKERID>b.example<ACCTID>77</INVACCTFROM><INVTRANLIST>"
+    b"<BUYSTOCK><INVBUY><INVTRAN><FITID>T1<DTTRADE>20260302<DTSETTLE>20260304<MEMO>YOU BOUGHT</INVTRAN><SECID>"
+    b"<UNIQUEID>111<UNIQUEIDTYPE>CUSIP</SECID><UNITS>+0000000000100.00000<UNITPRICE>000000025.635000000"
+    b"<COMMISSION>+00000000000007.9500<TOTAL>-00000000002571.4500<CURRENCY><CURSYM>CAD</CURRENCY></INVBUY></BUYSTOCK>"
+    b"<INCOME><INVTRAN><FITID>T2<DTTRADE>20260303</INVTRAN><SECID><UNIQUEID>111</SECID><INCOMETYPE>DIV"
+    b"<TOTAL>+00000000000115.8331</INCOME>"
+    b"<TRANSFER><INVTRAN><FITID>T3<DTTRADE>20260304</INVTRAN><SECID><UNIQUEID>222</SECID><UNITS>many"
+    b"<INVACCTFROM><BROKERID>other<ACCTID>99</INVACCTFROM></TRANSFER>"
+    b"<INVBANKTRAN><STMTTRN><DTPOSTED>20260305<TRNAMT>+0000000000000300.00<FITID>C1</STMTTRN></INVBANKTRAN></INVTRANLIST>"
+    b"</INVSTMTRS><SECLIST><STOCKINFO><SECINFO><SECID><UNIQUEID>111</SECID><SECNAME>Harbour Works<TICKER>HBW</SECINFO>"
+    b"</STOCKINFO></SECLIST></OFX>"
+)
+
+
+@requirement("imp.bank.trades", "imp.bank.amounts")
+def test_trades_are_read_with_the_names_of_their_securities() -> None:
+    bought, income, moved = records(OFX, "trades", TRADES)
+    assert (bought["kind"], bought["units"], bought["unit_price"]) == ("buy", 100, 25.635)
+    assert (bought["amount"], bought["amount_text"], bought["commission"]) == (-2571.45, "-2571.4500", 7.95)
+    assert (bought["currency"], bought["traded_on"], bought["settled_on"]) == ("CAD", "2026-03-02", "2026-03-04")
+    assert bought["description"] == "YOU BOUGHT: Harbour Works"
+    assert (income["kind"], income["income_kind"], income["amount"], income["ticker"]) == ("income", "DIV", 115.8331, "HBW")
+    assert (moved["kind"], "units" in moved, "security_name" in moved) == ("transfer", False, False)
+
+
+@requirement("imp.bank.trades", "imp.files.rejected")
+def test_an_account_that_a_transfer_names_is_not_the_one_that_the_statement_is_of() -> None:
+    assert [data["number"] for data in records(OFX, "accounts", TRADES)] == ["77"]
+    assert len({data["account_id"] for stream in ("trades", "transactions") for data in records(OFX, stream, TRADES)}) == 1
+    assert rejections(OFX, TRADES) == [("export 1:3", "the trade is kept without its units, which is no number")]
+
+
 @requirement("imp.bank.once")
 def test_an_id_that_repeats_with_other_content_is_another_booking() -> None:
     text = statement(booking(), booking(amount=b"-2.00"), booking(), booking(amount=b"-2.00"))

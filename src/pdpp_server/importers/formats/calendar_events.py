@@ -35,6 +35,12 @@ class Event:
         return record_key(self.uid) if self.instead_of is None else f"{record_key(self.uid)}_{self.instead_of.stamp}"
 
     @property
+    def is_for_the_future(self) -> bool:
+        """Whether it changes every later time of its series too."""
+        line = self.component.first("RECURRENCE-ID")
+        return line is not None and (line.param("RANGE") or "").upper() == "THISANDFUTURE"
+
+    @property
     def edition(self) -> tuple[int, str]:
         """The later, the truer."""
         sequence = value_of(self.component, "SEQUENCE")

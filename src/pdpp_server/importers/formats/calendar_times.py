@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
 from pdpp_server.importers.formats.content_lines import Line
-from pdpp_server.importers.formats.zones import moment, named_zone
+from pdpp_server.importers.formats.zones import moment, named_zone, zone_name
 
 LAST_YEAR = 2100  # a stamp later than that is a mistake
 
@@ -74,7 +74,7 @@ class Clock(NamedTuple):
         return When(wall, UTC if is_utc else self._zone(line), not clock).at(wall) if wall else None
 
     def _zone(self, line: Line) -> tzinfo:
-        name = (line.param("TZID") or "").strip()
+        name = zone_name(line)
         return (self.zones.get(name) or named_zone(name) or self.floating) if name else self.floating
 
 

@@ -12,24 +12,45 @@ _MEANT = {
     "gbk": "gb18030",
     "euc_kr": "cp949",
     "shift_jis": "cp932",
+    "iso2022_jp": "iso2022_jp_ext",
 }
 _UNKNOWN_TO_PYTHON = {"ks_c_5601-1987": "cp949", "x-sjis": "cp932", "iso-8859-8-i": "iso8859-8", "x-gbk": "gb18030"}
 _NO_CHARSETS = frozenset({"idna", "punycode", "raw-unicode-escape", "unicode-escape", "undefined", "mbcs", "oem"})
+_LOST = "\ufffd"
 _HALF_CHARACTERS = re.compile("[\ud800-\udfff]")
+_NOTHING_IN_CP932 = re.compile("[\uf8f0-\uf8f3]")
 
 
 def decoded(data: bytes | memoryview, charset: str | None = None) -> str:
-    """The text, in the charset it claims, else as UTF-8, else as what most old mail is."""
+    """The text, in the charset it claims, else as UTF-8, else as what most old mail is.
+
+    A byte that cannot be read costs that byte: what is good around it tells which charset was meant.
+    """
     data = bytes(data)
     if data.isascii() and charset is None:
         return data.decode("ascii")
-    for codec in (_codec(charset or "utf-8"), "utf-8"):
-        if codec:
-            try:
-                return _whole(data.decode(codec))
-            except (UnicodeError, ValueError):
-                continue
+    claimed = _codec(charset or "utf-8")
+    for codec in (claimed, "utf-8"):
+        if codec is None:
+            continue
+        try:
+            return _whole(data.decode(codec), codec)
+        except (UnicodeError, ValueError):
+            mended = _mended(data, codec)
+            if mended is not None:
+                return mended
     return data.decode("cp1252", "replace")
+
+
+def _mended(data: bytes, codec: str) -> str | None:
+    """With one mark for what cannot be read; None where that is most of what is more than plain letters."""
+    try:
+        text = _whole(data.decode(codec, "replace"), codec)
+    except (UnicodeError, ValueError):
+        return None
+    lost = text.count(_LOST)
+    good = sum(not character.isascii() for character in text) - lost
+    return text if good > 0 and good >= lost else None
 
 
 @cache
@@ -44,6 +65,9 @@ def _codec(charset: str) -> str | None:
     return _MEANT.get(found.name, found.name)
 
 
-def _whole(text: str) -> str:
-    """UTF-7 and its like can spell halves of characters, which no JSON can carry."""
-    return text if text.isascii() else _HALF_CHARACTERS.sub("\ufffd", text)
+def _whole(text: str, codec: str) -> str:
+    """UTF-7 and its like can spell halves of characters, which no JSON can carry; the Japanese of Windows has
+    characters for bytes that mean nothing."""
+    if text.isascii():
+        return text
+    return (_NOTHING_IN_CP932 if codec == "cp932" else _HALF_CHARACTERS).sub(_LOST, text)

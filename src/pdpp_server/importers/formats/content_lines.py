@@ -3,6 +3,7 @@
 import re
 from binascii import a2b_qp
 from collections.abc import Iterator, Mapping
+from difflib import SequenceMatcher
 from typing import BinaryIO, NamedTuple
 
 from pdpp_server.importers.formats.charsets import decoded
@@ -11,6 +12,7 @@ LINE_BYTES_MAX = 16 * 1024 * 1024
 LINES_MAX = 10_000  # of one component: no event and no card has so many
 PARAMETERS_MAX = 200
 DEPTH_MAX = 10
+LIKE, LIKE_CHARS = 0.8, 40  # how alike the name behind END is where it was only misspelt
 BROKEN_SHOWN = 3
 START_BYTES = 1000  # of a line, within which it says how it is encoded
 
@@ -96,7 +98,7 @@ def components(stream: BinaryIO, wanted: frozenset[str]) -> Iterator[Component |
     for line in lines(stream):
         name = line.value.strip().upper() if isinstance(line, Line) else ""
         if isinstance(line, Line) and line.name == "BEGIN":
-            if opened and name == opened[0].name and not opened[-1].names_another:  # its end is missing
+            if opened and name in wanted and not opened[-1].names_another:  # the end of the last one is missing
                 yield opened[0].closed(is_whole=False)
                 opened = []
             if (opened or name in wanted) and len(opened) < DEPTH_MAX:
@@ -116,7 +118,9 @@ def _closed(opened: list[_Open], name: str) -> Component | None:
     """Close the innermost component of that name, and what was left open in it; give the outermost when it is done."""
     depth = next((depth for depth in range(len(opened) - 1, -1, -1) if opened[depth].name == name), None)
     if depth is None:
-        return None
+        depth = len(opened) - 1
+        if SequenceMatcher(None, opened[-1].name, name[:LIKE_CHARS]).ratio() < LIKE:
+            return None  # the end of something that never began
     while len(opened) > depth:
         last = opened.pop()
         done = last.closed(is_whole=len(opened) == depth)

@@ -5,13 +5,21 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 CHUNK_BYTES = 1_048_576
+MARK = b"\xef\xbb\xbf"  # that some editors put before a text
 MESSAGE_BYTES_MAX = 50 * 1024 * 1024  # twice what the large mail services accept
 
 # A line of text may begin with "From " too. The line between two messages holds sender and time in a form that no
-# sentence has; where a program writes another form, headers follow it.
+# sentence has; where a program writes another form, headers follow it; and where it writes neither sender nor time, or
+# a sender alone, headers follow that only mail has.
+_MAIL_HEADERS = (
+    rb"arc-[a-z-]+|authentication-results|bcc|cc|content-type|date|delivered-to|dkim-signature|envelope-to|from|"
+    rb"in-reply-to|list-[a-z-]+|message-id|mime-version|received|references|reply-to|return-path|sender|status|subject|to|"
+    rb"user-agent|x-[!-9;-~]+"
+)
 _SEPARATOR = re.compile(
     rb"From (?:\S{1,300} +[A-Z][a-z]{2} [A-Z][a-z]{2} +[0-9]{1,2} [0-9]{2}:[0-9]{2}[0-9:+A-Z -]{0,20} [0-9]{4}\s*?\n"
-    rb"|[^\n]{0,500}[0-9]{1,2}:[0-9]{2}[^\n]{0,500}\n(?=[!-9;-~]+[ \t]*:))"
+    rb"|[^\n]{0,500}[0-9]{1,2}:[0-9]{2}[^\n]{0,500}\n(?=[!-9;-~]+[ \t]*:)"
+    rb"|(?:-|[^\s@]{1,300}@[^\s@]{1,300}|MAILER-DAEMON)?[ \t]{0,9}\r?\n(?=(?i:" + _MAIL_HEADERS + rb")[ \t]*:))"
 )
 _SEPARATOR_BYTES = 1024 + 256  # enough to decide
 _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
@@ -27,16 +35,17 @@ class Stored(NamedTuple):
 
 def is_mbox(start: bytes) -> bool:
     """By its first bytes."""
-    return _SEPARATOR.match(start.lstrip(b"\r\n")) is not None
+    return _SEPARATOR.match(start.removeprefix(MARK).lstrip(b"\r\n")) is not None
 
 
 def stored_messages(stream: BinaryIO) -> Iterator[Stored]:
     """What stands before the first separator is a message too, unless it is blank."""
     held, separator, number = bytearray(b"\n"), b"", 0
-    searched, is_long, is_end = 0, False, False
+    searched, is_long, is_end, is_first = 0, False, False, True
     while not is_end:
         chunk = stream.read(CHUNK_BYTES)
-        held += chunk
+        held += chunk.removeprefix(MARK) if is_first else chunk
+        is_first = False
         is_end = not chunk
         while found := _separator(held, searched, is_end):
             if separator or held[: found[0]].strip():

@@ -33,18 +33,29 @@ _PARAMETER = re.compile(r""";\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;]*)
 _MEDIA_TYPE = re.compile(r"\s*([\w.+-]+/[\w.+-]+)")
 _BEHIND_MARK = re.compile(rb"(--)?[ \t]*(?:\r?\n|\Z)")
 _LINE_FEED = 10
+_MARK = b"\xef\xbb\xbf"
 _NO_BASE64 = re.compile(rb"[^A-Za-z0-9+/]")
+_NO_BASE64_LETTER = re.compile(rb"[^A-Za-z0-9+/=]")
 
 Headers = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part without parts of its own; `cut` where the message ended before its end was marked."""
+    """One part without parts of its own; `unmarked` where the message ended before its end was marked."""
 
     headers: Headers
     raw: memoryview
-    cut: bool = False
+    unmarked: bool = False
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether something is missing at its end: writers forget the last mark, and then the last line is whole."""
+        if not self.unmarked:
+            return False
+        if not self.raw or self.raw[-1] != _LINE_FEED:
+            return True
+        return self._encoding == "base64" and len(_NO_BASE64_LETTER.sub(b"", self.raw)) % 4 != 0
 
     @property
     def media_type(self) -> str:
@@ -64,13 +75,17 @@ class Part:
 
     @property
     def content(self) -> bytes:
-        match self.headers.get("content-transfer-encoding", "").strip().lower():
+        match self._encoding:
             case "base64":
                 return _base64(self.raw)
             case "quoted-printable":
                 return binascii.a2b_qp(self.raw)
             case _:
                 return bytes(self.raw)
+
+    @property
+    def _encoding(self) -> str:
+        return self.headers.get("content-transfer-encoding", "").strip().lower()
 
     @property
     def text(self) -> str:
@@ -93,8 +108,8 @@ class Message(NamedTuple):
 def message(raw: bytes) -> Message:
     """Never fails: what is no message has no headers, and all of it is its text."""
     whole = memoryview(raw)
-    headers, start = _headers(raw, 0, len(raw))
-    return Message(headers, _part(raw, whole, headers, start, len(raw), _Room(PARTS_MAX), 0, cut=False))
+    headers, start = _headers(raw, len(_MARK) if raw.startswith(_MARK) else 0, len(raw))
+    return Message(headers, _part(raw, whole, headers, start, len(raw), _Room(PARTS_MAX), 0, unmarked=False))
 
 
 def leaves(body: Part | Group) -> Iterator[Part]:
@@ -129,20 +144,22 @@ def _unfolded(value: bytes) -> str:
 
 
 def _part(
-    raw: bytes, whole: memoryview, headers: Headers, start: int, end: int, room: _Room, depth: int, *, cut: bool
+    raw: bytes, whole: memoryview, headers: Headers, start: int, end: int, room: _Room, depth: int, *, unmarked: bool
 ) -> Part | Group:
     kind = media_type(headers)
-    boundary = parameters(headers["content-type"]).get("boundary") if kind.startswith("multipart/") else None
+    if not kind.startswith("multipart/"):
+        return Part(headers, whole[start:end], unmarked)
+    boundary = parameters(headers["content-type"]).get("boundary")
     if not boundary or depth >= DEPTH_MAX or len(boundary) > 200:
-        return Part(headers, whole[start:end], cut)
+        return Part({}, whole[start:end], unmarked)  # nothing tells its parts apart: it is read as one text
     parts: list[Part | Group] = []
-    for first, last, is_cut in _between(raw, boundary.encode("utf-8", "replace"), start, end):
+    for first, last, is_unmarked in _between(raw, boundary.encode("utf-8", "replace"), start, end):
         room.left -= 1
         if room.left < 0:
             break
         inner, body = _headers(raw, first, last)
-        parts.append(_part(raw, whole, inner, body, last, room, depth + 1, cut=is_cut))
-    return Group(kind, tuple(parts)) if parts else Part({}, whole[start:end], cut)
+        parts.append(_part(raw, whole, inner, body, last, room, depth + 1, unmarked=is_unmarked))
+    return Group(kind, tuple(parts)) if parts else Part({}, whole[start:end], unmarked)
 
 
 def _between(raw: bytes, boundary: bytes, start: int, end: int) -> Iterator[tuple[int, int, bool]]:

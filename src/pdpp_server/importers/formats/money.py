@@ -6,6 +6,7 @@ from decimal import Decimal
 from pdpp_server.wire.envelope import Json
 
 DIGITS_MAX = 15  # what a JSON number keeps exactly
+WRITTEN_MAX = 40  # with the zeros that some banks put before every amount
 
 _SPACES = re.compile(r"[\s'\u2019\u00a0\u202f]+")
 _UNIT = r"[A-Za-z$€£¥₹₽₺₴¤]+"
@@ -26,8 +27,11 @@ def amount(text: str, decimal: str | None = None) -> Decimal | None:
     whole, _, fraction = plain.rpartition(mark) if mark in plain else (plain, "", "")
     if _THOUSANDS.fullmatch(whole):
         whole = re.sub(r"[,.]", "", whole)
-    digits = len(whole.strip("+-")) + len(fraction)
-    if not (_WHOLE.fullmatch(whole) and _FRACTION.fullmatch(fraction) and 1 <= digits <= DIGITS_MAX):
+    if not (_WHOLE.fullmatch(whole) and _FRACTION.fullmatch(fraction)):
+        return None
+    digits = whole.strip("+-")
+    has_digits = bool(digits or fraction)
+    if not has_digits or len(digits) > WRITTEN_MAX or len(digits.lstrip("0")) + len(fraction) > DIGITS_MAX:
         return None
     value = Decimal(f"{whole}.{fraction}" if fraction else whole)
     return -value if is_negative else value

@@ -9,7 +9,7 @@ from functools import cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from pdpp_server.importers.formats.content_lines import Component, Line
+from pdpp_server.importers.formats.content_lines import Component, Line, unescaped
 from pdpp_server.importers.formats.recurrence import repeated
 
 FIRST_YEAR, LAST_YEAR = 1970, 2100  # between which the rules of a zone are laid out
@@ -103,16 +103,21 @@ def named_zone(name: str) -> tzinfo | None:
     return None
 
 
+def zone_name(line: Line) -> str:
+    """The zone that a line names: a comma in the name is escaped in one program, quoted in another, bare in a third."""
+    return unescaped(",".join(line.params.get("TZID", ()))).strip()
+
+
 def own_zones(components: Iterable[Component]) -> dict[str, tzinfo]:
     """The zones that a file describes itself (VTIMEZONE), by the name it gives them."""
     zones: dict[str, tzinfo] = {}
     for component in components:
         name, place = component.first("TZID"), component.first("X-LIC-LOCATION")
         if name is not None:
-            known = named_zone(name.value) or (named_zone(place.value) if place else None)
+            known = named_zone(unescaped(name.value)) or (named_zone(place.value) if place else None)
             zone = known or _described(component)
             if zone is not None:
-                zones[name.value.strip()] = zone
+                zones[unescaped(name.value).strip()] = zone
     return zones
 
 

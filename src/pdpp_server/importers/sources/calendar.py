@@ -3,25 +3,25 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta, tzinfo
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
 from pdpp_server.importers.formats.calendar_events import Event, event_data, occurrence_data, read_event, value_of
 from pdpp_server.importers.formats.calendar_times import Clock, When, day_of
 from pdpp_server.importers.formats.content_lines import Component, Line, components, unescaped
 from pdpp_server.importers.formats.recurrence import OCCURRENCES_MAX, UnreadableRule, repeated
-from pdpp_server.importers.formats.zones import named_zone, own_zones
+from pdpp_server.importers.formats.zones import named_zone, own_zones, zone_name
 from pdpp_server.importers.identity import account_name, record_key
 from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
 
-AHEAD = timedelta(days=366)  # how far repeating events are laid out beyond the newest date of an export
+AHEAD = timedelta(days=366)  # how far repeating events are laid out beyond today
 DATES_MAX = 10_000  # that one event may except or add
 HEAD_BYTES = 4096
 
 _KINDS = frozenset({"VEVENT", "VTIMEZONE", "VTODO", "VJOURNAL"})
-_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*BEGIN:VCALENDAR\s*\n", re.IGNORECASE)
+_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*BEGIN:(?:VCALENDAR|VEVENT)\s*\n", re.IGNORECASE)
 
 
 # Recognise --------------------------------------------------------------------------------------------------------
@@ -34,6 +34,8 @@ class Scan:
     name: str | None = None
     zone_name: str | None = None
     described: list[Component] = field(default_factory=list[Component])
+    events: int = 0
+    is_repeating: bool = False
     uids: Counter[str] = field(default_factory=Counter[str])
     newest: str = ""  # day on which something was noted down, as it is written
     newest_start: str = ""
@@ -59,10 +61,10 @@ def accounts(files: Files, known: Known) -> Iterable[Account]:
     for file, scan in scans.items():
         named.setdefault(scan.name or account_name(file.name), []).append(file)
     for name, found in named.items():
-        yield _account(name, {file: scans[file] for file in found}, files.zone)
+        yield _account(name, {file: scans[file] for file in found}, files.zone, files.now)
 
 
-def _account(name: str, scans: Mapping[File, Scan], zone: tzinfo) -> Account:
+def _account(name: str, scans: Mapping[File, Scan], zone: tzinfo, now: datetime | None) -> Account:
     clocks: dict[str, Clock] = {}
     uids: Counter[str] = Counter()
     for file, scan in scans.items():
@@ -70,10 +72,18 @@ def _account(name: str, scans: Mapping[File, Scan], zone: tzinfo) -> Account:
         clocks[file.name] = Clock(own_zones(scan.described), own or zone)
         uids += scan.uids
     newest = max(scan.newest for scan in scans.values()) or max(scan.newest_start for scan in scans.values())
-    horizon = _horizon(newest)
+    horizon = _horizon(newest) if now is None else _end_of_month(now.astimezone(zone) + AHEAD)
     repeated_uids = frozenset(uid for uid, count in uids.items() if count > 1)
     notes = tuple(_notes(scans, clocks, zone, horizon))
-    return Account(name, tuple(scans), zone, notes, Found(clocks, repeated_uids, horizon))
+    is_repeating = any(scan.is_repeating for scan in scans.values())
+    depends_on = f"{horizon:%Y-%m-%d}" if is_repeating else ""
+    return Account(name, tuple(scans), zone, notes, Found(clocks, repeated_uids, horizon), depends_on=depends_on)
+
+
+def _end_of_month(day: datetime) -> datetime:
+    """So that the same file is laid out further in another month, and is not read anew each day."""
+    next_month = day.replace(day=28) + timedelta(days=4)
+    return datetime(next_month.year, next_month.month, 1) - timedelta(seconds=1)  # noqa: DTZ001  a time on the wall
 
 
 def _horizon(newest: str) -> datetime:
@@ -82,7 +92,7 @@ def _horizon(newest: str) -> datetime:
 
 
 def _notes(scans: Mapping[File, Scan], clocks: Mapping[str, Clock], zone: tzinfo, horizon: datetime) -> Iterator[str]:
-    if any(scan.uids for scan in scans.values()):
+    if any(scan.events for scan in scans.values()):
         yield f"Repeating events are laid out until {horizon:%Y-%m-%d}, at most {OCCURRENCES_MAX} times each."
     else:
         yield "It holds no events."
@@ -127,10 +137,12 @@ def _note(item: Component | Line, scan: Scan) -> None:
 
 
 def _note_event(event: Component, scan: Scan) -> None:
+    scan.events += 1
+    scan.is_repeating |= event.first("RRULE") is not None
     if uid := value_of(event, "UID"):
         scan.uids[uid] += 1
     if start := event.first("DTSTART"):
-        zone = (start.param("TZID") or "").strip()
+        zone = zone_name(start)
         scan.has_floating |= not zone and not start.value.strip().upper().endswith("Z")
         if zone and named_zone(zone) is None:
             scan.unknown_zones.add(zone)
@@ -174,7 +186,7 @@ def _events(file: File, clock: Clock) -> Iterator[Event | Rejection]:
 def _outcomes(events: list[Event], horizon: datetime) -> Iterator[Outcome]:
     """The records of all events of one UID."""
     newest: dict[str, Event] = {}
-    for event in events:
+    for event in _in_terms_of_series(events):
         known = newest.setdefault(event.key, event)
         if known is event:
             continue
@@ -191,6 +203,19 @@ def _outcomes(events: list[Event], horizon: datetime) -> Iterator[Outcome]:
             yield from _occurrences(event, changed, horizon)
 
 
+def _in_terms_of_series(events: list[Event]) -> list[Event]:
+    """Outlook names a day of a series of days by a time at night: it replaces that day."""
+    series = max((event for event in events if not event.instead_of), key=lambda event: event.edition, default=None)
+    if series is None:
+        return events
+    return [
+        replace(event, instead_of=series.start.at(_wall(event.instead_of, series.start)) or event.instead_of)
+        if event.instead_of and event.instead_of.is_date != series.start.is_date
+        else event
+        for event in events
+    ]
+
+
 def _occurrences(event: Event, changed: Mapping[str, Event], horizon: datetime) -> Iterator[Outcome]:
     try:
         walls = _walls(event, horizon)
@@ -198,10 +223,25 @@ def _occurrences(event: Event, changed: Mapping[str, Event], horizon: datetime) 
         reason = "the rule of repetition cannot be read: only the first time is kept"
         yield Rejection(event.place, "invalid_record", reason)
         walls = [event.start.wall]
+    onwards = _onwards(changed)
     for wall in walls:
         when = event.start.at(wall)
         if when and when.stamp not in changed:
-            yield _occurrence(event, when, when.stamp)
+            change = next((change for since, change in onwards if since <= when.utc), None)
+            moved = _moved(when, change) if change else when
+            yield _occurrence(change or event, moved or when, when.stamp)
+
+
+def _onwards(changed: Mapping[str, Event]) -> list[tuple[datetime, Event]]:
+    """Changes of all later times, the last first, each with the time from which it counts."""
+    found = [(one.instead_of.utc, one) for one in changed.values() if one.instead_of and one.is_for_the_future]
+    return sorted(found, key=lambda one: one[0], reverse=True)
+
+
+def _moved(when: When, change: Event) -> When | None:
+    """A time of a series, as far from where it was as the first one that the change is about."""
+    start, before = change.start, _wall(change.instead_of or change.start, change.start)
+    return start.at(_wall(when, start) + (start.wall - before))
 
 
 def _occurrence(event: Event, start: When, stamp: str) -> Incoming:
@@ -224,6 +264,8 @@ def _walls(event: Event, horizon: datetime) -> list[datetime]:
 
 def _wall(when: When, start: When) -> datetime:
     """The time on the wall where the event starts."""
+    if start.is_date and when.zone is UTC:
+        return datetime.combine(when.utc.astimezone(start.zone), start.wall.time())
     if when.is_date or start.is_date:
         return datetime.combine(when.wall, start.wall.time())
     return when.utc.astimezone(start.zone).replace(tzinfo=None)
@@ -243,6 +285,7 @@ CALENDAR = Importer(
     knows=knows,
     accounts=accounts,
     read=read,
+    version=2,
     takes="calendars (.ics)",
     obtain="Google: takeout.google.com, Calendar; Apple Calendar: File, Export; Outlook: save the calendar as .ics",
 )

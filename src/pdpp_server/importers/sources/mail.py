@@ -1,4 +1,4 @@
-"""Mail: archives (.mbox, as of Gmail Takeout or Thunderbird), Maildir folders and single messages (.eml)."""
+"""Mail: archives (.mbox, as of Gmail Takeout or Thunderbird), Maildir folders, single messages (.eml, .emlx)."""
 
 import re
 from collections import Counter
@@ -10,7 +10,7 @@ from pdpp_server.importers.formats.html_text import html_text
 from pdpp_server.importers.formats.mail_headers import angled, gmail_thread, header_fields
 from pdpp_server.importers.formats.mail_text import written
 from pdpp_server.importers.formats.mail_threads import Threads
-from pdpp_server.importers.formats.mbox import MESSAGE_BYTES_MAX, Stored, is_mbox, stored_messages
+from pdpp_server.importers.formats.mbox import MARK, MESSAGE_BYTES_MAX, Stored, is_mbox, stored_messages
 from pdpp_server.importers.formats.mime import Group, Headers, Part, leaves, message
 from pdpp_server.importers.identity import Seen, account_name, digest, record_key
 from pdpp_server.importers.source import Account, Attachment, DamagedFile, File, Files, Head, Importer, Known, Outcome
@@ -23,6 +23,12 @@ HEAD_BYTES = 8192  # enough to know a message
 SAMPLE_BYTES, SAMPLED_FILES = 2 * 1024 * 1024, 50  # enough to know whose mail it is
 
 _HEADER_NAME = re.compile(rb"^([A-Za-z][!-9;-~]*):", re.MULTILINE)
+_COUNTED = re.compile(rb"[0-9]{1,10}[ \t]*\r?\n")  # the line before a message of Apple Mail: how many bytes it has
+_SENT_BY = frozenset({b"from", b"received", b"return-path"})
+_SURE = frozenset({b"message-id", b"date", b"mime-version"})
+_USUAL = _SURE | _SENT_BY | {b"to", b"cc", b"subject", b"reply-to", b"delivered-to", b"content-type"}
+_MESSAGE_NAME = re.compile(r".*\.emlx?|(?:.*/)?(?:cur|new)/[^/]+", re.IGNORECASE | re.DOTALL)
+_MAILBOX = re.compile(r"(.*\.mbox)/.*", re.DOTALL)
 _FIRST_HEADER = re.compile(rb"[A-Za-z][!-9;-~]*[ \t]*:")
 _OWN_ADDRESS = re.compile(
     rb"^(Delivered-To|X-Original-To|From|To):[^\n]*?([\w.+-]+@[\w.-]+\w)", re.MULTILINE | re.IGNORECASE
@@ -35,13 +41,17 @@ _OWN_ADDRESS = re.compile(
 class Kind(Enum):
     ARCHIVE = auto()
     MESSAGE = auto()
+    COUNTED = auto()  # of Apple Mail: a message between its length and what the program keeps about it
 
 
 def knows(head: Head) -> Kind | None:
     start = head.first(HEAD_BYTES)
     if is_mbox(start):
         return Kind.ARCHIVE
-    return Kind.MESSAGE if _is_message(start) else None
+    if _is_message(start, head.file.name):
+        return Kind.MESSAGE
+    counted = _COUNTED.match(start)
+    return Kind.COUNTED if counted and _is_message(start[counted.end() :], head.file.name) else None
 
 
 def accounts(files: Files, known: Known) -> Iterable[Account]:
@@ -53,19 +63,26 @@ def accounts(files: Files, known: Known) -> Iterable[Account]:
     for folder, found in folders.items():
         named.setdefault(_owner(found) or account_name(folder or files.name), []).extend(found)
     for name, found in named.items():
-        archives = frozenset(file.name for file in found if known[file] is Kind.ARCHIVE)
-        yield Account(name, tuple(found), files.zone, found=archives)
+        yield Account(name, tuple(found), files.zone, found={file.name: known[file] for file in found})
 
 
-def _is_message(head: bytes) -> bool:
-    if b"\0" in head or not _FIRST_HEADER.match(head):
+def _is_message(start: bytes, name: str) -> bool:
+    """By headers that only mail has; fewer are enough in a file that is called as a message is."""
+    start = start.removeprefix(MARK)
+    if b"\0" in start or not _FIRST_HEADER.match(start):
         return False
-    top = re.split(rb"\r?\n\r?\n", head, maxsplit=1)[0]
-    names = {name.lower() for name in _HEADER_NAME.findall(top)}
-    return bool(names & {b"from", b"received"}) and bool(names & {b"message-id", b"date", b"mime-version"})
+    top = re.split(rb"\r?\n\r?\n", start, maxsplit=1)[0]
+    names = {header.lower() for header in _HEADER_NAME.findall(top)}
+    if names.isdisjoint(_SENT_BY):
+        return False
+    enough = 2 if _MESSAGE_NAME.fullmatch(name) else 3
+    return not names.isdisjoint(_SURE) or len(names & _USUAL) >= enough
 
 
 def _folder(name: str) -> str:
+    mailbox = _MAILBOX.fullmatch(name)
+    if mailbox:
+        return mailbox[1]  # of Apple Mail, whatever lies between it and its messages
     folder, _, _ = name.rpartition("/")
     return re.sub(r"(?:^|/)(?:cur|new)\Z", "", folder)
 
@@ -102,23 +119,24 @@ def read(account: Account) -> Iterator[Outcome]:
     mailbox = _Mailbox(account.zone)
     for file in account.files:
         try:
-            yield from _read_file(file, mailbox, is_archive=file.name in account.found)
+            yield from _read_file(file, mailbox, account.found[file.name])
         except DamagedFile as damaged:
             yield Rejection(file.name, "invalid_record", str(damaged))
     for data in mailbox.threads.records():
         yield Incoming(account.files[0].name, "threads", data["id"], data, None)
 
 
-def _read_file(file: File, mailbox: "_Mailbox", *, is_archive: bool) -> Iterator[Outcome]:
+def _read_file(file: File, mailbox: "_Mailbox", kind: Kind) -> Iterator[Outcome]:
     folder = account_name(file.name)
     with file.open() as stream:
-        if is_archive:
+        if kind is Kind.ARCHIVE:
             for stored in stored_messages(stream):
                 yield from mailbox.outcomes(stored, f"{file.name}:message {stored.number}", folder)
         else:
-            raw = stream.read(MESSAGE_BYTES_MAX + 1)
+            size = int(stream.readline()) if kind is Kind.COUNTED else MESSAGE_BYTES_MAX + 1
+            raw = stream.read(min(size, MESSAGE_BYTES_MAX + 1))
             stored = Stored(1, b"", raw if len(raw) <= MESSAGE_BYTES_MAX else None)
-            yield from mailbox.outcomes(stored, file.name, _folder(file.name).rpartition("/")[2])
+            yield from mailbox.outcomes(stored, file.name, _folder(file.name).rpartition("/")[2].removesuffix(".mbox"))
 
 
 class _Mailbox:
@@ -147,13 +165,13 @@ class _Mailbox:
             data["folder"] = folder
         self._place_in_thread(data, headers)
         attached = [part for part in leaves(body) if part.is_attachment]
-        whole = [part for part in attached if not part.cut]
+        whole = [part for part in attached if not part.is_cut]
         if whole:
             data["attachment_count"] = len(whole)
             data["attachment_names"] = ", ".join(part.filename or part.media_type for part in whole)
         yield Incoming(place, "messages", key, data, None)
         for number, part in enumerate(attached, 1):
-            if part.cut:
+            if part.is_cut:
                 reason = f"the message ends inside its attachment {number}, which was left out"
                 yield Rejection(place, "invalid_record", reason)
             else:
@@ -232,6 +250,7 @@ MAIL = Importer(
     accounts=accounts,
     read=read,
     usual_folders=("~/Maildir", "~/Mail", "~/.thunderbird", "~/Library/Thunderbird/Profiles"),
-    takes="mail archives (.mbox, Maildir folders, .eml)",
+    takes="mail archives (.mbox, Maildir folders, .eml, .emlx)",
+    version=2,
     obtain="Gmail: takeout.google.com, Mail, all messages; Thunderbird and Apple Mail: export the mailbox as mbox",
 )

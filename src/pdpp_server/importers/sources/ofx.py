@@ -1,8 +1,9 @@
 """Bank statements of OFX and QFX files (Money, Quicken): accounts, transactions, balances."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta, timezone
+from functools import cache, partial
 from typing import NamedTuple
 
 from pdpp_server.importers.formats.charsets import decoded
@@ -19,8 +20,17 @@ _STATEMENTS = {"STMTRS": "bank", "CCSTMTRS": "credit_card", "INVSTMTRS": "invest
 _ACCOUNTS = frozenset({"BANKACCTFROM", "CCACCTFROM", "INVACCTFROM"})
 _BALANCES = {"LEDGERBAL": "booked", "AVAILBAL": "available"}
 # Inside these, other tags are values; a value whose end tag is missing cannot be taken for one of them.
-_GROUPS = _ACCOUNTS | _STATEMENTS.keys() | _BALANCES.keys() | {"STMTTRN", "INVTRAN", "FI"}
+_SECURITIES = {"STOCK": "stock", "MF": "fund", "DEBT": "bond", "OPT": "option", "OTHER": "other"}
+_TRADES = {
+    **{f"BUY{name}": "buy" for name in _SECURITIES},
+    **{f"SELL{name}": "sell" for name in _SECURITIES},
+    "CLOSUREOPT": "option_closure", "INCOME": "income", "INVEXPENSE": "expense", "JRNLFUND": "journal",
+    "JRNLSEC": "journal", "MARGININTEREST": "margin_interest", "REINVEST": "reinvest",
+    "RETOFCAP": "return_of_capital", "SPLIT": "split", "TRANSFER": "transfer",
+}  # fmt: skip
+_GROUPS = _ACCOUNTS | _STATEMENTS.keys() | _BALANCES.keys() | _TRADES.keys() | {"STMTTRN", "INVTRAN", "FI", "SECINFO"}
 _PARTS = frozenset({"PAYEE", "BANKACCTTO", "CCACCTTO", "CURRENCY", "ORIGCURRENCY"})
+_IN_TRADES = frozenset({"INVTRAN", "INVACCTFROM"})  # that stand alone too
 _TIME = re.compile(
     r"([0-9]{4})([0-9]{2})([0-9]{2})(?:([0-9]{2})([0-9]{2})([0-9]{2})?(?:\.[0-9]*)?)?\s*"
     r"(?:\[\s*([+-]?[0-9]{1,2})(?:\.([0-9]{1,2}))?\s*(?::[^\]]*)?\])?.*"
@@ -63,8 +73,9 @@ def read(account: Account) -> Iterator[Outcome]:
     ledger = _Ledger(account.name)
     for file in account.files:
         try:
+            securities = cache(partial(_securities, file))
             for group in _groups(file):
-                yield from ledger.outcomes(group)
+                yield from ledger.outcomes(group, securities)
         except DamagedFile as damaged:
             yield Rejection(file.name, "invalid_record", damaged.message)
 
@@ -84,7 +95,9 @@ def _groups(file: File) -> Iterator[_Group]:
     values: Json = {}
     with file.open() as stream:
         for tag in tags(stream):
-            if tag.name in _GROUPS or tag.name == "OFX":
+            if tag.name in _IN_TRADES and name in _TRADES:
+                part = "" if tag.is_end or tag.name == "INVTRAN" else f"{tag.name}."
+            elif tag.name in _GROUPS or tag.name == "OFX":
                 if name:
                     yield _Group(f"{file.name}:{line}", name, values)
                 line, name, part, values = tag.line, "" if tag.is_end or tag.name == "OFX" else tag.name, "", {}
@@ -101,6 +114,11 @@ def _groups(file: File) -> Iterator[_Group]:
         yield _Group(f"{file.name}:{line}", name, values, is_whole=False)
 
 
+def _securities(file: File) -> Mapping[str, Json]:
+    """By number: their names stand at the end of a file, behind the trades."""
+    return {group.values.get("UNIQUEID", ""): group.values for group in _groups(file) if group.name == "SECINFO"}
+
+
 class _Ledger:
     """The statement that is being read, and what was read before."""
 
@@ -110,7 +128,7 @@ class _Ledger:
         self._told: set[str] = set()
         self._kind = self._currency = self._account = ""
 
-    def outcomes(self, group: _Group) -> Iterator[Outcome]:
+    def outcomes(self, group: _Group, securities: Callable[[], Mapping[str, Json]]) -> Iterator[Outcome]:
         place, name, values, is_whole = group
         if not is_whole:
             yield Rejection(place, "invalid_record", "the file ends inside it")
@@ -121,7 +139,9 @@ class _Ledger:
         elif name in _ACCOUNTS:
             yield from self._begin(place, values)
         elif name == "INVTRAN":
-            yield Rejection(place, "invalid_record", "trades of securities are not read; cash transactions are")
+            yield Rejection(place, "invalid_record", "it belongs to no trade that is known")
+        elif name in _TRADES:
+            yield from self._trade(place, name, values, securities().get(values.get("UNIQUEID", ""), {}))
         elif name == "STMTTRN":
             yield from self._transaction(place, values)
         elif name in _BALANCES and values:
@@ -186,6 +206,45 @@ class _Ledger:
         key = f"{self._account}:{record_key(values['FITID']) if 'FITID' in values else content}"
         return self._seen.key(key, content)
 
+    def _trade(self, place: str, name: str, values: Json, security: Json) -> Iterator[Incoming | Rejection]:
+        traded = _when(values.get("DTTRADE", ""))
+        if traded is None or not self._account:
+            reason = "it belongs to no account" if traded else "the trade has no date (DTTRADE) that can be read"
+            yield Rejection(place, "invalid_record", reason)
+            return
+        numbers = {
+            "units": values.get("UNITS"),
+            "unit_price": values.get("UNITPRICE"),
+            "amount": values.get("TOTAL"),
+            "commission": values.get("COMMISSION"),
+            "fees": values.get("FEES"),
+        }
+        read = {field: amount(text) for field, text in numbers.items() if text}
+        data: Json = {
+            "account_id": self._account,
+            "kind": _TRADES[name],
+            "security_name": security.get("SECNAME"),
+            "ticker": security.get("TICKER"),
+            "security_id": values.get("UNIQUEID"),
+            "security_id_type": values.get("UNIQUEIDTYPE"),
+            "security_kind": _SECURITIES.get(name.removeprefix("BUY").removeprefix("SELL")),
+            "currency": (values.get("CURRENCY.CURSYM") or self._currency).upper()[:8],
+            "traded_on": traded.day,
+            "traded_at": traded.moment,
+            "settled_on": _day(values.get("DTSETTLE", "")),
+            "income_kind": values.get("INCOMETYPE"),
+            "description": _said_of(values.get("MEMO") or _TRADES[name].replace("_", " "), security.get("SECNAME", "")),
+        }
+        for field, value in read.items():
+            data |= money(value, field) if value is not None else {}
+        content = digest(name, traded.day, values.get("UNIQUEID", ""), *(numbers[field] or "" for field in numbers))
+        key = self._seen.key(f"{self._account}:{record_key(values.get('FITID') or content)}", content)
+        if key is None:
+            return
+        yield Incoming(place, "trades", key, {"id": key, **without_gaps(data)}, None)
+        for field in (field for field, value in read.items() if value is None):
+            yield Rejection(place, "invalid_record", f"the trade is kept without its {field}, which is no number")
+
     def _balance(self, place: str, kind: str, values: Json) -> Incoming | Rejection:
         value, day = amount(values.get("BALAMT", "")), _day(values.get("DTASOF", ""))
         if value is None or day is None or not self._account:
@@ -193,6 +252,11 @@ class _Ledger:
         key = f"{self._account}:{kind}:{day}"
         data = {"account_id": self._account, "kind": kind, **money(value), "currency": self._currency, "as_of": day}
         return Incoming(place, "balances", key, {"id": key, **without_gaps(data)}, None)
+
+
+def _said_of(memo: str, security: str) -> str:
+    """A memo often says no more than "you bought"."""
+    return memo if security.lower() in memo.lower() else f"{memo}: {security}"
 
 
 # Times ------------------------------------------------------------------------------------------------------------
@@ -236,6 +300,7 @@ OFX = Importer(
     knows=knows,
     accounts=accounts,
     read=read,
-    takes="bank statements (.ofx, .qfx)",
+    version=2,
+    takes="bank statements (.ofx, .qfx), of investment accounts too",
     obtain="On the pages of your bank: transactions, download or export, as OFX, QFX, Quicken or Money",
 )
