@@ -405,6 +405,15 @@ PROMISES: dict[str, Promise] = {
         says="`PDPP_CORE_STRICT=1` refuses filter, expand and view of a client with 400 before any lookup.",
         ruling=(1,),
     ),
+    "rs.schema.core-strict": Promise(
+        source="design: narrowing works",
+        says="Under `PDPP_CORE_STRICT=1` no answer of any door offers a client what would be refused.",
+        ruling=(1,),
+    ),
+    "rs.schema.bearer-grant": Promise(
+        source="resource server contract: schema",
+        says="`bearer.grant_id` is the grant that the answer is about; with several of a package there is none.",
+    ),
     "rs.records.filters": Promise(
         source="resource server contract: records",
         says="Exact filters work on granted scalars, range filters where declared, and all of them must hold.",

@@ -38,6 +38,7 @@ def services_of(settings: Settings) -> Services:
         read_seconds=settings.read_deadline_ms / 1000,
         change_history_limit=settings.change_history_limit,
     )
+    services.core_strict = settings.core_strict
     if asked := settings.introspecting:
         from pdpp_server.resource_server.separate import Separate  # noqa: PLC0415 - dear to import, and few need it
 

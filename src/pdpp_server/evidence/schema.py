@@ -128,7 +128,7 @@ def stream_text(catalogue: Catalogue, *, full: bool = False) -> str:
     left -= byte_len(others)
     blocks: list[str] = []
     for index, entry in enumerate(entries):
-        blocks.append(_entry_text(entry, left // (len(entries) - index) - 1, full))
+        blocks.append(_entry_text(entry, left // (len(entries) - index) - 1, full, catalogue.narrows))
         left -= byte_len(blocks[-1]) + 1
     head, *rest = "\n".join(blocks).split("\n")
     return "\n".join((head, _FLAGS, *rest, *filter(None, (others,)), tail))
@@ -160,13 +160,13 @@ def stream_next(catalogue: Catalogue) -> tuple[Call, ...]:
     return (schema_of(),) if catalogue.entries else ()
 
 
-def _entry_text(entry: StreamEntry, limit: int, full: bool) -> str:
+def _entry_text(entry: StreamEntry, limit: int, full: bool, narrows: bool) -> str:
     stream = entry.stream
     name = f"schema {name_text(stream.name)}:"
     heads = (f"{name} {_sources_text(entry, chars)}{_facts_text(stream)}" for chars in (80, 40, 20, 0))
     head = first_that_fits(chain(heads, (f"{name} {_counted(len(entry.holdings), 'connection')}",)), limit // 3)
-    facts = first_that_fits(_abilities_ways(entry), limit // 3)
-    rows = [_field_row(stream, field, full) for name, field in stream.fields.items() if name in entry.granted]
+    facts = first_that_fits(_abilities_ways(entry, narrows), limit // 3)
+    rows = [_field_row(stream, field, full, narrows) for name, field in stream.fields.items() if name in entry.granted]
     joint = "\n" if full else " | "
     room = limit - byte_len(head) - byte_len(facts) - _NOTE_BYTES
     shown = fit(rows, room, joint=len(joint))
@@ -189,7 +189,7 @@ def _facts_text(stream: Stream) -> str:
     return f", key {_names(stream.primary_key)}, {stream.semantics.replace('_', ' ')}"
 
 
-def _abilities_ways(entry: StreamEntry) -> Iterator[str]:
+def _abilities_ways(entry: StreamEntry, narrows: bool) -> Iterator[str]:
     stream = entry.stream
     always = f"always_returned={_names(stream.primary_key)}"
     counts = ["count: exact", f"search modes: {SEARCH_MODES if stream.lexical_fields else 'none'}"]
@@ -197,7 +197,9 @@ def _abilities_ways(entry: StreamEntry) -> Iterator[str]:
     hidden = [name for name in stream.fields if name not in entry.granted]
     not_granted = [f"not granted: {_names(hidden)}"] if hidden else []
     views = (
-        [f"views: {' '.join(f'{name_text(v.id)}({_names(v.fields)})' for v in stream.views)}"] if stream.views else []
+        [f"views: {' '.join(f'{name_text(v.id)}({_names(v.fields)})' for v in stream.views)}"]
+        if stream.views and narrows
+        else []
     )
     relations = [
         f"{name_text(one.name)} ({name_text(one.stream)}, up to {one.max_limit})"
@@ -210,16 +212,16 @@ def _abilities_ways(entry: StreamEntry) -> Iterator[str]:
     yield counts[1]
 
 
-def _field_row(stream: Stream, field: Field, full: bool) -> Row:
-    plain = " ".join((name_text(field.name), name_text(field.type), *_abilities(stream, field)))
+def _field_row(stream: Stream, field: Field, full: bool, narrows: bool) -> Row:
+    plain = " ".join((name_text(field.name), name_text(field.type), *_abilities(stream, field, narrows)))
     return Row(name_text(field.name), (f"{plain} {compact_json(field.schema)}", plain) if full else (plain,))
 
 
-def _abilities(stream: Stream, field: Field) -> Iterator[str]:
+def _abilities(stream: Stream, field: Field, narrows: bool) -> Iterator[str]:
     name = field.name
-    if field.is_scalar:
+    if narrows and field.is_scalar:
         yield "eq"
-    if operators := stream.range_filters.get(name):
+    if narrows and (operators := stream.range_filters.get(name)):
         yield f"range({','.join(operators)})"
     if name in stream.lexical_fields:
         yield "lex"

@@ -73,7 +73,7 @@ def permit(holder: Holder, query: Q, *, core_strict: bool = False) -> Permitted[
     scopes = tuple(scopes)
     if isinstance(query, SchemaQuery | StreamsQuery | StreamMetadataQuery):
         expandable = tuple(_expandable(holder, scope, core_strict) for scope in scopes)
-        return Permitted(query, scopes, holder, expandable=expandable)
+        return Permitted(query, scopes, holder, expandable=expandable, core_strict=core_strict)
     return Permitted(query, scopes, holder, tuple(related))
 
 

@@ -42,6 +42,7 @@ class Permitted(NamedTuple, Generic[Q_co]):
     holder: Holder
     related: tuple[Related, ...] = ()
     expandable: tuple[tuple[Expandable, ...], ...] = ()  # of each scope, where abilities are asked for
+    core_strict: bool = False  # whether clients have nothing beyond Core
 
     @property
     def missing(self) -> tuple[Missing, ...]:

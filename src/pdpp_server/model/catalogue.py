@@ -6,6 +6,8 @@ from typing import NamedTuple
 from pdpp_server.model.sources import Origin, Source
 from pdpp_server.model.streams import Stream
 
+CLIENT_QUERY_EXTENSIONS = ("filter", "sort", "count", "view", "expand", "aggregate")  # what clients have beyond Core
+
 
 @dataclass(frozen=True, slots=True)
 class Holding:
@@ -63,3 +65,15 @@ class Catalogue:
     entries: tuple[StreamEntry, ...]  # in order of connector key, stream name
     package_id: str | None = None
     missing: tuple[Missing, ...] = ()
+    extensions: tuple[str, ...] | None = CLIENT_QUERY_EXTENSIONS  # that clients may use; None where nobody says
+
+    @property
+    def narrows(self) -> bool:
+        """Whether this bearer may filter and take views: Core gives that to the owner only."""
+        return self.token_kind == "owner" or self.extensions is None or "filter" in self.extensions
+
+    @property
+    def meant(self) -> str | None:
+        """The one grant that this is about, where it is about one: of a package, the child that everything is of."""
+        told = {entry.grant_id for entry in self.entries} or {*self.grant_ids}
+        return told.pop() if len(told) == 1 else None

@@ -10,4 +10,4 @@ from pdpp_server.wire.envelope import Json
 def handle(services: Services, asked: Asked) -> Json:
     query = wire.decode_query(asked.params)
     catalogue = reads.serve(services, asked.call, query, "connectors")
-    return wire.encode(catalogue, core_strict=services.core_strict)
+    return wire.encode(catalogue)

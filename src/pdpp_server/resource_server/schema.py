@@ -11,4 +11,4 @@ def handle(services: Services, asked: Asked) -> Json:
     query = wire.decode_query(asked.params)
     catalogue = reads.serve(services, asked.call, query)
     encode = wire.encode_compact if wire.wants_compact(asked.params) else wire.encode_full
-    return encode(catalogue, asked.links_self, asked.params.warnings, core_strict=services.core_strict)
+    return encode(catalogue, asked.links_self, asked.params.warnings)

@@ -10,4 +10,4 @@ from pdpp_server.wire.envelope import Json
 def handle(services: Services, asked: Asked) -> Json:
     query = wire.decode_query(asked.params, stream=asked.stream)
     catalogue = reads.serve(services, asked.call, query)
-    return wire.encode(catalogue, asked.links_self, asked.params.warnings, core_strict=services.core_strict)
+    return wire.encode(catalogue, asked.links_self, asked.params.warnings)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pdpp_server.grants.permitted import Permitted
-from pdpp_server.model.catalogue import Catalogue, Holding, StreamEntry
+from pdpp_server.model.catalogue import CLIENT_QUERY_EXTENSIONS, Catalogue, Holding, StreamEntry
 from pdpp_server.model.queries import SchemaQuery
 from pdpp_server.model.times import iso_micros
 from pdpp_server.store.count import count
@@ -38,7 +38,7 @@ def catalogue_of(
     ]
     entries.sort(key=lambda entry: (entry.source.connector_key, entry.stream.name))
     told = (holder.kind, holder.client_id, holder.grant_ids, tuple(entries), holder.package_id)
-    return Catalogue(*told, permitted.missing)
+    return Catalogue(*told, permitted.missing, () if permitted.core_strict else CLIENT_QUERY_EXTENSIONS)
 
 
 def holding(reading: Reading, reach: Reach) -> Holding:

@@ -5,7 +5,7 @@ from pdpp_server.model.queries import StreamsQuery
 from pdpp_server.model.times import instant
 from pdpp_server.wire.envelope import Json, url
 from pdpp_server.wire.params import Parameter, Params
-from pdpp_server.wire.schema import AGGREGATES, by_source, encode_connector, freshness, may_narrow
+from pdpp_server.wire.schema import AGGREGATES, by_source, encode_connector, freshness
 
 PARAMETERS: tuple[Parameter, ...] = ()
 
@@ -15,11 +15,13 @@ def decode_query(params: Params) -> StreamsQuery:
     return StreamsQuery()
 
 
-def encode(catalogue: Catalogue, *, core_strict: bool = False) -> Json:
+def encode(catalogue: Catalogue) -> Json:
     """The one list without links and meta."""
-    narrows = may_narrow(catalogue, core_strict=core_strict)
     connectors = [
-        {**encode_connector(source, entries), "streams": [_encode_stream(entry, narrows) for entry in entries]}
+        {
+            **encode_connector(source, entries),
+            "streams": [_encode_stream(entry, catalogue.narrows) for entry in entries],
+        }
         for source, entries in by_source(catalogue)
     ]
     return {"object": "list", "data": connectors}

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
+from pdpp_server.model.catalogue import CLIENT_QUERY_EXTENSIONS
 from pdpp_server.model.queries import BEGINNING, SEARCH_LIMIT, SEARCH_LIMIT_MAX
 from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.grants import DETAIL_TYPE
 from pdpp_server.wire.oauth import OFFLINE_SCOPE, READ_SCOPE
 from pdpp_server.wire.oauth_clients import GRANT_TYPES
-from pdpp_server.wire.schema import client_query_extensions
 from pdpp_server.wire.search import SCORE_KIND, SCORE_ORDER
 
 NAME = "Personal data server"
@@ -74,7 +74,7 @@ def encode_resource(origin: str, issuer: str, *, core_strict: bool) -> Json:
         },
         "capabilities": {
             "lexical_retrieval": _encode_lexical(),
-            "client_query_extensions": client_query_extensions(core_strict=core_strict),
+            "client_query_extensions": [] if core_strict else list(CLIENT_QUERY_EXTENSIONS),
         },
     }
 

@@ -40,7 +40,6 @@ from pdpp_server.wire.envelope import (
 from pdpp_server.wire.params import CONNECTION_ID, Parameter, Params
 from pdpp_server.wire.records import decode_origin
 
-CLIENT_QUERY_EXTENSIONS = ("filter", "sort", "count", "view", "expand", "aggregate")
 AGGREGATES = ("sum", "min", "max", "group_by", "group_by_time", "count_distinct")
 NOT_GRANTED = "field_not_granted"
 
@@ -90,21 +89,15 @@ def wants_compact(params: Params) -> bool:
     return view is not None
 
 
-def encode_full(
-    catalogue: Catalogue, links_self: str, warnings: Iterable[Warned] = (), *, core_strict: bool = False
-) -> Json:
-    narrows = may_narrow(catalogue, core_strict=core_strict)
+def encode_full(catalogue: Catalogue, links_self: str, warnings: Iterable[Warned] = ()) -> Json:
     connectors = [
-        {**encode_connector(source, entries), "streams": [full_row(entry, narrows) for entry in entries]}
+        {**encode_connector(source, entries), "streams": [full_row(entry, catalogue.narrows) for entry in entries]}
         for source, entries in by_source(catalogue)
     ]
-    return finish({**_head(catalogue, core_strict), "connectors": connectors}, links_self, warnings)
+    return finish({**_head(catalogue), "connectors": connectors}, links_self, warnings)
 
 
-def encode_compact(
-    catalogue: Catalogue, links_self: str, warnings: Iterable[Warned] = (), *, core_strict: bool = False
-) -> Json:
-    narrows = may_narrow(catalogue, core_strict=core_strict)
+def encode_compact(catalogue: Catalogue, links_self: str, warnings: Iterable[Warned] = ()) -> Json:
     connectors: list[Json] = []
     for source, entries in by_source(catalogue):
         lifted = _most_shared(entries)
@@ -112,11 +105,11 @@ def encode_compact(
             {
                 **encode_connector(source, entries),
                 **({"granted_connections": _encode_origins(lifted)} if lifted else {}),
-                "streams": [_compact_row(entry, narrows, lifted) for entry in entries],
+                "streams": [_compact_row(entry, catalogue.narrows, lifted) for entry in entries],
             }
         )
     counts = {"connector_count": len(connectors), "stream_count": len(catalogue.entries)}
-    body = {**_head(catalogue, core_strict), "detail": "compact", **counts, "connectors": connectors}
+    body = {**_head(catalogue), "detail": "compact", **counts, "connectors": connectors}
     return finish(body, links_self, warnings)
 
 
@@ -134,19 +127,25 @@ def decode(body: Mapping[str, Any]) -> Catalogue:
             for row in objects_of(connector, "streams")
         ),
         missing=_decode_missing(body),
+        extensions=_decode_extensions(body),
     )
+
+
+def _decode_extensions(body: Mapping[str, Any]) -> tuple[str, ...] | None:
+    told = object_of(body, "capabilities")
+    return texts_of(told, "client_query_extensions") if "client_query_extensions" in told else None
 
 
 # What both forms share --------------------------------------------------------------------------------------------
 
 
-def _head(catalogue: Catalogue, core_strict: bool) -> Json:
+def _head(catalogue: Catalogue) -> Json:
     bearer: Json = {"token_kind": catalogue.token_kind, "scope": "owner"}
     if catalogue.token_kind != "owner":
-        grant_id = next(iter(catalogue.grant_ids), None)
-        bearer |= {"scope": "grant", **present(grant_id=grant_id, client_id=catalogue.client_id)}
-    extensions = {"client_query_extensions": client_query_extensions(core_strict=core_strict)}
-    return {"object": "schema", "bearer": bearer, "capabilities": extensions, **encode_partial(catalogue)}
+        bearer |= {"scope": "grant", **present(grant_id=catalogue.meant, client_id=catalogue.client_id)}
+    extensions = catalogue.extensions
+    said = {} if extensions is None else {"capabilities": {"client_query_extensions": list(extensions)}}
+    return {"object": "schema", "bearer": bearer, **said, **encode_partial(catalogue)}
 
 
 def encode_partial(catalogue: Catalogue) -> Json:
@@ -163,16 +162,6 @@ def _decode_missing(body: Mapping[str, Any]) -> tuple[Missing, ...]:
         for each in objects_of(body, "missing_sources")
         if (connection_id := text_of(each, "connection_id"))
     )
-
-
-def client_query_extensions(*, core_strict: bool) -> list[str]:
-    """What clients may use beyond Core."""
-    return [] if core_strict else list(CLIENT_QUERY_EXTENSIONS)
-
-
-def may_narrow(catalogue: Catalogue, *, core_strict: bool) -> bool:
-    """Whether this bearer may filter: Core gives that to the owner only."""
-    return catalogue.token_kind == "owner" or not core_strict
 
 
 def by_source(catalogue: Catalogue) -> list[tuple[Source, list[StreamEntry]]]:
@@ -317,7 +306,7 @@ def _compact_row(entry: StreamEntry, narrows: bool, lifted: tuple[Origin, ...]) 
     own = _origins(entry)
     return {
         **_declared(stream),
-        **({"views": [view.id for view in stream.views]} if stream.views else {}),
+        **({"views": [view.id for view in stream.views]} if stream.views and narrows else {}),
         "record_count": sum(holding.records for holding in entry.holdings),
         **({"granted_connections": _encode_origins(own)} if own != lifted else {}),
         "holdings": {holding.origin.connection_id: _encode_amounts(holding) for holding in entry.holdings},

@@ -1,7 +1,9 @@
 """`schema` and the surface around it, on the real store."""
 
+import pytest
+
 from tests.requirements import requirement
-from tests.scenarios.mcp.agents import Agent, Connect
+from tests.scenarios.mcp.agents import Agent, Connect, adapter, hosted_agent, hosting
 from tests.scenarios.mcp.rest import get
 from tests.worlds import chat, post
 from tests.worlds.world import World
@@ -118,3 +120,31 @@ def test_a_stream_offers_what_the_grant_lets_one_use(connect: Connect, world: Wo
     assert "sort: sent_at" in connect(world.token).call("schema", stream="messages").text
     assert "sort:" not in unsorted
     assert timeless.call("query_records", stream="messages", sort="sent_at").code == "field_not_granted"
+
+
+@requirement("rs.schema.core-strict")
+@pytest.mark.parametrize("door", ["hosted", "over stdio"])
+def test_in_strict_mode_nothing_is_offered_that_is_refused(door: str, world: World) -> None:
+    token = world.grant({"name": "messages", "instance_ids": [world.work]})
+
+    def look(agent: Agent) -> None:
+        shown = agent.call("schema", stream="messages")
+        flags = shown.structured["data"]["connectors"][0]["streams"][0]["field_capabilities"]
+        assert (flags["likes"], flags["sent_at"]) == ("t=integer", "t=date-time,role=event-time")
+        assert shown.structured["data"]["capabilities"] == {"client_query_extensions": []}
+        fields = shown.text.split("\n")[2]
+        assert "likes integer | " in fields
+        assert " eq" not in fields
+        assert "range(" not in fields
+        full = agent.call("schema", stream="messages", detail="full", connection_id=world.work)
+        assert " eq" not in full.text.partition("\n")[2].partition("\n")[2]
+        refused = agent.call("query_records", stream="messages", filter={"likes": 3})
+        assert (refused.code, refused.structured["error"]["param"]) == ("invalid_request", "filter")
+        assert agent.call("query_records", stream="messages", sort="-sent_at", count="exact").code is None
+
+    if door == "hosted":
+        with hosting(world, core_strict=True) as client:
+            look(hosted_agent(client, token))
+    else:
+        with adapter(world.home, PDPP_ACCESS_TOKEN=token, PDPP_CORE_STRICT="1") as agent:
+            look(agent)

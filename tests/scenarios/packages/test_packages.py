@@ -54,6 +54,19 @@ def test_a_search_is_one_ranking_with_one_limit_and_one_cursor(
         assert result["id"] == mint(RecordId(result["connection_id"], hit["stream"], hit["record_key"]))
 
 
+@requirement("rs.schema.bearer-grant")
+def test_the_bearer_is_that_of_the_child_that_is_meant(connect: Connect, world: World, package: Package) -> None:
+    agent = connect(package.token)
+
+    def grant_of(**asked: str) -> str | None:
+        return agent.call("schema", **asked).structured["data"]["bearer"].get("grant_id")
+
+    assert grant_of(stream="messages", connection_id=package.notes) == package.notes_grant
+    assert grant_of(stream="messages", connection_id=world.work) == package.chats_grant
+    assert grant_of(stream="messages") is None, "both children have it"
+    assert grant_of() is None
+
+
 @requirement("mcp.packages.streams-routed")
 def test_a_child_without_the_stream_is_not_searched(connect: Connect, world: World, package: Package) -> None:
     agent = connect(package.token)
