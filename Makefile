@@ -17,7 +17,7 @@ GENERATORS := pdpp_server.mcp.generate
 PAGES := $(shell grep -rl --include='*.md' '\[\[\[cog' README.md AGENTS.md docs 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup clients browser demo test check bench soak map slice promises fix shape wheel mcpb requirements
+.PHONY: help setup clients browser demo test quick check bench soak map slice promises fix shape wheel mcpb requirements
 
 help:
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{printf "make %-14s%s\n", $$1, $$2}'
@@ -53,6 +53,9 @@ test: setup check clients browser  ## set up and run every check, every test and
 	$(BIN)/basedpyright --level error --pythonplatform Windows src
 	$(BIN)/pytest -n 2
 	$(BIN)/python -m tools.wheel
+
+quick: setup  ## the tests that a change can have broken, nearest first, about a minute: make quick base=main
+	@$(BIN)/python -m tools.quick $(base)
 
 check: setup  ## format, lint, types, import contracts, generated files: seconds
 	$(BIN)/ruff format --check --quiet

@@ -12,7 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.durations import Durations
 from tests.worlds.world import Clock, World, build, close
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Durations())
 
 
 @pytest.fixture

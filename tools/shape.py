@@ -1,4 +1,4 @@
-"""`make shape`: how long files and functions are. A mirror, not a gate."""
+"""`make shape`: how long files and functions are, and how much a line holds. A mirror, not a gate."""
 
 import ast
 from statistics import median, quantiles
@@ -6,6 +6,7 @@ from statistics import median, quantiles
 from tools.tree import Module, modules
 
 LARGEST = 5
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def function_lengths(found: list[Module]) -> list[tuple[int, str]]:
@@ -28,7 +29,31 @@ def shape_lines(kind: str, sized: list[tuple[int, str]]) -> list[str]:
     return [first, *(f"  {length:>5}  {name}" for length, name in sorted(sized, reverse=True)[:LARGEST])]
 
 
+def code_lines(module: Module) -> int:
+    """Lines on which something begins or ends."""
+    numbered = [
+        node for node in ast.walk(ast.parse(module.path.read_text("utf-8"))) if isinstance(node, ast.expr | ast.stmt)
+    ]
+    texts = {node.value for node in numbered if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)}
+    kept = [node for node in numbered if node not in texts and getattr(node, "value", None) not in texts]
+    return len({line for node in kept for line in (node.lineno, node.end_lineno)})
+
+
+def density_line(found: list[Module]) -> str:
+    """How much a line of code holds: comments, docstrings and empty lines do not count."""
+    nodes = [node for module in found for node in ast.walk(ast.parse(module.path.read_text("utf-8")))]
+    expressions = sum(isinstance(node, ast.expr) for node in nodes)
+    thousands = sum(code_lines(module) for module in found) / 1000
+    comprehensions = sum(isinstance(node, COMPREHENSIONS) for node in nodes)
+    choices = sum(isinstance(node, ast.IfExp) for node in nodes)
+    return (
+        f"expressions: {expressions}, {expressions / thousands / 1000:.1f} a line; for each thousand lines "
+        f"{comprehensions / thousands:.0f} comprehensions and {choices / thousands:.0f} conditional expressions"
+    )
+
+
 if __name__ == "__main__":
     found = modules()
     print("\n".join(shape_lines("files", [(module.lines, module.name) for module in found if module.lines > 5])))
     print("\n".join(shape_lines("functions", function_lengths(found))))
+    print(density_line(found))
