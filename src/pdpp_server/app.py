@@ -92,7 +92,7 @@ def admitting(services: Services, kernel: Kernel) -> Callable[[Request], Awaitab
     async def admit(request: Request) -> Admitted:
         address = kernel.origin_of(request)  # of a trusted host: others were turned away before
         reader = LocalReader(services, bearer_of(request.headers), address, request.state.request_id)
-        holder = await kernel.threads.read(reader.require_access) if waits else reader.require_access()
+        holder = await kernel.threads.read(request, reader.require_access) if waits else reader.require_access()
         return Admitted(reader, package_headers(holder))
 
     return admit

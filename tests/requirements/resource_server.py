@@ -52,6 +52,11 @@ PROMISES: dict[str, Promise] = {
         says="An unknown query parameter gives 400 `invalid_request` on every endpoint and is named in `param`.",
         ruling=(25,),
     ),
+    "rs.limits.shares": Promise(
+        source="design: where the truth is",
+        says="Whatever one token asks for, at either door, half of the readers are left to others, and those who wait "
+        "take turns by token.",
+    ),
     "rs.limits.rate": Promise(
         source="resource server contract: transport",
         says="A token over its rate gets 429 `rate_limit_exceeded` with Retry-After, and other tokens are not slowed.",

@@ -9,8 +9,8 @@ from math import ceil
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pdpp_server.errors import PdppError, RateLimited, Unauthenticated
-from pdpp_server.http.headers import bearer_of
+from pdpp_server.errors import PdppError, RateLimited
+from pdpp_server.http.headers import token_of
 
 BUCKETS_MAX = 10_000
 
@@ -37,7 +37,7 @@ class Rates:
         """
         if not self._per_second:
             return await run(request)
-        token = _token_of(request)
+        token = token_of(request)
         if token in self._buckets:
             self._spend(token)
             return await run(request)
@@ -70,11 +70,3 @@ class Rates:
         bucket.drops = min(self._burst, bucket.drops + since * self._per_second)
         bucket.filled_at = now
         return bucket
-
-
-def _token_of(request: Request) -> int | None:
-    """Which token it is, for as long as this process lives; the token itself is kept nowhere."""
-    try:
-        return hash(bearer_of(request.headers))
-    except Unauthenticated:
-        return None

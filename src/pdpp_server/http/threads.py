@@ -4,7 +4,13 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from functools import partial
 from typing import TypeVar
+
+from starlette.requests import Request
+
+from pdpp_server.http.headers import token_of
+from pdpp_server.http.shares import Shares
 
 READERS = 2
 WAITING_READERS = 16  # where each read first waits for an authorization server elsewhere
@@ -17,12 +23,13 @@ class Threads:
     """The stages that work goes through in a thread are those of its request: it gets a copy of the context."""
 
     def __init__(self, *, reads_wait: bool = False) -> None:
-        self.readers = ThreadPoolExecutor(WAITING_READERS if reads_wait else READERS, "reader")
+        self.readers = Shares(WAITING_READERS if reads_wait else READERS, "reader")
         self.writer = ThreadPoolExecutor(1, "writer")  # the store has one writer
         self.flows = ThreadPoolExecutor(FLOWS, "flow")
 
-    async def read(self, work: Callable[[], T]) -> T:
-        return await _run(self.readers, work)
+    async def read(self, request: Request, work: Callable[[], T]) -> T:
+        """Each token has a share of the readers, at every door: what one asks for keeps no other waiting."""
+        return await asyncio.wrap_future(self.readers.submit(token_of(request), partial(copy_context().run, work)))
 
     async def write(self, work: Callable[[], T]) -> T:
         return await _run(self.writer, work)

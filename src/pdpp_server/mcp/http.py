@@ -155,7 +155,7 @@ class HostedMcp:
             reply, fault = _told(Fault(PARSE_ERROR, "The body is not JSON."))
         else:
             work: Work = partial(exchange.answer, message)
-            reply, fault = await self._kernel.threads.read(work) if self._may_take_long(message) else work()
+            reply, fault = await self._kernel.threads.read(request, work) if self._may_take_long(message) else work()
         if fault is not None and request.state.code is None:
             request.state.code = ServerTrouble.code if fault == INTERNAL_ERROR else InvalidRequest.code
         if reply is None:

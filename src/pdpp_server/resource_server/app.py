@@ -57,7 +57,7 @@ class ResourceServer:
     def _in_reader(self, handle: Handler) -> Run:
         async def run(request: Request) -> Response:
             asked = asked_of(request)
-            return reply(await self.kernel.threads.read(partial(handle, self.services, asked)))
+            return reply(await self.kernel.threads.read(request, partial(handle, self.services, asked)))
 
         return run
 
