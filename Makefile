@@ -92,7 +92,7 @@ shape: setup  ## a mirror: median, p90, the five largest files and functions
 mcpb: setup clients  ## pack the bundle for Claude Desktop into dist/
 	$(BIN)/python -m tools.mcpb
 
-wheel: setup  ## build the wheel and try it in a clean environment, outside the tree
+wheel: setup  ## build the wheel into dist/, tried in a clean environment outside the tree
 	$(BIN)/python -m tools.wheel
 
 requirements:  ## pin every version again (add U=--upgrade to move them)

@@ -1,7 +1,8 @@
-"""`make wheel`: build the wheel, install it in a clean environment, and run it outside of the tree."""
+"""`make wheel`: build the wheel, try it in a clean environment outside of the tree, and leave it in dist/."""
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -68,7 +69,11 @@ def main() -> None:
         run(pdpp.with_name("pdpp-server"), "--version", cwd=there)
         serve(pdpp, there, PDPP_HOME=str(there / "served"))
         run(pdpp, "demo", cwd=there, DEMO_ONCE="1", PDPP_HOME=str(there / "home"))
-        print(f"wheel: {wheel.name}, {wheel.stat().st_size // 1024} kB, installed and tried outside of the tree")
+        kept = ROOT / "dist" / wheel.name
+        kept.parent.mkdir(exist_ok=True)
+        shutil.copyfile(wheel, kept)
+        size = f"{kept.stat().st_size // 1024} kB"
+        print(f"wheel: {kept.relative_to(ROOT)}, {size}, installed and tried outside of the tree")
 
 
 if __name__ == "__main__":

@@ -225,6 +225,10 @@ PROMISES: dict[str, Promise] = {
         source="how clients do OAuth",
         says="A client's own file gets exactly its form of entry and loses nothing else, and removing undoes it.",
     ),
+    "as.connect.told": Promise(
+        source="clients: ways in",
+        says="What connecting asks of a person is said: what the client asks next, and which machine opens an address.",
+    ),
     "as.connect.hosted": Promise(
         source="how clients do OAuth",
         says="A client that runs elsewhere is given no address that it cannot reach.",

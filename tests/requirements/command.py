@@ -12,9 +12,9 @@ PROMISES: dict[str, Promise] = {
         source="design: errors",
         says="A refusal is one line on standard error: what is wrong, what to do, its code; never a traceback.",
     ),
-    "cli.exit.no-credential": Promise(
+    "cli.exit.suggestion": Promise(
         source="design: commands",
-        says="Where there is no grant to read by it ends with 78, and says how to make one.",
+        says="A verb that is misspelt is answered with the one that was probably meant.",
     ),
     "cli.exit.settings": Promise(
         source="design: commands",
@@ -23,6 +23,14 @@ PROMISES: dict[str, Promise] = {
     "cli.help.examples": Promise(
         source="design: commands",
         says="Help lists every verb, teaches each by an example, and touches no home.",
+    ),
+    "cli.help.first": Promise(
+        source="design: commands",
+        says="Help begins with what most people do, and goes to standard output for every verb.",
+    ),
+    "cli.terminal.wraps": Promise(
+        source="design: commands",
+        says="In a narrow terminal lines break between words; what is copied and pasted stays one line.",
     ),
     "cli.readme.commands": Promise(
         source="design: commands",
@@ -33,6 +41,10 @@ PROMISES: dict[str, Promise] = {
         source="design: commands",
         says="An import says how many lines were accepted, unchanged and rejected, and one without a record ends with "
         "1.",
+    ),
+    "cli.import.preview": Promise(
+        source="design: commands",
+        says="What an import counts before it writes is exact, or says that it is the least.",
     ),
     "cli.import.rejections": Promise(
         source="design: commands",
@@ -87,6 +99,10 @@ PROMISES: dict[str, Promise] = {
         source="design: commands",
         says="An owner's token is shown once with its end, lives the days that were asked for, and is new each time.",
     ),
+    "cli.owner.password": Promise(
+        source="design: commands",
+        says="A password that is too short is refused before it is typed a second time.",
+    ),
     # reading
     "cli.read.agents-words": Promise(
         source="design: commands",
@@ -99,6 +115,10 @@ PROMISES: dict[str, Promise] = {
     "cli.read.one-grant": Promise(
         source="design: commands",
         says="The only live grant is read by; of several one must be named, and they are listed.",
+    ),
+    "cli.read.owner": Promise(
+        source="design: commands",
+        says="The owner reads everything without a grant, by name or where there is none, and is logged as the owner.",
     ),
     "cli.activity.narrowed": Promise(
         source="design: commands",
@@ -120,6 +140,23 @@ PROMISES: dict[str, Promise] = {
     "cli.serve.signals": Promise(
         source="design: commands",
         says="A polite signal ends the server without a traceback.",
+    ),
+    "cli.serve.known": Promise(
+        source="design: commands",
+        says="While a server runs, its home knows where; the mark of one that died is not believed.",
+    ),
+    "cli.serve.addresses": Promise(
+        source="design: commands",
+        says="A server prints the address that people and agents use: the public one where there is one.",
+    ),
+    "cli.serve.quiet": Promise(
+        source="design: commands",
+        says="A terminal shows no line for each request unless it is asked for.",
+    ),
+    "cli.serve.installed": Promise(
+        source="design: processes",
+        says="The server is kept running by the system's own means, with the settings of the shell, until it is taken "
+        "away again.",
     ),
     "cli.demo.journey": Promise(
         source="design: commands",

@@ -23,7 +23,7 @@ from pdpp_server.importers.source import Importer
 from pdpp_server.model.ingest import Finished
 from pdpp_server.model.times import iso_micros
 
-SURVEY_SECONDS = 3
+SURVEY_SECONDS = 3  # for each account: a look that ends early says so
 OWN_RECORDS = {".ndjson", ".jsonl"}
 DAY_CHARS = 10
 
@@ -106,7 +106,9 @@ def _bring(home: Home, found: Found, fingerprint: str | None, wish: Wish) -> Tal
     """What became of it; None where it was stopped."""
     name = wish.name or found.account.name
     writer = home.owner.writer(found.declaration, name)
-    tally = imported(found.size, partial(import_account, found, writer, fingerprint=fingerprint))
+    begun = found.files.meter.read
+    run = partial(import_account, found, writer, fingerprint=fingerprint)
+    tally = imported(found.size, run, name, lambda: found.files.meter.read - begun)
     if tally is not None:
         print_receipt(writer.connection_id, name, tally, tally.rejected, tally.rejections, as_json=wish.as_json)
     return tally
@@ -129,7 +131,7 @@ def _say_unchanged(home: Home, found: Found, name: str, before: Finished, wish: 
 
 def _announce(found: Sequence[Found], wish: Wish) -> None:
     for one in found:
-        end = monotonic() + SURVEY_SECONDS / len(found)
+        end = monotonic() + SURVEY_SECONDS
         seen = survey(one, lambda end=end: monotonic() > end)
         if wish.as_json and wish.dry_run:
             print_json(_document(one, seen))
@@ -141,14 +143,17 @@ def _print_survey(found: Found, seen: Survey, wish: Wish) -> None:
     account, say = found.account, partial(click.echo, err=wish.as_json)
     extent = f"{counted(len(account.files), 'file')}, {size_text(found.size)}"
     say(f"{visible(found.where)}: {found.declaration.name} {quoted(wish.name or account.name)}, {extent}")
-    print_columns([_row(name, stream) for name, stream in seen.streams.items()], indent="  ", err=wish.as_json)
+    rows = [_row(name, stream, is_whole=seen.share == 1) for name, stream in seen.streams.items()]
+    print_columns(rows, indent="  ", err=wish.as_json)
     for line in _further(found, seen):
         say(f"  {visible(line)}")
 
 
-def _row(name: str, seen: Seen) -> tuple[str, str, str]:
+def _row(name: str, seen: Seen, *, is_whole: bool) -> tuple[str, str, str]:
+    """What was counted; where the look ended early, there may be more, and of other days."""
     days = [iso_micros(at)[:DAY_CHARS] for at in (seen.earliest, seen.latest) if at is not None]
-    return name, counted(seen.records, "record"), " to ".join(days)
+    records, span = counted(seen.records, "record"), " to ".join(days)
+    return (name, records, span) if is_whole else (name, f"at least {records}", f"{span} and perhaps beyond")
 
 
 def _further(found: Found, seen: Survey) -> Iterator[str]:
@@ -159,7 +164,7 @@ def _further(found: Found, seen: Survey) -> Iterator[str]:
     if seen.rejected:
         yield f"{counted(seen.rejected, 'part')} cannot be read as a record"
     if seen.share < 1:
-        yield f"so far, in the first {seen.share:.0%}"
+        yield f"counted so far, in the first {seen.share:.0%}; all of it is imported"
     yield from found.account.notes
     if found.account.lacks:
         yield found.account.lacks

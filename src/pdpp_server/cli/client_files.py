@@ -48,7 +48,7 @@ def _applications(environ: Mapping[str, str]) -> Path:
 
 
 def change(path: Path, edit: Callable[[str], str]) -> bool:
-    """Whether it changed. What it was is kept beside it; it is replaced in one step, or not at all.
+    """Whether it changed. What it was before the first time is kept beside it. It is replaced whole or not at all.
 
     Raises:
         click.ClickException: it cannot be read, understood or written, and is as it was.
@@ -74,7 +74,9 @@ def _replace(target: Path, text: str) -> None:
     draft = target.with_name(f".{target.name}.pdpp-{os.urandom(4).hex()}")
     try:
         if target.exists():
-            shutil.copy2(target, target.with_name(target.name + BACKUP))
+            original = target.with_name(target.name + BACKUP)
+            if not original.exists():  # what we wrote ourselves since then is no original
+                shutil.copy2(target, original)
             shutil.copy2(target, draft)  # for its permissions
         with draft.open("w", encoding="utf-8", newline="") as file:
             file.write(text)

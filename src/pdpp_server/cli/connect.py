@@ -2,12 +2,12 @@
 
 import os
 import re
+import socket
 import sys
 import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,10 +15,11 @@ import click
 
 from pdpp_server.app import create_app
 from pdpp_server.cli.client_files import change, file_of
-from pdpp_server.cli.home import Home, named_home, now, open_home, own_address, read_settings, shell_line
+from pdpp_server.cli.home import Home, named_home, now, open_home, own_address, read_settings, shell_line, this_program
 from pdpp_server.cli.provider import open_provider
+from pdpp_server.cli.running import as_served
 from pdpp_server.cli.serve import listen_somewhere, serving
-from pdpp_server.cli.terminal import json_option, print_json
+from pdpp_server.cli.terminal import json_option, print_json, print_line
 from pdpp_server.errors import NotFound, PdppError
 from pdpp_server.model.times import iso
 from pdpp_server.port import credentials
@@ -45,6 +46,12 @@ CLIENTS = {
 STDIO_ONLY, HOSTED = "claude-desktop", "chatgpt"
 OURSELVES = "PDPP command"  # what other servers' owners see
 WAIT_SECONDS = 600
+# What a client asks of its user before it trusts a file of the folder in which it is started.
+ASKS = {
+    "claude-code": "Start `claude` in this folder. It asks whether to use the server {name} of this project: say yes, "
+    "then see it under /mcp.",
+    "vscode": "VS Code asks whether you trust the server {name} when it starts it for the first time: say yes.",
+}
 OUTSIDE = "Name its https address in PDPP_PUBLIC_URL; docs/outside.md shows ways to have one."
 
 
@@ -120,7 +127,7 @@ def connect(target: str, remove: bool, no_browser: bool, **wished: Any) -> None:
       pdpp search lease --provider-url https://data.example.org
     """
     wishes = Wishes(**wished, browser=not no_browser)
-    settings = read_settings()
+    settings = as_served(read_settings())
     if target in CLIENTS:
         (_remove if remove else _connect_client)(settings, target, wishes)
         return
@@ -161,15 +168,17 @@ def _connect_by_address(settings: Settings, client: str, wishes: Wishes) -> None
         click.echo(f"{way.client} takes this address, and sends you to your own page to say yes:\n  {address}")
         _print_way(way)
         if not is_running:
-            click.echo(f"No server answers there now. Keep one running: {shell_line(named_home(), 'serve')}")
+            click.echo("No server answers there now. Keep one running (with --install: always):")
+            print_line(f"  {shell_line(named_home(), 'serve')}")
     _finish(client, wishes, entry, {**report, "lines": list(way.lines), "link": way.link, "place": way.place})
     if not wishes.as_json and client != HOSTED:
-        click.echo(f"Without a server: {shell_line(named_home(), 'connect', client, '--stdio')}")
+        click.echo("Without a server:")
+        print_line(f"  {shell_line(named_home(), 'connect', client, '--stdio')}")
 
 
 def _print_way(way: Way) -> None:
     for line in way.lines:
-        click.echo(f"  {line}")
+        print_line(f"  {line}")
     if way.link:
         click.echo(f"This link opens it:\n  {way.link}")
     if way.place:
@@ -188,25 +197,16 @@ def _connect_by_command(settings: Settings, client: str, wishes: Wishes) -> None
     saved_as = wishes.client or client
     with open_home(settings) as home:
         grant_id = _live_grant(home, saved_as) or _consented(home, client, saved_as, wishes)
-    command = Command(*_this_program(), variables=_variables())
+    command = Command(*this_program(), variables=_variables())
     command = command._replace(words=(*command.words, "mcp", "--client", saved_as))
     lines = stdio_lines(client, wishes.name, command)
     if not wishes.as_json:
         click.echo(f"{CLIENTS[client]} may read by {grant_id}; see or end it with `pdpp grants list`.")
         for line in lines:
-            click.echo(f"This line adds it:\n  {line}")
+            click.echo("This line adds it:")
+            print_line(f"  {line}")
     report = {"client": client, "transport": "stdio", "saved_as": saved_as, "grant_id": grant_id, "lines": list(lines)}
     _finish(client, wishes, stdio_entry(client, command), report)
-
-
-def _this_program() -> tuple[str, tuple[str, ...]]:
-    """The whole path: a client that is started from a menu does not look where a shell looks."""
-    here = Path(sys.argv[0]).absolute()
-    beside = Path(sys.executable).with_name(f"pdpp{here.suffix if here.suffix == '.exe' else ''}")
-    for path in (here, beside):
-        if path.stem == "pdpp" and path.exists():
-            return str(path), ()
-    return sys.executable, ("-m", "pdpp_server.cli.main")
 
 
 def _variables() -> dict[str, str]:
@@ -232,6 +232,9 @@ def _consented(home: Home, client: str, saved_as: str, wishes: Wishes) -> str:
         raise click.ClickException("Nothing is here yet that could be read. Bring something in: pdpp import PATH")
     settings = home.settings
     saved = _free_place(settings, saved_as, None)
+    if wishes.device and (reached := _reached_from_elsewhere(settings)):
+        client_id, given = _given(reached, CLIENTS[client], saved, wishes)
+        return _kept(settings, saved_as, client, client_id, given)
     with listen_somewhere() as listening:
         here = replace(settings, public_url=None, host="127.0.0.1", port=listening.getsockname()[1])
         app = create_app(here, home.services)
@@ -240,6 +243,19 @@ def _consented(home: Home, client: str, saved_as: str, wishes: Wishes) -> str:
                 click.echo(f"You have no password yet. The page asks for this setup code: {code}", err=True)
             server = discover(f"{origin}{MCP}")
             client_id, given = _given(server, CLIENTS[client], saved, wishes)
+    return _kept(settings, saved_as, client, client_id, given)
+
+
+def _reached_from_elsewhere(settings: Settings) -> Server | None:
+    """The server of this home, where it runs under an address that another machine can open."""
+    if settings.public_url is None or is_loopback(urlsplit(settings.public_url).hostname or ""):
+        return None
+    with suppress(PdppError, ValueError):
+        return discover(server_address(f"{settings.public_url}{MCP}", plain_http=True))
+    return None
+
+
+def _kept(settings: Settings, saved_as: str, client: str, client_id: str, given: Given) -> str:
     refuse_kind(token_kind(str(settings.home), given.access_token))
     address = own_address(settings)
     kept = Saved(address, address, client_id, CLIENTS[client], resource=f"{address}{MCP}")
@@ -256,13 +272,16 @@ def _finish(client: str, wishes: Wishes, entry: dict[str, Any] | None, report: d
         return
     is_asked = not (wishes.write or wishes.as_json) and sys.stdin.isatty() and sys.stdout.isatty()
     if not wishes.as_json:
-        click.echo(f"In {path}:\n{shown(client, wishes.name, entry)}")
+        click.echo(f"In {path}:")
+        print_line(shown(client, wishes.name, entry))
     writes = wishes.write or (is_asked and click.confirm(f"Write it into {path}?"))
     changed = writes and change(path, lambda text: edited(client, text, wishes.name, entry))
     if wishes.as_json:
         print_json({**report, "file": str(path), "entry": entry, "written": writes, "changed": changed})
     elif writes:
         click.echo("Written. Start the client anew to see it." if changed else "It is there already.")
+        if client in ASKS:
+            click.echo(ASKS[client].format(name=wishes.name))
 
 
 def _remove(settings: Settings, client: str, wishes: Wishes) -> None:
@@ -326,8 +345,10 @@ def _connect_server(settings: Settings, address: str, wishes: Wishes) -> None:
         print_json({"provider_url": address, "saved_as": saved_as, "file": path, "grant_id": given.grant_id})
         return
     click.echo(f"Connected to {address}; the credential is kept in {path}.")
-    click.echo(f"Read it yourself:\n  {shell_line(named_home(), 'schema', '--provider-url', address)}")
-    click.echo(f"This line goes into an agent's configuration:\n  {shell_line(named_home(), *words)}")
+    click.echo("Read it yourself:")
+    print_line(f"  {shell_line(named_home(), 'schema', '--provider-url', address)}")
+    click.echo("This line goes into an agent's configuration:")
+    print_line(f"  {shell_line(named_home(), *words)}")
 
 
 def _forget(settings: Settings, address: str, wishes: Wishes) -> None:
@@ -371,10 +392,27 @@ def _given(server: Server, name: str, saved: Saved | None, wishes: Wishes) -> tu
             webbrowser.open(address)
         elif not wishes.device and not _has_screen():
             click.echo("The browser has to run on this machine; for another one, use --device.", err=True)
+        elif wishes.device:
+            _say_where_it_opens(address)
 
     return client_id, ask(server, client_id, tell, wishes.wait)
 
 
+def _say_where_it_opens(address: str) -> None:
+    """Another machine reaches an address of this one only through a tunnel, or where the server has a public one."""
+    parts = urlsplit(address)
+    if not is_loopback(parts.hostname or ""):
+        return
+    click.echo(
+        "Only this machine can open that address, for its server has no public one (PDPP_PUBLIC_URL). On the other "
+        "machine, run this first, with the name by which it knows this one:",
+        err=True,
+    )
+    print_line(f"  ssh -N -L {parts.port}:{parts.hostname}:{parts.port} {socket.gethostname()}", err=True)
+
+
 def _has_screen() -> bool:
-    """A browser in the terminal would take it from us."""
+    """A browser in the terminal would take it from us, unless it was asked for."""
+    if os.environ.get("BROWSER"):
+        return True
     return sys.platform in {"darwin", "win32"} or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

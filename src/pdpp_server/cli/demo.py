@@ -22,8 +22,9 @@ from pdpp_server.cli.life.everyday import HOME
 from pdpp_server.cli.life.exports import write_life
 from pdpp_server.cli.progress import bytes_bar
 from pdpp_server.cli.read import answer_to
+from pdpp_server.cli.running import marked
 from pdpp_server.cli.serve import listen_somewhere, serving
-from pdpp_server.cli.terminal import counted, size_text
+from pdpp_server.cli.terminal import counted, print_line, size_text
 from pdpp_server.console.connect import NAME
 from pdpp_server.evidence.text import compact_json, quoted, visible
 from pdpp_server.importers.registry import IMPORTERS, Found, look_into
@@ -98,7 +99,7 @@ def _play(home: Home, exports: Path, listening: socket.socket) -> None:
     script = home.owner.create_grant(decode_selection([titles]), SCRIPT, None)
     save_credential(home, AGENT, package)
     app = create_app(home.settings, home.services)
-    with serving(app, listening) as address:
+    with serving(app, listening) as address, marked(home.settings):
         _journey(home, LocalReader(home.services, package.token, address), connections)
         _how_to_ask(home, address, app, script)
         if os.environ.get("DEMO_ONCE") != "1":
@@ -237,17 +238,17 @@ def _how_to_ask(home: Home, address: str, app: Starlette, script: Issued) -> Non
     _say("An app of yours, which then asks for your consent in the browser:")
     for way in ways(NAME, f"{address}{MCP}"):
         for line in (*way.lines, *([way.link] if way.link else [])):
-            click.echo(f"{way.client + ':':<12} {line}")
+            print_line(f"{way.client + ':':<12} {line}")
         if way.needs_public:
             click.echo(f"{way.client + ':':<12} {way.place}; it needs an https address that it can reach")
     _say("The agent of this journey, over standard input and output:")
-    click.echo(shell_line(there, "mcp", "--client", AGENT))
+    print_line(shell_line(there, "mcp", "--client", AGENT))
     _say("The script, over HTTP:")
-    click.echo(f"curl -H 'Authorization: Bearer {script.token}' '{address}/v1/schema'")
-    click.echo(f"curl -H 'Authorization: Bearer {script.token}' '{address}/v1/search?q=lease'")
+    print_line(f"curl -H 'Authorization: Bearer {script.token}' '{address}/v1/schema'")
+    print_line(f"curl -H 'Authorization: Bearer {script.token}' '{address}/v1/search?q=lease'")
     _say("The owner, in a terminal:")
     for words in (["sources"], ["grants", "list"], ["search", "--grant", script.grant_id, "lease"], ["activity"]):
-        click.echo(shell_line(there, *words))
+        print_line(shell_line(there, *words))
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import click
 
 from pdpp_server.cli.home import now
 from pdpp_server.cli.machine import client_files, inbox
+from pdpp_server.cli.running import as_served
 from pdpp_server.cli.terminal import json_option, print_json, size_text
 from pdpp_server.evidence.text import visible
 from pdpp_server.model.health import Fault, Finding
@@ -170,6 +171,7 @@ def _findings(*, repair: bool) -> Iterator[Finding]:
         yield Finding("settings", (Fault("setting_invalid", places=(str(error),)),))
         home = {name: value for name, value in os.environ.items() if name == "PDPP_HOME"}
         settings = Settings.from_environ(home)
+    settings = as_served(settings)
     yield from examine(settings, now=now(), repair=repair)
     yield inbox(settings)
     yield client_files(settings)

@@ -7,7 +7,7 @@ import click
 from pdpp_server.cli.home import named_home, open_home, shell_line
 from pdpp_server.cli.progress import records_bar
 from pdpp_server.cli.sources import find_source
-from pdpp_server.cli.terminal import counted, json_option, print_columns, print_json
+from pdpp_server.cli.terminal import counted, json_option, print_columns, print_json, print_line
 from pdpp_server.evidence.text import visible
 from pdpp_server.model.backup import ExportReport
 from pdpp_server.owner.export import export as export_records
@@ -64,7 +64,8 @@ def export(folder: Path, connection: str | None, as_json: bool) -> None:
     rows = [(each.connection_id, each.name, counted(each.records, "record")) for each in report.connections]
     if rows:
         print_columns(rows)
-    click.echo(f"Written to {folder}. Bring it back with: {shell_line(named_home(), 'import', str(folder))}")
+    click.echo(f"Written to {folder}. Bring it back with:")
+    print_line(f"  {shell_line(named_home(), 'import', str(folder))}")
 
 
 def _document(folder: Path, report: ExportReport) -> dict[str, object]:

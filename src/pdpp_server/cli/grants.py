@@ -8,7 +8,7 @@ import click
 import orjson
 
 from pdpp_server.cli.home import Home, named_home, now, open_home, own_address, shell_line
-from pdpp_server.cli.terminal import json_option, moment, print_columns, print_json
+from pdpp_server.cli.terminal import json_option, moment, print_columns, print_json, print_line
 from pdpp_server.errors import InvalidAuthorizationDetails
 from pdpp_server.evidence.grants import stream_line
 from pdpp_server.evidence.text import quoted, visible
@@ -164,10 +164,10 @@ def _print_issued(issued: Issued, client: str, path: str | None) -> None:
     click.echo(f"Its token, shown only now:\n{issued.token}")
     if path:
         click.echo(f"It is kept in {path}. Give an agent this command:")
-        click.echo(shell_line(named_home(), "mcp", "--client", client))
+        print_line(shell_line(named_home(), "mcp", "--client", client))
     else:
         click.echo("Give an agent this command (with --save the token need not stand in it):")
-        click.echo(shell_line(named_home(), "mcp", PDPP_ACCESS_TOKEN=issued.token))
+        print_line(shell_line(named_home(), "mcp", PDPP_ACCESS_TOKEN=issued.token))
 
 
 @grants.command()

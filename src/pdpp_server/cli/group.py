@@ -3,6 +3,7 @@
 from importlib import import_module
 
 import click
+from click.exceptions import NoSuchCommand
 
 # Verb to the module that holds it and its name there.
 VERBS = {
@@ -35,6 +36,14 @@ class Verbs(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Says what was probably meant: click looks for that among loaded verbs only."""
+        if args[0] not in VERBS and not args[0].startswith("-"):
+            raise NoSuchCommand(args[0], possibilities=VERBS, ctx=ctx)
+        return super().resolve_command(ctx, args)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
@@ -50,14 +59,16 @@ def pdpp(context: click.Context) -> None:
     """Your own data, readable by the agents you choose, exactly as far as you agreed.
 
     \b
-    See it work, with a sample life in a throwaway home:
-      pdpp demo
+    Bring in what other services gave you, and let one agent read a part of it:
+      pdpp import takeout.zip      mail, chats, calendar, bank, notes: `pdpp import --list`
+      pdpp search lease            what is there now, for your own eyes
+      pdpp serve                   your pages, and the address for agents
+      pdpp connect claude-code     or claude-desktop, codex, cursor, vscode, chatgpt
+      pdpp activity                what it read
 
     \b
-    With data of your own:
-      pdpp import notes.ndjson --declaration notes.json --name "My notes"
-      pdpp connect claude-code          (or claude-desktop, codex, cursor, vscode, chatgpt: you say what it may read)
-      pdpp activity                     (what it read)
+    Or first see it work, with a sample life in a throwaway home:
+      pdpp demo
 
     Everything is kept in one folder, which PDPP_HOME names. Exit codes: 0 done, 64 the command was not understood,
     77 an owner's credential where none may be, 78 no usable credential, 1 anything else.

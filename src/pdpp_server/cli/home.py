@@ -13,6 +13,7 @@ from pathlib import Path
 from pdpp_server.owner.desk import Owner
 from pdpp_server.reads.services import Services, open_services
 from pdpp_server.settings import Settings
+from pdpp_server.wire.address import local_address
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def open_home(settings: Settings | None = None) -> Generator[Home, None, None]:
 
 def own_address(settings: Settings) -> str:
     """By which clients know the server of this home."""
-    return settings.public_url or f"http://{settings.host}:{settings.port}"
+    return settings.public_url or local_address(settings.host, settings.port)
 
 
 def shell_line(home: Path | None, *words: str, **variables: str) -> str:
@@ -76,6 +77,21 @@ def named_home() -> Path | None:
 
 def program() -> str:
     """`pdpp` where the shell finds this one under that name, else its whole path."""
-    here = Path(sys.argv[0]).absolute()
+    here = _plain(sys.argv[0])
     found = shutil.which("pdpp")
-    return str(here) if here.name == "pdpp" and (found is None or Path(found).absolute() != here) else "pdpp"
+    return str(here) if here.name == "pdpp" and (found is None or _plain(found) != here) else "pdpp"
+
+
+def this_program() -> tuple[str, tuple[str, ...]]:
+    """The whole path: a client that is started from a menu does not look where a shell looks."""
+    here = _plain(sys.argv[0])
+    beside = Path(sys.executable).with_name(f"pdpp{here.suffix if here.suffix == '.exe' else ''}")
+    for path in (here, beside):
+        if path.stem == "pdpp" and path.exists():
+            return str(path), ()
+    return sys.executable, ("-m", "pdpp_server.cli.main")
+
+
+def _plain(path: str) -> Path:
+    """Whole and without detours; a link stays one, since what it leads to may move with the next version."""
+    return Path(os.path.normpath(Path(path).absolute()))

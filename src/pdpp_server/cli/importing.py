@@ -138,7 +138,7 @@ def _import_records(paths: tuple[Path, ...], declaration: Path, name: str | None
     _announce(path, size, declared, as_json=as_json)
     with open_home() as home:
         writer = home.owner.writer(declared, name)
-        receipt = imported(size, partial(import_ndjson, path, writer))
+        receipt = imported(size, partial(import_ndjson, path, writer), name)
     if receipt is None:
         return 1
     print_receipt(writer.connection_id, name, receipt, len(receipt.rejected), receipt.rejected, as_json=as_json)
@@ -158,7 +158,7 @@ def _import_export(folder: Path, *, as_json: bool) -> int:
             size = size_of(folder, connection)
             _announce(folder / connection.declaration, size, declared, as_json=as_json)
             writer = home.owner.writer(declared, connection.name)
-            receipt = imported(size, partial(import_connection, folder, connection, writer))
+            receipt = imported(size, partial(import_connection, folder, connection, writer), connection.name)
             if receipt is None:
                 return 1
             rejected = receipt.rejected

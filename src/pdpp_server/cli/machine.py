@@ -13,7 +13,7 @@ from pdpp_server.importers.watch import REFUSED, waiting
 from pdpp_server.model.health import Fault, Finding
 from pdpp_server.port.credentials import client_names
 from pdpp_server.settings import Settings
-from pdpp_server.wire.address import is_same, server_address
+from pdpp_server.wire.address import is_same, local_address, server_address
 from pdpp_server.wire.client_entries import Entry, decode_entries
 from pdpp_server.wire.client_files import SECTIONS, Command
 from pdpp_server.wire.discovery import MCP
@@ -95,6 +95,6 @@ def _wrong_command(command: Command, settings: Settings) -> str | None:
 
 
 def _leads_here(address: str, settings: Settings) -> bool:
-    local = f"http://{settings.host}:{settings.port}"
+    local = local_address(settings.host, settings.port)
     known = (server_address(f"{place}{MCP}", plain_http=True) for place in (own_address(settings), local))
     return any(is_same(place, address) for place in known)

@@ -27,11 +27,13 @@ def _run(arguments: Sequence[str]) -> int:
     import click
 
     from pdpp_server.cli.group import pdpp
+    from pdpp_server.cli.terminal import wrap_terminals
     from pdpp_server.errors import PdppError, Unauthenticated
     from pdpp_server.port.credentials import CredentialError
     from pdpp_server.settings import InvalidSetting
 
     _print_anything()
+    wrap_terminals()
     try:
         code = pdpp.main(list(arguments), prog_name="pdpp", standalone_mode=False)
         sys.stdout.flush()

@@ -64,8 +64,17 @@ def password(generate: bool, as_json: bool) -> None:
 
 def _typed() -> str:
     prompt = f"New password, at least {PASSWORD_CHARS_MIN} characters"
-    chosen: str = click.prompt(prompt, hide_input=True, confirmation_prompt="The same again", err=True)
+    chosen: str = click.prompt(
+        prompt, hide_input=True, confirmation_prompt="The same again", value_proc=_long_enough, err=True
+    )
     return chosen
+
+
+def _long_enough(typed: str) -> str:
+    """Asked before it is typed a second time."""
+    if len(typed) < PASSWORD_CHARS_MIN:
+        raise click.UsageError(f"A password has at least {PASSWORD_CHARS_MIN} characters.")
+    return typed
 
 
 @owner.group()

@@ -12,31 +12,34 @@ import orjson
 
 from pdpp_server.cli.home import Home, now, open_home, read_settings
 from pdpp_server.cli.terminal import json_option, print_json
-from pdpp_server.errors import Unauthenticated
+from pdpp_server.evidence.activity import COMMAND_CLIENT
 from pdpp_server.mcp.server import McpServer
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.model.times import iso
+from pdpp_server.owner.own_reader import OwnReads
 from pdpp_server.port.credentials import find_credential
 from pdpp_server.port.local import LocalReader
 from pdpp_server.port.reader import Reader
 from pdpp_server.wire.address import server_address
 
-PROVIDER, CLIENT = "--provider-url", "--client"
+PROVIDER, CLIENT, OWNER = "--provider-url", "--client", "--owner"
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
 def _elsewhere_option(name: str, metavar: str, says: str) -> Callable[[Verb], Verb]:
-    """Kept beside the verb's own arguments: whose records are read does not change what is asked of them."""
+    return click.option(name, metavar=metavar, help=says, expose_value=False, callback=_keep)
 
-    def keep(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
-        context.meta[name] = value
 
-    return click.option(name, metavar=metavar, help=says, expose_value=False, callback=keep)
+def _keep(context: click.Context, parameter: click.Parameter, value: str | bool | None) -> None:
+    """Beside the verb's own arguments: who reads, and whose records, does not change what is asked of them."""
+    context.meta[parameter.opts[0]] = value
 
 
 def grant_option(verb: Verb) -> Verb:
     says = "Read as that grant's client would; needed only where there are several grants."
+    everything = "Read everything, as yourself.  [default where there is no grant]"
+    verb = click.option(OWNER, is_flag=True, help=everything, expose_value=False, callback=_keep)(verb)
     with_provider = _elsewhere_option(PROVIDER, "URL", "Read from that server instead of this home.")(json_option(verb))
     with_client = _elsewhere_option(CLIENT, "NAME", "The saved client of that server whose token is used.")(
         with_provider
@@ -296,14 +299,16 @@ def _show(tool: str, arguments: dict[str, Any], grant: str | None, *, as_json: b
 def _reader(grant: str | None) -> Generator[Reader, None, None]:
     """This home's records as that grant shows them, or another server's as its token shows them."""
     settings, meta = read_settings(), click.get_current_context().meta
-    url: str | None = meta[PROVIDER] or (None if grant else settings.provider_url)
+    url: str | None = meta[PROVIDER] or (None if grant or meta[OWNER] else settings.provider_url)
+    if grant and meta[OWNER]:
+        raise click.UsageError(f"--grant shows what its client sees, {OWNER} everything: choose one of them.")
     if url is None:
         with open_home(settings) as home:
-            token = home.owner.preview_token(grant or _only_grant(home))
-            yield LocalReader(home.services, token, settings.public_url)
+            yield _reader_here(home, grant, as_owner=meta[OWNER])
         return
-    if grant:
-        raise click.UsageError(f"--grant names a grant of this home; it does not go with {PROVIDER}.")
+    if grant or meta[OWNER]:
+        given = "--grant names a grant" if grant else f"{OWNER} means the owner"
+        raise click.UsageError(f"{given} of this home; it does not go with {PROVIDER}.")
     try:
         address = server_address(url, plain_http=settings.provider_plain_http)
     except ValueError as error:
@@ -315,17 +320,26 @@ def _reader(grant: str | None) -> Generator[Reader, None, None]:
         yield reader
 
 
-def _only_grant(home: Home) -> str:
-    """The only live grant or package; a grant inside a package is not asked for by itself."""
+def _reader_here(home: Home, grant: str | None, *, as_owner: bool) -> Reader:
+    chosen = None if as_owner else grant or _only_grant(home)
+    if chosen is not None:
+        return LocalReader(home.services, home.owner.preview_token(chosen), home.settings.public_url)
+    if not as_owner:
+        click.echo("No grant is live, so this is read as you: all that is here.", err=True)
+    return OwnReads(home.services, home.settings.public_url, COMMAND_CLIENT).reader()
+
+
+def _only_grant(home: Home) -> str | None:
+    """The only live grant or package; a grant inside a package is not asked for by itself. None where none lives."""
     moment = iso(now())
     live = [row for row in home.owner.grants() if row.state.word(moment) == "active"]
     match list(dict.fromkeys(row.package_id or row.grant.grant_id for row in live)):
         case [only]:
             return only
         case []:
-            raise Unauthenticated(
-                "There is no live grant to read by.",
-                remedy="Make one with `pdpp grants create --selection FILE --client NAME`.",
-            )
+            return None
         case several:
-            raise click.UsageError(f"There are several live grants; choose one with --grant: {', '.join(several)}")
+            raise click.UsageError(
+                f"There are several live grants; choose one with --grant, or {OWNER} to read as yourself: "
+                f"{', '.join(several)}"
+            )

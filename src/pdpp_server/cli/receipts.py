@@ -2,20 +2,22 @@
 
 import signal
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Protocol, TypeVar
 
 import click
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from pdpp_server.cli.home import named_home, shell_line
 from pdpp_server.cli.terminal import counted, print_columns, print_json
+from pdpp_server.evidence.text import visible
 from pdpp_server.model.ingest import Rejection
 
 REJECTIONS_SHOWN = 20
+TITLE_CHARS, BAR_CHARS = 24, 16
 
 
 class Counts(Protocol):
@@ -31,10 +33,10 @@ Heard = Callable[[int, Counts], None]
 R = TypeVar("R", bound=Counts)
 
 
-def imported(size: int, run: Callable[[Heard], R]) -> R | None:
-    """What became of it; None where it was stopped, which is said then."""
+def imported(size: int, run: Callable[[Heard], R], name: str = "", read: Callable[[], int] | None = None) -> R | None:
+    """What became of it; None where it was stopped, which is said then. `read` says how many bytes were read by now."""
     try:
-        with _progress(size) as advance, _stopped_between_batches(advance) as heard:
+        with _progress(size, name, read) as advance, _stopped_between_batches(advance) as heard:
             return run(heard)
     except _Stopped as stopped:
         stored = counted(stopped.records, "record")
@@ -43,11 +45,13 @@ def imported(size: int, run: Callable[[Heard], R]) -> R | None:
 
 
 @contextmanager
-def _progress(size: int) -> Generator[Heard, None, None]:
-    """A bar on a terminal; elsewhere nothing."""
+def _progress(size: int, name: str, read: Callable[[], int] | None) -> Generator[Heard, None, None]:
+    """A bar on a terminal; elsewhere nothing. It names what it is about, and moves while a batch is being read."""
     rate = TextColumn("{task.fields[records]} records, {task.fields[rate]} a second")
-    parts = (BarColumn(), TaskProgressColumn(), rate, TimeRemainingColumn())
-    with Progress(*parts, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+    title = TextColumn(visible(name[:TITLE_CHARS]), markup=False)
+    parts = (title, BarColumn(BAR_CHARS), TaskProgressColumn(), rate, TimeRemainingColumn())
+    with _Moving(*parts, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        bar.read, bar.size = read, size
         task = bar.add_task("", total=size, records=0, rate=0)
 
         def advance(done: int, counts: Counts) -> None:
@@ -56,6 +60,19 @@ def _progress(size: int) -> Generator[Heard, None, None]:
             bar.update(task, completed=done, records=records, rate=int(records / seconds) if seconds else 0)
 
         yield advance
+
+
+class _Moving(Progress):
+    """Asks how far the reading is whenever it is drawn: batches are stored by the thousand."""
+
+    read: Callable[[], int] | None = None
+    size = 0
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        if self.read is not None:
+            for task in self.tasks:
+                task.completed = max(task.completed, min(self.read(), self.size))
+        return super().get_renderables()
 
 
 class _Stopped(Exception):

@@ -17,6 +17,8 @@ from starlette.types import ASGIApp
 
 from pdpp_server.app import create_app
 from pdpp_server.cli.home import read_settings
+from pdpp_server.cli.running import marked
+from pdpp_server.cli.service import install, uninstall
 from pdpp_server.cli.watching import inbox_watched
 from pdpp_server.http.hosts import LOOPBACK
 from pdpp_server.settings import Settings
@@ -32,21 +34,38 @@ BACKLOG = 2048  # what uvicorn itself would ask for
     type=click.IntRange(0, 65_535),
     help="The port to listen on, 0 for a free one.  [default: 8787, or PDPP_PORT]",
 )
-def serve(host: str | None, port: int | None) -> None:
+@click.option("--log/--no-log", default=None, help="A line of JSON for each request.  [default: not on a terminal]")
+@click.option("--install", "does_install", is_flag=True, help="Keep it running: as a service of systemd or launchd.")
+@click.option("--uninstall", "does_uninstall", is_flag=True, help="End that service, and take it away.")
+def serve(host: str | None, port: int | None, log: bool | None, does_install: bool, does_uninstall: bool) -> None:
     """Serve this home over HTTP until you press Ctrl-C.
 
     Only this machine can reach it unless you say otherwise. For others, put it behind https and name its address in
-    PDPP_PUBLIC_URL.
+    PDPP_PUBLIC_URL. With --install it runs whenever you are signed in, with the settings of this shell.
 
     \b
     Example:
       pdpp serve
+      pdpp serve --install
       PDPP_PUBLIC_URL=https://data.example.org pdpp serve --host 0.0.0.0
     """
     settings = read_settings()
+    if does_uninstall:
+        uninstall(settings)
+        return
     chosen = replace(settings, host=host or settings.host, port=settings.port if port is None else port)
+    _require_purpose(chosen, is_named=host is not None)
+    if does_install:
+        given = {"--host": host, "--port": port}
+        install(chosen, [word for name, value in given.items() if value is not None for word in (name, str(value))])
+        return
+    _serve(chosen, logs=not sys.stderr.isatty() if log is None else log)
+
+
+def _require_purpose(chosen: Settings, *, is_named: bool) -> None:
+    """Raises click.UsageError: others could reach it, and nobody said so on purpose."""
     if chosen.host not in LOOPBACK and chosen.public_url is None:
-        if host is None:
+        if not is_named:
             raise click.UsageError(
                 f"PDPP_HOST is {chosen.host}, which others can reach. Name the address they use in PDPP_PUBLIC_URL, "
                 f"or say --host {chosen.host} if you mean it."
@@ -56,23 +75,41 @@ def serve(host: str | None, port: int | None) -> None:
             "and nothing is encrypted; https and PDPP_PUBLIC_URL are the better way.",
             err=True,
         )
+
+
+def _serve(chosen: Settings, *, logs: bool) -> None:
     listening = listen(chosen.host, chosen.port)
-    address = address_of(listening)
-    app = create_app(replace(chosen, port=listening.getsockname()[1]))
+    chosen = replace(chosen, port=listening.getsockname()[1])
+    app = create_app(chosen)
+    if not logs:
+        _quiet()
     server = server_of(app)
-    click.echo(f"Serving {chosen.home} at {chosen.public_url or address}")
+    _print_addresses(chosen, address_of(listening), app.state.sign_in.setup_code)
+    try:
+        with inbox_watched(chosen), marked(chosen):
+            server.run(sockets=[listening])
+    except KeyboardInterrupt:
+        click.echo("Ended.")
+
+
+def _print_addresses(chosen: Settings, listening: str, setup_code: str | None) -> None:
+    """The address that people and agents use; behind a proxy, also the one that the proxy needs."""
+    address = chosen.public_url or listening
+    click.echo(f"Serving {chosen.home} at {address}")
+    if address != listening:
+        click.echo(f"  {listening}    where it listens, for the proxy or tunnel before it")
     click.echo(f"  {address}              your pages, in a browser")
     click.echo(f"  {address}/v1/schema    what a token may read (Authorization: Bearer TOKEN)")
     click.echo(f"  {address}/mcp          the tools of agents, with a client's token")
     click.echo(f"  {address}/healthz      whether all is well")
-    if code := app.state.sign_in.setup_code:
-        click.echo(f"No password is set yet. Open {address}/welcome and choose one with the setup code {code}")
+    if setup_code:
+        click.echo(f"No password is set yet. Open {address}/welcome and choose one with the setup code {setup_code}")
     click.echo("Ctrl-C ends it.")
-    try:
-        with inbox_watched(chosen):
-            server.run(sockets=[listening])
-    except KeyboardInterrupt:
-        click.echo("Ended.")
+
+
+def _quiet() -> None:
+    """A line for each request would hide the rest; slow ones and bugs are still told."""
+    logging.getLogger("pdpp_server.access").setLevel(logging.WARNING)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -123,7 +160,7 @@ def listen_somewhere(port: int | None = None) -> socket.socket:
 def serving(app: ASGIApp, listening: socket.socket) -> Generator[str, None, None]:
     """The whole server, in a thread of this process, from its first answer until we leave; the address it has."""
     server = server_of(app)
-    logging.getLogger("pdpp_server.access").setLevel(logging.WARNING)  # a line for each request would hide the rest
+    _quiet()
     thread = Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     try:

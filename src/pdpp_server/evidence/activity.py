@@ -6,13 +6,18 @@ from pdpp_server.evidence.words import counted
 from pdpp_server.model.activity import Disclosure
 from pdpp_server.model.grants import Grant
 
-PREVIEW_CLIENT, PAGES_CLIENT = "owner-preview", "owner-pages"
+PREVIEW_CLIENT, PAGES_CLIENT, COMMAND_CLIENT = "owner-preview", "owner-pages", "owner-command"
+OWN_NAMES = {
+    PREVIEW_CLIENT: "you, as a preview",
+    PAGES_CLIENT: "you, on your pages",
+    COMMAND_CLIENT: "you, by the command",
+}
 
 
 def reader_names(grants: Iterable[Grant]) -> dict[str, str]:
     """Client id to what the owner calls that reader."""
     names = {grant.client_id: grant.client_name or grant.client_id for grant in grants}
-    return {**names, PREVIEW_CLIENT: "you, as a preview", PAGES_CLIENT: "you, on your pages"}
+    return {**names, **OWN_NAMES}
 
 
 def who_read(disclosure: Disclosure, names: Mapping[str, str]) -> str:

@@ -46,8 +46,11 @@ def main(
         options = _options(argv)
         provider = _provider(options.get("--provider-url"), environ)
     except ValueError as error:
+        if not str(error):
+            sys.stdout.write(USAGE)
+            return 0
         sys.stderr.write(f"{error}{USAGE}")
-        return USAGE_ERROR if str(error) else 0
+        return USAGE_ERROR
     try:
         refuse_owner_environment(environ)
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -28,7 +28,7 @@ from pdpp_server.store.migrations import migration_files
 from pdpp_server.store.peek import token_kind
 from pdpp_server.store.rebuild import rebuild_words
 from pdpp_server.store.recount import recount
-from pdpp_server.wire.address import is_loopback, server_address
+from pdpp_server.wire.address import ANYWHERE, is_loopback, server_address
 from pdpp_server.wire.credentials import decode_saved, granted_id
 from pdpp_server.wire.cursors import KEY_BYTES
 from pdpp_server.wire.discovery import MCP
@@ -39,7 +39,6 @@ WAL_BYTES_MAX = 64 * 1024 * 1024
 PORT_SECONDS = 3.0
 DRAFT_AGE = timedelta(hours=1)  # whoever delivers a blob has finished it by then
 KEY_FILES = ("activity.key", "cursors.key")
-ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""The owner's own reads, for the owner's pages: the ordinary reads, by a token that never leaves this process."""
+"""The owner's own reads, for pages and command: the ordinary reads, by a token that never leaves this process."""
 
 import secrets
 from collections.abc import Callable
@@ -24,10 +24,10 @@ class OwnReader(LocalReader):
 
 
 class OwnReads:
-    """Gives a reader for one request of a page; whether its visitor is the owner is settled before."""
+    """Gives a reader for one request; whether it is the owner's is settled before. `client_id` is what the log says."""
 
-    def __init__(self, services: Services, public_url: str | None) -> None:
-        self._services, self._public_url = services, public_url
+    def __init__(self, services: Services, public_url: str | None, client_id: str = PAGES_CLIENT) -> None:
+        self._services, self._public_url, self._client_id = services, public_url, client_id
         self._lock = Lock()
         self._token, self._renewed_at = "", services.now()
 
@@ -35,7 +35,7 @@ class OwnReads:
     def now(self) -> Callable[[], datetime]:
         return self._services.now
 
-    def reader(self, request_id: str) -> OwnReader:
+    def reader(self, request_id: str | None = None) -> OwnReader:
         with self._lock:
             if not self._token or self.now() >= self._renewed_at:
                 self._renew()
@@ -44,13 +44,13 @@ class OwnReads:
     def _renew(self) -> None:
         now, token = self.now(), secrets.token_hex(32)
         with self._services.database.writing() as writer:
-            forget_ended(writer, PAGES_CLIENT, iso(now))
+            forget_ended(writer, self._client_id, iso(now))
             keep_token(
                 writer,
                 token,
                 kind="owner",
                 now=iso(now),
                 expires_at=iso(now + TOKEN_LIFE),
-                client_id=PAGES_CLIENT,
+                client_id=self._client_id,
             )
         self._token, self._renewed_at = token, now + TOKEN_LIFE - TOKEN_RENEWED

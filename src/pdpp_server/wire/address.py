@@ -6,6 +6,7 @@ from __future__ import annotations
 from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit
 
+ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # who listens everywhere is reached here
 USUAL_PORTS = {"http": 80, "https": 443}
 RULE = "The address of a server begins with https:// and has no name, password, query or fragment in it"
 
@@ -25,6 +26,12 @@ def server_address(url: str, *, plain_http: bool = False) -> str:
     named = f"[{host}]" if ":" in host else host
     at = "" if port in (None, USUAL_PORTS[parts.scheme]) else f":{port}"
     return f"{parts.scheme}://{named}{at}{parts.path.rstrip('/')}"
+
+
+def local_address(host: str, port: int) -> str:
+    """Where a program of this machine reaches who listens there."""
+    reached = ANYWHERE.get(host, host)
+    return f"http://{f'[{reached}]' if ':' in reached else reached}:{port}"
 
 
 def is_loopback(host: str) -> bool:

@@ -16,18 +16,21 @@ from tests.scenarios.cli.command import PDPP, ROOT, SECONDS, Command
 
 
 @contextmanager
-def serving(command: Command, *words: str) -> Generator[tuple[subprocess.Popen[str], int]]:
+def serving(
+    command: Command, *words: str, stderr: int = subprocess.PIPE, **variables: str
+) -> Generator[tuple[subprocess.Popen[str], int]]:
     process = subprocess.Popen(
         [*PDPP, "serve", "--port", "0", *words],
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=stderr,
         text=True,
         cwd=ROOT,
-        env={**command.environment(), "PYTHONUNBUFFERED": "1"},
+        env={**command.environment(PYTHONUNBUFFERED="1"), **variables},
     )
     try:
         assert process.stdout
-        found = re.search(r"http://[^/ ]*:(\d+)", process.stdout.readline())
+        lines = iter(process.stdout.readline, "")
+        found = next(filter(None, (re.search(r"http://[^/ ]*:(\d+)", line) for line in lines)), None)
         assert found
         yield process, int(found[1])
     finally:

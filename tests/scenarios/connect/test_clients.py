@@ -4,6 +4,7 @@ import json
 import tomllib
 from base64 import b64decode
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -68,6 +69,8 @@ def test_all_else_is_kept_a_second_time_changes_nothing_and_removing_undoes_it(
     assert run("connect", client, "--remove", "--json").json["changed"]
     assert (path.read_text().rstrip() == before.rstrip()) or parsed(path) == json.loads(before)
     assert not run("connect", client, "--remove", "--json").json["changed"]
+    assert run("connect", client, "--write", "--json").json["changed"]
+    assert path.with_name(path.name + ".before-pdpp").read_text() == before, "always the original"
 
 
 @requirement("as.connect.client-files")
@@ -228,3 +231,54 @@ def test_an_empty_home_has_nothing_to_connect_to(run: Run) -> None:
     refused = run("connect", "claude-desktop")
 
     assert (refused.code, "pdpp import" in refused.err) == (1, True)
+
+
+@requirement("as.connect.told")
+@pytest.mark.parametrize(("client", "told"), [("claude-code", "whether to use the server my-data"), ("cursor", None)])
+def test_what_the_client_asks_next_is_said(run: Run, client: str, told: str | None) -> None:
+    said = run("connect", client, "--write").out
+
+    assert (told or "Written.") in said
+    assert told or said.splitlines()[-3].startswith("Written.")
+
+
+@requirement("as.connect.told")
+def test_the_path_of_the_command_has_no_detours(
+    run: Run, machine: Path, world: World, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_password(world.services)
+    program = machine / "bin" / "pdpp"
+    program.parent.mkdir()
+    program.touch()
+    monkeypatch.setattr("sys.argv", [str(machine / "x" / ".." / "bin" / "pdpp")])
+
+    ran = run("connect", "codex", "--stdio", "--json", browser=browser, PDPP_HOME=str(world.home))
+
+    assert ran.json["entry"]["command"] == str(program)
+
+
+@requirement("as.connect.told")
+@pytest.mark.parametrize(("named", "opened"), [("", 0), ("true", 1)])
+def test_a_browser_that_is_named_is_opened_without_a_display(
+    run: Run, world: World, monkeypatch: pytest.MonkeyPatch, named: str, opened: int
+) -> None:
+    with_password(world.services)
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+
+    addresses: list[str] = []
+    nobody = SimpleNamespace(open=addresses.append)
+    settings = {"PDPP_HOME": str(world.home), "BROWSER": named}
+    run("connect", "codex", "--stdio", "--wait", "0.2", browser=nobody, **settings)
+
+    assert len(addresses) == opened
+
+
+@requirement("as.connect.told")
+def test_a_device_is_told_how_it_reaches_an_address_that_only_this_machine_has(run: Run, world: World) -> None:
+    with_password(world.services)
+    said = run("connect", "codex", "--stdio", "--device", "--wait", "0.2", PDPP_HOME=str(world.home)).err
+
+    (port,) = {line.rpartition(":")[2].split("/")[0] for line in said.splitlines() if "http://" in line}
+    assert f"ssh -N -L {port}:127.0.0.1:{port} " in said
+    assert "PDPP_PUBLIC_URL" in said
