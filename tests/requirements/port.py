@@ -40,6 +40,15 @@ PROMISES: dict[str, Promise] = {
         source="MCP adapter contract: server",
         says="An owner's token ends them with 77, no token for that server with 78, and no address with 64.",
     ),
+    # what a server does not say
+    "port.unknown.has-more": Promise(
+        source="design: nothing is silently different",
+        says="Only a page that says so is the last; one that has more without a cursor says that, and what to try.",
+    ),
+    "port.unknown.groups": Promise(
+        source="design: nothing is silently different",
+        says="Groups that add up to less than the count are never all, and the latest or largest only if that is said.",
+    ),
     # what a server can do wrong
     "port.network.foreign-shapes": Promise(
         source="resource server contract: reads",

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from pdpp_server.evidence.budget import affordable, first_that_fits
@@ -135,23 +136,41 @@ def key_text(key: Scalar | None, chars: int, *, is_time: bool = False) -> str:
 def _head_text(aggregation: Aggregation, shown: int) -> str:
     groups = aggregation.groups or ()
     here = len(groups)
-    by_time = aggregation.query.group_by_time is not None
-    which = "latest" if by_time else "largest"
     many = f"{here} group{'' if here == 1 else 's'}"
-    known = f"all {many}" if not aggregation.other_count else f"the {which} {many}"
+    if not aggregation.other_count:
+        known = f"all {many}"
+    elif aggregation.kept:
+        known = f"the {aggregation.kept} {many}"
+    else:
+        known = f"{many} of more, which of them is not said"
     part = "" if shown == here else f", the first {shown} of them here"
-    order = "latest first" if by_time else "largest first"
+    order = _order_text(aggregation)
     other = f"; other_count={aggregation.other_count} records in groups not listed" if aggregation.other_count else ""
     return f"{_subject(aggregation)}: {known}{part}, {order}, {_records_text(aggregation)}{other}"
+
+
+def _order_text(aggregation: Aggregation) -> str:
+    """What the groups themselves prove of their order."""
+    if aggregation.query.group_by_time is not None:
+        return "latest first" if _is_dated(aggregation) else "in the order of that server"
+    counts = [group.count for group in aggregation.groups or ()]
+    is_falling = all(larger >= smaller for larger, smaller in pairwise(counts))
+    return "largest first" if is_falling else "in the order of that server"
 
 
 def _in_order(aggregation: Aggregation) -> tuple[Group, ...] | None:
     """Periods latest first, the records without a time last; other groups as they came, largest first."""
     groups = aggregation.groups
-    if groups is None or aggregation.query.group_by_time is None:
+    if groups is None or aggregation.query.group_by_time is None or not _is_dated(aggregation):
         return groups
     dated = [group for group in groups if group.key is not None]
     return (*reversed(dated), *(group for group in groups if group.key is None))
+
+
+def _is_dated(aggregation: Aggregation) -> bool:
+    """Whether the periods came from the earliest to the latest, as they should."""
+    keys = [str(group.key) for group in aggregation.groups or () if group.key is not None]
+    return all(earlier < later for earlier, later in pairwise(keys))
 
 
 def _items(aggregation: Aggregation, groups: Sequence[Group], room: int) -> list[str]:

@@ -101,6 +101,8 @@ def records_next(fitted: "Fitted", asked: Asked) -> tuple[Call, ...]:
 def _onward(page: RecordPage, asked: Asked) -> Iterator[Call]:
     if page.next_cursor:
         yield records_from(asked, page.next_cursor)
+    elif page.is_short:  # the schema names the connections that can be asked one by one
+        yield schema_of(asked["stream"])
     elif page.next_changes_since:
         yield changes_from(asked, page.next_changes_since)
 
@@ -127,8 +129,15 @@ def _total_text(page: RecordPage, query: RecordsQuery) -> str:
     here = len(page.records)
     if page.count is not None:
         return f" of {page.count} {noun}{'' if page.count == 1 else 's'} (exact)"
-    more = " and more" if page.next_cursor else ", the last" if query.cursor else ", all of them"
-    return f" {noun}{'' if here == 1 else 's'}{more}"
+    return f" {noun}{'' if here == 1 else 's'}{_more_text(page, query)}"
+
+
+def _more_text(page: RecordPage, query: RecordsQuery) -> str:
+    if page.has_more is None:
+        return ", whether all of them is not said"
+    if page.has_more:
+        return " and more"
+    return ", the last" if query.cursor else ", all of them"
 
 
 def _order_text(page: RecordPage, query: RecordsQuery) -> str:
@@ -162,6 +171,7 @@ def _mark_text(page: RecordPage) -> str:
 # What follows the records: calls that can be copied whole, or words for those that are too long ----------------------
 
 _MORE = "more: the same call with cursor = next_cursor"
+_NO_CURSOR = "more: no cursor leads to them; repeat with connection_id, a narrower filter or a larger limit"
 
 
 def _ahead(page: RecordPage, asked: Asked) -> list[str]:
@@ -170,6 +180,8 @@ def _ahead(page: RecordPage, asked: Asked) -> list[str]:
         return []
     if page.next_cursor:
         return [_call_text(f"more: {call.text}", _MORE) for call in _onward(page, asked)]
+    if page.is_short:
+        return [_NO_CURSOR]
     later = "next time: query_records with changes_since = next_changes_since"
     return [_call_text(f"next time: {call.text} gives what changed since now", later) for call in _onward(page, asked)]
 
@@ -230,10 +242,17 @@ def _nothing_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> str:
     calls = _ahead(page, asked)
     if query.changes_since:
         return "\n".join((f"{stream}: nothing changed.{_mark_text(page)}", *said, *calls))
-    why = "no record passes the filter" if query.conditions else "no record here that the grant shows"
-    head = f"{stream}: 0 records, {'nothing after this cursor' if query.cursor else why}.{_mark_text(page)}"
+    head = f"{stream}: 0 records{_why_text(page, query)}.{_mark_text(page)}"
     wider = "the same call without filter or with a wider one, or " if query.conditions else ""
     return "\n".join((head, *said, *calls, f"next: {schema_of(query.stream).text} for what it holds; {wider}search"))
+
+
+def _why_text(page: RecordPage, query: RecordsQuery) -> str:
+    if page.has_more is not False:
+        return _more_text(page, query)
+    if query.cursor:
+        return ", nothing after this cursor"
+    return ", no record passes the filter" if query.conditions else ", no record here that the grant shows"
 
 
 # One record ---------------------------------------------------------------------------------------------------------

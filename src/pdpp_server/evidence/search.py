@@ -98,7 +98,15 @@ def _head_text(page: SearchPage, query: SearchQuery, first_id: str, shown: int) 
     turned = "the next " if query.cursor else ""
     ranked = ", ranked over all matches" if recall.complete else ""
     noun = "hit" if here == 1 and known in (None, 1) else "hits"
-    return f"search: {turned}{here}{counted} {noun}{part}{ranked}. first_fetch_id={handle_text(first_id)}"
+    found = f"{turned}{here}{counted} {noun}{_more_text(page)}"
+    return f"search: {found}{part}{ranked}. first_fetch_id={handle_text(first_id)}"
+
+
+def _more_text(page: SearchPage) -> str:
+    """What is to be said where a server has more, or does not say whether it has, and gives no cursor."""
+    if page.is_short is None:
+        return ", whether all of them is not said"
+    return " and more that no cursor leads to" if page.is_short else ""
 
 
 # What follows the hits: calls in several ways, the fullest first --------------------------------------------------
@@ -172,7 +180,11 @@ def _nothing_text(page: SearchPage) -> str:
     fresh = f" Data as of {as_of}." if as_of else ""
     said = [line for line in lines if byte_len(line) < 300][:3]
     return "\n".join(
-        (f"search: 0 hits.{fresh}", *said, "next: search with other words, or schema {} for what can be searched")
+        (
+            f"search: 0 hits{_more_text(page)}.{fresh}",
+            *said,
+            "next: search with other words, or schema {} for what can be searched",
+        )
     )
 
 

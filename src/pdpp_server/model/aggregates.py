@@ -1,11 +1,13 @@
 """Aggregations: numbers about records, without the records."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from pdpp_server.model.queries import AggregateQuery
 from pdpp_server.model.records import Warned
 
 Scalar = bool | int | float | str
+Kept = Literal["largest", "latest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,4 +28,5 @@ class Aggregation:
     value: Scalar | None = None
     groups: tuple[Group, ...] | None = None
     other_count: int = 0
+    kept: Kept | None = None  # which groups these are where there are others; None where a server did not say
     warnings: tuple[Warned, ...] = ()

@@ -137,6 +137,11 @@ class RecordPage:
     warnings: tuple[Warned, ...] = ()
     cursor_after: Callable[[int], str | None] = field(default=lambda _: None, compare=False, repr=False)
     # of a record's place in the page: goes on right after it, for an answer that has room for no more
+    is_short: bool | None = False  # more is there, and no cursor leads to it; None where a server did not say
+
+    @property
+    def has_more(self) -> bool | None:
+        return True if self.next_cursor is not None else self.is_short
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,3 +151,8 @@ class SearchPage:
     recall: Recall
     as_of: str | None = None  # newest import among the searched connections
     warnings: tuple[Warned, ...] = ()
+    is_short: bool | None = False  # as of a page of records
+
+    @property
+    def has_more(self) -> bool | None:
+        return True if self.next_cursor is not None else self.is_short

@@ -69,7 +69,8 @@ def aggregate(reading: Reading, permitted: Permitted[AggregateQuery]) -> Aggrega
         groups = _groups(field, _merged(parts), records, query.limit)
     else:
         return Aggregation(query, records, _value(query, field, parts))
-    return Aggregation(query, records, None, groups, records - sum(group.count for group in groups))
+    others = records - sum(group.count for group in groups)
+    return Aggregation(query, records, None, groups, others, "largest" if query.group_by is not None else "latest")
 
 
 # Values, groups, periods --------------------------------------------------------------------------------------------

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast, get_args
 
 from pdpp_server.errors import InvalidRequest, SourceUnavailable
-from pdpp_server.model.aggregates import Aggregation, Group, Scalar
+from pdpp_server.model.aggregates import Aggregation, Group, Kept, Scalar
 from pdpp_server.model.buckets import zone_of
 from pdpp_server.model.queries import GROUPS_LIMIT, GROUPS_LIMIT_MAX, AggregateQuery, Granularity, Metric
 from pdpp_server.model.records import Warned
-from pdpp_server.wire.envelope import Json, decode_warnings, finish, listed, text_of, url, whole_of
+from pdpp_server.wire.envelope import Json, decode_warnings, finish, listed, present, text_of, url, whole_of
 from pdpp_server.wire.filters import FILTER, decode_filter, encode_filter
 from pdpp_server.wire.params import SELECTORS, Parameter, Params
 
@@ -89,7 +89,7 @@ def encode(aggregation: Aggregation, links_self: str, warnings: Iterable[Warned]
         body["value"] = aggregation.value
     else:
         body["groups"] = [_encode_group(group) for group in aggregation.groups]
-        body |= {"limit": query.limit, "other_count": aggregation.other_count}
+        body |= {"limit": query.limit, **present(groups_kept=aggregation.kept), "other_count": aggregation.other_count}
     return finish(body, links_self, (*warnings, *aggregation.warnings))
 
 
@@ -102,7 +102,22 @@ def decode(body: Mapping[str, Any], query: AggregateQuery) -> Aggregation:
     if query.group_by is None and query.group_by_time is None:
         return Aggregation(query, records, _scalar(body.get("value")), warnings=warnings)
     groups = tuple(_decode_group(group) for group in listed(body, "groups"))
-    return Aggregation(query, records, None, groups, whole_of(body, "other_count") or 0, warnings)
+    kept = text_of(body, "groups_kept")
+    return Aggregation(
+        query,
+        records,
+        None,
+        groups,
+        _others(body, records, groups),
+        cast("Kept", kept) if kept in get_args(Kept) else None,
+        warnings,
+    )
+
+
+def _others(body: Mapping[str, Any], records: int, groups: tuple[Group, ...]) -> int:
+    """How many records are in no group here: not all servers say it, but each record is in one group."""
+    proven = records - sum(group.count for group in groups)
+    return max(proven, whole_of(body, "other_count") or 0, 0)
 
 
 def _encode_group(group: Group) -> Json:

@@ -355,6 +355,7 @@ SCHEMAS: dict[str, Any] = {
             "value": SCALAR,
             "groups": list_of(_object({"key": SCALAR, "count": COUNT}, {"start": TEXT})),
             "limit": COUNT,
+            "groups_kept": TEXT,
             "other_count": COUNT,
         },
     ),

@@ -135,6 +135,14 @@ def whole_of(body: Mapping[str, Any], name: str) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
+def decode_short(body: Mapping[str, Any]) -> bool | None:
+    """Whether a list has more than its cursor leads to; None where it does not say."""
+    if text_of(body, "next_cursor") is not None:
+        return False
+    said = body.get("has_more")
+    return said if isinstance(said, bool) else None
+
+
 def needed(value: str | None, what: str) -> str:
     if value is None:
         raise SourceUnavailable(f"The server's answer has no {what}.")

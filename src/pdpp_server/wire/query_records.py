@@ -9,6 +9,7 @@ from pdpp_server.model.records import Record, RecordPage, Span, Tombstone, Warne
 from pdpp_server.wire.envelope import (
     NO_COUNT,
     Json,
+    decode_short,
     decode_warnings,
     encode_warnings,
     limit_clamped,
@@ -131,8 +132,7 @@ def encode_page(page: RecordPage, stream: str, links_self: str, warnings: Iterab
     return {
         "object": "list",
         "url": url("streams", stream, "records"),
-        "has_more": page.next_cursor is not None,
-        **present(next_cursor=page.next_cursor, next_changes_since=page.next_changes_since),
+        **present(has_more=page.has_more, next_cursor=page.next_cursor, next_changes_since=page.next_changes_since),
         "data": [
             encode_record(entry) if isinstance(entry, Record) else encode_tombstone(entry) for entry in page.records
         ],
@@ -157,6 +157,7 @@ def decode_page(body: Mapping[str, Any]) -> RecordPage:
         None if total is None else Span(total, text_of(window, "earliest_at"), text_of(window, "latest_at")),
         None if text_of(body, "next_cursor") else text_of(body, "next_changes_since"),
         decode_warnings(body),
+        is_short=decode_short(body),
     )
 
 

@@ -12,6 +12,7 @@ from pdpp_server.model.records import Excerpt, Hit, Recall, RecordId, SearchPage
 from pdpp_server.wire import fetch
 from pdpp_server.wire.envelope import (
     Json,
+    decode_short,
     decode_warnings,
     encode_warnings,
     is_partial,
@@ -79,8 +80,7 @@ def encode_page(page: SearchPage, links_self: str, warnings: Iterable[Warned] = 
     return {
         "object": "list",
         "url": "/v1/search",
-        "has_more": page.next_cursor is not None,
-        **present(next_cursor=page.next_cursor),
+        **present(has_more=page.has_more, next_cursor=page.next_cursor),
         "data": [_encode_hit(hit) for hit in page.hits],
         "links": {"self": links_self, "next": next_link(links_self, page.next_cursor)},
         "meta": {
@@ -100,6 +100,7 @@ def decode_page(body: Mapping[str, Any], parse: Callable[[str], RecordId] | None
         _decode_recall(meta),
         text_of(meta, "as_of"),
         decode_warnings(body),
+        decode_short(body),
     )
 
 

@@ -32,7 +32,8 @@ SLOW = settings(
 def ask(
     groups: list[Group] | None = None, *, value: Scalar | None = None, records: int = 7, other: int = 0, **asked: Any
 ) -> ToolResult:
-    found = Aggregation(ANY, records, value, None if groups is None else tuple(groups), other)
+    kept = "latest" if "group_by_time" in asked else "largest"
+    found = Aggregation(ANY, records, value, None if groups is None else tuple(groups), other, kept)
     return AGGREGATE.call(FakeReader(aggregation=found), {"stream": "bookings", "metric": "count", **asked})
 
 

@@ -49,9 +49,17 @@ timed = st.builds(
 scalars = st.none() | st.booleans() | st.integers(-(1 << 63), 1 << 63) | st.floats(allow_nan=False) | words
 groups = st.lists(st.builds(Group, scalars, st.integers(0), st.none() | words), max_size=4).map(tuple)
 warnings = st.just(()) | st.just((Warned("deprecated_alias_used", "Old.", param="connector_instance_id"),))
-aggregations = st.builds(
-    Aggregation, timed, st.integers(0), groups=groups, other_count=st.integers(0), warnings=warnings
-) | st.builds(Aggregation, plain, st.integers(0), scalars, warnings=warnings)
+kept = st.sampled_from(["largest", "latest", None])
+
+
+def adding_up(query: AggregateQuery, groups: tuple[Group, ...], others: int, **said: Any) -> Aggregation:
+    """Each record is in one group."""
+    return Aggregation(query, others + sum(group.count for group in groups), None, groups, others, **said)
+
+
+aggregations = st.builds(adding_up, timed, groups, st.integers(0), kept=kept, warnings=warnings) | st.builds(
+    Aggregation, plain, st.integers(0), scalars, warnings=warnings
+)
 
 
 @given(plain | grouped | timed)

@@ -1,0 +1,85 @@
+"""What the public reference does not say is not said for it."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.requirements import requirement
+from tests.scenarios.mcp.agents import Agent, agent_on
+from tests.worlds.foreign import TOKEN
+from tests.worlds.reference import WORK, Reference
+from tests.worlds.served import network, served
+
+
+@contextmanager
+def agent_of(reference: Reference) -> Generator[Agent]:
+    with served(reference.app()) as address, network(address) as reader_of:
+        yield agent_on(reader_of(TOKEN))
+
+
+@pytest.fixture
+def agent() -> Generator[Agent]:
+    with agent_of(Reference()) as agent:
+        yield agent
+
+
+# Lists --------------------------------------------------------------------------------------------------------------
+
+
+@requirement("port.unknown.has-more")
+def test_a_list_that_has_more_without_a_cursor_is_never_all_of_it(agent: Agent) -> None:
+    found = agent.call("query_records", stream="messages", limit=4)
+    one = agent.call("query_records", stream="messages", limit=4, connection_id=WORK)
+
+    head = found.text.partition("\n")[0]
+    assert head.startswith("messages: 8 records and more")
+    assert "all of them" not in found.text
+    assert "more: no cursor leads to them; repeat with connection_id" in found.text
+    assert found.structured["data"]["has_more"] is True
+    assert found.structured["next"][-1] == {"tool": "schema", "arguments": {"stream": "messages"}}
+    assert one.text.startswith("messages: 4 records and more")
+    assert one.call_after("more")
+
+
+@requirement("port.unknown.has-more")
+def test_a_list_that_does_not_say_whether_it_has_more_is_not_called_whole() -> None:
+    with agent_of(Reference(says_more=False)) as agent:
+        found = agent.call("query_records", stream="messages", limit=4)
+
+    assert found.text.startswith("messages: 8 records, whether all of them is not said")
+    assert "has_more" not in found.structured["data"]
+
+
+@requirement("port.unknown.has-more")
+def test_a_search_that_has_more_without_a_cursor_says_so(agent: Agent) -> None:
+    found = agent.call("search", query="overdraft", limit=2)
+
+    assert found.text.startswith("search: 4 of 28 hits and more that no cursor leads to")
+    assert found.structured["data"]["has_more"] is True
+
+
+# Numbers ------------------------------------------------------------------------------------------------------------
+
+
+@requirement("port.unknown.groups")
+def test_groups_whose_sum_is_less_than_the_count_are_never_all(agent: Agent) -> None:
+    found = agent.call("aggregate", stream="messages", metric="count", group_by="channel", limit=2)
+
+    head = found.text.partition("\n")[0]
+    assert head.startswith(
+        "count of messages by channel: 2 groups of more, which of them is not said, largest first, 28 "
+    )
+    assert head.endswith("; other_count=8 records in groups not listed")
+    assert found.structured["data"]["other_count"] == 8
+    assert found.call_after("more")
+
+
+@requirement("port.unknown.groups")
+def test_periods_are_called_the_latest_only_by_a_server_that_says_so(agent: Agent) -> None:
+    asked = {"stream": "messages", "metric": "count", "group_by_time": "sent_at", "granularity": "month"}
+    some, every = (agent.call("aggregate", **asked, limit=limit) for limit in (3, 12))
+
+    assert ": 3 groups of more, which of them is not said, latest first, 28 records" in some.text
+    assert "2024-03-01 2 · 2024-02-01 4 · 2024-01-01 4" in some.text
+    assert ": all 12 groups, latest first, 28 records" in every.text
