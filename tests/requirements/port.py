@@ -49,6 +49,10 @@ PROMISES: dict[str, Promise] = {
         source="design: nothing is silently different",
         says="Groups that add up to less than the count are never all, and the latest or largest only if that is said.",
     ),
+    "port.unknown.schema": Promise(
+        source="design: nothing is silently different",
+        says="A schema shows no number, type, view, search or extension that the server did not say.",
+    ),
     # what a server can do wrong
     "port.network.foreign-shapes": Promise(
         source="resource server contract: reads",

@@ -31,7 +31,7 @@ def _glimpse(services: Services, call: Call, entry: StreamEntry) -> Glimpse:
     return Glimpse(
         entry.source,
         entry.stream.name,
-        sum(holding.records for holding in entry.holdings),
+        entry.records or 0,
         tuple(_title(record) for record in page.records if isinstance(record, Record)),
     )
 

@@ -203,7 +203,7 @@ def _connections(offers: tuple[Offer, ...], named: Mapping[str, str]) -> list[Co
         for number, (name, holdings) in enumerate(offer.holdings.items()):
             stream = offer.declaration.streams[name]
             for holding in holdings:
-                row = (number, stream.label or name, stream.detail or stream.description, holding.records)
+                row = (number, stream.label or name, stream.detail or stream.description, holding.records or 0)
                 found.setdefault((place, holding.origin.connection_id), []).append(row)
     return [
         ConnectionOffer(

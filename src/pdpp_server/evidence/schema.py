@@ -15,6 +15,7 @@ from pdpp_server.model.streams import Aggregations, Field, Stream
 
 INDEX_BYTES, DETAIL_BYTES = 8000, 6000
 SEARCH_MODES = "lexical"
+UNSAID = "?"  # a number or type that the server did not say
 _MONTH_CHARS = len("2026-11")
 _ENTRY_BYTES_MIN, _OTHERS_BYTES, _NOTE_BYTES = 700, 400, 100
 _FLAGS = (
@@ -92,11 +93,15 @@ def _with_numbers(entry: StreamEntry, numbers: Mapping[Origin, int]) -> str:
 
 
 def _with_count(entry: StreamEntry, numbers: Mapping[Origin, int]) -> str:
-    return f"{_with_numbers(entry, numbers)} {sum(holding.records for holding in entry.holdings)}"
+    return f"{_with_numbers(entry, numbers)} {_amount_text(entry.records)}"
 
 
 def _with_months(entry: StreamEntry, numbers: Mapping[Origin, int]) -> str:
     return f"{_with_count(entry, numbers)} records{months(entry.holdings)}"
+
+
+def _amount_text(records: int | None) -> str:
+    return UNSAID if records is None else str(records)
 
 
 def months(holdings: Iterable[Holding]) -> str:
@@ -122,16 +127,25 @@ def stream_text(catalogue: Catalogue, *, full: bool = False) -> str:
     if not catalogue.entries:
         return "schema: no such stream is granted here.\nnext: schema {} for the streams that are"
     tail = f"next: {stream_next(catalogue)[0].text}"
-    left = DETAIL_BYTES - byte_len(_FLAGS) - byte_len(tail) - 2
+    flags = f"{_FLAGS}; {UNSAID} not said by that server" if _is_silent(catalogue) else _FLAGS
+    left = DETAIL_BYTES - byte_len(flags) - byte_len(tail) - 2
     entries = catalogue.entries[: max(1, (left - _OTHERS_BYTES) // _ENTRY_BYTES_MIN)]
     others = "\n".join(filter(None, (_others_text(catalogue.entries[len(entries) :]), *missing_lines(catalogue))))
     left -= byte_len(others)
     blocks: list[str] = []
     for index, entry in enumerate(entries):
-        blocks.append(_entry_text(entry, left // (len(entries) - index) - 1, full, catalogue.narrows))
+        blocks.append(_entry_text(catalogue, entry, left // (len(entries) - index) - 1, full))
         left -= byte_len(blocks[-1]) + 1
     head, *rest = "\n".join(blocks).split("\n")
-    return "\n".join((head, _FLAGS, *rest, *filter(None, (others,)), tail))
+    return "\n".join((head, flags, *rest, *filter(None, (others,)), tail))
+
+
+def _is_silent(catalogue: Catalogue) -> bool:
+    """Whether a number or type of these streams was not said."""
+    return any(
+        entry.records is None or any(field.type is None for field in entry.stream.fields.values())
+        for entry in catalogue.entries
+    )
 
 
 def _others_text(entries: Sequence[StreamEntry]) -> str:
@@ -160,12 +174,13 @@ def stream_next(catalogue: Catalogue) -> tuple[Call, ...]:
     return (schema_of(),) if catalogue.entries else ()
 
 
-def _entry_text(entry: StreamEntry, limit: int, full: bool, narrows: bool) -> str:
+def _entry_text(catalogue: Catalogue, entry: StreamEntry, limit: int, full: bool) -> str:
     stream = entry.stream
     name = f"schema {name_text(stream.name)}:"
     heads = (f"{name} {_sources_text(entry, chars)}{_facts_text(stream)}" for chars in (80, 40, 20, 0))
     head = first_that_fits(chain(heads, (f"{name} {_counted(len(entry.holdings), 'connection')}",)), limit // 3)
-    facts = first_that_fits(_abilities_ways(entry, narrows), limit // 3)
+    facts = first_that_fits(_abilities_ways(catalogue, entry), limit // 3)
+    narrows = catalogue.narrows
     rows = [_field_row(stream, field, full, narrows) for name, field in stream.fields.items() if name in entry.granted]
     joint = "\n" if full else " | "
     room = limit - byte_len(head) - byte_len(facts) - _NOTE_BYTES
@@ -179,28 +194,28 @@ def _entry_text(entry: StreamEntry, limit: int, full: bool, narrows: bool) -> st
 def _sources_text(entry: StreamEntry, label_chars: int) -> str:
     """Each connection with what it holds; where labels had to go, only the first of many."""
     shown = entry.holdings if label_chars else entry.holdings[:3]
-    texts = [f"{_origin_text(h.origin, label_chars)}, {h.records} records{months((h,))}" for h in shown]
+    texts = [f"{_origin_text(h.origin, label_chars)}, {_amount_text(h.records)} records{months((h,))}" for h in shown]
     rest = len(entry.holdings) - len(shown)
     more = [f"{rest} more connections, see schema {{}}"] if rest else []
     return "; ".join([*texts, *more]) or "no connection"
 
 
 def _facts_text(stream: Stream) -> str:
-    return f", key {_names(stream.primary_key)}, {stream.semantics.replace('_', ' ')}"
+    key = f", key {_names(stream.primary_key)}" if stream.primary_key else ""
+    return f"{key}, {name_text(stream.semantics).replace('_', ' ')}" if stream.semantics else key
 
 
-def _abilities_ways(entry: StreamEntry, narrows: bool) -> Iterator[str]:
+def _abilities_ways(catalogue: Catalogue, entry: StreamEntry) -> Iterator[str]:
     stream = entry.stream
-    always = f"always_returned={_names(stream.primary_key)}"
-    counts = ["count: exact", f"search modes: {SEARCH_MODES if stream.lexical_fields else 'none'}"]
+    always = f"always_returned={_names(stream.primary_key) if stream.primary_key else UNSAID}"
+    modes = f"search modes: {_modes_text(stream)}"
+    counts = [modes] if catalogue.extensions is None else ["count: exact", modes]
     sort = [f"sort: {name_text(stream.cursor_field)}"] if stream.cursor_field in entry.granted else []
     hidden = [name for name in stream.fields if name not in entry.granted]
     not_granted = [f"not granted: {_names(hidden)}"] if hidden else []
-    views = (
-        [f"views: {' '.join(f'{name_text(v.id)}({_names(v.fields)})' for v in stream.views)}"]
-        if stream.views and narrows
-        else []
-    )
+    known = [f"{name_text(view.id)}({_names(view.fields)})" for view in stream.views]
+    named = [name_text(id) for id in stream.named_views]
+    views = [f"views: {' '.join((*known, *named))}"] if (known or named) and catalogue.narrows else []
     relations = [
         f"{name_text(one.name)} ({name_text(one.stream)}, up to {one.max_limit})"
         for one in entry.expandable
@@ -209,17 +224,24 @@ def _abilities_ways(entry: StreamEntry, narrows: bool) -> Iterator[str]:
     expand = [f"expand: {', '.join(relations)}"] if relations else []
     for parts in ((*sort, *views, *expand, *counts, *not_granted), (*sort, *expand, *counts), counts):
         yield " · ".join((always, *parts))
-    yield counts[1]
+    yield modes
+
+
+def _modes_text(stream: Stream) -> str:
+    if stream.lexical_fields:
+        return SEARCH_MODES
+    return "none" if stream.says_search else "not said"
 
 
 def _field_row(stream: Stream, field: Field, full: bool, narrows: bool) -> Row:
-    plain = " ".join((name_text(field.name), name_text(field.type), *_abilities(stream, field, narrows)))
+    type = UNSAID if field.type is None else name_text(field.type)
+    plain = " ".join((name_text(field.name), type, *_abilities(stream, field, narrows)))
     return Row(name_text(field.name), (f"{plain} {compact_json(field.schema)}", plain) if full else (plain,))
 
 
 def _abilities(stream: Stream, field: Field, narrows: bool) -> Iterator[str]:
     name = field.name
-    if narrows and field.is_scalar:
+    if narrows and stream.compares(field):
         yield "eq"
     if narrows and (operators := stream.range_filters.get(name)):
         yield f"range({','.join(operators)})"

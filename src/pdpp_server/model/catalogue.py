@@ -14,7 +14,7 @@ class Holding:
     """What one connection holds of a stream, counted over visible records only."""
 
     origin: Origin
-    records: int
+    records: int | None  # None where a server did not say
     earliest: str | None = None  # of the stream's time field, where that field is granted
     latest: str | None = None
     captured_at: str | None = None  # when this connection last received records
@@ -47,6 +47,14 @@ class StreamEntry:
     holdings: tuple[Holding, ...]
     grant_id: str | None = None
     expandable: tuple[Expandable, ...] = ()
+    said_records: int | None = None  # of all holdings together, by a server that does not count them one by one
+
+    @property
+    def records(self) -> int | None:
+        """Of all holdings; None where that cannot be known."""
+        counts = [holding.records for holding in self.holdings]
+        known = [count for count in counts if count is not None]
+        return sum(known) if len(known) == len(counts) else self.said_records
 
 
 class Missing(NamedTuple):

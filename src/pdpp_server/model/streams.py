@@ -19,7 +19,8 @@ _NUMBER = re.compile(r"-?[0-9]{1,40}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?")
 @dataclass(frozen=True, slots=True)
 class Field:
     name: str
-    type: str  # the single JSON type; `date`/`date-time` for such strings; `mixed` where several types are allowed
+    type: str | None
+    # the single JSON type; `date`/`date-time` for such strings; `mixed` where several are allowed; None: nobody said
     schema: Mapping[str, Any]
     role: str | None = None
 
@@ -108,7 +109,7 @@ class Stream:
     """What a declaration says about one stream. A grant keeps the one that its owner consented to."""
 
     name: str
-    semantics: str
+    semantics: str | None  # None where a server did not say
     fields: Mapping[str, Field]
     primary_key: tuple[str, ...]
     schema: Mapping[str, Any]
@@ -126,6 +127,13 @@ class Stream:
     label: str | None = None
     detail: str | None = None
     description: str | None = None
+    # of a stream of another server
+    exact_fields: frozenset[str] | None = None  # that it says can be compared; None: by our rule, every scalar
+    named_views: tuple[str, ...] = ()  # of which it did not say what they show
+    says_search: bool = True  # whether it said what can be searched
+
+    def compares(self, field: Field) -> bool:
+        return field.is_scalar if self.exact_fields is None else field.name in self.exact_fields
 
     @cached_property
     def roles(self) -> Mapping[str, str]:

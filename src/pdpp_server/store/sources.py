@@ -212,7 +212,7 @@ def _field_rows(stream: Stream, declaration: Declaration) -> dict[str, tuple[int
     if stream.position_field:
         indexed[stream.position_field] = POSITIONED
     return {
-        name: (slots.get(name), indexed.get(name, 0), field.type)
+        name: (slots.get(name), indexed.get(name, 0), field.type or "")
         for name, field in stream.fields.items()
         if name in slots or name in indexed
     }

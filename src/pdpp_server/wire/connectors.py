@@ -32,7 +32,7 @@ def _encode_stream(entry: StreamEntry, narrows: bool) -> Json:
     return {
         "object": "stream",
         "name": entry.stream.name,
-        "record_count": sum(holding.records for holding in entry.holdings),
+        "record_count": entry.records,
         "last_updated": max(updated, key=lambda at: instant(at) or 0, default=None),
         "freshness": freshness(entry.holdings),
         "capabilities": _encode_capabilities(entry, narrows),

@@ -14,7 +14,6 @@ from pdpp_server.model.records import Warned
 from pdpp_server.model.sources import Origin, Source
 from pdpp_server.model.streams import (
     DATES,
-    SCALARS,
     Aggregations,
     Expansion,
     Field,
@@ -42,6 +41,7 @@ from pdpp_server.wire.records import decode_origin
 
 AGGREGATES = ("sum", "min", "max", "group_by", "group_by_time", "count_distinct")
 NOT_GRANTED = "field_not_granted"
+SILENT = "declared"  # the flags of a field of which nothing else is said
 
 PARAMETERS = (
     Parameter("view", "`compact`: a row of flags for each field.", {"type": "string", "enum": ["compact"]}),
@@ -194,7 +194,7 @@ def _declared(stream: Stream) -> Json:
     """The members that both forms say of a stream, in the same words."""
     return {
         "name": stream.name,
-        "semantics": stream.semantics,
+        **present(semantics=stream.semantics),
         "primary_key": list(stream.primary_key),
         **present(cursor_field=stream.cursor_field, consent_time_field=stream.consent_time_field),
     }
@@ -219,7 +219,7 @@ def full_row(entry: StreamEntry, narrows: bool) -> Json:
             name: _capability(stream, field, name in entry.granted, narrows) for name, field in stream.fields.items()
         },
         "expand_capabilities": [_encode_expandable(expandable, stream) for expandable in entry.expandable],
-        "record_count": sum(holding.records for holding in entry.holdings),
+        **present(record_count=entry.records),
         "granted_connections": [_encode_holding(holding) for holding in entry.holdings],
         "freshness": freshness(entry.holdings),
     }
@@ -252,8 +252,12 @@ def _encode_expandable(expandable: Expandable, stream: Stream) -> Json:
 def _encode_holding(holding: Holding) -> Json:
     return {
         **_encode_origins((holding.origin,))[0],
-        "record_count": holding.records,
-        **present(earliest_at=holding.earliest, latest_at=holding.latest, captured_at=holding.captured_at),
+        **present(
+            record_count=holding.records,
+            earliest_at=holding.earliest,
+            latest_at=holding.latest,
+            captured_at=holding.captured_at,
+        ),
     }
 
 
@@ -275,7 +279,7 @@ def _encode_query_block(stream: Stream) -> Json:
 def _capability(stream: Stream, field: Field, granted: bool, narrows: bool) -> Json:
     ranges = stream.range_filters.get(field.name)
     filters = {
-        "exact_filter": _flag(field.is_scalar, granted),
+        "exact_filter": _flag(stream.compares(field), granted),
         "range_filter": {**_flag(ranges is not None, granted), **({"operators": list(ranges)} if ranges else {})},
     }
     return {
@@ -306,8 +310,8 @@ def _compact_row(entry: StreamEntry, narrows: bool, lifted: tuple[Origin, ...]) 
     own = _origins(entry)
     return {
         **_declared(stream),
-        **({"views": [view.id for view in stream.views]} if stream.views and narrows else {}),
-        "record_count": sum(holding.records for holding in entry.holdings),
+        **(_compact_views(stream) if narrows else {}),
+        **present(record_count=entry.records),
         **({"granted_connections": _encode_origins(own)} if own != lifted else {}),
         "holdings": {holding.origin.connection_id: _encode_amounts(holding) for holding in entry.holdings},
         "field_capabilities": {
@@ -315,6 +319,13 @@ def _compact_row(entry: StreamEntry, narrows: bool, lifted: tuple[Origin, ...]) 
         },
         "expand_capabilities": [_encode_short_expandable(expandable) for expandable in entry.expandable],
     }
+
+
+def _compact_views(stream: Stream) -> Json:
+    """Their names, and beside them what each shows, as far as that is known."""
+    shown = {view.id: list(view.fields) for view in stream.views}
+    names = [*shown, *stream.named_views]
+    return {**({"views": names} if names else {}), **({"view_fields": shown} if shown else {})}
 
 
 def _encode_short_expandable(expandable: Expandable) -> Json:
@@ -340,20 +351,20 @@ def _most_shared(entries: list[StreamEntry]) -> tuple[Origin, ...]:
 def _encode_amounts(holding: Holding) -> list[int | str | None]:
     """Records, earliest, latest, captured_at; what is unknown at the end is left off."""
     amounts = [holding.records, holding.earliest, holding.latest, holding.captured_at]
-    while amounts[-1] is None:
+    while amounts and amounts[-1] is None:
         amounts.pop()
     return amounts
 
 
 def _flags(stream: Stream, field: Field, granted: bool, narrows: bool) -> str:
     ranges, aggregates = stream.range_filters.get(field.name), _aggregates(stream, field.name)
-    flags = [f"t={_inline(field.type)}"]
+    flags = [f"t={_inline(field.type)}"] if field.type else []
     if field.role:
         flags.append(f"role={_inline(field.role)}")
     if not granted:
         flags.append("g=false")
     abilities = {
-        "eq": "" if narrows and field.is_scalar else None,
+        "eq": "" if narrows and stream.compares(field) else None,
         "r": "|".join(ranges) if narrows and ranges is not None else None,
         "lex": "" if field.name in stream.lexical_fields else None,
         "sem": "" if field.name in stream.semantic_fields else None,
@@ -363,7 +374,7 @@ def _flags(stream: Stream, field: Field, granted: bool, narrows: bool) -> str:
         if value is not None:
             shown = value if granted else f"unusable:{NOT_GRANTED}"
             flags.append(f"{name}={shown}" if shown else name)
-    return ",".join(flags)
+    return ",".join(flags) or SILENT
 
 
 def _inline(value: str) -> str:
@@ -377,6 +388,8 @@ def _decode_entry(connector: Mapping[str, Any], row: Mapping[str, Any], grant_id
     capabilities = object_of(row, "field_capabilities")
     compact = {name: flags for name, flags in capabilities.items() if isinstance(flags, str)}
     source = object_of(connector, "source") or object_of(row, "source")
+    holdings = _decode_holdings(connector, row)
+    is_counted = all(holding.records is not None for holding in holdings)
     return StreamEntry(
         Source(
             text_of(source, "kind") or "connector",
@@ -384,9 +397,10 @@ def _decode_entry(connector: Mapping[str, Any], row: Mapping[str, Any], grant_id
         ),
         _decode_compact_stream(row, compact) if compact else _decode_full_stream(row),
         frozenset(name for name in capabilities if _is_granted(capabilities[name])),
-        _decode_holdings(connector, row),
+        holdings,
         grant_id,
         tuple(_decode_expandable(ability) for ability in objects_of(row, "expand_capabilities")),
+        None if is_counted else whole_of(row, "record_count"),
     )
 
 
@@ -423,8 +437,8 @@ def _decode_holdings(connector: Mapping[str, Any], row: Mapping[str, Any]) -> tu
         said = amounts.get(origin.connection_id)
         told = dict(zip(_AMOUNTS, cast("list[Any]", said), strict=False)) if isinstance(said, list) else connection
         earliest, latest, captured = (text_of(told, name) for name in _AMOUNTS[1:])
-        records = whole_of(told, "record_count") or (whole_of(row, "record_count") if alone else None)
-        holdings.append(Holding(origin, records or 0, earliest, latest, captured))
+        records = whole_of(row if alone and "record_count" not in told else told, "record_count")
+        holdings.append(Holding(origin, records, earliest, latest, captured))
     return tuple(holdings)
 
 
@@ -436,9 +450,13 @@ def _decode_full_stream(row: Mapping[str, Any]) -> Stream:
     schema, query, display = object_of(row, "schema"), object_of(row, "query"), object_of(row, "display")
     search, aggregations = object_of(query, "search"), object_of(query, "aggregations")
     properties, selection = object_of(schema, "properties"), object_of(row, "selection")
-    ranges = object_of(query, "range_filters")
+    ranges, abilities = object_of(query, "range_filters"), object_of(row, "field_capabilities")
+    fields = {name: _full_field(name, properties, abilities) for name in dict.fromkeys([*properties, *abilities])}
+    words = [name for name in fields if _is_declared(abilities, name, "lexical_search")]
+    meaning = [name for name in fields if _is_declared(abilities, name, "semantic_search")]
+    says_search = bool(search) or any("lexical_search" in object_of(abilities, name) for name in abilities)
     return Stream(
-        **_decode_declared(row, {name: _field(name, object_of(properties, name)) for name in properties}),
+        **_decode_declared(row, fields),
         schema=schema,
         selects_fields=selection.get("fields") is not False,
         selects_resources=selection.get("resources") is not False,
@@ -452,8 +470,10 @@ def _decode_full_stream(row: Mapping[str, Any]) -> Stream:
         ),
         expansions=tuple(_expansion(one) for one in objects_of(query, "expand")),
         range_filters={name: texts_of(ranges, name) for name in ranges},
-        lexical_fields=texts_of(search, "lexical_fields"),
-        semantic_fields=texts_of(search, "semantic_fields"),
+        lexical_fields=texts_of(search, "lexical_fields") or tuple(words),
+        semantic_fields=texts_of(search, "semantic_fields") or tuple(meaning),
+        exact_fields=_exact(fields, (name for name in fields if _is_declared(abilities, name, "exact_filter"))),
+        says_search=says_search,
         aggregations=Aggregations(
             count=aggregations.get("count") is True, **{kind: texts_of(aggregations, kind) for kind in AGGREGATES}
         ),
@@ -465,13 +485,18 @@ def _decode_full_stream(row: Mapping[str, Any]) -> Stream:
 
 def _decode_compact_stream(row: Mapping[str, Any], flags: Mapping[str, str]) -> Stream:
     said = {name: dict(_split(flag) for flag in line.split(",")) for name, line in flags.items()}
-    fields = {name: Field(name, _flagged_type(flag), {}, flag.get("role")) for name, flag in said.items()}
+    fields = {name: Field(name, flag.get("t"), {}, flag.get("role")) for name, flag in said.items()}
+    shown = object_of(row, "view_fields")
+    words = tuple(name for name, flag in said.items() if "lex" in flag)
     return Stream(
         **_decode_declared(row, fields),
         schema={},
-        views=tuple(View(id, id, ()) for id in texts_of(row, "views")),
+        views=tuple(View(id, id, texts_of(shown, id)) for id in texts_of(row, "views") if id in shown),
+        named_views=tuple(id for id in texts_of(row, "views") if id not in shown),
+        exact_fields=_exact(fields, (name for name, flag in said.items() if "eq" in flag)),
+        says_search=bool(words) or SILENT not in flags.values(),
         range_filters={name: _usable(flag["r"]) for name, flag in said.items() if "r" in flag},
-        lexical_fields=tuple(name for name, flag in said.items() if "lex" in flag),
+        lexical_fields=words,
         semantic_fields=tuple(name for name, flag in said.items() if "sem" in flag),
         aggregations=Aggregations(
             count=False,
@@ -488,12 +513,30 @@ def _decode_declared(row: Mapping[str, Any], fields: dict[str, Field]) -> dict[s
     cursor, consent = text_of(row, "cursor_field"), text_of(row, "consent_time_field")
     return {
         "name": needed(text_of(row, "name"), "stream name"),
-        "semantics": text_of(row, "semantics") or "mutable_state",
+        "semantics": text_of(row, "semantics"),
         "fields": fields,
         "primary_key": texts_of(row, "primary_key"),
         "cursor_field": cursor if cursor in fields else None,
         "consent_time_field": consent if consent in fields else None,
     }
+
+
+def _full_field(name: str, properties: Mapping[str, Any], abilities: Mapping[str, Any]) -> Field:
+    """By its schema; without one by what else is said of it."""
+    ability = object_of(abilities, name)
+    schema = object_of(properties, name) or object_of(ability, "schema")
+    return _field(name, schema) if schema else Field(name, text_of(ability, "type"), {}, text_of(ability, "role"))
+
+
+def _exact(fields: Mapping[str, Field], said: Iterable[str]) -> frozenset[str] | None:
+    """The fields that can be compared, by the words of the server; None where these are our own rule."""
+    named = frozenset(said)
+    scalars = frozenset(name for name, field in fields.items() if field.is_scalar)
+    return None if named == scalars else named
+
+
+def _is_declared(abilities: Mapping[str, Any], name: str, ability: str) -> bool:
+    return object_of(object_of(abilities, name), ability).get("declared") is True
 
 
 def _field(name: str, schema: Mapping[str, Any]) -> Field:
@@ -504,12 +547,6 @@ def _field(name: str, schema: Mapping[str, Any]) -> Field:
     if type == "string" and (format := text_of(schema, "format")) in DATES:
         type = format
     return Field(name, type, schema, text_of(schema, "x_pdpp_role"))
-
-
-def _flagged_type(flag: Mapping[str, str]) -> str:
-    """Where a server prints a type of its own, a field that can be compared is at least a string."""
-    type = flag.get("t", "mixed")
-    return "string" if "eq" in flag and type not in SCALARS | DATES else type
 
 
 def _split(flag: str) -> tuple[str, str]:

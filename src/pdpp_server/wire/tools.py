@@ -205,7 +205,7 @@ def encode_index(catalogue: Catalogue) -> Json:
     document = schema.encode_compact(catalogue, "")
     for connector in document["connectors"]:
         connector["streams"] = [
-            _without(row, "field_capabilities", "expand_capabilities") for row in connector["streams"]
+            _without(row, "view_fields", "field_capabilities", "expand_capabilities") for row in connector["streams"]
         ]
     return _without(document, "links", "capabilities")
 
@@ -217,7 +217,7 @@ def encode_numbered_index(
     origins = {h.origin.connection_id: h.origin for entry in catalogue.entries for h in entry.holdings}
     connectors: dict[str, list[Json]] = {}
     for entry in catalogue.entries:
-        records = sum(holding.records for holding in entry.holdings) if counts else None
+        records = entry.records if counts else None
         held = ranges(numbers[holding.origin.connection_id] for holding in entry.holdings)
         row = {"name": entry.stream.name, "connections": held, **present(record_count=records)}
         connectors.setdefault(entry.source.connector_key, []).append(row)

@@ -8,8 +8,10 @@ import pytest
 from tests.requirements import requirement
 from tests.scenarios.mcp.agents import Agent, agent_on
 from tests.worlds.foreign import TOKEN
+from tests.worlds.post import Post
 from tests.worlds.reference import WORK, Reference
-from tests.worlds.served import network, served
+from tests.worlds.served import network, over_network, served
+from tests.worlds.world import World
 
 
 @contextmanager
@@ -83,3 +85,38 @@ def test_periods_are_called_the_latest_only_by_a_server_that_says_so(agent: Agen
     assert ": 3 groups of more, which of them is not said, latest first, 28 records" in some.text
     assert "2024-03-01 2 · 2024-02-01 4 · 2024-01-01 4" in some.text
     assert ": all 12 groups, latest first, 28 records" in every.text
+
+
+# The schema ---------------------------------------------------------------------------------------------------------
+
+
+@requirement("port.unknown.schema")
+def test_a_schema_says_no_number_type_or_ability_that_the_server_did_not_say(agent: Agent) -> None:
+    index = agent.call("schema")
+    stream = agent.call("schema", stream="messages")
+
+    assert "connector slack: messages[1-2] ? records" in index.text
+    assert "0 records" not in index.text + stream.text
+    assert "id ? | text ? | sent_at ? sort | channel ?" in stream.text
+    assert "; ? not said by that server" in stream.text
+    assert "search modes: not said" in stream.text
+    said = "\n".join(line for line in stream.text.split("\n") if not line.startswith("flags: "))
+    assert not [word for word in ("mixed", " eq", "mutable", "count: exact", "views") if word in said]
+    for document in (index.structured["data"], stream.structured["data"]):
+        assert "capabilities" not in document
+        (row,) = document["connectors"][0]["streams"]
+        assert not {"record_count", "semantics", "views"} & set(row)
+    (row,) = stream.structured["data"]["connectors"][0]["streams"]
+    assert set(row["field_capabilities"].values()) == {"declared"}
+
+
+@requirement("port.unknown.schema")
+def test_our_own_server_says_over_the_network_what_its_views_show(world: World) -> None:
+    token = Post(world).grant({"name": "letters"})
+    here = agent_on(world.reader_of(token))
+    with over_network(world) as elsewhere:
+        there = agent_on(elsewhere.reader_of(token))
+        texts = [agent.call("schema", stream="letters").text for agent in (here, there)]
+
+    assert texts[0] == texts[1]
+    assert "views: short(id,written_at,secret)" in texts[1]

@@ -162,6 +162,7 @@ def test_a_compact_row_is_short_and_keeps_what_agents_need() -> None:
         "cursor_field": "sent_at",
         "consent_time_field": "sent_at",
         "views": ["basic"],
+        "view_fields": {"basic": ["id", "sent_at"]},
         "record_count": 12,
         "holdings": {
             "cin_work": [12, "2026-01-01", "2026-11-01", "2026-11-10T08:00:00.000Z"],
@@ -354,8 +355,10 @@ def test_an_older_servers_compact_schema_is_understood() -> None:
     assert entry.source == Source("connector", "slack")
     assert entry.holdings == (Holding(Origin("cin_a", "slack", "Work"), 7),)
     assert entry.stream.cursor_field is None
-    assert {name: field.type for name, field in entry.stream.fields.items()} == {"id": "mixed", "text": "string"}
+    assert {name: field.type for name, field in entry.stream.fields.items()} == {"id": None, "text": "text"}
+    assert [field.name for field in entry.stream.fields.values() if entry.stream.compares(field)] == ["text"]
     assert entry.stream.lexical_fields == ("text",)
+    assert (entry.stream.semantics, catalogue.extensions) == (None, None)
 
 
 def test_a_schema_that_names_no_kind_of_token_is_the_servers_fault() -> None:
@@ -377,7 +380,8 @@ def test_amounts_that_are_none_are_left_out(said: object) -> None:
     connector = {"connector_key": "slack", "streams": [row]}
     (entry,) = decode({"bearer": {"token_kind": "client"}, "connectors": [connector]}).entries
 
-    assert entry.holdings == (Holding(Origin("cin_a", "slack"), 0),)
+    assert entry.holdings == (Holding(Origin("cin_a", "slack"), None),)
+    assert entry.records is None
 
 
 @pytest.mark.parametrize("body", [{}, {"connectors": None}, {"connectors": ["slack"]}])
