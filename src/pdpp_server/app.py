@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -10,9 +11,9 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 
 from pdpp_server.authorization_server.app import AuthorizationServer
-from pdpp_server.authorization_server.clients import Fetch
 from pdpp_server.authorization_server.documents import Documents
-from pdpp_server.console.app import Console
+from pdpp_server.authorization_server.way_out import Fetch
+from pdpp_server.console.app import Console, trouble_page
 from pdpp_server.console.desks import Desks
 from pdpp_server.http.headers import Front, bearer_of, package_headers
 from pdpp_server.http.hosts import TrustedHosts
@@ -43,10 +44,11 @@ def create_app(settings: Settings, services: Services | None = None, fetch: Fetc
     opened.watch = watch
     opened.core_strict = settings.core_strict
     opened.introspect = elsewhere.rights if elsewhere else None
-    documents = Documents()
+    documents = Documents(proxy=settings.https_proxy)
     rates = Rates(settings.rate_per_second, settings.rate_burst, opened.now)
-    kernel = Kernel(settings, rates, Threads(reads_wait=elsewhere is not None))
     desks = desks_of(opened, settings)
+    threads = Threads(reads_wait=elsewhere is not None)
+    kernel = Kernel(settings, rates, threads, show=partial(trouble_page, desks))
     doors = (  # routes are tried in turn, and agents ask most: theirs is first
         HostedMcp(McpServer(TOOLS, log_bug), kernel, admitting(opened, kernel)),
         AuthorizationServer(opened, kernel, fetch or documents.fetch),

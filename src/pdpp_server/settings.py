@@ -92,6 +92,20 @@ def _address(value: str) -> str:
     return value.rstrip("/")
 
 
+def _proxy(value: str) -> str:
+    """As other programs take it: often without a scheme, sometimes with a name and a password."""
+    address = value if "://" in value else f"http://{value}"
+    parts = urlsplit(address)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not address.isprintable():
+        raise ValueError
+    _ = parts.port
+    return address
+
+
+def _switched(value: str) -> bool:
+    return _one_of("on", "off")(value) == "on"
+
+
 def _variable(name: str, takes: str, read: Callable[[str], Any], says: str) -> dict[str, Variable]:
     return {"variable": Variable(name, takes, says, read)}
 
@@ -239,6 +253,23 @@ class Settings:
         ),
     )
 
+    client_documents: bool = field(
+        default=True,
+        metadata=_variable(
+            "PDPP_CLIENT_DOCUMENTS",
+            "on or off",
+            _switched,
+            "Whether an app may be known by a document at its own https address. Off, it registers here, and nothing "
+            "is read from the internet.",
+        ),
+    )
+    https_proxy: str | None = field(
+        default=None,
+        repr=False,
+        metadata=_variable(
+            "HTTPS_PROXY", "an http(s) address", _proxy, "The proxy through which such documents are read."
+        ),
+    )
     introspection_url: str | None = field(
         default=None,
         metadata=_variable(
@@ -331,9 +362,12 @@ class Settings:
         values: dict[str, Any] = {}
         for each in fields(cls):
             variable: Variable = each.metadata["variable"]
-            if variable.name in environ:
+            given = environ.get(variable.name)
+            if not given and not variable.name.startswith("PDPP_"):  # not ours alone: empty means none, and it is
+                given = environ.get(variable.name.lower()) or None  # spelt in two ways
+            if given is not None:
                 try:
-                    values[each.name] = variable.read(environ[variable.name])
+                    values[each.name] = variable.read(given)
                 except ValueError:
                     raise InvalidSetting(f"{variable.name} must be {variable.takes}.") from None
         return cls(**values)

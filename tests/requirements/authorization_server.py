@@ -155,6 +155,19 @@ PROMISES: dict[str, Promise] = {
         source="authorization contract: clients",
         says="One address registers at most 120 clients in ten minutes, then 429 `slow_down` says when to try again.",
     ),
+    "as.clients.document-away": Promise(
+        source="how clients do OAuth",
+        says="What a client's document said before stands while its host is away, and no longer when it is gone.",
+    ),
+    "as.clients.no-way-out": Promise(
+        source="how clients do OAuth",
+        says="Where documents cannot be had, clients are asked to register: for ten minutes, or always by a setting; "
+        "nothing is probed, and the person is told.",
+    ),
+    "as.clients.proxy": Promise(
+        source="how clients do OAuth",
+        says="A proxy that is set is the way out: it resolves, and only public addresses and names are asked of it.",
+    ),
     "as.clients.document-changed": Promise(
         source="authorization contract: clients",
         says="When the document of a client names other redirect addresses or keys, its grants end.",

@@ -55,6 +55,11 @@ PROMISES: dict[str, Promise] = {
         source=PAGES,
         says="A refusal is one page, with the words and the request id of every other door.",
     ),
+    "con.pages.trouble": Promise(
+        source=PAGES,
+        says="Whatever goes wrong at any address is a page with the remedy in a browser, and for programs what they "
+        "expect.",
+    ),
     "con.pages.search": Promise(
         source=PAGES,
         says="The owner searches everything by the ordinary reads, and the log names the owner as the reader.",

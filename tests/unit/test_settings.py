@@ -83,6 +83,8 @@ def test_each_setting_is_read_from_its_variable() -> None:
         ("PDPP_METRICS_REMOTE", ""),
         ("PDPP_RATE_PER_SECOND", "-1"),
         ("PDPP_RATE_BURST", "0"),
+        ("PDPP_CLIENT_DOCUMENTS", "0"),
+        ("HTTPS_PROXY", "socks5://proxy.example"),
     ],
 )
 def test_a_bad_value_is_refused_by_name(name: str, value: str) -> None:
@@ -99,7 +101,23 @@ def test_a_refused_value_is_not_repeated() -> None:
 
 def test_every_setting_has_a_variable_and_a_sentence() -> None:
     assert len(variables()) == len(fields(Settings)) == len({variable.name for variable in variables()})
-    assert all(variable.says.endswith(".") and variable.name.startswith("PDPP_") for variable in variables())
+    assert all(variable.says.endswith(".") for variable in variables())
+    assert {variable.name for variable in variables() if not variable.name.startswith("PDPP_")} == {"HTTPS_PROXY"}
+
+
+@pytest.mark.parametrize(
+    ("given", "proxy"),
+    [
+        ({"HTTPS_PROXY": "http://me:hunter2@proxy.example:3128"}, "http://me:hunter2@proxy.example:3128"),
+        ({"https_proxy": "proxy.example:3128"}, "http://proxy.example:3128"),
+        ({"HTTPS_PROXY": "", "https_proxy": ""}, None),
+    ],
+)
+def test_a_proxy_is_taken_as_other_programs_take_it(given: dict[str, str], proxy: str | None) -> None:
+    settings = Settings.from_environ(given)
+
+    assert settings.https_proxy == proxy
+    assert "hunter2" not in repr(settings)
 
 
 def test_another_server_is_set_by_its_address_a_time_and_whether_it_needs_tls() -> None:

@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from pdpp_server.authorization_server import authorize, device, introspect, revoke, tokens
-from pdpp_server.authorization_server.clients import Fetch, client_of, register
+from pdpp_server.authorization_server.clients import client_of, register
 from pdpp_server.authorization_server.errors import (
     InvalidOAuthRequest,
     NotAResourceServer,
@@ -23,10 +23,12 @@ from pdpp_server.authorization_server.errors import (
 )
 from pdpp_server.authorization_server.icon import SVG
 from pdpp_server.authorization_server.limits import Allowance, visitor
+from pdpp_server.authorization_server.way_out import Fetch, WayOut
 from pdpp_server.errors import PdppError, RateLimited
 from pdpp_server.http.bodies import body_of
 from pdpp_server.http.headers import bearer_of
 from pdpp_server.http.kernel import Kernel
+from pdpp_server.http.people import Trouble
 from pdpp_server.model.authorization import Client
 from pdpp_server.reads.services import Services
 from pdpp_server.wire import discovery, oauth, oauth_requests, oauth_tokens
@@ -63,7 +65,8 @@ class AuthorizationServer:
     """`fetch` reads what clients say of themselves."""
 
     def __init__(self, services: Services, kernel: Kernel, fetch: Fetch) -> None:
-        self.services, self._kernel, self._fetch = services, kernel, fetch
+        self.services, self._kernel = services, kernel
+        self.documents = WayOut(fetch, services.now, is_used=kernel.settings.client_documents)
         self._registrations = Allowance(TRIES, TRIES_SECONDS, services.now)
         self._asks = Allowance(TRIES, TRIES_SECONDS, services.now)
 
@@ -76,7 +79,7 @@ class AuthorizationServer:
     def client_who_asks(self, sent: Sent, client_id: str | None) -> Client:
         """Whoever wants the owner's attention has it so often, and no more."""
         _spend(self._asks, sent.address)
-        return client_of(self.services, self._fetch, client_id)
+        return client_of(self.services, self.documents, client_id)
 
     def count_registration(self, sent: Sent) -> None:
         _spend(self._registrations, sent.address)
@@ -88,12 +91,23 @@ class AuthorizationServer:
             sent = await self._sent(request)
             return await self._kernel.threads.flow(partial(endpoint.handle, self, sent))
         except OAuthError as refusal:
-            return _refused(request, refusal)
+            return await self._refused(request, refusal)
         except PdppError as refusal:
             if not endpoint.is_oauth:
                 raise
             kind = InvalidOAuthRequest if refusal.status < 500 else TemporarilyUnavailable
-            return _refused(request, kind(refusal.message))
+            return await self._refused(request, kind(refusal.message))
+
+    async def _refused(self, request: Request, refusal: OAuthError) -> Response:
+        request.state.code = refusal.error
+        headers = dict(NO_STORE)
+        if isinstance(refusal, NotAResourceServer):
+            headers["WWW-Authenticate"] = 'Basic realm="introspection"'
+        if isinstance(refusal, TooManyTries):
+            headers["Retry-After"] = str(refusal.seconds)
+        trouble = Trouble(refusal.says, refusal.remedy, refusal.error, refusal.status, headers)
+        body = oauth.encode_error(refusal.error, refusal.says, refusal.extra)
+        return await self._kernel.told(request, trouble, _json(body, refusal.status, headers))
 
     async def _sent(self, request: Request) -> Sent:
         return Sent(
@@ -117,8 +131,8 @@ class AuthorizationServer:
 # Handlers ---------------------------------------------------------------------------------------------------------
 
 
-def handle_metadata(_: AuthorizationServer, sent: Sent) -> Response:
-    return _json(discovery.encode_authorization_server(sent.origin))
+def handle_metadata(server: AuthorizationServer, sent: Sent) -> Response:
+    return _json(discovery.encode_authorization_server(sent.origin, documents=server.documents.is_advertised))
 
 
 def handle_icon(_: AuthorizationServer, __: Sent) -> Response:
@@ -201,13 +215,3 @@ def _spend(allowance: Allowance, address: str) -> None:
 
 def _json(body: Json, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     return Response(orjson.dumps(body), status, headers, "application/json")
-
-
-def _refused(request: Request, refusal: OAuthError) -> Response:
-    request.state.code = refusal.error
-    headers = dict(NO_STORE)
-    if isinstance(refusal, NotAResourceServer):
-        headers["WWW-Authenticate"] = 'Basic realm="introspection"'
-    if isinstance(refusal, TooManyTries):
-        headers["Retry-After"] = str(refusal.seconds)
-    return _json(oauth.encode_error(refusal.error, refusal.says, refusal.extra), refusal.status, headers)

@@ -2,12 +2,12 @@
 
 import hashlib
 import secrets
-from collections.abc import Callable
 from datetime import timedelta
 from urllib.parse import urlsplit
 
 import orjson
 
+from pdpp_server.authorization_server.documents import Away, NoWayOut
 from pdpp_server.authorization_server.errors import (
     InvalidClient,
     InvalidClientMetadata,
@@ -16,8 +16,9 @@ from pdpp_server.authorization_server.errors import (
     UnknownClient,
 )
 from pdpp_server.authorization_server.redirects import is_acceptable
+from pdpp_server.authorization_server.way_out import Fetch, WayOut
 from pdpp_server.errors import PdppError
-from pdpp_server.model.authorization import Client, Document
+from pdpp_server.model.authorization import Client
 from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Services
 from pdpp_server.store.clients import StoredClient, find_client, keep_client
@@ -34,9 +35,14 @@ from pdpp_server.wire.oauth_clients import (
     registration_fault,
 )
 
-Fetch = Callable[[str], Document]
+LATER_REMEDY = "Wait a minute, then connect the app again."
+AWAY_REMEDY = (
+    "Connect the app once more now: for ten minutes it is asked to register here instead, which needs no internet. "
+    "Should this machine never reach it, start the server with PDPP_CLIENT_DOCUMENTS=off; should the way lead through "
+    "a proxy, name it in HTTPS_PROXY."
+)
 FRESH_SECONDS, FRESH_SECONDS_MIN, FRESH_SECONDS_MAX = 3600, 60, 24 * 3600
-CLIENT_ID_CHARS = 2000
+CLIENT_ID_CHARS, HOST_CHARS = 2000, 80
 
 
 def register(services: Services, asked: Json) -> Client:
@@ -50,15 +56,27 @@ def register(services: Services, asked: Json) -> Client:
     return client
 
 
-def client_of(services: Services, fetch: Fetch, client_id: str | None) -> Client:
-    """Whoever starts a flow; one that describes itself is read again when what is known of it is old."""
+def client_of(services: Services, documents: WayOut, client_id: str | None) -> Client:
+    """Whoever starts a flow; one that describes itself is read again when what is known of it is old.
+
+    What was read before stands while its host is away.
+    """
     stored = _stored(services, client_id)
     now = iso(services.now())
-    if stored and (stored.fresh_until is None or now < stored.fresh_until):
+    if stored and (stored.fresh_until is None or now < stored.fresh_until or not documents.is_advertised):
         return stored.client
-    if client_id and _is_document(client_id):
-        return _read(services, fetch, client_id, stored)
-    raise UnknownClient("No such client is known here.")
+    if not (client_id and _is_document(client_id)):
+        raise UnknownClient("No such client is known here.")
+    if not documents.is_used:
+        raise UnknownClient("This server reads no documents of clients, and knows this one by no other way.")
+    try:
+        return _read(services, documents.fetch, client_id, stored)
+    except Away as trouble:
+        if stored:
+            return stored.client
+        host = (urlsplit(client_id).hostname or "")[:HOST_CHARS]
+        says = f"The client's document cannot be read: {trouble.message} The app describes itself at {host}."
+        raise UnknownClient(says, remedy=AWAY_REMEDY if isinstance(trouble, NoWayOut) else LATER_REMEDY) from trouble
 
 
 def known_client(services: Services, client_id: str | None) -> Client:
@@ -136,6 +154,8 @@ def _fetched(fetch: Fetch, client_id: str) -> tuple[Json, int]:
     try:
         body, fresh_seconds = fetch(client_id)
         document = orjson.loads(body)
+    except Away:
+        raise
     except PdppError as trouble:
         raise UnknownClient(f"The client's document cannot be read: {trouble.message}") from trouble
     except orjson.JSONDecodeError as trouble:

@@ -31,6 +31,9 @@ _SPECIAL = (
     ip_network("3fff::/20"),  # documentation
 )
 
+# Names that only a network of somebody's own knows. Where a proxy resolves, they are all that can be told from outside.
+_PRIVATE = (".local", ".localhost", ".internal", ".intranet", ".lan", ".home.arpa", ".corp", ".private")
+
 Resolve = Callable[[str, int], list[str]]
 Allows = Callable[[str], bool]
 
@@ -54,6 +57,14 @@ def is_public(address: str) -> bool:
     return parsed.is_global
 
 
+class Away(SourceUnavailable):
+    """It cannot be had now, which says nothing of what it says."""
+
+
+class NoWayOut(Away):
+    """Nobody was reached at all: the host is not there, or there is no way to it from here."""
+
+
 class _Limit:
     """Cuts a connection off when its time is over: a host that sends a byte now and then outlasts every other limit."""
 
@@ -62,7 +73,8 @@ class _Limit:
         self._timer: Timer | None = None
 
     def note(self, event: str, told: Mapping[str, Any]) -> None:
-        if event == "connection.start_tls.complete":
+        if event.endswith(".start_tls.complete"):  # through a proxy it is another part that says so
+            self.lift()
             self._timer = Timer(self.left(), _cut, (told["return_value"].get_extra_info("socket"),))
             self._timer.daemon = True
             self._timer.start()
@@ -78,19 +90,23 @@ def _cut(connection: socket.socket) -> None:
 
 
 class Documents:
-    """https only, no proxy, no redirect, no compression; asked at the very address that was checked."""
+    """https only, no redirect, no compression; asked at the very address that was checked.
+
+    Through a proxy, the proxy resolves names: then an address must be public, and a name one of the public kind.
+    """
 
     def __init__(
         self,
         *,
         resolve: Resolve = resolve,
         allows: Allows = is_public,
+        proxy: str | None = None,
         transport: httpx2.BaseTransport | None = None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._resolve, self._allows, self._monotonic = resolve, allows, monotonic
         self._client: httpx2.Client | None = None
-        self._transport = transport
+        self._proxy, self._transport = proxy, transport
         self._places = BoundedSemaphore(AT_ONCE)
 
     def fetch(self, url: str) -> Document:
@@ -100,9 +116,10 @@ class Documents:
         if parts.scheme != "https" or not parts.hostname:
             raise SourceUnavailable("A document is read over https only.")
         if not self._places.acquire(blocking=False):
-            raise SourceUnavailable("Others are being read; try again in a while.")
+            raise Away("Others are being read; try again in a while.")
         try:
-            address = self._checked(parts.hostname, parts.port or 443)
+            look = self._checked if self._proxy is None else self._plausible
+            address = look(parts.hostname, parts.port or 443)
             return self._read(httpx2.URL(url), address, ends)
         finally:
             self._places.release()
@@ -116,10 +133,20 @@ class Documents:
         try:
             addresses = self._resolve(host, port)
         except OSError:
-            raise SourceUnavailable("Its host is not known.") from None
+            raise NoWayOut("Its host is not known.") from None
         if not addresses or not all(self._allows(address) for address in addresses):
             raise SourceUnavailable("Its host is not a public one.")
         return addresses[0]
+
+    def _plausible(self, host: str, _port: int) -> str:
+        """The host itself, which the proxy will resolve: what its name alone can tell is checked."""
+        try:
+            allowed = self._allows(host)
+        except ValueError:  # it is a name
+            allowed = "." in host.strip(".") and not host.rstrip(".").lower().endswith(_PRIVATE)
+        if not allowed:
+            raise SourceUnavailable("Its host is not a public one.")
+        return host
 
     def _read(self, url: httpx2.URL, address: str, ends: float) -> Document:
         limit = _Limit(lambda: max(0.001, ends - self._monotonic()))
@@ -139,12 +166,16 @@ class Documents:
                 return self._document(response, ends)
             finally:
                 response.close()
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError):
+            raise NoWayOut("Its host cannot be reached.") from None
         except (httpx2.HTTPError, httpx2.InvalidURL):
-            raise SourceUnavailable("Its host cannot be reached, or broke off.") from None
+            raise Away("Its host broke off.") from None
         finally:
             limit.lift()
 
     def _document(self, response: httpx2.Response, ends: float) -> Document:
+        if response.status_code >= 500:
+            raise Away(f"Its host answered {response.status_code}.")
         if response.status_code != 200:
             raise SourceUnavailable(f"Its host answered {response.status_code}.")
         if response.headers.get("content-encoding", "identity").lower() != "identity":
@@ -155,7 +186,7 @@ class Documents:
             if len(body) > BODY_BYTES:
                 raise SourceUnavailable(f"It has more than {BODY_BYTES:,} bytes.")
             if self._monotonic() >= ends:
-                raise SourceUnavailable("Its host did not answer in time.")
+                raise Away("Its host did not answer in time.")
         return Document(bytes(body), fresh_seconds(response.headers))
 
     def _opened(self) -> httpx2.Client:
@@ -166,6 +197,7 @@ class Documents:
                 trust_env=False,
                 follow_redirects=False,
                 limits=httpx2.Limits(max_keepalive_connections=0),  # a kept one would be to an address checked before
+                proxy=None if self._transport else self._proxy,
                 transport=self._transport,
             )
         return self._client

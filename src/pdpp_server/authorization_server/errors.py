@@ -7,10 +7,13 @@ class OAuthError(Exception):
     """Base of every OAuth refusal; `extra` are further members of its JSON."""
 
     error, status = "invalid_request", 400
+    remedy = "Close this page and connect the app again from its beginning. If it ends here again, tell its makers."
 
-    def __init__(self, says: str, **extra: Any) -> None:
+    def __init__(self, says: str, *, remedy: str | None = None, **extra: Any) -> None:
         super().__init__(says)
         self.says, self.extra = says, extra
+        if remedy is not None:
+            self.remedy = remedy  # for a person, on a page
 
 
 class InvalidOAuthRequest(OAuthError):
@@ -21,6 +24,10 @@ class InvalidClient(OAuthError):
     """Nobody of that id is known here; registering again helps."""
 
     error, status = "invalid_client", 401
+    remedy = (
+        "Take your data out of the app and add it again: then it makes itself known anew. What you agreed to before is "
+        "listed on your pages."
+    )
 
 
 class UnknownClient(InvalidClient):
@@ -75,6 +82,7 @@ class InvalidRequestUri(OAuthError):
     """No pushed request of this client waits under that address (RFC 9126)."""
 
     error = "invalid_request_uri"
+    remedy = "Go back to the app and connect again: the address that brought you here is good once."
 
 
 class InvalidClientMetadata(OAuthError):
@@ -113,7 +121,8 @@ class TooManyTries(SlowDown):
     status = 429
 
     def __init__(self, seconds: int) -> None:
-        super().__init__(f"Too many requests. The next one is heard in {seconds} s.")
+        wait = "Wait that long, then connect the app again."
+        super().__init__(f"Too many requests. The next one is heard in {seconds} s.", remedy=wait)
         self.seconds = seconds
 
 
@@ -127,6 +136,7 @@ class TemporarilyUnavailable(OAuthError):
     """Too much waits for the owner already, or the disk is full."""
 
     error, status = "temporarily_unavailable", 503
+    remedy = "Try again in a while; `pdpp doctor` on the server's machine says what is wrong."
 
 
 class NotAResourceServer(OAuthError):

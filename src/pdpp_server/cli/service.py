@@ -140,6 +140,8 @@ def _kept(settings: Settings, environ: Mapping[str, str]) -> dict[str, str]:
     """The settings of this shell, which the service would not know; a secret does not go into a file of ours."""
     if SECRET in environ:
         raise click.UsageError(f"{SECRET} is not written into a file for you; name one in {SECRET}_FILE.")
+    if "@" in (settings.https_proxy or ""):
+        raise click.UsageError("HTTPS_PROXY holds a password, which is not written into a file for you; unset it here.")
     named = {variable.name: environ[variable.name] for variable in variables() if variable.name in environ}
     return {**named, "PDPP_HOME": str(settings.home.absolute())}
 

@@ -1,7 +1,8 @@
 """Every address of the pages, and what each request passes: the sign-in, the check of forms, the page of a refusal."""
 
 import secrets
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
@@ -16,12 +17,25 @@ from pdpp_server.console import activity, clients, connect, consent, home, recor
 from pdpp_server.console.desks import Desks, Handler
 from pdpp_server.console.page import Page, SeeOther, redirected, rendered, style_sheet
 from pdpp_server.console.visit import COOKIE, SECURE_COOKIE, Visit
-from pdpp_server.errors import InvalidRequest, PdppError, RateLimited
+from pdpp_server.errors import InvalidRequest, Misdirected, PdppError, RateLimited, Unauthenticated
 from pdpp_server.evidence.refusals import message_text, remedy_text
 from pdpp_server.http.bodies import body_of
 from pdpp_server.http.kernel import Kernel
+from pdpp_server.http.people import Trouble, wants_page
 
 FORM_BYTES, FORM_FIELDS = 256 * 1024, 5000
+# What programs are told in words of their own: code to what a person makes of it.
+FOR_PEOPLE = {
+    Unauthenticated.code: (
+        "This address is for programs. They show a token here, which a browser does not have.",
+        "An agent is given the address that ends in /mcp, and then sends you to your own page to say yes. What is kept "
+        "here is on your pages.",
+    ),
+    Misdirected.code: (
+        "This server does not answer under the name by which you called it.",
+        "Use the address that `pdpp serve` printed; or let it know this name: PDPP_TRUSTED_HOSTS or PDPP_PUBLIC_URL.",
+    ),
+}
 FORM_TYPE = "application/x-www-form-urlencoded"
 
 
@@ -73,7 +87,7 @@ class Console:
         posted = request.method == "POST" and address.take is not None
         if not posted and request.method not in {"GET", "HEAD"}:
             raise HTTPException(405, headers={"Allow": "GET, POST" if address.take else "GET"})
-        visit = self._visit(request, await self._form(request) if posted else ())
+        visit = visit_of(self._desks, request, await self._form(request) if posted else ())
         return await self._kernel.threads.flow(partial(self._respond, address, request, visit))
 
     def _respond(self, address: Address, request: Request, visit: Visit) -> Response:
@@ -102,28 +116,6 @@ class Console:
         query = f"?{'&'.join(f'{quote(k)}={quote(v)}' for k, v in visit.query.items())}" if visit.query else ""
         return SeeOther(f"{door}?next={quote(visit.path + query, safe='')}")
 
-    def _visit(self, request: Request, form: tuple[tuple[str, str], ...]) -> Visit:
-        public = urlsplit(self._desks.public_url or "")
-        host = request.headers.get("host", "").lower()
-        is_secure = request.url.scheme == "https" or (public.scheme == "https" and public.netloc.lower() == host)
-        given = request.cookies.get(SECURE_COOKIE if is_secure else COOKIE)
-        return Visit(
-            method=request.method,
-            path=request.scope["path"],
-            named={name: unquote(value) for name, value in request.path_params.items()},
-            query=dict(parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)),
-            form=form,
-            cookie=given or secrets.token_urlsafe(32),
-            has_cookie=bool(given),
-            is_secure=is_secure,
-            address=request.client.host if request.client else "",
-            origin=self._desks.public_url or str(request.base_url).rstrip("/"),
-            hosts=frozenset({host, public.netloc.lower()} - {""}),
-            sent_from=request.headers.get("origin"),
-            site=request.headers.get("sec-fetch-site"),
-            request_id=request.state.request_id,
-        )
-
     async def _form(self, request: Request) -> tuple[tuple[str, str], ...]:
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM_TYPE:
             raise InvalidRequest(f"A form is sent as {FORM_TYPE}.", param="Content-Type")
@@ -134,12 +126,46 @@ class Console:
             raise InvalidRequest("The form cannot be read.") from None
 
 
+def visit_of(desks: Desks, request: Request, form: tuple[tuple[str, str], ...] = ()) -> Visit:
+    public = urlsplit(desks.public_url or "")
+    host = request.headers.get("host", "").lower()
+    is_secure = request.url.scheme == "https" or (public.scheme == "https" and public.netloc.lower() == host)
+    given = request.cookies.get(SECURE_COOKIE if is_secure else COOKIE)
+    return Visit(
+        method=request.method,
+        path=request.scope["path"],
+        named={name: unquote(value) for name, value in request.path_params.items()},
+        query=dict(parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)),
+        form=form,
+        cookie=given or secrets.token_urlsafe(32),
+        has_cookie=bool(given),
+        is_secure=is_secure,
+        address=request.client.host if request.client else "",
+        origin=desks.public_url or str(request.base_url).rstrip("/"),
+        hosts=frozenset({host, public.netloc.lower()} - {""}),
+        sent_from=request.headers.get("origin"),
+        site=request.headers.get("sec-fetch-site"),
+        request_id=request.state.request_id,
+    )
+
+
+def trouble_page(desks: Desks, request: Request, trouble: Trouble) -> Response:
+    """What went wrong outside of the pages, as one of them. It begins no session: nothing here is worth a cookie."""
+    visit = replace(visit_of(desks, request), has_cookie=True)
+    message, remedy = FOR_PEOPLE.get(trouble.code, (trouble.message, trouble.remedy))
+    values = {"message": message, "remedy": remedy, "code": trouble.code}
+    page = Page("refusal.html", values, trouble.status, headers=trouble.headers)
+    with suppress(PdppError):
+        signed_in = desks.sign_in.is_signed_in(visit.cookie)
+        return rendered(page, visit, signed_in=signed_in, decided_at=desks.decided_at)
+    return rendered(page, visit, signed_in=False, decided_at=desks.decided_at)
+
+
 class ForBrowsers(Route):
     """Found only by whoever asks for a page; for others, something else may stand at the same address."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        wants_page = "text/html" in Headers(scope=scope).get("accept", "")
-        return super().matches(scope) if wants_page else (Match.NONE, {})
+        return super().matches(scope) if wants_page(Headers(scope=scope)) else (Match.NONE, {})
 
 
 async def _style(request: Request) -> Response:

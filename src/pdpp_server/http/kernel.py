@@ -12,9 +12,11 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from pdpp_server.errors import ServerTrouble
+from pdpp_server.evidence.refusals import message_text, remedy_text
 from pdpp_server.http.headers import refusal_headers
 from pdpp_server.http.logs import log_bug, log_request
 from pdpp_server.http.metrics import STAGES, Metrics
+from pdpp_server.http.people import Show, Trouble, wants_page
 from pdpp_server.http.rate import Rates
 from pdpp_server.http.refusals import refusal_of
 from pdpp_server.http.replies import json_reply
@@ -32,6 +34,7 @@ class Kernel:
     rates: Rates
     threads: Threads
     metrics: Metrics = field(default_factory=Metrics)
+    show: Show | None = None  # trouble as a page
 
     def route(self, path: str, operation: str, run: Run, methods: list[str] | None = None) -> Route:
         """An address that a door answers, whatever the method unless some are named. A token pays for each answer."""
@@ -43,7 +46,7 @@ class Kernel:
         return Route(path, endpoint, methods=methods) if methods else Route(path, EveryMethod(endpoint))
 
     async def refuse(self, request: Request, error: Exception) -> Response:
-        """Any trouble as the error envelope."""
+        """Any trouble: for a person as a page, for a program as the error envelope."""
         refusal, status, headers = refusal_of(error, request)
         request_id: str = request.state.request_id
         if isinstance(refusal, ServerTrouble):
@@ -53,7 +56,14 @@ class Kernel:
         body = errors.encode(refusal, request_id=request_id, resource_metadata=metadata)
         headers |= refusal_headers(refusal, metadata, f"{origin}{ICON}", had_token="authorization" in request.headers)
         self._observe(request, status, refusal.code)
-        return json_reply(body, status, headers)
+        trouble = Trouble(message_text(refusal), remedy_text(refusal), refusal.code, status, headers)
+        return await self.told(request, trouble, json_reply(body, status, headers))
+
+    async def told(self, request: Request, trouble: Trouble, to_programs: Response) -> Response:
+        """The one place that tells people from programs."""
+        if self.show is None or not wants_page(request.headers):
+            return to_programs
+        return await self.threads.flow(partial(self.show, request, trouble))
 
     def origin_of(self, request: Request) -> str:
         """The address under which this server is known: the public one, else the one that was asked."""

@@ -6,6 +6,8 @@ from starlette.routing import Match, Route
 
 from pdpp_server.errors import InvalidRequest, NotFound, PdppError, RateLimited, ServerTrouble
 
+_NOWHERE = "Check how it is spelt. Your pages begin at the address without a path; agents ask at /mcp."
+
 
 def refusal_of(error: Exception, request: Request) -> tuple[PdppError, int, dict[str, str]]:
     """Of a bug, only that there was one. A wrong method keeps the status that HTTP has for it."""
@@ -15,7 +17,7 @@ def refusal_of(error: Exception, request: Request) -> tuple[PdppError, int, dict
         case PdppError():
             return error, error.status, {}
         case HTTPException(status_code=404):
-            return NotFound("There is nothing at this address."), 404, {}
+            return NotFound("There is nothing at this address.", remedy=_NOWHERE), 404, {}
         case HTTPException(status_code=405):
             allowed = ", ".join(_allowed(request)) or (error.headers or {})["Allow"]
             return InvalidRequest(f"This address takes {allowed} only."), 405, {"Allow": allowed}

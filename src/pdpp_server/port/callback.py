@@ -11,7 +11,10 @@ from urllib.parse import parse_qsl, urlsplit
 PATH = "/callback"
 REDIRECT = f"http://127.0.0.1{PATH}"  # as it is registered: the port is chosen anew each time (RFC 8252)
 PAGE = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Back to the terminal</title>
-<p>Your answer has arrived. You can close this page: the terminal says how it went.</p></html>"""
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<style>body { font: 1.1rem/1.6 system-ui, sans-serif; max-width: 34rem; margin: 20vh auto; padding: 0 1.5rem }</style>
+<h1>Your answer has arrived</h1>
+<p>You can close this page: the terminal says how it went.</p></html>"""
 IDLE_SECONDS = 5  # browsers open connections that they never use
 
 Query = dict[str, str]
@@ -69,6 +72,6 @@ def _headers(body: bytes) -> list[tuple[str, str]]:
         ("Content-Length", str(len(body))),
         ("Cache-Control", "no-store"),
         ("Referrer-Policy", "no-referrer"),
-        ("Content-Security-Policy", "default-src 'none'"),
+        ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'"),  # nobody else's text is on it
         ("Connection", "close"),
     ]

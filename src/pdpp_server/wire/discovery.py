@@ -92,8 +92,11 @@ def encode_mcp_resource(origin: str, issuer: str, slash: str, kinds: Iterable[st
     }
 
 
-def encode_authorization_server(origin: str) -> Json:
-    """RFC 8414. `offline_access` stands here and not beside the resource: a refresh token is no right to read."""
+def encode_authorization_server(origin: str, *, documents: bool = True) -> Json:
+    """RFC 8414. `offline_access` stands here and not beside the resource: a refresh token is no right to read.
+
+    Without `documents`, clients are not told that a document of theirs would do.
+    """
     return {
         "issuer": origin,
         "authorization_endpoint": f"{origin}{AUTHORIZE}",
@@ -113,9 +116,9 @@ def encode_authorization_server(origin: str) -> Json:
         "scopes_supported": [READ_SCOPE, OFFLINE_SCOPE],
         "authorization_details_types_supported": [DETAIL_TYPE],
         "authorization_response_iss_parameter_supported": True,
-        "client_id_metadata_document_supported": True,
+        "client_id_metadata_document_supported": documents,
         "pdpp_authorization_details_types_supported": [DETAIL_TYPE],
-        "pdpp_registration_modes_supported": ["dynamic", "client_id_metadata_document"],
+        "pdpp_registration_modes_supported": ["dynamic", *(["client_id_metadata_document"] if documents else [])],
     }
 
 

@@ -12,7 +12,7 @@ from httpx2 import Client, Response
 from starlette.testclient import TestClient
 
 from pdpp_server.app import create_app
-from pdpp_server.errors import SourceUnavailable
+from pdpp_server.authorization_server.documents import NoWayOut
 from pdpp_server.model.authorization import Decision, Document
 from pdpp_server.owner.consent import ConsentDesk
 from pdpp_server.settings import Settings
@@ -35,7 +35,7 @@ Json = dict[str, Any]
 
 
 def nobody(url: str) -> Document:
-    raise SourceUnavailable(f"Nobody answers at {url}.")
+    raise NoWayOut(f"Nobody answers at {url}.")
 
 
 class Flow:

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
+from pdpp_server.errors import SourceUnavailable
 from pdpp_server.model.authorization import Document
 from tests.requirements import requirement
 from tests.scenarios.authorization_server.flow import DEVICE, REDIRECT, Flow, error, flowing, nobody
@@ -23,9 +24,12 @@ class Site:
         self.fresh_seconds: int | None = None
         self.asked = 0
         self.is_up = True
+        self.trouble: SourceUnavailable | None = None
 
     def fetch(self, url: str) -> Document:
         self.asked += 1
+        if self.trouble:
+            raise self.trouble
         if not self.is_up:
             return nobody(url)
         return Document(orjson.dumps(self.document), self.fresh_seconds)
@@ -123,14 +127,89 @@ def test_a_document_is_kept_for_a_minute_at_least_and_a_day_at_most(
     assert site.asked == 2
 
 
-@requirement("as.clients.metadata-document")
-def test_while_its_site_is_down_a_client_starts_nothing_new_and_keeps_what_it_has(described: Flow, site: Site) -> None:
+@requirement("as.clients.document-away")
+def test_while_its_site_is_down_a_client_is_what_it_said_before(described: Flow, site: Site) -> None:
     refresh_token = described.tokens()["refresh_token"]
     site.is_up = False
     described.world.clock.moment += timedelta(days=2)
 
-    assert error(described.authorize()) == (400, "invalid_client")
+    assert described.desk.ask(described.ask()).client.client_id == CLIENT
     assert described.refresh(refresh_token).status_code == 200
+    described.ask()
+    assert site.asked == 2, "and nobody waits for it each time"
+    described.world.clock.moment += timedelta(minutes=10)
+    site.is_up, site.document["client_name"] = True, "Agent 2"
+    assert described.desk.ask(described.ask()).client.name == "Agent 2"
+
+
+@requirement("as.clients.document-away")
+def test_a_document_that_is_gone_for_good_is_not_kept(described: Flow, site: Site) -> None:
+    described.ask()
+    site.trouble = SourceUnavailable("Its host answered 404.")
+    described.world.clock.moment += timedelta(days=2)
+
+    assert error(described.authorize()) == (400, "invalid_client")
+
+
+def advertised(flow: Flow) -> bool:
+    metadata = flow.http.get("/.well-known/oauth-authorization-server").json()
+    offered = metadata["client_id_metadata_document_supported"]
+    assert offered == ("client_id_metadata_document" in metadata["pdpp_registration_modes_supported"])
+    return offered
+
+
+@requirement("as.clients.no-way-out")
+def test_where_no_document_can_be_had_clients_are_asked_to_register_for_ten_minutes(
+    described: Flow, site: Site
+) -> None:
+    assert advertised(described)
+    site.is_up = False
+    refused = described.authorize()
+    assert error(refused) == (400, "invalid_client")
+    assert not advertised(described)
+    described.world.clock.moment += timedelta(minutes=10)
+    assert advertised(described)
+    described.authorize()
+    site.is_up = True
+    described.ask()
+
+    assert advertised(described), "one that works ends it at once"
+
+
+@requirement("as.clients.no-way-out")
+def test_a_host_that_does_not_exist_changes_nothing_where_others_were_reached(described: Flow, site: Site) -> None:
+    described.ask()
+    site.is_up = False
+
+    described.authorize(client_id="https://no.such.example/client.json")
+
+    assert advertised(described)
+
+
+@requirement("as.clients.no-way-out")
+def test_switched_off_no_document_is_read_and_none_is_offered(world: World, site: Site) -> None:
+    with flowing(world, site.fetch, client_documents=False) as flow:
+        refused = flow.authorize(client_id=CLIENT)
+
+        assert error(refused) == (400, "invalid_client")
+        assert not advertised(flow)
+        assert flow.tokens()["access_token"], "whoever registers is served"
+    assert site.asked == 0
+
+
+@requirement("as.clients.no-way-out", "con.pages.trouble")
+def test_a_person_gets_the_remedy_as_a_page_and_a_program_the_error(described: Flow, site: Site) -> None:
+    site.is_up = False
+    browser = {"Accept": "text/html,application/xhtml+xml"}
+    page = described.http.get("/oauth/authorize", params=described.parameters(), headers=browser)
+    program = described.authorize()
+
+    assert (page.status_code, page.headers["content-type"]) == (400, "text/html; charset=utf-8")
+    assert "agent.example" in page.text
+    assert "PDPP_CLIENT_DOCUMENTS=off" in page.text
+    assert "HTTPS_PROXY" in page.text
+    assert "set-cookie" not in page.headers
+    assert program.json()["error"] == "invalid_client"
 
 
 @requirement("as.clients.document-changed")

@@ -3,6 +3,8 @@
 import re
 from urllib.parse import urlsplit
 
+import pytest
+
 from pdpp_server.cli.activity import _row
 from pdpp_server.evidence.activity import reader_names
 from pdpp_server.evidence.grants import fields_text
@@ -130,6 +132,44 @@ def test_a_refusal_is_a_page_with_the_words_of_every_door(owner: Visitor, world:
     assert "No record with that id in &#39;messages&#39;." in response.text
     assert "not_found" in response.text
     assert response.headers["request-id"] in response.text
+
+
+@requirement("con.pages.trouble")
+@pytest.mark.parametrize(
+    ("path", "status", "says"),
+    [
+        ("/nope", 404, "There is nothing at this address."),
+        ("/oauth/authorize", 400, "client_id is missing."),
+        ("/oauth/authorize?client_id=cli_gone", 400, "No such client is known here."),
+        ("/oauth/token", 405, "This address takes POST only."),
+        ("/mcp", 401, "This address is for programs."),
+        ("/v1/schema", 401, "This address is for programs."),
+    ],
+)
+def test_whatever_goes_wrong_in_a_browser_is_a_page_and_elsewhere_what_programs_expect(
+    visitor: Visitor, path: str, status: int, says: str
+) -> None:
+    page = visitor.get(path)
+    program = visitor.http.get(path, headers={"Accept": "application/json, text/event-stream"})
+    token = {"Accept": "text/html", "Authorization": "Bearer x"}
+
+    assert (page.status_code, page.headers["content-type"]) == (status, "text/html; charset=utf-8")
+    assert says in shown(page.text)
+    assert page.headers["request-id"] in page.text
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert "set-cookie" not in page.headers
+    assert (program.status_code, "error" in program.json()) == (status, True)
+    assert "error" in visitor.http.get(path, headers=token).json()
+
+
+@requirement("con.pages.trouble")
+def test_the_owner_keeps_the_way_to_the_pages_and_a_strange_name_is_told_what_to_do(owner: Visitor) -> None:
+    lost = owner.get("/nope").text
+    strange = owner.http.get("/", headers={"Accept": "text/html", "Host": "nas.local"})
+
+    assert 'href="/clients"' in lost
+    assert (strange.status_code, "PDPP_TRUSTED_HOSTS" in strange.text) == (421, True)
+    assert "<script" not in owner.get('/%3Cscript%3E"').text
 
 
 @requirement("con.pages.refusal")

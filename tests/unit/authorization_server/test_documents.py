@@ -1,5 +1,7 @@
 """The guard around documents of strangers: where it goes, and what it takes from there."""
 
+import select
+import socket
 import ssl
 import threading
 from collections.abc import Generator
@@ -16,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from pdpp_server.authorization_server import documents as module
-from pdpp_server.authorization_server.documents import BODY_BYTES, Documents, fresh_seconds, is_public
+from pdpp_server.authorization_server.documents import BODY_BYTES, Documents, NoWayOut, fresh_seconds, is_public
 from pdpp_server.errors import SourceUnavailable
 from tests.requirements import requirement
 
@@ -209,6 +211,80 @@ def test_the_certificate_must_be_of_the_name_and_not_of_the_address(tmp_path: Pa
         found.close()
 
     assert body == (b"{}" if is_read else None)
+
+
+class Tunnel(BaseHTTPRequestHandler):
+    """A proxy for whom every name is the one host; `asked` is where it was told to go."""
+
+    port, asked = 0, list[str]()
+
+    def do_CONNECT(self) -> None:
+        self.asked.append(self.path)
+        self.send_response(200)
+        self.end_headers()
+        with socket.create_connection(("127.0.0.1", self.port)) as there:
+            ends = {there: self.connection, self.connection: there}
+            while ready := select.select(list(ends), [], [], 5)[0]:
+                pieces = [(ends[end], end.recv(65_536)) for end in ready]
+                if not all(piece for _, piece in pieces):
+                    return
+                for end, piece in pieces:
+                    end.sendall(piece)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nobody reads it."""
+
+
+@contextmanager
+def proxy(port: int) -> Generator[str, None, None]:
+    Tunnel.port, Tunnel.asked = port, []
+    server = HTTPServer(("127.0.0.1", 0), Tunnel)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@requirement("as.clients.proxy")
+@pytest.mark.parametrize(("name", "is_read"), [("agent.example", True), ("evil.example", False)])
+def test_through_a_proxy_the_name_is_asked_for_and_proven(tmp_path: Path, name: str, is_read: bool) -> None:
+    def unknown(host: str, port: int) -> list[str]:
+        raise OSError
+
+    with tls_host(tmp_path, "agent.example") as (port, trust), proxy(port) as address:
+        transport = httpx2.HTTPTransport(verify=trust, proxy=address)
+        found = Documents(resolve=unknown, proxy=address, transport=transport)
+        try:
+            body = found.fetch(f"https://{name}/client.json").body
+        except SourceUnavailable:
+            body = None
+        found.close()
+
+    assert body == (b"{}" if is_read else None)
+    assert Tunnel.asked == [f"{name}:443"]
+
+
+@requirement("as.clients.proxy")
+@pytest.mark.parametrize(
+    "host",
+    "127.0.0.1 10.0.0.1 169.254.169.254 [::1] localhost intranet nas.local a.localhost x.internal. a.home.arpa".split(),
+)
+def test_a_proxy_is_not_sent_into_the_network_that_it_stands_in(host: str) -> None:
+    found = Documents(proxy="http://127.0.0.1:9")
+    with pytest.raises(SourceUnavailable, match="not a public one"):
+        found.fetch(f"https://{host}/client.json")
+
+
+@requirement("as.clients.proxy")
+def test_a_proxy_that_is_not_there_is_no_way_out() -> None:
+    found = Documents(proxy="http://127.0.0.1:9")
+    with pytest.raises(NoWayOut):
+        found.fetch("https://agent.example/client.json")
+    found.close()
 
 
 @requirement("as.clients.metadata-document")
