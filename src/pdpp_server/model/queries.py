@@ -63,7 +63,6 @@ class SearchQuery:
     connection_id: str | None = None
     limit: int = SEARCH_LIMIT
     cursor: str | None = None
-    clamped_from: int | None = None
     conditions: tuple[Condition, ...] = ()
 
 
@@ -111,7 +110,6 @@ class RecordsQuery:
     changes_since: str | None = None
     limit: int = RECORDS_LIMIT
     cursor: str | None = None
-    clamped_from: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,6 @@ def decode_query(params: Params, *, stream: str) -> RecordsQuery:
         params.text("changes_since"),
         limit,
         params.cursor(),
-        clamped_from,
     )
     if query.changes_since is not None:
         _check_feed(query, params)

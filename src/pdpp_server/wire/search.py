@@ -71,7 +71,6 @@ def decode_query(params: Params) -> SearchQuery:
         params.connection_id(),
         limit,
         params.cursor(),
-        clamped_from,
         decode_filter(params),
     )
 
