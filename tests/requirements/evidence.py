@@ -100,9 +100,15 @@ PROMISES: dict[str, Promise] = {
     ),
     "ev.binary.metadata-only": Promise(
         source="MCP adapter contract: shared evidence",
-        says="A blob is shown as type and size with the read that gets it, and never as base64.",
+        says="Bytes in a record, declared so or seen to be base64, are told by kind and size in both channels of every "
+        "tool; a blob with the read that gets it.",
         scenario=("S092", "S135"),
-        ruling=(27,),
+        ruling=(27, 42),
+    ),
+    "ev.binary.not-text": Promise(
+        source="design: two channels",
+        says="`read_record_field` refuses bytes as `field_not_text`, and REST gives them whole.",
+        ruling=(42,),
     ),
     # escaping
     "ev.escape.no-forged-lines": Promise(

@@ -6,6 +6,7 @@ from datetime import date, datetime, timedelta
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from pdpp_server.evidence.binary import binary_text
 from pdpp_server.evidence.budget import affordable, first_that_fits
 from pdpp_server.evidence.calls import Call, records_where, schema_of
 from pdpp_server.evidence.search import warning_lines
@@ -89,11 +90,14 @@ _GROUPS_SHORTENED = Warned(
 
 
 def _clipped(key: Scalar | None, chars: int) -> Scalar | None:
+    if bytes := binary_text(key):
+        return f"[{bytes}]"
     return clip(key, chars) if isinstance(key, str) else key
 
 
 def _total(key: Scalar | None, chars: int) -> int | None:
-    return len(key) if isinstance(key, str) and len(key) > chars else None
+    is_cut = isinstance(key, str) and len(key) > chars and binary_text(key) is None
+    return len(str(key)) if is_cut else None
 
 
 # The numbers --------------------------------------------------------------------------------------------------------
@@ -128,6 +132,8 @@ def key_text(key: Scalar | None, chars: int, *, is_time: bool = False) -> str:
         return "(no value)"
     if not isinstance(key, str):
         return compact_json(key)
+    if bytes := binary_text(key):
+        return f"[{bytes}]"
     if is_time and key.replace("-", "").replace(":", "").replace("T", "").isdecimal() and key.isascii():
         return key
     return quoted(key) if len(key) <= chars else f"{quoted(clip(key, chars))} ({len(key)} characters)"
@@ -243,7 +249,8 @@ def _condition(aggregation: Aggregation, group: Group) -> Mapping[str, Any] | No
 
 
 def _is_short(key: Scalar | None) -> bool:
-    return key is not None and (not isinstance(key, str) or len(key) <= _KEY_CHARS_MAX)
+    is_short = not isinstance(key, str) or len(key) <= _KEY_CHARS_MAX
+    return key is not None and is_short and binary_text(key) is None
 
 
 def _period(group: Group, granularity: Granularity | None, time_zone: str) -> Mapping[str, str] | None:

@@ -2,21 +2,108 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from pdpp_server.evidence.text import clip_shown, quoted
+from pdpp_server.model.records import Excerpt, Expanded, Hit, Record, RecordPage, SearchPage
 
-BASE64_CHARS_MIN = 256
-_BASE64 = re.compile(r"(?:[A-Za-z0-9+/\-_]{4}|[\r\n])+(?:[A-Za-z0-9+/\-_]{2}==|[A-Za-z0-9+/\-_]{3}=)?[\r\n]*")
-_DATA_URI = re.compile(r"data:[\w.+/-]{1,100}(?:;[\w=.+-]{1,100}){0,4};base64,", re.ASCII)
+BASE64_CHARS_MIN = 512
+_PIECE_CHARS = 24  # of a longer value: so many characters of the alphabet in a row are no words
+_DEPTH_MAX = 64
+_ALPHABET = r"[A-Za-z0-9+/\-_]"
+_BASE64 = re.compile(rf"(?:{_ALPHABET}{{4}}|[\r\n])+(?:{_ALPHABET}{{2}}==|{_ALPHABET}{{3}}=)?[\r\n]*")
+_PIECE = re.compile(rf"[\r\n]*{_ALPHABET}[A-Za-z0-9+/\-_\r\n]*={{0,2}}[\r\n]*")
+_DATA_URL = re.compile(r"data:(?=[\w;])([\w.+-]{1,60}/[\w.+-]{1,60})?((?:;[\w=.+-]{1,100}){0,4}),[!-~\r\n]*", re.ASCII)
 _PLAIN_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")  # any other name could be words, and words do not speak for us
-_DIGITS, _CAPITALS, _SMALL = re.compile("[0-9]"), re.compile("[A-Z]"), re.compile("[a-z]")
+_KINDS = (re.compile("[0-9]"), re.compile("[A-Z]"), re.compile("[a-z]"))
+
+Declared = Mapping[str, Any] | str | None
+
+
+class Binary(dict[str, Any]):
+    """What stands in an answer where a record has bytes as text: their kind and size."""
+
+    @property
+    def text(self) -> str:
+        media_type, encoding = self.get("media_type"), self.get("encoding")
+        said = [
+            f"looks like {self['looks_like']}, not shown" if "looks_like" in self else "binary, not shown",
+            _named("mime", media_type),
+            encoding if isinstance(encoding, str) and _PLAIN_ID.fullmatch(encoding) else "",
+            f"{self['size_chars']} characters",
+        ]
+        return ", ".join(part for part in said if part)
+
+
+def without_bytes(value: Any, declared: Declared = None, depth: int = 0) -> Any:
+    """The value with `Binary` in place of what is bytes: declared so, a `data:` URL, or base64 and nothing else.
+
+    `declared` is what the declaration says of this value, or of the members of it.
+    """
+    if isinstance(value, str):
+        return value if (found := _bytes_in(value, declared)) is None else found
+    if depth > _DEPTH_MAX or isinstance(value, Binary):
+        return value
+    if isinstance(value, list):
+        return [without_bytes(item, declared, depth + 1) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        inner = cast("dict[str, Any]", value)
+        told: Mapping[str, Any] = declared if isinstance(declared, Mapping) else {}
+        return {name: without_bytes(each, told.get(name), depth + 1) for name, each in inner.items()}
+    return value
+
+
+def holds_bytes(value: Any, declared: Declared = None) -> bool:
+    """Whether it is bytes, or has any inside."""
+    return without_bytes(value, declared) != value
+
+
+def record_without_bytes(record: Record) -> Record:
+    told = record.binary or {}
+    data = {name: without_bytes(value, told.get(name)) for name, value in record.data.items()}
+    if not record.expanded:
+        return record._replace(data=data)
+    return record._replace(data=data, expanded={name: _group(group) for name, group in record.expanded.items()})
+
+
+def _group(group: Expanded) -> Expanded:
+    return replace(group, records=tuple(record_without_bytes(record) for record in group.records))
+
+
+def page_without_bytes(page: RecordPage) -> RecordPage:
+    return replace(
+        page, records=tuple(record_without_bytes(each) if isinstance(each, Record) else each for each in page.records)
+    )
+
+
+def hits_without_bytes(page: SearchPage) -> SearchPage:
+    """A match inside of bytes is known, and not shown."""
+    return replace(page, hits=tuple(_hit(hit) for hit in page.hits))
+
+
+def _hit(hit: Hit) -> Hit:
+    kept = tuple(excerpt for excerpt in hit.excerpts if not _is_piece_of_bytes(excerpt))
+    return hit if len(kept) == len(hit.excerpts) else replace(hit, excerpts=kept)
+
+
+def _is_piece_of_bytes(excerpt: Excerpt) -> bool:
+    return is_piece_of_bytes(excerpt.text, excerpt.total_chars)
+
+
+def is_piece_of_bytes(text: str, total_chars: int) -> bool:
+    """Whether a part of a long value is a part of base64, as far as a part can tell."""
+    is_long = total_chars >= BASE64_CHARS_MIN and len(text) >= _PIECE_CHARS
+    return is_long and _has_all_kinds(text) and _PIECE.fullmatch(text) is not None
 
 
 def binary_text(value: object) -> str | None:
-    """Type and size of a value that is bytes; None where it is none."""
+    """Type and size of a value that is bytes, or that refers to a blob; None where it is none."""
+    if isinstance(value, Binary):
+        return value.text
     if isinstance(value, str):
-        return _base64_text(value)
+        found = _bytes_in(value, None)
+        return found.text if found else None
     if not isinstance(value, Mapping):
         return None
     blob = cast("Mapping[str, Any]", value)
@@ -38,15 +125,23 @@ def _blob_text(blob: Mapping[str, Any]) -> str:
     return ", ".join(part for part in said if part)
 
 
-def _base64_text(text: str) -> str | None:
+def _bytes_in(text: str, declared: Declared) -> Binary | None:
     """A long word of letters alone may be text; base64 of any length has digits and both cases."""
-    found = _DATA_URI.match(text)
-    looks_so = len(text) >= BASE64_CHARS_MIN and all(
-        kind.search(text, 0, 4096) for kind in (_DIGITS, _CAPITALS, _SMALL)
-    )
-    if found or (looks_so and _BASE64.fullmatch(text)):
-        return f"binary, not shown, base64, {len(text)} characters"
+    size = {"size_chars": len(text)}
+    if isinstance(declared, str) and text:
+        media_type, _, encoding = declared.partition(";")
+        named = {"encoding": encoding, "media_type": media_type}
+        return Binary({"binary": True, **{name: said for name, said in named.items() if said}, **size})
+    if text.startswith("data:") and (found := _DATA_URL.fullmatch(text)):
+        encoding = "base64" if found[2].endswith(";base64") else "url"
+        return Binary({"binary": True, "encoding": encoding, "media_type": found[1] or "text/plain", **size})
+    if len(text) >= BASE64_CHARS_MIN and _has_all_kinds(text) and _BASE64.fullmatch(text):
+        return Binary({"binary": True, "looks_like": "base64", **size})
     return None
+
+
+def _has_all_kinds(text: str) -> bool:
+    return all(kind.search(text, 0, 4096) for kind in _KINDS)
 
 
 def _named(name: str, value: object) -> str:

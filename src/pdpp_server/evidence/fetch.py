@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from pdpp_server.evidence.binary import binary_text
+from pdpp_server.evidence.binary import record_without_bytes
 from pdpp_server.evidence.budget import first_that_fits
 from pdpp_server.evidence.calls import fetch_of, read_from
 from pdpp_server.evidence.expansions import expanded_ways
@@ -43,6 +43,7 @@ Mirror = Callable[[Document], str]
 
 def document(record: Record, url: str, mirror: Mirror) -> Mirrored:
     """The record within its budgets; `mirror` writes a document as it will be sent."""
+    record = record_without_bytes(record)
     handle = mint(record.id)
     named = title(record.roles, record.data, record.origin, record.id.stream, record.authored_at)
 
@@ -51,7 +52,7 @@ def document(record: Record, url: str, mirror: Mirror) -> Mirrored:
         return Mirrored(whole, mirror(whole))
 
     main = body(record.roles, record.data)
-    if main and binary_text(main[1]) is None:
+    if main:
         return _of_body(record, handle, named, *main, made)
     return _of_fields(record, handle, made)
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from pdpp_server.evidence.binary import page_without_bytes
 from pdpp_server.evidence.budget import affordable, first_that_fits, that_fit
 from pdpp_server.evidence.calls import Call, changes_from, fetch_of, read_whole, records_from, schema_of
 from pdpp_server.evidence.expansions import expanded_ways
@@ -54,6 +55,7 @@ def records_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> Records
     """
     if not page.records:
         return RecordsText(_nothing_text(page, query, asked), 0)
+    page = page_without_bytes(page)
     handles = [mint(entry.id) for entry in page.records]
     ahead = _ahead(page, asked)
     opening_bytes = _opening_bytes(page.records, handles)
@@ -364,7 +366,8 @@ class Fitted(NamedTuple):
 
 
 def fitted(page: RecordPage, chars: int, *, fields: int | None = None, related: int | None = None) -> Fitted:
-    """At most `chars` of each value, `fields` of each record and `related` records of each expansion."""
+    """At most `chars` of each value, `fields` of each record and `related` records of each expansion; no bytes."""
+    page = page_without_bytes(page)
     clipped: dict[str, Mapping[str, int]] = {}
     omitted: dict[str, int] = {}
 
@@ -406,7 +409,7 @@ def even_chars(page: RecordPage, room: int) -> int:
     """How many characters of each value fit into `room` if the short ones leave theirs to the long ones."""
     lengths = sorted(
         len(text)
-        for record in _with_related(page)
+        for record in _with_related(page_without_bytes(page))
         for value in record.data.values()
         if (text := readable_text(value)) is not None
     )

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from pdpp_server.errors import FieldNotText
+from pdpp_server.evidence.binary import is_piece_of_bytes
 from pdpp_server.evidence.budget import first_that_fits
 from pdpp_server.evidence.calls import Call, read_from
 from pdpp_server.evidence.handles import mint
@@ -11,7 +13,14 @@ from pdpp_server.evidence.text import byte_len, handle_text, longest_prefix, nam
 from pdpp_server.model.text import FieldWindow
 
 HEADER_BYTES = 300
+_BYTES = "fetch with fields says what they are and how long; the bytes themselves are for programs, over REST."
 _FOLLOWS = "record text follows, to the end:"
+
+
+def require_text(window: FieldWindow) -> None:
+    """Raises FieldNotText where the value is bytes, whatever a server elsewhere calls it."""
+    if not window.text_like or is_piece_of_bytes(window.text, window.total):
+        raise FieldNotText(f"{window.field!r} holds bytes in this record, not text.", param="field_path", remedy=_BYTES)
 
 
 def window_text(window: FieldWindow, *, asked: int | None = None) -> str:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from pdpp_server.evidence.binary import binary_text
+from pdpp_server.evidence.binary import Binary, binary_text
 from pdpp_server.evidence.text import CUT, clip, compact_json, quoted, whole_characters
 
 CLIPPED_END = " characters)"
@@ -57,7 +57,7 @@ def shown_value(value: object) -> ShownValue:
 
 def clipped_value(value: Any, chars: int) -> tuple[Any, int | None]:
     """The value, or its first `chars` characters and how many it has, counted as `read_record_field` counts them."""
-    whole = readable_text(value)
+    whole = None if isinstance(value, Binary) else readable_text(value)
     if whole is None or len(whole) <= chars:
         return value, None
     return clip(whole, chars), len(whole)

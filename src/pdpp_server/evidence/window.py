@@ -3,6 +3,7 @@
 import re
 
 from pdpp_server.errors import FieldNotFound, FieldNotText, QueryNotFound
+from pdpp_server.evidence.binary import Declared, holds_bytes
 from pdpp_server.evidence.values import readable_text
 from pdpp_server.model.queries import WindowQuery
 from pdpp_server.model.records import RecordId
@@ -10,8 +11,9 @@ from pdpp_server.model.streams import BLOB_ROLE
 from pdpp_server.model.text import FieldWindow
 
 
-def window_of(id: RecordId, value: object, role: str | None, query: WindowQuery) -> FieldWindow:
-    """The window that `query` asks for. Raises: FieldNotFound, FieldNotText, QueryNotFound."""
+def window_of(id: RecordId, value: object, role: str | None, declared: Declared, query: WindowQuery) -> FieldWindow:
+    """The window that `query` asks for; it says whether the value is bytes. Raises: FieldNotFound, FieldNotText,
+    QueryNotFound."""
     if value is None:
         raise FieldNotFound(f"This record has nothing in {query.field!r}.", param="field")
     text = readable_text(value) if role != BLOB_ROLE else None
@@ -29,6 +31,7 @@ def window_of(id: RecordId, value: object, role: str | None, query: WindowQuery)
         limit=query.limit,
         match=match,
         clamped_from=query.clamped_from,
+        text_like=not holds_bytes(value, declared),
     )
 
 

@@ -24,6 +24,7 @@ class Record(NamedTuple):
     authored_at: str | None = None
     roles: Mapping[str, str] | None = None  # declared roles of the fields in `data`; None where nobody said
     expanded: "Mapping[str, Expanded]" = MappingProxyType({})
+    binary: Mapping[str, Any] | None = None  # of the fields in `data`, those declared to be bytes: see Stream
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from pdpp_server.model.times import instant
 
@@ -13,6 +13,7 @@ DATES = frozenset({"date", "date-time"})
 BLOB_ROLE = "blob-reference"
 BLOB_REF = "blob_ref"  # the one field name that the record model itself keeps for a blob
 
+_READABLE = re.compile(r"text/|[\w.+-]+/(?:[\w.+-]+\+)?json\b", re.IGNORECASE)
 _NUMBER = re.compile(r"-?[0-9]{1,40}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?").fullmatch
 
 
@@ -146,6 +147,13 @@ class Stream:
         return frozenset(name for name, role in self.roles.items() if role == BLOB_ROLE)
 
     @cached_property
+    def binary_fields(self) -> Mapping[str, Any]:
+        """The fields that are declared to be bytes in a text, as `media type;encoding`; where only members of a value
+        are, these by name."""
+        told = {name: _declared_bytes(field.schema) for name, field in self.fields.items()}
+        return {name: declared for name, declared in told.items() if declared}
+
+    @cached_property
     def position_field(self) -> str | None:
         """The field by which a page is ordered; without one the key alone orders."""
         name = self.cursor_field
@@ -163,3 +171,20 @@ class Stream:
     def order_field(self) -> str | None:
         """The field by which records are laid out in time: the consent boundary where there is one."""
         return self.consent_time_field or (self.time_fields[0] if self.time_fields else None)
+
+
+def _declared_bytes(schema: object) -> str | dict[str, Any] | None:
+    """What JSON Schema calls content: an encoding, or a media type that is neither text nor JSON."""
+    if not isinstance(schema, Mapping):
+        return None
+    told = cast("Mapping[str, Any]", schema)
+    encoding, media_type = (str(told.get(name) or "") for name in ("contentEncoding", "contentMediaType"))
+    if encoding or (media_type and not _READABLE.match(media_type)):
+        return f"{media_type};{encoding}"
+    if "items" in told:
+        return _declared_bytes(told["items"])
+    properties = told.get("properties")
+    if not isinstance(properties, Mapping):
+        return None
+    inner = {name: _declared_bytes(each) for name, each in cast("Mapping[str, Any]", properties).items()}
+    return {name: declared for name, declared in inner.items() if declared} or None

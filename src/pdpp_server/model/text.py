@@ -17,6 +17,7 @@ class FieldWindow:
     match: tuple[int, int] | None = None
     clamped_from: int | None = None  # the limit that was asked for, where it was more than we give
     warnings: tuple[Warned, ...] = ()
+    text_like: bool = True  # False where the value is bytes written as text, or has such inside
 
     @property
     def end(self) -> int:

@@ -137,7 +137,9 @@ class NetworkReader:
             raise
         record = found.value
         try:
-            window = window_of(record.id, record.data.get(query.field), (record.roles or {}).get(query.field), query)
+            name = query.field
+            role, declared = (record.roles or {}).get(name), (record.binary or {}).get(name)
+            window = window_of(record.id, record.data.get(name), role, declared, query)
         except PdppError as fault:
             fault.request_id = found.request_id
             raise

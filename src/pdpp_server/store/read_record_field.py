@@ -15,4 +15,5 @@ def read_record_field(reading: Reading, permitted: Permitted[WindowQuery]) -> Fi
     query = permitted.query
     scope, origin, _, row = find(reading, permitted)
     id = RecordId(origin.connection_id, query.stream, query.key)
-    return window_of(id, orjson.loads(row[4]).get(query.field), scope.stream.roles.get(query.field), query)
+    value, stream = orjson.loads(row[4]).get(query.field), scope.stream
+    return window_of(id, value, stream.roles.get(query.field), stream.binary_fields.get(query.field), query)

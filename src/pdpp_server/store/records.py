@@ -36,6 +36,7 @@ class Showing:
         self._reading, self._scope, self._origin, self._sid = reading, scope, origin, sid
         self._fields, stream = scope.fields, scope.stream
         self._roles = {name: role for name, role in stream.roles.items() if name in self._fields}
+        self._binary = {name: said for name, said in stream.binary_fields.items() if name in self._fields} or None
         self._times = tuple(name for name in stream.time_fields if name in self._fields)
         self._name = (origin.connection_id, stream.name)
 
@@ -51,7 +52,9 @@ class Showing:
             if isinstance(time := shown.get(name), str):
                 authored = time
                 break
-        return Record(RecordId(*self._name, key), self._origin, shown, emitted_at, authored, self._roles)
+        return Record(
+            RecordId(*self._name, key), self._origin, shown, emitted_at, authored, self._roles, binary=self._binary
+        )
 
     def _seen_since(self, row: Row) -> str:
         """A change of what the grant hides has not happened, so it leaves the time as it was."""

@@ -145,6 +145,7 @@ _RECORD_OPTIONAL: Json = {
     **_LABEL,
     "authored_at": TEXT,
     "roles": _map_of(TEXT),
+    "binary": ANY_OBJECT,
     "expanded": _map_of(_one_of(_RELATED, ref("Record"), {"type": "null"})),
 }
 _EXCERPT = _object(
@@ -338,7 +339,7 @@ SCHEMAS: dict[str, Any] = {
             "record_id": TEXT,
             "connection_id": TEXT,
             "url": TEXT,
-            "field": _object({"path": TEXT, "type": TEXT}),
+            "field": _object({"path": TEXT, "type": TEXT, "text_like": FLAG}),
             "window": _object(_WINDOW),
         }
     ),

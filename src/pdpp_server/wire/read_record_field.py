@@ -85,7 +85,7 @@ def encode(window: FieldWindow, links_self: str, warnings: Iterable[Warned] = ()
         "record_id": window.id.key,
         "connection_id": window.id.connection_id,
         "url": url("streams", window.id.stream, "records", window.id.key, "field-window"),
-        "field": {"path": window.field, "type": window.type},
+        "field": {"path": window.field, "type": window.type, "text_like": window.text_like},
         "window": {
             "text": window.text,
             "total_chars": window.total,
@@ -122,6 +122,7 @@ def decode(body: Mapping[str, Any]) -> FieldWindow:
         len(text) if limit is None else limit,
         (match[0], match[1]) if match[0] is not None and match[1] is not None else None,
         _clamped_from(body),
+        text_like=field.get("text_like") is not False,
     )
 
 

@@ -18,7 +18,7 @@ def encode_record(record: Record) -> Json:
         **encode_origin(record.origin),
         "data": with_addresses(record.data, record.roles),
         "emitted_at": record.emitted_at,
-        **present(authored_at=record.authored_at, roles=record.roles),
+        **present(authored_at=record.authored_at, roles=record.roles, binary=record.binary),
         **({"expanded": {name: _encode_expanded(group) for name, group in expanded.items()}} if expanded else {}),
     }
 
@@ -63,6 +63,7 @@ def decode_record(body: Mapping[str, Any]) -> Record:
         text_of(body, "authored_at"),
         roles,
         {name: _decode_expanded(group) for name, group in object_of(body, "expanded").items()},
+        object_of(body, "binary") or None,
     )
 
 

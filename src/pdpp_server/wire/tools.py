@@ -325,7 +325,7 @@ def encode_records(
 
 def _with_handle(entry: Record | Tombstone, encoded: Json, handle_of: Callable[[RecordId], str]) -> Json:
     """Without the roles of its fields, which `schema` tells once, and without addresses that no tool can follow."""
-    named = {"handle": handle_of(entry.id), **_without(encoded, "roles")}
+    named = {"handle": handle_of(entry.id), **_without(encoded, "roles", "binary")}
     if isinstance(entry, Tombstone):
         return named
     named["data"] = entry.data

@@ -27,6 +27,8 @@ def test_a_blob_is_type_size_digest_and_the_read_that_gets_it() -> None:
         "word" * 200,
         "plain text with spaces, 1 A " * 40,
         "QUJD" * 10,
+        "QUJDa1b2" * 63,
+        "data:, is how some sentences begin",
         5,
         None,
         ["a"],
@@ -39,4 +41,4 @@ def test_an_ordinary_value_is_no_binary(value: object) -> None:
 @pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode, base64.encodebytes])
 def test_base64_is_counted_and_not_shown(encode) -> None:
     text = encode(bytes(range(256)) * 20).decode()
-    assert binary_text(text) == f"binary, not shown, base64, {len(text)} characters"
+    assert binary_text(text) == f"looks like base64, not shown, {len(text)} characters"

@@ -145,7 +145,7 @@ def test_an_empty_list_or_object_is_absent_where_one_is_taken() -> None:
 def test_what_would_widen_by_being_absent_is_refused_with_the_way_out(arguments: dict[str, Any]) -> None:
     (name,) = arguments
 
-    assert f"Leave {name} out" in refused({"id": "x", **arguments})["remedy"]
+    assert f"Leave {name} out" in refused({"id": "x", **arguments})["next_step"]
 
 
 @requirement("mcp.arguments.number-as-text")

@@ -57,7 +57,7 @@ def test_a_small_field_is_whole_and_an_object_is_read_as_json() -> None:
 
     assert whole.text == f"{ID} text characters 0..3 of 3, complete=true{FOLLOWS}abc"
     assert whole.structured["next"] == []
-    assert tags.structured["field"] == {"path": "tags", "type": "json"}
+    assert tags.structured["field"] == {"path": "tags", "type": "json", "text_like": True}
     assert tags.text.endswith('["x",{"y":1}]')
 
 

@@ -66,7 +66,7 @@ def test_a_window_in_the_middle_says_where_it_stands() -> None:
         "record_id": "a/b",
         "connection_id": "cin_a",
         "url": "/v1/streams/messages/records/a%2Fb/field-window",
-        "field": {"path": "text", "type": "string"},
+        "field": {"path": "text", "type": "string", "text_like": True},
         "window": {
             "text": "x" * 10,
             "total_chars": 100,

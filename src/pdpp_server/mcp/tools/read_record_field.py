@@ -6,7 +6,7 @@ from typing import Any
 
 from pdpp_server.errors import ConflictingConnectionId, InvalidFieldWindowSelector
 from pdpp_server.evidence.handles import mint, parse
-from pdpp_server.evidence.read_record_field import narrowed, window_next, window_text
+from pdpp_server.evidence.read_record_field import narrowed, require_text, window_next, window_text
 from pdpp_server.evidence.text import byte_len, visible_lines
 from pdpp_server.mcp.render import json_bytes
 from pdpp_server.mcp.tool import Tool, ToolResult
@@ -24,6 +24,7 @@ _PLACES = ("cursor", "offset_chars", "q")
 def read_record_field(reader: Reader, arguments: Mapping[str, Any]) -> ToolResult:
     query = _query(arguments)
     found = reader.read_record_field(query)
+    require_text(found.value)
 
     def structured(window: FieldWindow) -> Mapping[str, Any]:
         return encode_window(window, mint(window.id), found.request_id, window_next(window))

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from pdpp_server.errors import InvalidRequest, UnsupportedMode
+from pdpp_server.evidence.binary import hits_without_bytes
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.search import TOOL_LIMIT, marked, narrow_excerpt, search_next, search_text
 from pdpp_server.evidence.text import visible
@@ -58,7 +59,8 @@ def _query(arguments: Mapping[str, Any]) -> SearchQuery:
 
 def _fitting_page(reader: Reader, query: SearchQuery) -> tuple[SearchPage, list[str], Json]:
     """The page, its ids and its structured form; fewer hits where even their least is too long."""
-    whole = found = reader.search(query)
+    asked = reader.search(query)
+    whole = found = replace(asked, value=hits_without_bytes(asked.value))
     count = len(found.value.hits)
     while True:
         ids = [mint(hit.id) for hit in found.value.hits]
@@ -78,7 +80,8 @@ def _cut(reader: Reader, query: SearchQuery, whole: Answer[SearchPage], count: i
     """The first `count` hits, with the cursor that goes on after them; a server that gave none is asked again."""
     kept = whole.value.hits[:count]
     if kept[-1].cursor is None:
-        found = reader.search(replace(query, limit=count))
+        asked = reader.search(replace(query, limit=count))
+        found = replace(asked, value=hits_without_bytes(asked.value))
     else:
         found = replace(whole, value=replace(whole.value, hits=kept, next_cursor=kept[-1].cursor))
     page = found.value
