@@ -53,6 +53,11 @@ PROMISES: dict[str, Promise] = {
         source="design: nothing is silently different",
         says="A schema shows no number, type, view, search or extension that the server did not say.",
     ),
+    "port.unknown.places": Promise(
+        source="design: evidence is proven",
+        says="A match without offsets is shown as one whose place is not proven, and the next step looks for its word.",
+        ruling=(36,),
+    ),
     # what a server can do wrong
     "port.network.foreign-shapes": Promise(
         source="resource server contract: reads",

@@ -29,6 +29,11 @@ def read_from(handle: str, field: str, offset: int) -> Call:
     return Call("read_record_field", {"id": handle, "field_path": field, "cursor": str(offset)})
 
 
+def read_around(handle: str, field: str, word: str) -> Call:
+    """The window around the first place where that word stands."""
+    return Call("read_record_field", {"id": handle, "field_path": field, "q": word})
+
+
 def read_whole(handle: str, field: str) -> Call:
     """The first window of a value that was clipped."""
     return Call("read_record_field", {"id": handle, "field_path": field})

@@ -38,7 +38,7 @@ def candidate_label(label: str) -> str:
 
 
 def _candidate_row(candidate: Candidate) -> Row:
-    ids = f"{name_text(candidate.connection_id)} {name_text(candidate.connector_key)}"
+    ids = " ".join(name_text(id) for id in (candidate.connection_id, candidate.connector_key) if id)
     grant = f" grant {name_text(candidate.grant_id)}" if candidate.grant_id else ""
     label = f" {quoted(candidate_label(candidate.label))}" if candidate.label else ""
     return Row(name_text(candidate.connection_id), (f"{ids}{label}{grant}", f"{ids}{grant}"))

@@ -6,7 +6,7 @@ from html import escape
 from typing import NamedTuple
 
 from pdpp_server.evidence.budget import affordable, first_that_fits, that_fit
-from pdpp_server.evidence.calls import Call, fetch_of, read_at, schema_of, search_from
+from pdpp_server.evidence.calls import Call, fetch_of, read_around, read_at, schema_of, search_from
 from pdpp_server.evidence.text import (
     CUT,
     byte_len,
@@ -26,6 +26,7 @@ SEARCH_BYTES = 1800
 TOOL_LIMIT = 10  # what tools ask for unless told otherwise
 METADATA_ONLY = "(only metadata known, no match of its own)"
 NO_MATCH = "(passage, no match of its own)"
+NO_PLACE = "(matched, place not proven)"
 _LONG_HANDLE_BYTES = 160
 _LEAST_CHARS, _MOST_CHARS = 32, 160  # of an excerpt
 # What is worth having once there is so much to spare: a time, names, a second excerpt, a title that says nothing new.
@@ -34,6 +35,7 @@ _PART_BYTES = len(", the first 100 of them here")
 _AROUND_BYTES, _MARK_BYTES = byte_len(f'@12345 "{CUT}{CUT}"'), len("<mark></mark>")
 _CURSOR_BYTES = 170  # kept free for a cursor that is yet to be asked for
 _SOURCES_SHOWN = 8
+_WORD_CHARS = 40  # of a match that a next step repeats
 
 
 class SearchText(NamedTuple):
@@ -86,8 +88,15 @@ def search_next(page: SearchPage, query: SearchQuery, ids: Sequence[str]) -> tup
 
 
 def _opening(hit: Hit, handle: str) -> Call:
-    proven = next((excerpt for excerpt in hit.excerpts if excerpt.marks), None)
-    return read_at(handle, proven.field, proven.marks[0][0]) if proven else fetch_of(handle)
+    found = next((excerpt for excerpt in hit.excerpts if excerpt.marks), None)
+    if found is None:
+        return fetch_of(handle)
+    start, end = found.marks[0]
+    if found.is_placed:
+        return read_at(handle, found.field, start)
+    word = found.text[start:end]
+    is_plain = word.replace("-", "").isalnum() and len(word) <= _WORD_CHARS  # a place can be found by it
+    return read_around(handle, found.field, word) if is_plain else fetch_of(handle)
 
 
 def _head_text(page: SearchPage, query: SearchQuery, first_id: str, shown: int) -> str:
@@ -220,8 +229,9 @@ def _known_texts(hit: Hit, when: str, spare: int) -> tuple[str, str]:
     chars = min(TITLE_CHARS, spare // 2)
     repeats = not hit.title or (hit.title.endswith(when) and hit.title == hit_identity(hit))
     title = "" if repeats and spare < _PLENTY_BYTES else f"title {quoted(hit_title(hit, chars))}"
-    known_as = label(hit.origin, chars)
-    return title, name_text(hit.origin.connector_key) + (f" {quoted(known_as)}" if known_as else "")
+    known_as, connector = label(hit.origin, chars), hit.origin.connector_key
+    source = (name_text(connector) if connector else "", quoted(known_as) if known_as else "")
+    return title, " ".join(filter(None, source))
 
 
 def _words(hit: Hit, room: int) -> str:
@@ -239,13 +249,16 @@ def _words(hit: Hit, room: int) -> str:
 
 def _excerpt_text(excerpt: Excerpt, room: int) -> str:
     """Where it matched and the words around; fewer of them where they are long in bytes, and nothing without room."""
+    if not excerpt.text:
+        text = f"{name_text(excerpt.field)}{_remark(excerpt)}"
+        return text if byte_len(text) <= room else ""
     chars = min(_MOST_CHARS, room - _around_bytes(excerpt))
     while chars > 0:
         narrowed = narrow_excerpt(excerpt, chars)
-        at = narrowed.marks[0][0] if narrowed.marks else narrowed.start
+        at = f"@{narrowed.marks[0][0] if narrowed.marks else narrowed.start}" if excerpt.is_placed else ""
         before, after = CUT if narrowed.start else "", CUT if narrowed.end < narrowed.total_chars else ""
-        text = f"{name_text(excerpt.field)}@{at} {quoted(f'{before}{one_line(marked(narrowed))}{after}')}"
-        text += "" if excerpt.marks else f" {NO_MATCH}"
+        text = f"{name_text(excerpt.field)}{at} {quoted(f'{before}{one_line(marked(narrowed))}{after}')}"
+        text += _remark(excerpt)
         size = byte_len(text)
         if size <= room:
             return text
@@ -253,10 +266,16 @@ def _excerpt_text(excerpt: Excerpt, room: int) -> str:
     return ""
 
 
+def _remark(excerpt: Excerpt) -> str:
+    """What is missing of a proof."""
+    if not excerpt.is_placed:
+        return f" {NO_PLACE}"
+    return "" if excerpt.marks else f" {NO_MATCH}"
+
+
 def _around_bytes(excerpt: Excerpt) -> int:
     """About what stands around the words of an excerpt: field and place, quotes, cuts, marks of two words."""
-    told = _MARK_BYTES * min(2, len(excerpt.marks)) if excerpt.marks else len(NO_MATCH) + 1
-    return byte_len(excerpt.field) + _AROUND_BYTES + told
+    return byte_len(excerpt.field) + _AROUND_BYTES + _MARK_BYTES * min(2, len(excerpt.marks)) + len(_remark(excerpt))
 
 
 def marked(excerpt: Excerpt) -> str:
@@ -291,4 +310,4 @@ def narrow_excerpt(excerpt: Excerpt, chars: int) -> Excerpt:
     end = whole_characters(text, start + chars)
     low, high = excerpt.start + start, excerpt.start + end
     kept = tuple([(max(a, low), min(b, high)) for a, b in excerpt.marks if a < high and b > low])
-    return Excerpt(excerpt.field, text[start:end], low, kept, excerpt.total_chars)
+    return excerpt._replace(text=text[start:end], start=low, marks=kept)

@@ -56,7 +56,8 @@ class Tombstone:
 class Excerpt(NamedTuple):
     """A proven piece of a field: `text` starts at code point `start` of the field; marks are absolute offsets.
 
-    Without a mark it is a passage: what stands there, and no match.
+    Without a mark it is a passage: what stands there, and no match. Another server may show what matched and not say
+    where that stands: then offsets count from the beginning of `text`, and are shown to nobody.
     """
 
     field: str
@@ -64,6 +65,11 @@ class Excerpt(NamedTuple):
     start: int
     marks: tuple[tuple[int, int], ...]
     total_chars: int
+    is_placed: bool = True
+
+    @property
+    def is_match(self) -> bool:
+        return bool(self.marks) or not self.is_placed
 
     @property
     def end(self) -> int:
@@ -71,7 +77,7 @@ class Excerpt(NamedTuple):
 
     @property
     def provenance(self) -> str:
-        return "lexical_match" if self.marks else "passage"
+        return "lexical_match" if self.is_match else "passage"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +93,7 @@ class Hit:
 
     @property
     def matched_fields(self) -> list[str]:
-        return list(dict.fromkeys([excerpt.field for excerpt in self.excerpts if excerpt.marks]))
+        return list(dict.fromkeys([excerpt.field for excerpt in self.excerpts if excerpt.is_match]))
 
     @property
     def cursor(self) -> str | None:

@@ -7,6 +7,7 @@ from typing import Any
 from pdpp_server.errors import (
     Candidate,
     Conflict,
+    ConnectionNotFound,
     InvalidRequest,
     NotFound,
     PdppError,
@@ -14,6 +15,7 @@ from pdpp_server.errors import (
     RateLimited,
     ServerTrouble,
     SourceUnavailable,
+    StreamNotGranted,
     Unauthenticated,
 )
 from pdpp_server.wire.envelope import Json, object_of, objects_of, present, text_of
@@ -45,12 +47,12 @@ def encode(error: PdppError, *, request_id: str | None = None, resource_metadata
 
 def decode(status: int, body: object, *, server: str = "The server") -> PdppError:
     """The refusal that the server meant, of the same class; never less than a refusal."""
-    error = object_of({"body": body}, "body")
-    error = object_of(error, "error")
+    said = object_of({"body": body}, "body")
+    error = object_of(said, "error") or _oauth_error(said)
     code, message = text_of(error, "code"), text_of(error, "message")
     if code is None or message is None:
         return UNEXPLAINED.get(status, SourceUnavailable)(f"{server} answered {status} without saying why.")
-    refusal = CLASSES.get(code)
+    refusal = CONTEXTS.get(text_of(error, "context") or code) or CLASSES.get(code)
     if refusal is None:
         refusal = CATEGORIES.get(status, ServerTrouble)
         message = f"{message} ({server} answered {status} with {_named(code)}, which this version does not know.)"
@@ -64,6 +66,13 @@ def decode(status: int, body: object, *, server: str = "The server") -> PdppErro
     return decoded
 
 
+def _oauth_error(said: Mapping[str, Any]) -> Json:
+    """The members of RFC 6749, where a server answers a token with them."""
+    code = text_of(said, "error")
+    message = text_of(said, "error_description") or code
+    return present(code=code, message=message, request_id=text_of(said, "request_id"))
+
+
 def refusals(root: type[PdppError] = PdppError) -> Iterator[type[PdppError]]:
     """Every class of refusal below `root`, categories included."""
     for child in root.__subclasses__():
@@ -73,6 +82,11 @@ def refusals(root: type[PdppError] = PdppError) -> Iterator[type[PdppError]]:
 
 # Where a narrower class keeps the code of a wider one, the wider one is meant.
 CLASSES: Mapping[str, type[PdppError]] = {refusal.code: refusal for refusal in reversed([*refusals()])}
+# What the public reference answers 401 to, though the token is good: another one would not help.
+CONTEXTS: Mapping[str, type[PdppError]] = {
+    "stream_not_allowed": StreamNotGranted,
+    "instance_mismatch": ConnectionNotFound,
+}
 # What a stranger's status means where its code, or the whole envelope, is not one that we know.
 UNEXPLAINED: Mapping[int, type[PdppError]] = {401: Unauthenticated, 429: RateLimited}
 CATEGORIES: Mapping[int, type[PdppError]] = UNEXPLAINED | {
@@ -91,7 +105,7 @@ def _encode_candidates(candidates: tuple[Candidate, ...]) -> Json:
         "available_connections": [
             present(
                 connection_id=candidate.connection_id,
-                connector_key=candidate.connector_key,
+                connector_key=candidate.connector_key or None,
                 grant_id=candidate.grant_id,
                 display_name=candidate.label,
             )

@@ -24,6 +24,7 @@ from pdpp_server.wire.envelope import (
     objects_of,
     present,
     text_of,
+    texts_of,
     url,
     whole_of,
 )
@@ -133,7 +134,7 @@ def _decode_hit(body: Mapping[str, Any], parse: Callable[[str], RecordId] | None
         text_of(body, "title") or "",
         text_of(body, "emitted_at") or "",
         text_of(body, "authored_at") or text_of(body, "sent_at"),
-        tuple(filter(None, (_decode_excerpt(excerpt) for excerpt in objects_of(body, "evidence_excerpts")))),
+        _decode_evidence(body),
         float(score) if isinstance(score, int | float) else None,
         lambda: text_of(body, "cursor"),
     )
@@ -191,14 +192,36 @@ def _encode_excerpt(id: RecordId, excerpt: Excerpt) -> Json:
     }
 
 
+def _decode_evidence(body: Mapping[str, Any]) -> tuple[Excerpt, ...]:
+    """What stands where; else what a server shows of its matches without a place, at least the fields."""
+    excerpts = objects_of(body, "evidence_excerpts")
+    placed = tuple(filter(None, (_decode_excerpt(excerpt) for excerpt in excerpts)))
+    if placed:
+        return placed
+    fields = texts_of(body, "matched_fields")
+    snippet = object_of(body, "snippet")
+    said = {text_of(one, "field_path"): text_of(one, "preview_text") for one in excerpts if _tells_match(one)}
+    said |= {text_of(snippet, "field"): text_of(snippet, "text")} if not said else {}
+    return tuple(_unplaced(field, said.get(field) or "") for field in dict.fromkeys(fields))
+
+
+def _tells_match(excerpt: Mapping[str, Any]) -> bool:
+    return text_of(excerpt, "provenance") in (None, "lexical_match")
+
+
 def _decode_excerpt(body: Mapping[str, Any]) -> Excerpt | None:
-    """None where the server did not say where in the field its text stands: that proves nothing."""
+    """None where the server did not say where in the field its text stands."""
     field, marked = text_of(body, "field_path"), text_of(body, "preview_text")
     start, total = whole_of(body, "offset_chars"), whole_of(body, "total_chars")
     if field is None or marked is None or start is None or total is None:
         return None
     text, marks = _unmarked(marked, start)
     return Excerpt(field, text, start, marks, total)
+
+
+def _unplaced(field: str, marked: str) -> Excerpt:
+    text, marks = _unmarked(marked, 0)
+    return Excerpt(field, text, 0, marks, len(text), is_placed=False)
 
 
 def _marked(excerpt: Excerpt) -> str:

@@ -153,7 +153,7 @@ READ_WITH: Json = {
 
 
 def _source(origin: Origin, label: str) -> Json:
-    return {"connector_key": origin.connector_key, **present(display_name=label or None)}
+    return present(connector_key=origin.connector_key or None, display_name=label or None)
 
 
 def _hit(hit: Hit, source: Json) -> Json:
@@ -177,7 +177,7 @@ def encode_evidence(excerpts: Sequence[Excerpt], marked: Callable[[Excerpt], str
     A passage proves no match, so there is no snippet of it.
     """
     encoded = [_excerpt(excerpt, marked(excerpt)) for excerpt in excerpts]
-    if not excerpts[0].marks:
+    if not excerpts[0].is_match or not excerpts[0].text:
         return {"evidence_excerpts": encoded}
     first, shown = excerpts[0], encoded[0]["preview_text"]
     before, after = "…" if first.start else "", "…" if first.end < first.total_chars else ""
@@ -185,6 +185,9 @@ def encode_evidence(excerpts: Sequence[Excerpt], marked: Callable[[Excerpt], str
 
 
 def _excerpt(excerpt: Excerpt, shown: str) -> Json:
+    if not excerpt.is_placed:
+        said = {"preview_text": shown} if excerpt.text else {}
+        return {"field_path": excerpt.field, **said, "provenance": excerpt.provenance, "place": "not proven"}
     place = {"match_start_chars": excerpt.marks[0][0], "match_end_chars": excerpt.marks[0][1]} if excerpt.marks else {}
     return {
         "field_path": excerpt.field,

@@ -5,9 +5,11 @@ from contextlib import contextmanager
 
 import pytest
 
+from pdpp_server.errors import Unauthenticated
+from pdpp_server.wire.errors import decode
 from tests.requirements import requirement
 from tests.scenarios.mcp.agents import Agent, agent_on
-from tests.worlds.foreign import TOKEN
+from tests.worlds.foreign import TOKEN, Foreign
 from tests.worlds.post import Post
 from tests.worlds.reference import WORK, Reference
 from tests.worlds.served import network, over_network, served
@@ -120,3 +122,74 @@ def test_our_own_server_says_over_the_network_what_its_views_show(world: World) 
 
     assert texts[0] == texts[1]
     assert "views: short(id,written_at,secret)" in texts[1]
+
+
+# Evidence -----------------------------------------------------------------------------------------------------------
+
+
+@requirement("port.unknown.places")
+def test_a_match_without_offsets_is_a_match_whose_place_is_not_proven(agent: Agent) -> None:
+    found = agent.call("search", query="overdraft")
+    tool, arguments = found.next_call
+    opened = agent.call(tool, **arguments)
+
+    assert 'text "… the <mark>overdraft</mark> fee …" (matched, place not proven)' in found.text
+    assert "no match of its own" not in found.text
+    assert "text@" not in found.text
+    first = found.structured["data"]["data"][0]
+    assert first["matched_fields"] == ["text"]
+    assert first["snippet"] == {"field": "text", "text": "… the <mark>overdraft</mark> fee …"}
+    assert first["evidence_excerpts"] == [
+        {
+            "field_path": "text",
+            "preview_text": "… the <mark>overdraft</mark> fee …",
+            "provenance": "lexical_match",
+            "place": "not proven",
+        }
+    ]
+    assert arguments == {"id": f"{WORK}/messages:m0", "field_path": "text", "q": "overdraft"}
+    assert opened.text.endswith("overdraft fee is due again.")
+
+
+@requirement("port.unknown.places")
+def test_a_field_that_matched_is_named_even_without_words() -> None:
+    bare = {"stream": "tasks", "record_key": "t-1", "connection_id": WORK, "matched_fields": ["what"]}
+    with served(Foreign(hits=[bare]).app()) as address, network(address) as reader_of:
+        found = agent_on(reader_of(TOKEN)).call("search", query="gate")
+
+    assert " what (matched, place not proven)\n" in found.text
+    assert found.call_after("next") == ("fetch", {"id": f"{WORK}/tasks:t-1"})
+
+
+@requirement("port.unknown.places")
+def test_what_no_server_said_is_not_an_empty_text(agent: Agent) -> None:
+    page = agent.call("query_records", stream="messages", limit=1)
+
+    assert all("connector_key" not in record for record in page.structured["data"]["data"])
+
+
+# Refusals -----------------------------------------------------------------------------------------------------------
+
+
+@requirement("port.network.foreign-refusals")
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ({"code": "authentication_error", "context": "stream_not_allowed"}, "grant_stream_not_allowed"),
+        ({"code": "instance_mismatch"}, "connection_not_found"),
+    ],
+)
+def test_a_401_that_no_new_token_would_mend_does_not_send_for_one(said: dict[str, str], code: str) -> None:
+    refusal = decode(401, {"error": {"type": "authentication_error", "message": "Not in this grant.", **said}})
+
+    assert (refusal.code, refusal.message) == (code, "Not in this grant.")
+    assert "Connect again" not in refusal.remedy
+    assert "schema" in refusal.remedy
+
+
+@requirement("port.network.foreign-refusals")
+def test_a_refusal_in_the_words_of_oauth_is_quoted() -> None:
+    refusal = decode(401, {"error": "invalid_token", "error_description": "It ended at noon."})
+
+    assert isinstance(refusal, Unauthenticated)
+    assert refusal.message.startswith("It ended at noon.")

@@ -239,7 +239,14 @@ def test_a_foreign_page_without_title_recall_and_offsets_is_understood() -> None
     )
 
     assert page.hits == (
-        Hit(RecordId("cin_a", "messages", "m1"), Origin("cin_a", "slack"), "", "2026-11-09T12:01:00.000Z", None, ()),
+        Hit(
+            RecordId("cin_a", "messages", "m1"),
+            Origin("cin_a", "slack"),
+            "",
+            "2026-11-09T12:01:00.000Z",
+            None,
+            (Excerpt("text", "… the overdraft fee …", 0, ((6, 15),), 21, is_placed=False),),
+        ),
     )
     assert page.next_cursor == "abc"
     assert page.recall == Recall(complete=False, matches=None, matches_exact=False, ranked=None)
