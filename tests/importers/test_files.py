@@ -87,6 +87,19 @@ def test_every_byte_that_is_read_is_counted(tmp_path: Path) -> None:
         assert stream.read() == b"a"
 
 
+@requirement("imp.files.progress")
+def test_whoever_waits_hears_of_every_step(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"a" * 1_000_000)
+    heard: list[int] = []
+
+    with open_files(tmp_path / "a", UTC, heard=heard.append).entries["a"].open() as stream:
+        stream.read()
+
+    assert heard[-1] == 1_000_000
+    assert len(heard) > 3
+    assert heard == sorted(heard)
+
+
 def link() -> ZipInfo:
     member = ZipInfo("link")
     member.external_attr = (stat.S_IFLNK | 0o777) << 16

@@ -40,7 +40,8 @@ PROMISES: dict[str, Promise] = {
         says="A file, a folder and a zip are read alike: the same names in the same order, without litter and links.",
     ),
     "imp.files.progress": Promise(
-        source="design: commands", says="Every byte that an importer reads is counted, so that its progress shows."
+        source="design: commands",
+        says="Every byte that is read to recognise or to import is counted and told, so that progress shows.",
     ),
     "imp.files.unsafe-zip": Promise(
         source="design: commands",
@@ -147,7 +148,7 @@ PROMISES: dict[str, Promise] = {
     ),
     "imp.whatsapp.phones": Promise(
         source="design: commands",
-        says="Messages of iPhones and Androids in common languages are told from notes of WhatsApp and from files.",
+        says="Messages of iPhones and Androids in two dozen languages are told from notes of WhatsApp and from files.",
     ),
     "imp.whatsapp.longer": Promise(
         source="design: commands",

@@ -78,7 +78,8 @@ def _found(paths: Sequence[Path], importers: Sequence[Importer], wish: Wish) -> 
     found: list[Found] = []
     is_whole = True
     for path in paths:
-        looked = look_into(path, wish.zone, wish.mapping, importers, now())
+        with bytes_bar("Looking") as advance:
+            looked = look_into(path, wish.zone, wish.mapping, importers, now(), lambda done: advance(done, None))
         for name, refusal in looked.refused.items():
             click.echo(f"{visible(name)} is left out: {visible(refusal.message)} {refusal.remedy}", err=True)
             is_whole = False

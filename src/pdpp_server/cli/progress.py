@@ -11,8 +11,8 @@ from pdpp_server.cli.terminal import size_text
 
 
 @contextmanager
-def bytes_bar(what: str) -> Generator[Callable[[int, int], None], None, None]:
-    """Hears how many bytes are done, of how many."""
+def bytes_bar(what: str) -> Generator[Callable[[int, int | None], None], None, None]:
+    """Hears how many bytes are done, and of how many where that is known."""
     parts = (
         TextColumn(what),
         BarColumn(),
@@ -23,7 +23,7 @@ def bytes_bar(what: str) -> Generator[Callable[[int, int], None], None, None]:
     with Progress(*parts, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("", total=None, size="")
 
-        def advance(done: int, total: int) -> None:
+        def advance(done: int, total: int | None) -> None:
             bar.update(task, completed=done, total=total, size=size_text(done))
 
         yield advance

@@ -37,9 +37,15 @@ class UnsafeZip(InvalidRequest):
     remedy = "Nothing of it was read. Download it again, or unpack it yourself and import the folder."
 
 
-def open_files(path: Path, zone: tzinfo, mapping: bytes | None = None, now: datetime | None = None) -> Files:
+def open_files(
+    path: Path,
+    zone: tzinfo,
+    mapping: bytes | None = None,
+    now: datetime | None = None,
+    heard: Callable[[int], None] | None = None,
+) -> Files:
     """Everything under the path, by name. Raises: UnsafeZip, DamagedFile, InvalidRequest for too many files."""
-    meter = Meter()
+    meter = Meter(heard=heard)
     whole = path.resolve()
     if whole.is_dir():
         found = _in_folder(whole, meter)
@@ -177,7 +183,7 @@ class _Counted(io.RawIOBase):
         with _told(self._name):
             data = self._inner.read(min(len(buffer), self._room)) or b""
         buffer[: len(data)] = data
-        self._meter.read += len(data)
+        self._meter.count(len(data))
         self._room = min(2 * self._room, BUFFER_BYTES)
         return len(data)
 

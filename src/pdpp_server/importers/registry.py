@@ -1,6 +1,6 @@
 """The importers there are, and which of them knows the files that the owner named."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, tzinfo
 from functools import cache
 from pathlib import Path
@@ -104,13 +104,18 @@ class Looked(NamedTuple):
 
 
 def look_into(
-    path: Path, zone: tzinfo, mapping: bytes | None, importers: Sequence[Importer], now: datetime | None = None
+    path: Path,
+    zone: tzinfo,
+    mapping: bytes | None,
+    importers: Sequence[Importer],
+    now: datetime | None = None,
+    heard: Callable[[int], None] | None = None,
 ) -> Looked:
     """The accounts of an export, or of a folder that holds several: zips and folders in it are exports of their own.
 
     Raises: InvalidRequest where the path itself cannot be read.
     """
-    found = recognise(open_files(path, zone, mapping, now), importers)
+    found = recognise(open_files(path, zone, mapping, now, heard), importers)
     refused: dict[str, InvalidRequest] = {}
     taken = {file.name.split("/")[0] for one in found for file in one.account.files}
     for inner in sorted(path.iterdir()) if path.is_dir() else ():
@@ -118,7 +123,7 @@ def look_into(
             continue
         try:
             if inner.is_dir() or is_zip(inner):
-                found += recognise(open_files(inner, zone, mapping, now), importers)
+                found += recognise(open_files(inner, zone, mapping, now, heard), importers)
         except InvalidRequest as refusal:
             refused[inner.name] = refusal
     return Looked(found, refused)

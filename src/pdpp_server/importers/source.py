@@ -30,6 +30,12 @@ class Meter:
     """How many bytes were read of an export, whoever read them."""
 
     read: int = 0
+    heard: Callable[[int], None] | None = None  # told after each step
+
+    def count(self, size: int) -> None:
+        self.read += size
+        if self.heard:
+            self.heard(self.read)
 
 
 @dataclass(frozen=True, slots=True)

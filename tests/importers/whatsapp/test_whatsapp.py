@@ -6,7 +6,8 @@ import pytest
 
 from pdpp_server.importers.source import DamagedFile, File, Files, Outcome
 from pdpp_server.importers.sources.whatsapp import WHATSAPP
-from pdpp_server.importers.formats.whatsapp_lines import content_of, said
+from pdpp_server.importers.formats.whatsapp_lines import said
+from pdpp_server.importers.formats.whatsapp_words import content_of
 from tests.importers.exports import export_of, read_export, reasons_of, records_of
 from tests.importers.reading import ZONE, file_of
 from tests.requirements import requirement
@@ -46,6 +47,11 @@ def note_of(text: str) -> str:
         ("[28.2.2026 klo 21.05.09] Ann: Hi", "2026-02-28T20:05:09.000Z"),
         ("\u200f[28\u200f/2\u200f/2026, 21:05:09] Ann: Hi", "2026-02-28T20:05:09.000Z"),
         ("[\u0662\u0668/2/2026, 21:05:09] Ann: Hi", "2026-02-28T20:05:09.000Z"),
+        ("28\u200f/2\u200f/2026\u060c 9:05 \u0645 - Ann: Hi", "2026-02-28T20:05:00.000Z"),  # Arabic
+        ("\u200f[\u0662\u0668/\u0660\u0662/\u0662\u0660\u0662\u0666\u060c \u0669:\u0660\u0665:\u0660\u0669 \u0635] Ann: Hi", "2026-02-28T08:05:09.000Z"),
+        ("21:05, 28/02/2026 - Ann: Hi", "2026-02-28T20:05:00.000Z"),  # Vietnamese
+        ("[21:05:09, 28/2/2026] Ann: Hi", "2026-02-28T20:05:09.000Z"),
+        ("l\u00fac 9:05 CH, 28/02/2026 - Ann: Hi", "2026-02-28T20:05:00.000Z"),
     ],
 )
 def test_times_of_many_phones_are_read(line: str, sent_at: str) -> None:
@@ -79,6 +85,31 @@ def test_times_of_many_phones_are_read(line: str, sent_at: str) -> None:
         ("what is omitted", "message", ""),
         ("<b>bold: really.md>", "message", ""),
         ("a < b", "message", ""),
+        ("<grins>", "message", ""),
+        ("<Média vynechána>", "media", "omitted"),
+        ("<मीडिया छोड़ा गया>", "media", "omitted"),
+        ("<Media tidak disertakan>", "media", "omitted"),
+        ("<メディアは含まれていません>", "media", "omitted"),
+        ("<Ficheiro não revelado>", "media", "omitted"),
+        ("<Без медиафайлов>", "media", "omitted"),
+        ("<ไม่รวมไฟล์สื่อ>", "media", "omitted"),
+        ("<Медіафайл пропущено>", "media", "omitted"),
+        ("<تم استبعاد الوسائط>", "media", "omitted"),
+        ("<Phương tiện bị bỏ qua>", "media", "omitted"),
+        ("\u200eobrázek vynechán", "media", "photo"),
+        ("\u200eइमेज छोड़ी गई", "media", "photo"),
+        ("\u200egambar tidak disertakan", "media", "photo"),
+        ("\u200e画像は省略されました", "media", "photo"),
+        ("\u200eimagem omitida", "media", "photo"),
+        ("\u200eизображение отсутствует", "media", "photo"),
+        ("\u200eไม่รวมวิดีโอ", "media", "video"),
+        ("\u200eаудіо пропущено", "media", "audio"),
+        ("\u200eتم استبعاد الملصق", "media", "sticker"),
+        ("\u200ehình ảnh bị bỏ qua", "media", "photo"),
+        ("\u200eIMG-20260301-WA0001.jpg (прикреплено)", "media", "photo"),
+        ("\u200eMissed video call", "system", ""),
+        ("\u200eVideo call omitted by nobody", "system", ""),
+        ("\u200eДанное сообщение удалено.", "deleted", ""),
     ],
 )
 def test_what_people_write_is_told_from_what_stands_for_files_and_notes(text: str, kind: str, media: str) -> None:
@@ -96,6 +127,16 @@ def test_lines_of_a_message_belong_to_it_and_notes_have_no_sender() -> None:
         ("Ann", "message", "one\n\n12:30 - two\nBo: three"),
         (None, "system", "Ann left"),
     ]
+
+
+@requirement("imp.whatsapp.phones")
+def test_whoever_only_sent_what_whatsapp_wrote_for_them_took_part_and_a_group_did_not() -> None:
+    stamp = "[28/02/2026, 21:05:09]"
+    pair = f"{stamp} Club: \u200ecosi neznámého\n{stamp} Bo: Ahoj\n"
+    group = f"{stamp} Club: \u200eYou created this group\n{stamp} Bo: Hi\n{stamp} Cy: Ho\n{stamp} Di: \u200ejoined\n"
+    (two,) = records_of(outcomes(pair), "chats")
+    (many,) = records_of(outcomes(group), "chats")
+    assert (two["participants"], many["participants"]) == (["Bo", "Club"], ["Bo", "Cy", "Di"])
 
 
 @requirement("imp.whatsapp.dates")
@@ -172,7 +213,7 @@ def test_a_chat_is_called_as_the_phone_called_it(file: str, export: str, chat: s
 @requirement("imp.files.wrong-kind")
 @pytest.mark.parametrize(
     "text",
-    ["", "Dear diary\n", "2026-03-01 10:00:00 - INFO: started\n2026-03-01 10:00:01 - INFO: done\n", "1.2.3, 4\n"],
+    ["", "Dear diary\n", "[2026-02-28 21:05] Ann: Hi\n[2026-02-28, 21:06] Me: Ho\n", "2026-03-01 10:00:00 - INFO: started\n2026-03-01 10:00:01 - INFO: done\n", "1.2.3, 4\n"],
 )
 def test_a_text_that_is_no_chat_is_left_alone(text: str) -> None:
     assert list(WHATSAPP.recognise(export_of({"a.txt": text.encode()}))) == []

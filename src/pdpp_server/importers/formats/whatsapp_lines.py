@@ -1,4 +1,4 @@
-"""The lines of a WhatsApp chat: where a message begins, what its time means, and what stands for a file."""
+"""The lines of a WhatsApp chat: where a message begins, and what its time means."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -14,69 +14,24 @@ MESSAGE_CHARS_MAX = 1_000_000
 _MARKS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
 _BLANKS = re.compile("[\u202f\u00a0\u2009]")
 _ANY = f"[{_MARKS}]*"
-_STAMP = re.compile(
-    rf"{_ANY}(?P<open>\[)?(?P<date>(?P<a>\d{{1,2}}|\d{{4}}){_ANY}(?P<mark>[./-]){_ANY}[ ]?(?P<b>\d{{1,2}})"
-    rf"{_ANY}(?P=mark){_ANY}[ ]?(?P<c>\d{{4}}|\d{{1,2}})\.?){_ANY},?[ ](?:klo |kl |um |às |à |a las |at )?{_ANY}"
+_DATE = (
+    rf"(?P<date>(?P<a>\d{{1,2}}|\d{{4}}){_ANY}(?P<mark>[./-]){_ANY}[ ]?(?P<b>\d{{1,2}})"
+    rf"{_ANY}(?P=mark){_ANY}[ ]?(?P<c>\d{{4}}|\d{{1,2}})\.?)"
+)
+_TIME = (
     rf"(?P<time>(?P<early>上午|下午|오전|오후)?[ ]?(?P<hour>\d{{1,2}})[:.](?P<minute>\d{{2}})"
-    rf"(?:[:.](?P<second>\d{{2}}))?"
-    rf"[ ]?(?P<half>[AaPp]\.?[ ]?[Mm]\.?)?){_ANY}(?(open)\][ ]?|[ ][-\u2013][ ])"
+    rf"(?:[:.](?P<second>\d{{2}}))?[ ]?{_ANY}(?P<half>[AaPp]\.?[ ]?[Mm]\.?|[صم]|SA|CH)?)"
 )
+_END = rf"{_ANY}(?(open)\][ ]?|[ ][-\u2013][ ])"
+_WORDS = "(?:klo |kl |um |às |à |a las |at |lúc )?"
+_STAMP = re.compile(rf"{_ANY}(?P<open>\[)?{_DATE}{_ANY}[,،]?[ ]{_WORDS}{_ANY}{_TIME}{_END}")
+_STAMP_TIME_FIRST = re.compile(rf"{_ANY}(?P<open>\[)?{_WORDS}{_TIME}{_ANY}[,،]?[ ]{_ANY}{_DATE}{_END}")  # as in Vietnam
+_PARTS = ("a", "b", "c", "hour", "minute", "second", "half", "early", "mark", "date", "time", "open")
+# How a line begins that may begin with a time: in digits of ours or of others, in a bracket, in an invisible mark.
+_BEGINNINGS = frozenset(b"0123456789[\xe2\xef\xd8\xd9\xdb\xe0l")
 _SENDER = re.compile(rf"([^:\n]{{1,100}}?):(?:[ ]|\Z)([{_MARKS}]*)")
-_AFTERNOON = ("p", "下", "오후")
-
-_OMITTED = re.compile(
-    r"<(?:media omitted|medien ausgeschlossen|medien weggelassen|multimedia omitido|archivo omitido|médias? omis|"
-    r"fichier omis|mídia oculta|arquivo de mídia oculto|ficheiro não revelado|media omess[io]|media weggelaten|"
-    r"без медиафайлов|файл пропущен|medya dahil edilmedi|pominięto multimedia|media utelämnat|mediat ohitettiin)>",
-    re.IGNORECASE,
-)
-_KIND_OMITTED = re.compile(
-    r"(?:\A|.*\s|[^\w\s])(?P<what>[\w-]+)(?: (?:card|cards))? (?:omitted|weggelassen|omitid[oa]|ocultad[oa]|"
-    r"absente?|omise?|omess[oa]|weggelaten|пропущено|utelämnad|pominięt[oay])",
-    re.IGNORECASE | re.DOTALL,
-)
-_KINDS = {
-    "photo": "image bild imagen imagem immagine afbeelding photo foto изображение obraz",
-    "video": "video vídeo vidéo видео wideo",
-    "audio": "audio áudio аудио dźwięk",
-    "sticker": "sticker figurinha adesivo стикер naklejka",
-    "gif": "gif",
-    "document": "document dokument documento документ",
-    "contact": "contact kontaktkarte contacto contato contatto visitekaartje",
-}
-_KIND_OF = {word: kind for kind, words in _KINDS.items() for word in words.split()}
-_KIND_OF_ENDING = {
-    "jpg": "photo", "jpeg": "photo", "png": "photo", "heic": "photo", "webp": "sticker", "mp4": "video", "mov": "video",
-    "3gp": "video", "opus": "audio", "ogg": "audio", "m4a": "audio", "mp3": "audio", "aac": "audio", "gif": "gif",
-    "vcf": "contact",
-}  # fmt: skip
-_ATTACHED_IOS = re.compile(r"<[^<>:\n]{3,24}:\s*([^<>:\n]{1,200}\.\w{2,5})>")
-_ATTACHED_ANDROID = re.compile(
-    r"\A([^\n/\\]{1,200}\.\w{2,5}) \((?:file attached|datei angehängt|archivo adjunto|fichier joint|arquivo anexado|"
-    r"ficheiro anexado|file allegato|bestand bijgevoegd|файл добавлен|dosya ekli|załączono plik|bifogad fil)\)[ ]?",
-    re.IGNORECASE,
-)
-_EDITED = re.compile(
-    r"[ ]?<(?:this message was edited|diese nachricht wurde bearbeitet|se editó este mensaje|"
-    r"ce message a été modifié|esta mensagem foi editada|questo messaggio è stato modificato|"
-    r"dit bericht is bewerkt)\.?>\s*\Z",
-    re.IGNORECASE,
-)
-_DELETED = re.compile(
-    r"(?:this message was deleted|you deleted this message|diese nachricht wurde gelöscht|"
-    r"du hast diese nachricht gelöscht|(?:se )?eliminó este mensaje|eliminaste este mensaje|"
-    r"ce message a été supprimé|vous avez supprimé ce message|"
-    r"mensagem apagada|essa mensagem foi apagada|questo messaggio è stato eliminato|hai eliminato questo messaggio|"
-    r"dit bericht is verwijderd|u hebt dit bericht verwijderd)\.?",
-    re.IGNORECASE,
-)
-
-# What people send though it looks like WhatsApp's own words.
-_SENT = re.compile(
-    r"(?:location|live location|standort|ubicación|localisation|localização|posizione|locatie|poll|umfrage|encuesta|"
-    r"sondage|enquete|sondaggio)\b",
-    re.IGNORECASE,
-)
+_AFTERNOON = ("p", "下", "오후", "م", "ch")
+_UNMARKED = dict.fromkeys(map(ord, _MARKS))
 
 
 class Stamp(NamedTuple):
@@ -102,15 +57,19 @@ class Said(NamedTuple):
 
 def stamped(line: str) -> tuple[Stamp, str] | None:
     """The time that begins a message, and the rest of its line."""
-    found = _STAMP.match(_BLANKS.sub(" ", line[:80]))
-    if not found or (not found["open"] and found["second"]):
+    begins = line[:80]
+    if not begins.isascii():
+        begins = _BLANKS.sub(" ", begins)
+    found = _STAMP.match(begins) or _STAMP_TIME_FIRST.match(begins)
+    if not found:
         return None
-    first, second, third = int(found["a"]), int(found["b"]), int(found["c"])
-    half = found["half"] or found["early"] or ""
-    clock = (int(found["hour"]), int(found["minute"]), int(found["second"] or 0))
-    text = _unmarked(f"{found['date']} {found['time']}").lower().replace(" ", "")
-    stamp = Stamp((first, second, third), found["mark"], len(found["a"]) == 4, clock, half, text)
-    return stamp, line[found.end() :]
+    first, second, third, hour, minute, seconds, half, early, mark, date, time, bracket = found.group(*_PARTS)
+    if seconds and not bracket:
+        return None
+    clock = (int(hour), int(minute), int(seconds or 0))
+    text = unmarked(f"{date} {time}").lower().replace(" ", "")
+    parts = (int(first), int(second), int(third))
+    return Stamp(parts, mark, len(first) == 4, clock, half or early or "", text), line[found.end() :]
 
 
 def said(stream: BinaryIO) -> Iterator[Said | int]:
@@ -120,8 +79,10 @@ def said(stream: BinaryIO) -> Iterator[Said | int]:
     size = number = 0
     while raw := stream.readline(LINE_BYTES_MAX):
         number += 1
-        line = decoded(raw.rstrip(b"\r\n")).replace("\0", "\ufffd")
-        begun = stamped(line)
+        line = decoded(raw.rstrip(b"\r\n"))
+        if "\0" in line:
+            line = line.replace("\0", "\ufffd")
+        begun = stamped(line) if raw[0] in _BEGINNINGS else None
         if begun:
             if open_:
                 yield _whole(*open_, lines)
@@ -138,14 +99,34 @@ def said(stream: BinaryIO) -> Iterator[Said | int]:
 
 def _whole(number: int, stamp: Stamp, first: str, lines: list[str]) -> Said:
     found = _SENDER.match(first)
-    sender = _unmarked(found[1]).strip() if found else ""
+    sender = unmarked(found[1]).strip() if found else ""
     begins = first[found.end() :] if found else first
     is_marked = bool(found and found[2]) or not found
-    return Said(number, stamp, sender, "\n".join([begins, *lines]), is_marked)
+    return Said(number, stamp, sender, "\n".join([begins, *lines]) if lines else begins, is_marked)
 
 
-def _unmarked(text: str) -> str:
-    return text.translate({ord(mark): None for mark in _MARKS})
+def unmarked(text: str) -> str:
+    """Without the invisible marks that stand for the direction of writing."""
+    return text if text.isascii() else text.translate(_UNMARKED)
+
+
+class Dates:
+    """The days of a chat as its lines tell them, looked at where they change: most lines are of the day before them."""
+
+    def __init__(self) -> None:
+        self.stamps: list[Stamp] = []
+        self._last = b""
+
+    def look(self, raw: bytes) -> None:
+        comma = raw.find(b",", 0, 24)
+        begins = raw[: comma if comma > 0 else 11]
+        if begins == self._last or raw[0] not in _BEGINNINGS:
+            return
+        begun = stamped(decoded(raw[:200]))
+        if begun:
+            self._last = begins
+            if not self.stamps or self.stamps[-1].parts != begun[0].parts:
+                self.stamps.append(begun[0])
 
 
 # Times ------------------------------------------------------------------------------------------------------------
@@ -176,7 +157,7 @@ def order_of(stamps: Iterable[Stamp]) -> Order:
     as_days, as_months = _backwards(dates, 1), _backwards(dates, 0)
     if as_days != as_months:
         return Order(as_days < as_months, "so the dates follow each other", True)
-    is_american = last is not None and last.mark == "/" and last.half.isupper()
+    is_american = last is not None and last.mark == "/" and last.half in ("AM", "PM")
     return Order(not is_american, "nothing in it tells day from month, and this is more common", False)
 
 
@@ -201,44 +182,3 @@ def wall_time(stamp: Stamp, order: Order) -> datetime | None:
         return datetime(year, month, day, hour, minute, seconds)  # noqa: DTZ001  the zone comes from the owner
     except ValueError:
         return None
-
-
-# Contents ---------------------------------------------------------------------------------------------------------
-
-
-class Content(NamedTuple):
-    kind: str  # message, media, system or deleted
-    text: str
-    media_kind: str = ""
-    media_name: str = ""
-    is_edited: bool = False
-
-
-def content_of(message: Said) -> Content:
-    text, edits = _EDITED.subn("", _unmarked(message.text).strip())
-    if not message.sender:
-        return Content("system", text)
-    attached = _ATTACHED_IOS.search(text) if message.is_marked or "\u200e" in message.text else None
-    attached = attached or _ATTACHED_ANDROID.match(text)
-    if attached:
-        name = attached[1].strip()
-        kind = _KIND_OF_ENDING.get(name.rpartition(".")[2].lower(), "document")
-        caption = (text[: attached.start()] + text[attached.end() :]).strip()
-        return Content("media", caption, kind, name, bool(edits))
-    if _OMITTED.match(text):
-        return Content("media", text[text.index(">") + 1 :].strip(), "omitted", "", bool(edits))
-    if omitted := _omitted(message.text, text):
-        return omitted
-    if _DELETED.fullmatch(text):
-        return Content("deleted", text)
-    is_own = message.is_marked and not _SENT.match(text)
-    return Content("system" if is_own else "message", text, is_edited=bool(edits))
-
-
-def _omitted(marked: str, text: str) -> Content | None:
-    """`image omitted` stands alone, or behind a caption and an invisible mark."""
-    before, mark, last = marked.rpartition("\u200e")
-    told = _unmarked(last).strip() if mark else text
-    found = _KIND_OMITTED.fullmatch(told)
-    kind = _KIND_OF.get(found["what"].lower()) if found else None
-    return Content("media", _unmarked(before).strip(), kind) if kind else None

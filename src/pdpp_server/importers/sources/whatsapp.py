@@ -5,22 +5,25 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import tzinfo
+from io import BytesIO
 from typing import NamedTuple
 
 from pdpp_server.importers.formats.charsets import decoded
 from pdpp_server.importers.formats.json_values import clipped, without_gaps
 from pdpp_server.importers.formats.media import attached
 from pdpp_server.importers.formats.whatsapp_lines import (
-    Content,
+    LINE_BYTES_MAX,
+    Dates,
     Order,
     Said,
     Stamp,
-    content_of,
     order_of,
     said,
     stamped,
+    unmarked,
     wall_time,
 )
+from pdpp_server.importers.formats.whatsapp_words import Content, attached_names, content_of
 from pdpp_server.importers.formats.zones import moment
 from pdpp_server.importers.identity import account_name, digest
 from pdpp_server.importers.repeats import Repeats
@@ -33,7 +36,11 @@ NAME = "WhatsApp"  # the files do not say whose phone it was
 HEAD_BYTES = 8192
 PARTICIPANTS_MAX = 200
 
-_TITLE = re.compile(r"(?i).*whatsapp(?:[ -]chat)?(?:\s+(?:with|mit|con|com|avec|met|med|z)\s+|\s+-\s+)(.+)")
+_SIGNAL = re.compile(r"\[[0-9]{4}-[0-9]{2}-[0-9]{2},? [0-9]{2}:[0-9]{2}\] ")
+_TITLE_ARABIC = re.compile(r".*واتساب مع\s+(.+)")
+_TITLE = re.compile(
+    r"(?i).*whatsapp(?:[ -]chat)?(?:\s+(?:with|mit|con|com|avec|met|med|z|dengan|với|s)\s+|\s+-\s+)(.+)"
+)
 
 
 class _Found(NamedTuple):
@@ -51,35 +58,55 @@ def knows(head: Head) -> bool:
     if not head.file.name.lower().endswith(".txt"):
         return False
     lines = [line for line in decoded(head.first(HEAD_BYTES)).splitlines() if line.strip()]
-    begun = [rest for line in lines if (found := stamped(line)) for rest in found[1:]]
-    return bool(lines) and stamped(lines[0]) is not None and (len(begun) > 1 or ": " in "".join(begun))
+    begun = [found for line in lines if (found := stamped(line))]
+    if not lines or stamped(lines[0]) is None or all(_is_of_signal(line) for line in lines if stamped(line)):
+        return False
+    return len(begun) > 1 or any(": " in rest for _, rest in begun)
+
+
+def _is_of_signal(line: str) -> bool:
+    """Texts made from Signal begin with `[2026-02-28 21:05]`; a phone that writes brackets writes seconds."""
+    return _SIGNAL.match(line) is not None
 
 
 def accounts(files: Files, known: Known) -> Iterable[Account]:
     """All chats are one connection, and each a chat in it."""
-    found = [_look(file, files.name) for file in known]
+    found = [_look(file, files) for file in known]
     if found:
         texts = tuple(one.file for one in found)
         media = {name: files.entries[name] for one in found for name in one.media if name in files.entries}
         yield Account(NAME, (*texts, *media.values()), files.zone, tuple(map(_note, found)), tuple(found))
 
 
-def _look(file: File, export: str) -> _Found:
-    """The whole file once: its dates tell how to read them, and its messages which files belong to it.
+def _look(file: File, files: Files) -> _Found:
+    """The whole file once, without reading its messages: its dates tell how to read them, and which files belong to it.
 
     Where it turns out to be damaged, what came before does; reading it says so.
     """
-    chat = _title(file.name) or (_title(export) if export != file.name else "")
-    stamps: list[Stamp] = []
-    media: dict[str, None] = {}
+    beside = file.name.rpartition("/")[0]
+    has_others = any(name != file.name and name.rpartition("/")[0] == beside for name in files.entries)
+    dates, media = Dates(), dict[str, None]()
+    first = b""
     with suppress(DamagedFile), file.open() as stream:
-        for one in said(stream):
-            if isinstance(one, Said):
-                chat = chat or (one.sender if one.is_marked and not stamps else "")
-                if not stamps or stamps[-1].parts != one.stamp.parts:
-                    stamps.append(one.stamp)
-                media.setdefault(_beside(file.name, content_of(one).media_name))
-    return _Found(file, chat or account_name(file.name).strip("_ "), order_of(stamps), tuple(media))
+        while raw := stream.readline(LINE_BYTES_MAX):
+            first = first or raw.strip()
+            dates.look(raw)
+            if has_others and (b">" in raw or b")" in raw):
+                media.update((_beside(file.name, name), None) for name in _named_in(raw))
+    chat = _title(file.name) or (_title(files.name) if files.name != file.name else "") or _first_sender(first)
+    return _Found(file, chat or account_name(file.name).strip("_ "), order_of(dates.stamps), tuple(media))
+
+
+def _named_in(raw: bytes) -> list[str]:
+    line = unmarked(decoded(raw)).strip()
+    begun = stamped(line)
+    return attached_names(begun[1].partition(": ")[2].strip() if begun else line)
+
+
+def _first_sender(raw: bytes) -> str:
+    """A chat begins with a note of WhatsApp, which an iPhone puts into the mouth of the other side."""
+    one = next(said(BytesIO(raw)), None)
+    return one.sender if isinstance(one, Said) and one.is_marked else ""
 
 
 def _beside(text: str, name: str) -> str:
@@ -88,7 +115,7 @@ def _beside(text: str, name: str) -> str:
 
 
 def _title(name: str) -> str:
-    found = _TITLE.fullmatch(account_name(name))
+    found = _TITLE.fullmatch(account_name(name)) or _TITLE_ARABIC.fullmatch(account_name(name))
     return found[1].strip() if found else ""
 
 
@@ -126,13 +153,15 @@ class _Chat:
     media: Mapping[str, File]
     repeats: Repeats = field(default_factory=Repeats)
     people: dict[str, None] = field(default_factory=dict[str, None])
+    spoken_for: dict[str, None] = field(default_factory=dict[str, None])  # senders of what WhatsApp itself wrote
     messages: int = 0
     first_at: str = ""
     last_at: str = ""
+    key: str = ""
+    _last_time: tuple[Stamp | None, str | None] = (None, None)
 
-    @property
-    def key(self) -> str:
-        return "c-" + digest(self.found.chat.casefold())[:16]
+    def __post_init__(self) -> None:
+        self.key = "c-" + digest(self.found.chat.casefold())[:16]
 
     def outcomes(self, one: Said | int) -> Iterator[Outcome]:
         if isinstance(one, int):
@@ -144,24 +173,27 @@ class _Chat:
             yield Rejection(place, "invalid_record", "the message has a date that does not exist")
             return
         content = content_of(one)
-        self._count(sent_at, one.sender if content.kind != "system" else "")
+        self._count(sent_at)
+        if one.sender:
+            (self.people if content.kind != "system" else self.spoken_for).setdefault(one.sender)
         key = self._key(one, content)
-        data: Json = {
-            "id": key,
-            "chat_id": self.key,
-            "chat_name": self.found.chat,
-            "sender": one.sender if content.kind != "system" or one.sender != self.found.chat else "",
-            "kind": content.kind,
-            "text": clipped(content.text),
-            "sent_at": sent_at,
-            "media_kind": content.media_kind,
-            "media_name": content.media_name,
-            "is_edited": content.is_edited or None,
-        }
-        media = attached(self._file(content.media_name), "messages", key)
+        data: Json = {"id": key, "chat_id": self.key, "chat_name": self.found.chat}
+        if one.sender and (content.kind != "system" or one.sender != self.found.chat):
+            data["sender"] = one.sender
+        data["kind"] = content.kind
+        if content.text:
+            data["text"] = clipped(content.text)
+        data["sent_at"] = sent_at
+        if content.media_kind:
+            data["media_kind"] = content.media_kind
+        if content.media_name:
+            data["media_name"] = content.media_name
+        if content.is_edited:
+            data["is_edited"] = True
+        media = attached(self._file(content.media_name), "messages", key) if content.media_name else None
         if isinstance(media, Attachment):
             data["media"] = media.reference
-        yield Incoming(place, "messages", key, without_gaps(data), None)
+        yield Incoming(place, "messages", key, data, None)
         if isinstance(media, Attachment):
             yield media
         elif media:
@@ -172,26 +204,38 @@ class _Chat:
             data = {
                 "id": self.key,
                 "name": self.found.chat,
-                "participants": list(self.people)[:PARTICIPANTS_MAX],
+                "participants": self._participants(),
                 "message_count": self.messages,
                 "first_at": self.first_at,
                 "last_at": self.last_at,
             }
             yield Incoming(self.found.file.name, "chats", self.key, without_gaps(data), None)
 
+    def _participants(self) -> list[str]:
+        """Whoever said something, and whoever is spoken for; in a group that is the group itself, which is nobody."""
+        is_group = len(self.people) > 1
+        others = [name for name in self.spoken_for if not (is_group and name == self.found.chat)]
+        return list(dict.fromkeys([*self.people, *others]))[:PARTICIPANTS_MAX]
+
     def _sent_at(self, one: Said) -> str | None:
+        """Messages of the same minute have the same time, and come together."""
+        stamp, sent_at = self._last_time
+        if stamp is None or stamp.text != one.stamp.text:
+            sent_at = self._moment(one)
+            self._last_time = (one.stamp, sent_at)
+        return sent_at
+
+    def _moment(self, one: Said) -> str | None:
         wall = wall_time(one.stamp, self.found.order)
         try:
             return iso(moment(wall, self.zone)) if wall else None
         except OverflowError:
             return None
 
-    def _count(self, sent_at: str, sender: str) -> None:
+    def _count(self, sent_at: str) -> None:
         self.messages += 1
         self.first_at = min(self.first_at or sent_at, sent_at)
         self.last_at = max(self.last_at, sent_at)
-        if sender:
-            self.people.setdefault(sender)
 
     def _key(self, one: Said, content: Content) -> str:
         """By what is written, time included as it is written; an export without files says another thing of each."""
@@ -207,6 +251,7 @@ WHATSAPP = Importer(
     knows=knows,
     accounts=accounts,
     read=read,
+    version=2,
     takes="WhatsApp chats (.txt, or .zip with media)",
     obtain="In the chat: menu, More, Export chat (iPhone: name of the chat, Export chat), with or without media",
 )
