@@ -15,13 +15,16 @@ from tests.requirements import requirement
 FOLDERS = {
     "ofx/sgml": "ofx",
     "ofx/xml": "ofx",
+    "ofx/broker": "ofx",
     "bank_csv/giro": "bank-csv",
     "bank_csv/preview": "bank-csv",
     "camt/statements": "camt053",
+    "mt940/statements": "mt940",
     "telegram/everything": "telegram",
     "telegram/one_chat": "telegram",
     "whatsapp/android": "whatsapp",
     "whatsapp/iphone": "whatsapp",
+    "whatsapp/arabic": "whatsapp",
     "slack/workspace": "slack",
 }
 BY_KEY = {importer.key: importer for importer in IMPORTERS}

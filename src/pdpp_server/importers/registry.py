@@ -20,6 +20,7 @@ from pdpp_server.importers.sources.codex import CODEX
 from pdpp_server.importers.sources.contacts import CONTACTS
 from pdpp_server.importers.sources.mail import MAIL
 from pdpp_server.importers.sources.markdown import MARKDOWN
+from pdpp_server.importers.sources.mt940 import MT940
 from pdpp_server.importers.sources.ofx import OFX
 from pdpp_server.importers.sources.slack import SLACK
 from pdpp_server.importers.sources.telegram import TELEGRAM
@@ -38,6 +39,7 @@ IMPORTERS: tuple[Importer, ...] = (
     CONTACTS,
     MAIL,
     MARKDOWN,
+    MT940,
     OFX,
     SLACK,
     TELEGRAM,

@@ -4,7 +4,7 @@ import pytest
 
 from pdpp_server.importers.formats import xml_items
 from pdpp_server.importers.sources.camt import CAMT
-from tests.importers.reading import records, rejections
+from tests.importers.reading import files_of, records, rejections
 from tests.requirements import requirement
 
 BANK = b"<Svcr><FinInstnId><BICFI>HARBDEFFXXX</BICFI></FinInstnId></Svcr>"  # by which files belong together
@@ -105,6 +105,22 @@ def test_every_version_is_read(version: bytes) -> None:
     assert len(keys(document(entry(), version=version))) == 1
 
 
+@requirement("imp.files.recognised")
+@pytest.mark.parametrize(
+    ("number", "message", "part"), [(b"052", b"AcctRpt", b"Rpt"), (b"054", b"DbtCdtNtfctn", b"Ntfctn")]
+)
+def test_a_report_and_a_notice_are_read_as_a_statement_is(number: bytes, message: bytes, part: bytes) -> None:
+    statement = document(entry(more=b"<AcctSvcrRef>R1</AcctSvcrRef>"))
+    other = statement.replace(b"camt.053", b"camt." + number).replace(b"CstmrStmt", b"Cstmr" + message)
+    other = other.replace(b"<Stmt>", b"<" + part + b">").replace(b"</Stmt>", b"</" + part + b">")
+    assert keys(other) == keys(statement)
+    assert len(keys(statement, other)) == 1
+
+
 @requirement("imp.files.wrong-kind")
 def test_other_xml_is_left_alone() -> None:
-    assert rejections(CAMT, b"<Document><BkToCstmrDbtCdtNtfctn/></Document>", b"<html></html>") == []
+    schema = (
+        b'<?xml version="1.0"?><xs:schema xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.02" '
+        b'targetNamespace="urn:iso:std:iso:20022:tech:xsd:camt.053.001.02"><xs:element name="Document"/></xs:schema>'
+    )
+    assert list(CAMT.recognise(files_of(b"<Document><Other/></Document>", b"<html></html>", schema))) == []

@@ -1,6 +1,6 @@
 """Parts of a long XML file, one after the other: no entities, no declarations, bounded depth, size and memory."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import BinaryIO, NamedTuple
 from xml.etree.ElementTree import Element
 from xml.parsers.expat import ExpatError, ParserCreate
@@ -25,8 +25,8 @@ class XmlItem(NamedTuple):
     element: Element  # by local names: the namespace tells only the version
 
 
-def xml_items(stream: BinaryIO, names: Mapping[str, str]) -> Iterator[XmlItem]:
-    """Every element of those names whose parent has the name beside it. Raises: UnreadableXml, after what was whole."""
+def xml_items(stream: BinaryIO, names: Mapping[str, Collection[str]]) -> Iterator[XmlItem]:
+    """Every element of those names whose parent has a name beside it. Raises: UnreadableXml, after what was whole."""
     reader = _Reader(names)
     is_over = False
     while not is_over:
@@ -41,7 +41,7 @@ def xml_items(stream: BinaryIO, names: Mapping[str, str]) -> Iterator[XmlItem]:
 
 
 class _Reader:
-    def __init__(self, names: Mapping[str, str]) -> None:
+    def __init__(self, names: Mapping[str, Collection[str]]) -> None:
         self._names = names
         self._path: list[str] = []
         self._open: list[Element] = []  # from the part that is being read down to where we are
@@ -79,7 +79,7 @@ class _Reader:
             raise self._unreadable(f"nested deeper than {DEPTH_MAX} levels")
         parent = self._path[-1] if self._path else ""
         self._path.append(local)
-        if self._open or self._names.get(local) == parent:
+        if self._open or parent in self._names.get(local, ()):
             if not self._open:
                 self._line, self._size = self._parser.CurrentLineNumber, 0
             element = Element(local, {key.rpartition(" ")[2]: value for key, value in attributes.items()})

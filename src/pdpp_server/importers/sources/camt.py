@@ -1,4 +1,4 @@
-"""Bank statements of ISO 20022 (camt.053): accounts, bookings, the payments inside a batch, balances."""
+"""Bank statements of ISO 20022 (camt.052, .053, .054): accounts, bookings, the payments inside a batch, balances."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -19,9 +19,12 @@ from pdpp_server.wire.envelope import Json
 
 HEAD_BYTES = 16 * 1024
 
-_STATEMENT = re.compile(rb"<(?:\w+:)?BkToCstmrStmt[\s>]|xsd:camt\.053\.001\.[0-9]{2}")
+_STATEMENT = re.compile(
+    rb"<(?:\w+:)?BkToCstmr(?:Stmt|AcctRpt|DbtCdtNtfctn)[\s>]|<(?:\w+:)?Document\s[^>]*xsd:camt\.05[234]\.001\.[0-9]{2}"
+)
 _BANK = re.compile(rb"<(?:\w+:)?(?:BICFI|BIC)>\s*([A-Z0-9]{8,11})\s*<")
-_ITEMS = {"Acct": "Stmt", "Bal": "Stmt", "Ntry": "Stmt"}
+_WITHIN = frozenset({"Stmt", "Rpt", "Ntfctn"})  # a statement, a report of the day, a notice
+_ITEMS = {"Acct": _WITHIN, "Bal": _WITHIN, "Ntry": _WITHIN}
 _NO_REFERENCE = frozenset({"", "NONREF", "NOREF", "NOTPROVIDED", "NOT PROVIDED", "NONE", "0"})
 _BALANCES = {
     "OPBD": "opening",
@@ -280,6 +283,6 @@ CAMT = Importer(
     knows=knows,
     accounts=accounts,
     read=read,
-    takes="bank statements of ISO 20022 (camt.053, .xml)",
+    takes="bank statements of ISO 20022 (camt.052, .053, .054, .xml)",
     obtain="On the pages of your bank: statements, download as camt.053 or ISO 20022 XML",
 )
