@@ -10,7 +10,9 @@ from tests.requirements.tagged import tagged_tests
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = {f"S{number:03}" for number in range(1, 141)}
-RULINGS = {*range(1, 41), 48}
+RULINGS = {*range(1, 55)}
+# Denser answers, numbers by group, time in questions, meaning, what a newer export removes: none of it is built yet.
+OF_LATER_PARTS = {44, 45, 46, 47, 49, 50, 51, 52, 53}
 MET_IN_ANOTHER_FORM = {"S019", "S024", "S032", "S036", "S061", "S068", "S069", "S079", "S125"}
 
 ID = re.compile(r"[a-z]+(\.[a-z0-9]+(-[a-z0-9]+)*){2}")
@@ -31,7 +33,8 @@ def test_every_scenario_is_entered() -> None:
 def test_every_ruling_is_entered() -> None:
     entered = {number for promise in PROMISES.values() for number in promise.ruling}
 
-    assert entered == RULINGS, f"missing {sorted(RULINGS - entered)}, unknown {sorted(entered - RULINGS)}"
+    assert entered <= RULINGS, f"unknown {sorted(entered - RULINGS)}"
+    assert RULINGS - entered == OF_LATER_PARTS - entered, f"missing {sorted(RULINGS - OF_LATER_PARTS - entered)}"
 
 
 def test_what_is_met_in_another_form_says_so() -> None:

@@ -71,8 +71,9 @@ PROMISES: dict[str, Promise] = {
     ),
     "grants.lifecycle.consumed": Promise(
         source="authorization contract: grant object",
-        says="A single-use grant that gave its token gives no second one: `grant_consumed`.",
-        deferred="A grant and its token are made together, so nothing asks for a second one before the flows exist.",
+        says="A single-use grant that gave its token gives no second one.",
+        diverges="The token endpoint answers in the words of OAuth, `invalid_grant`; no read asks for a second token, "
+        "so `grant_consumed` is only known from other servers.",
     ),
     "grants.lifecycle.final": Promise(
         source="authorization contract: grant object",

@@ -17,9 +17,8 @@ PROMISES: dict[str, Promise] = {
     ),
     "mcp.credentials.connect-named": Promise(
         source="MCP adapter contract: server",
-        says="The way to a token that it names is pdpp connect.",
+        says="The first way to a token that it names is pdpp connect.",
         scenario=("S002",),
-        deferred="The connect command comes with the authorization server; until then `pdpp grants create` is named.",
     ),
     "mcp.credentials.owner-environment": Promise(
         source="design: owner credentials never reach MCP",

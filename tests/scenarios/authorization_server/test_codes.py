@@ -103,6 +103,15 @@ def test_an_unknown_client_is_told_to_register_again(flow: Flow) -> None:
     assert error(flow.redeem(flow.code(), client_id="cli_forgotten")) == (401, "invalid_client")
 
 
+@requirement("grants.lifecycle.consumed")
+def test_a_single_use_that_gave_its_token_gives_no_second_one(flow: Flow) -> None:
+    once = {**chat.detail(flow.world.both("messages")), "access_mode": "single_use"}
+    code = flow.code(flow.decision(once))
+
+    assert flow.redeem(code).status_code == 200
+    assert error(flow.redeem(code)) == (400, "invalid_grant")
+
+
 @requirement("as.tokens.single-use-grant")
 def test_a_single_use_is_consumed_with_its_first_token_and_never_refreshed(flow: Flow) -> None:
     once = {**chat.detail(flow.world.both("messages")), "access_mode": "single_use"}

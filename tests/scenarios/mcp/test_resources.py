@@ -81,7 +81,7 @@ def test_a_resource_that_is_read_has_the_line_of_its_tool(agent: Agent, world: W
     assert window.records == record.records == (handle_of(world, "m2"),)
 
 
-@requirement("mcp.resources.refused", "mcp.resources.not-needed")
+@requirement("mcp.resources.refused")
 def test_a_resource_beyond_the_grant_is_refused_in_the_words_of_the_tool(connect: Connect, world: World) -> None:
     agent = connect(world.grant({"name": "messages", "instance_ids": [world.work], "fields": ["id", "subject"]}))
     elsewhere, topic = handle_of(world, "m1", family=True), handle_of(world, "c1", stream="channels")

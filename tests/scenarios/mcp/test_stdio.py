@@ -249,13 +249,15 @@ def test_a_token_of_this_home_is_not_shown_to_another_server(home: Path) -> None
     assert b"PDPP_ACCESS_TOKEN" in done.stderr
 
 
-@requirement("mcp.credentials.none")
+@requirement("mcp.credentials.none", "mcp.credentials.connect-named")
 def test_without_a_usable_token_it_says_how_to_get_one(home: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     nobody = ended(tmp_path_factory.mktemp("empty"), lines=request("tools/list"))
     stranger = ended(home, lines=request("tools/list"), PDPP_ACCESS_TOKEN="unknown")
 
     for done in (nobody, stranger):
         assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (78, b"", 1)
+        first, second = done.stderr.index(b"`pdpp connect CLIENT`"), done.stderr.index(b"`pdpp grants create")
+        assert first < second
         assert b"pdpp grants create --selection FILE --client NAME --save" in done.stderr
 
 
@@ -283,8 +285,9 @@ def test_a_flag_it_does_not_know_is_a_usage_error(home: Path, flag: str) -> None
 
 
 @requirement("mcp.stdio.stdout-protocol")
-def test_help_leaves_standard_output_alone(home: Path) -> None:
-    done = ended(home, "--help")
+def test_help_is_for_a_person_and_serves_nobody(home: Path) -> None:
+    done = ended(home, "--help", lines=request("tools/list"))
 
-    assert (done.returncode, done.stdout) == (0, b"")
-    assert done.stderr.startswith(b"usage: pdpp mcp")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.startswith(b"usage: pdpp mcp")
+    assert b"jsonrpc" not in done.stdout

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.model.queries import BEGINNING, RecordsQuery
 from tests.requirements import requirement
 from tests.scenarios.mcp.agents import Agent, agent_on, handle_of
@@ -47,6 +48,12 @@ def calls(world: World) -> list[tuple[str, dict[str, Any]]]:
         ("schema", {"connection_id": world.family}),
         ("schema", {"stream": "messages", "connection_id": world.work, "detail": "full"}),
         ("schema", {"stream": "messages", "detail": "full"}),
+        ("query_records", {"stream": "messages", "connection_id": world.work}),
+        ("query_records", {"stream": "messages", "filter": {"author": "Ada"}, "count": "exact", "limit": 1}),
+        ("query_records", {"stream": "messages", "changes_since": "beginning", "connection_id": world.family}),
+        ("query_records", {"stream": "messages", "sort": "likes"}),
+        ("aggregate", {"stream": "messages", "metric": "count"}),
+        ("aggregate", {"stream": "messages", "metric": "sum", "field": "text"}),
         ("search", {"query": "lease lake"}),
         ("search", {"query": "lease lake", "limit": 2}),
         ("search", {"query": "nothing at all"}),
@@ -71,6 +78,7 @@ def seen(agent: Agent, tool: str, arguments: dict[str, Any]) -> tuple[str, str]:
 @requirement("mcp.adapter.network-port")
 def test_an_agent_reads_the_same_words_from_another_server(world: World) -> None:
     narrow = world.grant(world.both("messages", fields=["id", "subject", "sent_at"]))
+    assert {tool for tool, _ in calls(world)} == {tool.name for tool in TOOLS}
     for token in (world.token, narrow):
         here = agent_on(world.reader_of(token))
         with over_network(world) as elsewhere:

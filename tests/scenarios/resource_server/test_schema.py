@@ -6,7 +6,7 @@ from tests.requirements import requirement
 from tests.scenarios.resource_server.chats import DECLARATION, Api
 
 
-@requirement("rs.schema.full-body", "rs.schema.granted-only", "rs.schema.connector-key", "rs.schema.display-name")
+@requirement("rs.schema.full-body", "rs.schema.granted-only", "rs.schema.connector-key")
 def test_the_full_schema_gives_each_granted_stream(api: Api) -> None:
     (connector,) = api.body("/v1/schema")["connectors"]
     messages, photos = connector["streams"]

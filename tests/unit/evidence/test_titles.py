@@ -22,7 +22,7 @@ def test_the_title_is_the_declared_field() -> None:
     assert named({"title": "no", "subject": " Lease\ndraft "}, {"subject": "primary-title"}) == "Lease draft"
 
 
-@requirement("ev.titles.fallback", "ev.titles.no-name-guessing", "ev.titles.projected")
+@requirement("ev.titles.fallback", "ev.titles.no-name-guessing")
 def test_without_one_it_is_label_stream_and_its_own_time_if_that_is_known() -> None:
     data = {"title": "no", "name": "no", "text": "no"}
 

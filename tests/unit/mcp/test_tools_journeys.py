@@ -62,7 +62,7 @@ def test_an_agent_that_sees_only_text_reaches_the_match_and_the_end(key: str) ->
     assert re.search(r"characters \d+\.\.\d+ of ", rest)
 
 
-@requirement("mcp.channels.structured-enough", "mcp.channels.no-resource-uris")
+@requirement("mcp.channels.structured-enough")
 @pytest.mark.parametrize("key", KEYS)
 def test_an_agent_that_sees_only_structure_does_too(key: str) -> None:
     reader = world(key)

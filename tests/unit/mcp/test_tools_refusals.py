@@ -49,7 +49,7 @@ def test_where_fewer_candidates_fit_the_count_of_the_others_is_right() -> None:
     assert error["available_connections_omitted"] == 12 - len(error["available_connections"])
 
 
-@requirement("mcp.budget.refusal", "ev.escape.messages-without-content")
+@requirement("mcp.budget.refusal")
 @given(
     LONG,
     TEXTS,

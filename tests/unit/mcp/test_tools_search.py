@@ -257,7 +257,7 @@ def test_the_structured_form_spends_its_room_on_words_and_names_every_field_that
     assert 19_000 < len(orjson.dumps(many)) <= 20_000
 
 
-@requirement("mcp.search.no-hits", "ev.url.absolute")
+@requirement("mcp.search.no-hits")
 def test_no_hit_means_no_handle_and_a_next_step() -> None:
     result = SEARCH.call(FakeReader(), {"query": "walrus"})
 

@@ -8,6 +8,7 @@ import orjson
 from pdpp_server.mcp.generate import listing
 from pdpp_server.mcp.surface import INSTRUCTIONS, TOOLS
 from tests.requirements import requirement
+from tools.tree import ROOT
 
 NAMES = ["schema", "query_records", "aggregate", "search", "fetch", "read_record_field"]
 
@@ -23,7 +24,35 @@ def test_the_surface_is_small() -> None:
     assert len(INSTRUCTIONS.encode()) <= 1400
 
 
-@requirement("mcp.tools.teach-handles", "mcp.instructions.no-owner-token", "mcp.tools.guidance-once")
+HANDLE = "connection_id/stream:record_key"
+
+
+@requirement("mcp.tools.teach-handles")
+def test_every_place_that_teaches_teaches_the_one_handle() -> None:
+    by_name = {tool.name: tool for tool in TOOLS}
+    ids = [by_name[name].input_schema["properties"]["id"]["description"] for name in ("fetch", "read_record_field")]
+    outputs = [
+        by_name["search"].output_schema["properties"]["results"]["items"]["properties"]["id"]["description"],
+        by_name["query_records"].output_schema["properties"]["data"]["description"],
+    ]
+    pages = (ROOT / "docs" / "reference" / "tools.md", ROOT / "docs" / "glossary.md")
+
+    assert all(HANDLE in text for text in (INSTRUCTIONS, by_name["search"].description, *ids))
+    assert all("fetch" in text for text in outputs), "what an answer calls an id is said to be the one that fetch takes"
+    assert all("handle" in page.read_text("utf-8") for page in pages)
+
+
+@requirement("mcp.tools.guidance-once")
+def test_how_a_connection_is_chosen_is_explained_in_the_instructions_and_nowhere_else() -> None:
+    assert "connection_id only chooses a source; ids contain theirs" in INSTRUCTIONS
+    assert "Remember connection_id, not grant ids." in INSTRUCTIONS
+    for tool in TOOLS:
+        argument = tool.input_schema["properties"]["connection_id"]
+        assert "connection_id" not in tool.description.replace(HANDLE, ""), tool.name
+        assert len(argument.get("description", "")) <= 50, tool.name
+
+
+@requirement("mcp.instructions.no-owner-token")
 @requirement("mcp.instructions.first-512", "mcp.instructions.typed-filters")
 def test_the_instructions_stand_alone_after_512_characters() -> None:
     first = INSTRUCTIONS[:512]
