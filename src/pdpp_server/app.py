@@ -22,6 +22,7 @@ from pdpp_server.http.logs import log_bug, write_to_stderr
 from pdpp_server.http.metrics import watch
 from pdpp_server.http.rate import Rates
 from pdpp_server.http.threads import Threads
+from pdpp_server.http.visitors import Visitors
 from pdpp_server.mcp.http import Admitted, HostedMcp
 from pdpp_server.mcp.server import McpServer
 from pdpp_server.mcp.surface import TOOLS
@@ -66,9 +67,11 @@ def create_app(settings: Settings, services: Services | None = None, fetch: Fetc
         if services is None:
             opened.close()
 
+    proxies = settings.trusted_proxies
+    proxied = [Middleware(Visitors, proxies=proxies)] if proxies else []
     app = Starlette(
         routes=[route for door in doors for route in door.routes()],
-        middleware=[Middleware(Front), Middleware(TrustedHosts, kernel=kernel)],
+        middleware=[*proxied, Middleware(Front), Middleware(TrustedHosts, kernel=kernel)],
         exception_handlers={HTTPException: kernel.refuse},
         lifespan=lifespan,
     )

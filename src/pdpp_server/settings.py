@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -68,6 +69,10 @@ def _folder(value: str) -> Path:
 
 def _hosts(value: str) -> tuple[str, ...]:
     return tuple(_host(name.strip()) for name in value.split(",") if name.strip())
+
+
+def _networks(value: str) -> tuple[IPv4Network | IPv6Network, ...]:
+    return tuple(ip_network(each.strip()) for each in value.split(",") if each.strip())
 
 
 def _host(name: str) -> str:
@@ -146,6 +151,16 @@ class Settings:
             "hosts, separated by commas",
             _hosts,
             "Further names in a Host header that are answered, beside loopback and the public address.",
+        ),
+    )
+    trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = field(
+        default=(),
+        metadata=_variable(
+            "PDPP_TRUSTED_PROXIES",
+            "addresses or networks, separated by commas",
+            _networks,
+            "Proxies in front of this server, by the addresses that they connect from: of these, and of nobody else, "
+            "X-Forwarded-For is believed.",
         ),
     )
     log_sync: str = field(

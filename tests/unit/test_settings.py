@@ -1,6 +1,7 @@
 """Settings from the environment."""
 
 from dataclasses import fields
+from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,7 @@ def test_each_setting_is_read_from_its_variable() -> None:
             "PDPP_HOST": "::1",
             "PDPP_PORT": "0",
             "PDPP_TRUSTED_HOSTS": " NAS.local, [::2] ,",
+            "PDPP_TRUSTED_PROXIES": "127.0.0.1, 10.1.0.0/16, ::1,",
             "PDPP_LOG_SYNC": "full",
             "PDPP_CORE_STRICT": "1",
             "PDPP_READ_DEADLINE_MS": "250",
@@ -47,6 +49,7 @@ def test_each_setting_is_read_from_its_variable() -> None:
         "::1",
         0,
         ("nas.local", "::2"),
+        (ip_network("127.0.0.1"), ip_network("10.1.0.0/16"), ip_network("::1")),
         "full",
         True,
         250,
@@ -76,6 +79,9 @@ def test_each_setting_is_read_from_its_variable() -> None:
         ("PDPP_TRUSTED_HOSTS", "nas.local:80"),
         ("PDPP_TRUSTED_HOSTS", "https://nas.local"),
         ("PDPP_TRUSTED_HOSTS", "*"),
+        ("PDPP_TRUSTED_PROXIES", "*"),
+        ("PDPP_TRUSTED_PROXIES", "nginx"),
+        ("PDPP_TRUSTED_PROXIES", "10.1.2.3/16"),
         ("PDPP_LOG_SYNC", "off"),
         ("PDPP_CORE_STRICT", "true"),
         ("PDPP_READ_DEADLINE_MS", "0"),

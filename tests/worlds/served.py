@@ -6,10 +6,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from threading import Thread
 
-import uvicorn
 from starlette.types import ASGIApp
 
 from pdpp_server.app import create_app
+from pdpp_server.cli.serve import server_of
 from pdpp_server.port.exchange import Exchange
 from pdpp_server.port.network import NetworkReader
 from pdpp_server.settings import Settings
@@ -20,7 +20,8 @@ from tests.worlds.world import World
 def served(app: ASGIApp) -> Generator[str]:
     """The address at which that app answers; whoever connects waits in the socket until it does."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1))
+        server = server_of(app)
+        server.config.timeout_graceful_shutdown = 1
         thread = Thread(target=server.run, args=([listening],))
         thread.start()
         try:

@@ -21,6 +21,7 @@ from pdpp_server.cli.running import marked
 from pdpp_server.cli.service import install, uninstall
 from pdpp_server.cli.watching import inbox_watched
 from pdpp_server.http.hosts import LOOPBACK
+from pdpp_server.http.protocol import CONNECTIONS_MAX, guarded, room_for_connections
 from pdpp_server.settings import Settings
 
 START_SECONDS = 20
@@ -139,10 +140,29 @@ def address_of(listening: socket.socket) -> str:
 
 
 def server_of(app: ASGIApp) -> uvicorn.Server:
-    """We write our own access log, and no server header."""
+    """We write our own access log, and no server header. Who asks is for us to say, so uvicorn believes no header."""
     return uvicorn.Server(
-        uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=5)
+        uvicorn.Config(
+            app,
+            http=guarded(room_for_connections(_descriptors())),
+            ws="none",
+            proxy_headers=False,
+            log_level="error",  # its warnings are of requests that are no HTTP
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=5,
+        )
     )
+
+
+def _descriptors() -> int:
+    """How many this process may open; where nobody counts them, as many as we would ever use."""
+    if sys.platform == "win32":
+        return 2 * CONNECTIONS_MAX
+    import resource  # noqa: PLC0415 - there is none on Windows
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return 2 * CONNECTIONS_MAX if soft == resource.RLIM_INFINITY else soft
 
 
 def listen_somewhere(port: int | None = None) -> socket.socket:
