@@ -13,7 +13,7 @@ from starlette.requests import Request
 from pdpp_server.authorization_server.app import AuthorizationServer
 from pdpp_server.authorization_server.documents import Documents
 from pdpp_server.authorization_server.way_out import Fetch
-from pdpp_server.console.app import Console, trouble_page
+from pdpp_server.console.app import Console, is_owner, trouble_page
 from pdpp_server.console.desks import Desks
 from pdpp_server.http.headers import Front, bearer_of, package_headers
 from pdpp_server.http.hosts import TrustedHosts
@@ -52,7 +52,7 @@ def create_app(settings: Settings, services: Services | None = None, fetch: Fetc
     kernel = Kernel(settings, rates, threads, show=partial(trouble_page, desks))
     doors = (  # routes are tried in turn, and agents ask most: theirs is first
         HostedMcp(McpServer(TOOLS, log_bug), kernel, admitting(opened, kernel)),
-        AuthorizationServer(opened, kernel, fetch or documents.fetch),
+        AuthorizationServer(opened, kernel, fetch or documents.fetch, partial(is_owner, desks)),
         Console(desks, kernel),
         ResourceServer(opened, kernel),
     )

@@ -174,7 +174,22 @@ PROMISES: dict[str, Promise] = {
     ),
     "as.flows.bounded": Promise(
         source="authorization contract: clients",
-        says="Nobody fills the owner's desk: asks are limited for each address and in all.",
+        says="Nobody fills the owner's desk: asks are limited for each address and in all; what expired or was decided "
+        "does not count.",
+    ),
+    "as.flows.room": Promise(
+        source="decision 0029: who waits",
+        says="What strangers ask and register, or pages in a browser do, takes nothing from a client that the owner "
+        "let in, from the address it comes from, or from the owner's own browser.",
+    ),
+    "as.authorize.owner-first": Promise(
+        source="authorization contract: authorization code",
+        says="A browser is sent to a client with an error only where the owner is signed in; others are told here.",
+    ),
+    "as.errors.pages": Promise(
+        source="how clients do OAuth",
+        says="Bad input at the authorization endpoint is a page with a remedy in a browser, and an OAuth error with a "
+        "remedy for a program.",
     ),
     "as.flows.forgotten": Promise(
         source="authorization contract: authorization code",

@@ -22,6 +22,11 @@ PROMISES: dict[str, Promise] = {
         source=SIGN_IN,
         says="Wrong passwords are heard ever more slowly, from one address and from all together.",
     ),
+    "con.sign-in.lockout-ends": Promise(
+        source=SIGN_IN,
+        says="A new password ends every wait for wrong ones, and an address that signed in before waits for no "
+        "strangers.",
+    ),
     "con.sign-in.own-paths": Promise(
         source=SIGN_IN,
         says="After signing in, a visitor is led to a page of this server and nowhere else.",

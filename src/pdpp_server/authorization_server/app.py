@@ -22,20 +22,24 @@ from pdpp_server.authorization_server.errors import (
     TooManyTries,
 )
 from pdpp_server.authorization_server.icon import SVG
-from pdpp_server.authorization_server.limits import Allowance, visitor
 from pdpp_server.authorization_server.way_out import Fetch, WayOut
 from pdpp_server.errors import PdppError, RateLimited
 from pdpp_server.http.bodies import body_of
 from pdpp_server.http.headers import bearer_of
 from pdpp_server.http.kernel import Kernel
+from pdpp_server.http.limiter import InWindow, Limiter
 from pdpp_server.http.people import Trouble
+from pdpp_server.http.visitors import visitor
 from pdpp_server.model.authorization import Client
 from pdpp_server.reads.services import Services
+from pdpp_server.store.grants import was_given_anything
 from pdpp_server.wire import discovery, oauth, oauth_requests, oauth_tokens
 from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.oauth_clients import encode_registered
 
-TRIES, TRIES_SECONDS = 120, 600  # of one address: to register, and to ask the owner
+# To register, and to ask the owner: of one address, and of all to whom nothing was ever given.
+TRIES, TRIES_OF_STRANGERS = InWindow(120, 600), InWindow(1200, 600)
+OWNER = "the owner's own browser"
 NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 
 
@@ -47,6 +51,12 @@ class Sent(NamedTuple):
     parameters: Json
     headers: Headers
     path: dict[str, str]
+    is_owner: Callable[[], bool]  # whether it comes from a browser in which the owner is signed in
+
+    @property
+    def payer(self) -> str:
+        """Whose tries these are. A page in a browser is not one of the programs on the same machine."""
+        return f"pages at {self.address}" if "sec-fetch-site" in self.headers else self.address
 
 
 Handler = Callable[["AuthorizationServer", Sent], Response]
@@ -62,13 +72,14 @@ class Endpoint:
 
 
 class AuthorizationServer:
-    """`fetch` reads what clients say of themselves."""
+    """`fetch` reads what clients say of themselves; `is_owner` knows the browser in which the owner is signed in."""
 
-    def __init__(self, services: Services, kernel: Kernel, fetch: Fetch) -> None:
-        self.services, self._kernel = services, kernel
+    def __init__(self, services: Services, kernel: Kernel, fetch: Fetch, is_owner: Callable[[Request], bool]) -> None:
+        self.services, self._kernel, self._is_owner = services, kernel, is_owner
         self.documents = WayOut(fetch, services.now, is_used=kernel.settings.client_documents)
-        self._registrations = Allowance(TRIES, TRIES_SECONDS, services.now)
-        self._asks = Allowance(TRIES, TRIES_SECONDS, services.now)
+        self._registrations = Limiter(TRIES, services.now, strangers=TRIES_OF_STRANGERS)
+        self._asks = Limiter(TRIES, services.now, strangers=TRIES_OF_STRANGERS)
+        self._asks_of_known = Limiter(TRIES, services.now)
 
     def routes(self) -> list[Route]:
         """From a client's request to its token. Where tokens are given elsewhere, only what our answers refer to."""
@@ -77,12 +88,27 @@ class AuthorizationServer:
         return [self._kernel.route(each.path, each.operation, partial(self._answer, each)) for each in served]
 
     def client_who_asks(self, sent: Sent, client_id: str | None) -> Client:
-        """Whoever wants the owner's attention has it so often, and no more."""
-        _spend(self._asks, sent.address)
+        """Whoever wants the owner's attention has it so often, and no more. What strangers ask takes nothing from a
+        client that the owner let in before, nor from the owner."""
+        if sent.is_owner():
+            _take(self._asks_of_known, OWNER)
+        elif client_id and self._was_let_in(client_id):
+            _take(self._asks_of_known, f"{client_id} at {sent.payer}")
+        else:
+            _take(self._asks, sent.payer)
         return client_of(self.services, self.documents, client_id)
 
     def count_registration(self, sent: Sent) -> None:
-        _spend(self._registrations, sent.address)
+        _take(self._registrations, sent.payer)
+
+    def know(self, sent: Sent) -> None:
+        """Somebody whom the owner let in asks from there: what strangers spend together does not concern them."""
+        self._registrations.know(sent.payer)
+        self._asks.know(sent.payer)
+
+    def _was_let_in(self, client_id: str) -> bool:
+        with self.services.database.reading() as reading:
+            return was_given_anything(reading.connection, client_id)
 
     async def _answer(self, endpoint: Endpoint, request: Request) -> Response:
         if request.method != endpoint.method and (request.method, endpoint.method) != ("HEAD", "GET"):
@@ -106,7 +132,7 @@ class AuthorizationServer:
         if isinstance(refusal, TooManyTries):
             headers["Retry-After"] = str(refusal.seconds)
         trouble = Trouble(refusal.says, refusal.remedy, refusal.error, refusal.status, headers)
-        body = oauth.encode_error(refusal.error, refusal.says, refusal.extra)
+        body = oauth.encode_error(refusal.error, refusal.told, refusal.extra)
         return await self._kernel.told(request, trouble, _json(body, refusal.status, headers))
 
     async def _sent(self, request: Request) -> Sent:
@@ -116,6 +142,7 @@ class AuthorizationServer:
             await self._parameters(request),
             request.headers,
             dict(request.path_params),
+            partial(self._is_owner, request),
         )
 
     async def _parameters(self, request: Request) -> Json:
@@ -154,9 +181,12 @@ def handle_push(server: AuthorizationServer, sent: Sent) -> Response:
 
 
 def handle_authorization(server: AuthorizationServer, sent: Sent) -> Response:
+    if sent.headers.get("sec-fetch-dest", "document") != "document":
+        raise InvalidOAuthRequest("This address is opened in a window of a browser, and not from inside a page.")
     asked = oauth_requests.decode_authorization(sent.parameters)
     client = server.client_who_asks(sent, asked.client_id)
-    return RedirectResponse(authorize.authorize(server.services, sent.origin, client, asked), 302, NO_STORE)
+    leads_to = authorize.authorize(server.services, sent.origin, client, asked, is_owner=sent.is_owner())
+    return RedirectResponse(leads_to, 302, NO_STORE)
 
 
 def handle_device(server: AuthorizationServer, sent: Sent) -> Response:
@@ -168,7 +198,9 @@ def handle_device(server: AuthorizationServer, sent: Sent) -> Response:
 
 def handle_token(server: AuthorizationServer, sent: Sent) -> Response:
     asked = oauth_requests.decode_token_request(sent.parameters)
-    return _json(oauth_tokens.encode_issued(tokens.give(server.services, sent.origin, asked)), 200, NO_STORE)
+    issued = tokens.give(server.services, sent.origin, asked)
+    server.know(sent)
+    return _json(oauth_tokens.encode_issued(issued), 200, NO_STORE)
 
 
 def handle_revocation(server: AuthorizationServer, sent: Sent) -> Response:
@@ -205,12 +237,11 @@ ENDPOINTS = (
 # Answers ----------------------------------------------------------------------------------------------------------
 
 
-def _spend(allowance: Allowance, address: str) -> None:
+def _take(limiter: Limiter, whose: str) -> None:
     try:
-        allowance.require(address)
+        limiter.take(whose)
     except RateLimited as refusal:
         raise TooManyTries(refusal.retry_after_seconds) from refusal
-    allowance.spend(address)
 
 
 def _json(body: Json, status: int = 200, headers: dict[str, str] | None = None) -> Response:

@@ -11,13 +11,15 @@ from pdpp_server.model.authorization import Ask, Client
 from pdpp_server.model.selections import Selection
 from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Services
-from pdpp_server.store.asks import count_asks, keep_ask
+from pdpp_server.store.asks import count_of_one, count_of_strangers, keep_ask
 from pdpp_server.store.forget import forget
+from pdpp_server.store.grants import was_given_anything
 from pdpp_server.store.offers import declaration_of, eligible
 from pdpp_server.store.resource_servers import addresses_elsewhere
 from pdpp_server.wire.oauth_requests import AuthorizationRequest, decode_details
 
-ASKS_MAX = 2000
+# What waits for the owner. Strangers share their room, and take none from a client that the owner let in before.
+ASKS_OF_STRANGERS, ASKS_OF_ONE = 2000, 200
 
 
 def ask_for(
@@ -54,9 +56,14 @@ def keep(
     pause_seconds: int = 0,
 ) -> None:
     """Raises TemporarilyUnavailable: so much waits already that no owner will ever read it."""
+    client_id, now = ask.client.client_id, iso(services.now())
     with services.database.writing() as writer:
         forget(writer, services.now())
-        if count_asks(writer) >= ASKS_MAX:
+        if was_given_anything(writer, client_id):
+            is_full = count_of_one(writer, client_id, now) >= ASKS_OF_ONE
+        else:
+            is_full = count_of_strangers(writer, now) >= ASKS_OF_STRANGERS
+        if is_full:
             raise TemporarilyUnavailable("Too many requests wait for the owner.")
         keep_ask(writer, ask, request_uri=request_uri, device_code=device_code, pause_seconds=pause_seconds)
 

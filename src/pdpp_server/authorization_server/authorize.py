@@ -8,10 +8,10 @@ from pdpp_server.authorization_server.asking import ask_for, keep
 from pdpp_server.authorization_server.consent import with_query
 from pdpp_server.authorization_server.errors import (
     InvalidOAuthRequest,
-    InvalidRedirectUri,
     InvalidRequestUri,
     OAuthError,
     UnauthorizedClient,
+    UnregisteredRedirectUri,
     UnsupportedResponseType,
 )
 from pdpp_server.authorization_server.redirects import is_registered
@@ -27,11 +27,14 @@ ASK_SECONDS, PUSHED_SECONDS = 600, 300
 _CHALLENGE = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
 
-def authorize(services: Services, origin: str, client: Client, asked: AuthorizationRequest) -> str:
+def authorize(services: Services, origin: str, client: Client, asked: AuthorizationRequest, *, is_owner: bool) -> str:
     """Where the browser goes next: to the owner, or back with what is wrong.
 
+    Anybody can register an address and lead a browser here, so only the owner's own browser is sent there at once; for
+    others the consent page comes first, or the refusal.
+
     Raises:
-        OAuthError: it is not known yet that the client may be told.
+        OAuthError: it is not known yet that the client may be told, or that it is the owner who would be sent there.
     """
     if asked.request_uri is not None:
         return consent_address(origin, _opened(services, client, asked.request_uri))
@@ -40,7 +43,9 @@ def authorize(services: Services, origin: str, client: Client, asked: Authorizat
         ask = _checked(services, origin, client, asked, redirect_uri, ASK_SECONDS)
         keep(services, ask)
     except OAuthError as refusal:
-        return with_query(redirect_uri, encode_denial(refusal.error, refusal.says, asked.state, origin))
+        if not is_owner:
+            raise
+        return with_query(redirect_uri, encode_denial(refusal.error, refusal.told, asked.state, origin))
     return consent_address(origin, ask.ask_id)
 
 
@@ -66,7 +71,7 @@ def _opened(services: Services, client: Client, request_uri: str) -> str:
 
 def _redirect(client: Client, redirect_uri: str | None) -> str:
     if redirect_uri is None or not is_registered(client, redirect_uri):
-        raise InvalidRedirectUri("redirect_uri is none that this client registered.")
+        raise UnregisteredRedirectUri("redirect_uri is none that this client registered.")
     return redirect_uri
 
 

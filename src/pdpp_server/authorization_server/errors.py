@@ -8,12 +8,18 @@ class OAuthError(Exception):
 
     error, status = "invalid_request", 400
     remedy = "Close this page and connect the app again from its beginning. If it ends here again, tell its makers."
+    hint = ""  # for a program, beside what is said
 
     def __init__(self, says: str, *, remedy: str | None = None, **extra: Any) -> None:
         super().__init__(says)
         self.says, self.extra = says, extra
         if remedy is not None:
             self.remedy = remedy  # for a person, on a page
+
+    @property
+    def told(self) -> str:
+        """What a program is told."""
+        return f"{self.says} {self.hint}".strip()
 
 
 class InvalidOAuthRequest(OAuthError):
@@ -24,6 +30,7 @@ class InvalidClient(OAuthError):
     """Nobody of that id is known here; registering again helps."""
 
     error, status = "invalid_client", 401
+    hint = "Register, or give the address of your own document as client_id, and start again."
     remedy = (
         "Take your data out of the app and add it again: then it makes itself known anew. What you agreed to before is "
         "listed on your pages."
@@ -46,6 +53,7 @@ class InvalidGrant(OAuthError):
     """The code or refresh token is wrong, used, expired, or another client's."""
 
     error = "invalid_grant"
+    hint = "Ask the owner again, by a new authorization."
 
 
 class UnsupportedGrantType(OAuthError):
@@ -64,6 +72,8 @@ class InvalidTarget(OAuthError):
     """The resource is no address of this server (RFC 8707)."""
 
     error = "invalid_target"
+    hint = "Name this server's own address as resource, or leave it out."
+    remedy = "Give the app the address that your page Connect shows, exactly as it stands there."
 
 
 class InvalidScope(OAuthError):
@@ -82,6 +92,7 @@ class InvalidRequestUri(OAuthError):
     """No pushed request of this client waits under that address (RFC 9126)."""
 
     error = "invalid_request_uri"
+    hint = "Push the request again."
     remedy = "Go back to the app and connect again: the address that brought you here is good once."
 
 
@@ -95,6 +106,13 @@ class InvalidRedirectUri(OAuthError):
     """An address that nobody may be sent to."""
 
     error = "invalid_redirect_uri"
+
+
+class UnregisteredRedirectUri(InvalidRedirectUri):
+    """An address that this client did not register."""
+
+    hint = "Send exactly an address that was registered; on loopback its port may differ."
+    remedy = "Nothing was sent anywhere. Take your data out of the app and add it again."
 
 
 class AccessDenied(OAuthError):
@@ -116,7 +134,7 @@ class SlowDown(OAuthError):
 
 
 class TooManyTries(SlowDown):
-    """One address asks too often."""
+    """One address asks too often, or all strangers together do."""
 
     status = 429
 
@@ -136,7 +154,8 @@ class TemporarilyUnavailable(OAuthError):
     """Too much waits for the owner already, or the disk is full."""
 
     error, status = "temporarily_unavailable", 503
-    remedy = "Try again in a while; `pdpp doctor` on the server's machine says what is wrong."
+    hint = "Try again in ten minutes: requests that nobody answered have expired by then."
+    remedy = "Try again in ten minutes; `pdpp doctor` on the server's machine says what is wrong."
 
 
 class NotAResourceServer(OAuthError):

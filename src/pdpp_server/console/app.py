@@ -91,7 +91,7 @@ class Console:
         return await self._kernel.threads.flow(partial(self._respond, address, request, visit))
 
     def _respond(self, address: Address, request: Request, visit: Visit) -> Response:
-        signed_in = visit.has_cookie and self._desks.sign_in.is_signed_in(visit.cookie)
+        signed_in = is_signed_in(self._desks, visit)
         try:
             answer = self._admitted(address, visit, signed_in=signed_in)
         except PdppError as refusal:
@@ -147,6 +147,15 @@ def visit_of(desks: Desks, request: Request, form: tuple[tuple[str, str], ...] =
         site=request.headers.get("sec-fetch-site"),
         request_id=request.state.request_id,
     )
+
+
+def is_signed_in(desks: Desks, visit: Visit) -> bool:
+    return visit.has_cookie and desks.sign_in.is_signed_in(visit.cookie)
+
+
+def is_owner(desks: Desks, request: Request) -> bool:
+    """Whether it comes from a browser in which the owner is signed in."""
+    return is_signed_in(desks, visit_of(desks, request))
 
 
 def trouble_page(desks: Desks, request: Request, trouble: Trouble) -> Response:

@@ -1,72 +1,40 @@
-"""How fast a token may ask: a bucket for each, filled at a steady rate."""
+"""How fast a token may ask: so many at once, and so many a second in the long run."""
 
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import datetime
-from math import ceil
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pdpp_server.errors import PdppError, RateLimited
+from pdpp_server.errors import PdppError
 from pdpp_server.http.headers import token_of
-
-BUCKETS_MAX = 10_000
-
-
-@dataclass(slots=True)
-class Bucket:
-    drops: float
-    filled_at: float
+from pdpp_server.http.limiter import Limiter, Steadily
+from pdpp_server.http.visitors import visitor
 
 
 class Rates:
-    """Asked on the event loop's thread only. The bucket that was left alone longest is the one that is forgotten."""
+    """Any number where no rate is set."""
 
     def __init__(self, per_second: int, burst: int, now: Callable[[], datetime]) -> None:
-        self._per_second, self._burst, self._now = per_second, burst, now
-        self._buckets: OrderedDict[int | str | None, Bucket] = OrderedDict()
+        self._limiter = Limiter(Steadily(per_second, burst), now) if per_second else None
 
     async def metered(self, run: Callable[[Request], Awaitable[Response]], request: Request) -> Response:
-        """A token that was answered before pays in advance. Any other pays when it is refused, out of the one bucket
-        of its address, so that nobody who guesses tokens slows one that is good.
+        """A token that was answered before pays in advance, and without one an address does. Any other token pays when
+        it is refused, out of what its address has, so that nobody who guesses tokens slows one that is good.
 
         Raises:
-            RateLimited: the bucket is empty.
+            RateLimited: nothing is left.
         """
-        if not self._per_second:
+        if self._limiter is None:
             return await run(request)
-        token = token_of(request)
-        if token in self._buckets:
-            self._spend(token)
+        token, address = token_of(request), visitor(request.client.host if request.client else "")
+        if token is None or token in self._limiter:
+            self._limiter.take(address if token is None else token)
             return await run(request)
         try:
             response = await run(request)
         except PdppError:
-            self._spend(request.client.host if request.client else "")
+            self._limiter.take(address)
             raise
-        self._spend(token)
+        self._limiter.take(token)
         return response
-
-    def _spend(self, whose: int | str | None) -> None:
-        bucket = self._filled(whose)
-        if bucket.drops < 1:
-            refusal = RateLimited("Too many requests.")
-            refusal.retry_after_seconds = ceil((1 - bucket.drops) / self._per_second)
-            raise refusal
-        bucket.drops -= 1
-
-    def _filled(self, whose: int | str | None) -> Bucket:
-        now = self._now().timestamp()
-        bucket = self._buckets.get(whose)
-        if bucket is None:
-            bucket = self._buckets[whose] = Bucket(self._burst, now)
-            if len(self._buckets) > BUCKETS_MAX:
-                self._buckets.popitem(last=False)
-            return bucket
-        self._buckets.move_to_end(whose)
-        since = max(0.0, now - bucket.filled_at)  # a clock that was set back fills nothing
-        bucket.drops = min(self._burst, bucket.drops + since * self._per_second)
-        bucket.filled_at = now
-        return bucket

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pdpp_server.authorization_server import consent
 from pdpp_server.authorization_server.device import ask_of
 from pdpp_server.authorization_server.introspect import name_resource_server
-from pdpp_server.authorization_server.limits import Allowance
 from pdpp_server.authorization_server.preview import preview
 from pdpp_server.errors import NotFound
 from pdpp_server.grants.issue import ceiling
+from pdpp_server.http.limiter import InWindow, Limiter
 from pdpp_server.model.authorization import Ask, Client, Decision, Glimpse, Offer, Review
 from pdpp_server.model.grants import StreamGrant
 from pdpp_server.model.selections import Selection
@@ -20,7 +20,7 @@ from pdpp_server.store.grants import GrantRow
 from pdpp_server.store.offers import declaration_of, eligible, offers
 from pdpp_server.store.resource_servers import ResourceServer
 
-WRONG_CODES, WRONG_CODES_SECONDS = 30, 600
+WRONG_CODES = InWindow(30, 600)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class ConsentDesk:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._wrong_codes = Allowance(WRONG_CODES, WRONG_CODES_SECONDS, services.now)
+        self._wrong_codes = Limiter(WRONG_CODES, services.now)
 
     def ask(self, ask_id: str) -> Ask:
         """What waits for the owner.

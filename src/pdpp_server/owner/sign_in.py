@@ -10,10 +10,10 @@ from unicodedata import normalize
 from cryptography.exceptions import InvalidKey
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
-from pdpp_server.authorization_server.limits import visitor
 from pdpp_server.errors import InvalidRequest, PermissionDenied, Unauthenticated
+from pdpp_server.http.limiter import EverSlower, Limiter
+from pdpp_server.http.visitors import visitor
 from pdpp_server.model.times import iso
-from pdpp_server.owner.throttle import Throttle
 from pdpp_server.reads.services import Services
 from pdpp_server.store import owner as store
 
@@ -22,8 +22,12 @@ IDLE, LONGEST = timedelta(hours=12), timedelta(days=14)
 TOUCHED_EVERY = timedelta(minutes=5)  # so that not every page is a write
 # RFC 9106, second recommendation.
 ITERATIONS, LANES, MEMORY_KIB, HASH_BYTES, SALT_BYTES = 3, 4, 64 * 1024, 32, 16
+# Wrong guesses of one address, and of all that never guessed right: together they wait less, since nobody may lock the
+# owner out.
+GUESSES, GUESSES_OF_STRANGERS = EverSlower(free=5, longest_seconds=900), EverSlower(free=25, longest_seconds=30)
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that looks like another
 _WRONG = "That is not the password."
+_RESET = "`pdpp owner password` in a terminal of this machine sets a new one"
 
 
 def generated_secret(groups: int) -> str:
@@ -36,7 +40,8 @@ class SignIn:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._throttle = Throttle(services.now)
+        self._guesses = Limiter(GUESSES, services.now, strangers=GUESSES_OF_STRANGERS)
+        self._guessed: str | None = None  # the password that they were about, as it is kept
         self._one_at_a_time = Lock()  # each look at a password takes 64 MiB
         self._setup_code = generated_secret(2)
 
@@ -69,11 +74,11 @@ class SignIn:
             RateLimited: too many wrong codes.
         """
         address = visitor(address)
-        self._throttle.require(address)
+        self._guesses.require(address)
         if self.has_password:
             raise _is_set()
         if not compare_digest(code.strip().lower().encode(), self._setup_code.encode()):
-            self._throttle.count_wrong(address)
+            self._guesses.spend(address)
             raise PermissionDenied(
                 "That is not the setup code.", remedy="`pdpp serve` printed it when it was started last."
             )
@@ -92,13 +97,16 @@ class SignIn:
             Unauthenticated: the password is another, or none is set.
             RateLimited: too many wrong ones.
         """
-        address = visitor(address)
-        self._throttle.require(address)
-        phc = self._password()
+        address, phc = visitor(address), self._password()
+        if phc != self._guessed:  # guesses at an old password say nothing about the new one
+            self._guesses.forget()
+            self._guessed = phc
+        self._guesses.require(address, remedy=f"Forgotten it? {_RESET}, and ends the wait.")
         if phc is None or not self._is_password(password, phc):
-            self._throttle.count_wrong(address)
-            raise Unauthenticated(_WRONG, remedy="`pdpp owner password` in a terminal of this machine sets a new one.")
-        self._throttle.forgive(address)
+            self._guesses.spend(address)
+            raise Unauthenticated(_WRONG, remedy=f"{_RESET}.")
+        self._guesses.forgive(address)
+        self._guesses.know(address)
         return self._begin()
 
     def is_signed_in(self, secret: str | None) -> bool:

@@ -29,7 +29,11 @@ where request_uri = :request_uri and client_id = :client_id and expires_at > :no
 _DECIDE = """
 update asks set decided = :decided where ask_id = :ask_id and decided is null and expires_at > :now returning 1
 """
-_WAITING = "select count(*) from asks"
+_WAITING_OF_ONE = "select count(*) from asks where client_id = :client_id and decided is null and expires_at > :now"
+_WAITING_OF_STRANGERS = """
+select count(*) from asks
+where decided is null and expires_at > :now and client_id not in (select client_id from grants)
+"""
 _POLL = "select ask_id, client_id, decided, expires_at, polled_at, pause_seconds from asks where device_code = ?"
 _POLLED = "update asks set polled_at = ?, pause_seconds = ? where ask_id = ?"
 _DEVICE_CODE = "select device_code from asks where ask_id = ?"
@@ -95,8 +99,14 @@ def decide(writer: apsw.Connection, ask_id: str, decided: str, now: str) -> bool
     return one(writer, _DECIDE, {"ask_id": ask_id, "decided": decided, "now": now}) is not None
 
 
-def count_asks(reader: apsw.Connection) -> int:
-    return one(reader, _WAITING)
+def count_of_one(reader: apsw.Connection, client_id: str, now: str) -> int:
+    """How many asks of that client can still be decided."""
+    return one(reader, _WAITING_OF_ONE, {"client_id": client_id, "now": now})
+
+
+def count_of_strangers(reader: apsw.Connection, now: str) -> int:
+    """How many asks can still be decided of all clients to whom nothing was ever granted."""
+    return one(reader, _WAITING_OF_STRANGERS, {"now": now})
 
 
 def polled(reader: apsw.Connection, device_code: str) -> Polled | None:

@@ -25,6 +25,7 @@ select grant_id, expires_at, revoked_at, consumed_at, package_id from grants ord
 _STATE = "select grant_id, expires_at, revoked_at, consumed_at from grants where grant_id = ?"
 _REVOKE = "update grants set revoked_at = :now where grant_id = :grant_id and revoked_at is null"
 _REVOKE_CLIENT = "update grants set revoked_at = :now where client_id = :client_id and revoked_at is null"
+_WAS_GIVEN = "select exists(select 1 from grants where client_id = ?)"
 _EXISTS = "select 1 from grants where grant_id = ?"
 _IS_CONTINUOUS = """
 select not exists(select 1 from grants where (grant_id = :grant_id or package_id = :package_id)
@@ -95,6 +96,11 @@ def revoke(writer: apsw.Connection, grant_id: str, now: str) -> bool:
 def revoke_client(writer: apsw.Connection, client_id: str, now: str) -> None:
     """Every grant of that client."""
     writer.execute(_REVOKE_CLIENT, {"client_id": client_id, "now": now})
+
+
+def was_given_anything(reader: apsw.Connection, client_id: str) -> bool:
+    """Whether the owner ever let that client read something."""
+    return bool(one(reader, _WAS_GIVEN, (client_id,)))
 
 
 def is_continuous(reader: apsw.Connection, grant_id: str | None, package_id: str | None) -> bool:

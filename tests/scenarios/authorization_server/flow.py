@@ -15,6 +15,7 @@ from pdpp_server.app import create_app
 from pdpp_server.authorization_server.documents import NoWayOut
 from pdpp_server.model.authorization import Decision, Document
 from pdpp_server.owner.consent import ConsentDesk
+from pdpp_server.owner.sign_in import SignIn
 from pdpp_server.settings import Settings
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import decode_selection
@@ -103,7 +104,11 @@ class Flow:
     def poll(self, device_code: str, **sent: Any) -> Response:
         return self.token(grant_type=DEVICE, device_code=device_code, **sent)
 
-    # the owner's step
+    # the owner's steps
+
+    def sign_in(self) -> None:
+        """The browser that is sent to us is one in which the owner is signed in."""
+        self.http.cookies.set("pdpp", SignIn(self.world.services)._begin())
 
     def approved(self, ask_id: str, decision: Decision | None = None) -> str:
         """Where the browser is sent; empty where a device waits."""

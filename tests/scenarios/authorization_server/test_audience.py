@@ -37,4 +37,5 @@ def test_a_token_of_the_terminal_is_heard_at_both(flow: Flow) -> None:
     "resource", ["https://elsewhere.example/mcp", f"{ORIGIN}.evil.example", f"{ORIGIN}/v2", "/mcp", "/", ORIGIN[:-1]]
 )
 def test_a_resource_elsewhere_is_refused(flow: Flow, resource: str) -> None:
+    flow.sign_in()
     assert query(flow.authorize(resource=resource).headers["location"])["error"] == "invalid_target"

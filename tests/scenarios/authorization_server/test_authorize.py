@@ -1,14 +1,18 @@
 """The authorization endpoint: whom it sends where."""
 
+from datetime import timedelta
 from typing import Any
 
 import orjson
 import pytest
 
 from pdpp_server.authorization_server import asking
+from pdpp_server.errors import RateLimited
+from pdpp_server.http.limiter import InWindow, Limiter
 from tests.requirements import requirement
 from tests.scenarios.authorization_server.flow import REDIRECT, STATE, Flow, error, query
 from tests.worlds import chat
+from tests.worlds.world import Clock
 
 Json = dict[str, Any]
 
@@ -30,10 +34,65 @@ def details(*streams: Json, **changed: Any) -> str:
     ],
 )
 def test_only_code_with_s256_and_errors_go_back(flow: Flow, changed: Json, says: str) -> None:
+    flow.sign_in()
+
     location = flow.authorize(**changed).headers["location"]
 
     assert location.startswith(f"{REDIRECT}?error={says}&")
     assert (query(location)["state"], query(location)["iss"]) == (STATE, "http://127.0.0.1")
+
+
+@requirement("as.authorize.owner-first")
+@pytest.mark.parametrize("accept", ["text/html,*/*", "application/json"])
+def test_nobody_is_sent_to_a_client_with_an_error_before_the_owner_signed_in(flow: Flow, accept: str) -> None:
+    asked = flow.parameters(response_type="token")
+    response = flow.http.get("/oauth/authorize", params=asked, headers={"Accept": accept}, follow_redirects=False)
+
+    assert (response.status_code, response.headers.get("location")) == (400, None)
+    assert "unsupported_response_type" in response.text
+
+
+@requirement("as.errors.pages")
+@pytest.mark.parametrize(
+    ("changed", "message", "remedy"),
+    [
+        ({"client_id": "nope"}, "No such client is known here.", "add it again"),
+        ({"client_id": None}, "client_id is missing.", "tell its makers"),
+        ({"redirect_uri": "https://evil.example/"}, "none that this client registered", "Nothing was sent anywhere."),
+        ({"response_type": "token"}, "response_type is code.", "tell its makers"),
+        ({"code_challenge": "<b>"}, "PKCE is needed", "tell its makers"),
+        ({"resource": "https://elsewhere.example/"}, "The resource is no address of this server", "page Connect"),
+        ({"request_uri": "urn:nothing"}, "No request of this client waits there", "Go back to the app"),
+    ],
+)
+def test_bad_input_is_a_page_in_a_browser(flow: Flow, changed: Json, message: str, remedy: str) -> None:
+    asked = flow.parameters(**changed)
+    response = flow.http.get("/oauth/authorize", params=asked, headers={"Accept": "text/html"}, follow_redirects=False)
+
+    assert (response.status_code, response.headers["content-type"]) == (400, "text/html; charset=utf-8")
+    assert message in response.text
+    assert remedy in response.text
+    assert "default-src 'none'" in response.headers["content-security-policy"]
+    assert response.headers["cache-control"] == "no-store"
+
+
+@requirement("as.errors.pages")
+def test_whoever_asks_too_often_reads_for_how_long_to_wait(flow: Flow) -> None:
+    for _ in range(120):
+        flow.authorize(client_id="nope")
+    response = flow.http.get("/oauth/authorize", params=flow.parameters(), headers={"Accept": "text/html"})
+
+    assert (response.status_code, response.headers["retry-after"]) == (429, "600")
+    assert "The next one is heard in 600 s." in response.text
+
+
+@requirement("as.errors.pages")
+def test_programs_are_told_what_to_do_in_the_error_itself(flow: Flow) -> None:
+    unknown = flow.authorize(client_id="nope").json()["error_description"]
+    ended = flow.refresh("rt_" + "x" * 43).json()["error_description"]
+
+    assert unknown.endswith("and start again.")
+    assert ended.endswith("Ask the owner again, by a new authorization.")
 
 
 @requirement("as.authorize.pkce", "as.clients.unknown")
@@ -84,6 +143,8 @@ def test_a_parameter_given_twice_is_refused(flow: Flow) -> None:
     ],
 )
 def test_what_cannot_be_granted_is_not_put_before_the_owner(flow: Flow, sent: str) -> None:
+    flow.sign_in()
+
     location = flow.authorize(authorization_details=sent).headers["location"]
 
     assert query(location)["error"] == "invalid_authorization_details"
@@ -116,17 +177,95 @@ def test_one_address_cannot_fill_the_owners_desk(flow: Flow) -> None:
 
 
 @requirement("as.flows.bounded")
-def test_so_much_waits_for_the_owner_and_no_more(flow: Flow, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "ASKS_MAX", 2)
+def test_so_much_of_strangers_waits_for_the_owner_and_no_more(flow: Flow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "ASKS_OF_STRANGERS", 2)
     waiting = [flow.ask(), flow.ask()]
-    refused = query(flow.authorize().headers["location"])
 
-    assert refused["error"] == "temporarily_unavailable"
+    assert error(flow.authorize()) == (503, "temporarily_unavailable")
     assert all(flow.desk.ask(ask_id) for ask_id in waiting)
+
+
+@requirement("as.flows.bounded")
+def test_asks_that_expired_or_were_decided_take_no_room(flow: Flow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "ASKS_OF_STRANGERS", 2)
+    flow.ask()
+    flow.desk.deny(flow.ask())
+    flow.ask()
+    assert error(flow.authorize()) == (503, "temporarily_unavailable")
+
+    flow.world.clock.moment += timedelta(seconds=600)
+
+    assert flow.ask()
+
+
+@requirement("as.flows.room")
+def test_strangers_take_no_room_from_a_client_that_was_let_in(flow: Flow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "ASKS_OF_STRANGERS", 2)
+    monkeypatch.setattr(asking, "ASKS_OF_ONE", 3)
+    known, stranger = flow.client_id, flow.registered()
+    flow.tokens()
+    for _ in range(2):
+        flow.ask(client_id=stranger)
+    assert error(flow.authorize(client_id=stranger)) == (503, "temporarily_unavailable")
+
+    assert [flow.authorize(client_id=known).status_code for _ in range(4)] == [302, 302, 302, 503]
+
+
+@requirement("as.flows.room")
+def test_tries_of_strangers_at_the_same_address_hold_up_no_client_that_was_let_in(flow: Flow) -> None:
+    flow.tokens()
+    tries = [flow.authorize(client_id="nope").status_code for _ in range(121)]
+    registered = [flow.http.post("/oauth/register", json={}).status_code for _ in range(121)]
+
+    assert (tries[-1], registered[-1]) == (429, 429)
+    assert flow.tokens()["expires_in"] == 3600
+
+
+@requirement("as.flows.room")
+def test_tries_of_strangers_everywhere_hold_up_no_address_that_is_known() -> None:
+    clock = Clock()
+    limiter = Limiter(InWindow(3, 600), clock, strangers=InWindow(10, 600))
+    limiter.know("home")
+    for number in range(10):
+        limiter.take(f"address {number}")
+
+    with pytest.raises(RateLimited):
+        limiter.take("another")
+    for _ in range(3):
+        limiter.take("home")
+    with pytest.raises(RateLimited):
+        limiter.take("home")
+
+
+@requirement("as.flows.room")
+def test_a_page_in_the_owners_browser_uses_up_nothing_of_the_programs_there(flow: Flow) -> None:
+    inside = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
+    parameters = {**flow.parameters(), "client_id": "nope"}
+    for _ in range(121):
+        refused = flow.http.get("/oauth/authorize", params=parameters, headers=inside)
+        assert error(refused) == (400, "invalid_request")
+        flow.http.post("/oauth/register", json={}, headers=inside)
+
+    assert error(flow.http.post("/oauth/register", json={}, headers=inside)) == (429, "slow_down")
+    assert flow.registered()
+    assert flow.ask()
+
+
+@requirement("as.flows.room")
+def test_the_owners_own_browser_is_held_up_by_nobody(flow: Flow) -> None:
+    for _ in range(121):
+        flow.authorize()
+    assert error(flow.authorize()) == (429, "slow_down")
+
+    flow.sign_in()
+
+    assert flow.ask()
 
 
 @requirement("as.selection.checked")
 def test_a_description_has_only_characters_that_it_may_have(flow: Flow) -> None:
+    flow.sign_in()
+
     location = flow.authorize(authorization_details=details({"name": 'a"b\\é'})).headers["location"]
 
     assert set(query(location)["error_description"]).isdisjoint('"\\é')

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pdpp_server.authorization_server.limits import visitor
+from pdpp_server.http.visitors import visitor
 from pdpp_server.model.authorization import Client
 from pdpp_server.store import forget
 from pdpp_server.store.clients import keep_client
@@ -205,6 +205,7 @@ def test_of_clients_to_whom_nothing_was_given_only_the_newest_are_known(
 
 @requirement("as.authorize.pkce")
 def test_a_client_uses_only_the_flows_that_it_registered_for(flow: Flow) -> None:
+    flow.sign_in()
     terminal = flow.registered(redirect_uris=[REDIRECT], grant_types=["urn:ietf:params:oauth:grant-type:device_code"])
     web = flow.registered(grant_types=["authorization_code"])
 

@@ -213,6 +213,7 @@ def test_several_sources_make_a_package(flow: Flow) -> None:
 
 @requirement("as.packages.one-token")
 def test_at_the_rest_door_a_token_has_one_source(flow: Flow) -> None:
+    flow.sign_in()
     notes = with_notes(flow.world)
     asked = orjson.dumps([chat.detail({"name": "messages"}), notes]).decode()
     both = flow.decision(chat.detail(flow.world.both("messages")), notes)

@@ -51,6 +51,7 @@ def test_a_body_that_could_be_read_in_two_ways_is_refused(flow: Flow, body: byte
 
 @requirement("as.authorize.pkce")
 def test_a_state_comes_back_as_it_was_and_an_error_names_its_issuer_too(flow: Flow) -> None:
+    flow.sign_in()
     back = flow.approved(flow.ask(state=UNSEEN))
     wrong = flow.authorize(state=UNSEEN, response_type="token").headers["location"]
 
@@ -83,6 +84,7 @@ def test_unseen_characters_of_a_client_reach_neither_the_page_nor_the_log(
 
 @requirement("as.selection.checked")
 def test_a_stranger_is_not_told_which_connections_there_are(flow: Flow) -> None:
+    flow.sign_in()
     asked = chat.detail({"name": "messages", "instance_ids": ["cin_somebody_elses"]})
     refused = query(flow.authorize(authorization_details=json.dumps([asked])).headers["location"])
 

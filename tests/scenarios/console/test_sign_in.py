@@ -7,9 +7,9 @@ from unittest.mock import patch
 
 import pytest
 
-from pdpp_server.errors import PermissionDenied, RateLimited
-from pdpp_server.owner.sign_in import IDLE, LONGEST, SignIn
-from pdpp_server.owner.throttle import FREE, FREE_IN_ALL, Throttle
+from pdpp_server.errors import PermissionDenied, RateLimited, Unauthenticated
+from pdpp_server.http.limiter import Limiter
+from pdpp_server.owner.sign_in import GUESSES, GUESSES_OF_STRANGERS, IDLE, LONGEST, SignIn
 from tests.requirements import requirement
 from tests.scenarios.console.visitor import PASSWORD, Visitor, visiting
 from tests.worlds.world import Clock, World
@@ -155,7 +155,7 @@ def test_however_many_try_at_once_one_first_password_is_set(world: World) -> Non
 
 @requirement("con.sign-in.throttled")
 def test_wrong_passwords_are_heard_ever_more_slowly(visitor: Visitor, clock: Clock) -> None:
-    assert {visitor.sign_in("wrong").status_code for _ in range(FREE)} == {401}
+    assert {visitor.sign_in("wrong").status_code for _ in range(GUESSES.free)} == {401}
 
     refused = visitor.sign_in(PASSWORD)
 
@@ -169,15 +169,41 @@ def test_wrong_passwords_are_heard_ever_more_slowly(visitor: Visitor, clock: Clo
 
 @requirement("con.sign-in.throttled")
 def test_many_addresses_together_are_slowed_too_and_never_for_long() -> None:
-    clock = Clock()
-    throttle = Throttle(clock)
-    for number in range(FREE_IN_ALL * 10):
-        throttle.count_wrong(f"address {number}")
+    guesses = Limiter(GUESSES, Clock(), strangers=GUESSES_OF_STRANGERS)
+    for number in range(GUESSES_OF_STRANGERS.free * 10):
+        guesses.spend(f"address {number}")
 
     with pytest.raises(RateLimited) as refused:
-        throttle.require("another address")
+        guesses.require("another address")
 
     assert refused.value.retry_after_seconds == 30
+
+
+@requirement("con.sign-in.lockout-ends")
+def test_an_address_that_signed_in_before_waits_for_no_strangers(visitor: Visitor) -> None:
+    door, home = visitor.door, "203.0.113.7"
+    door.sign_in(PASSWORD, home)
+    wrong = GUESSES_OF_STRANGERS.free
+    for number in range(wrong):
+        with pytest.raises(Unauthenticated):
+            door.sign_in("wrong", f"198.51.100.{number}")
+    with pytest.raises(RateLimited):
+        door.sign_in(PASSWORD, "198.51.100.200")
+
+    assert door.sign_in(PASSWORD, home)
+
+
+@requirement("con.sign-in.lockout-ends")
+def test_a_new_password_in_the_terminal_ends_the_wait(visitor: Visitor, world: World) -> None:
+    for _ in range(GUESSES.free):
+        visitor.sign_in("wrong")
+    refused = visitor.sign_in(PASSWORD)
+    assert refused.status_code == 429
+    assert "pdpp owner password" in refused.text
+
+    SignIn(world.services).set_password("set in a terminal")
+
+    assert visitor.sign_in("set in a terminal").status_code == 303
 
 
 @requirement("con.sign-in.own-paths")

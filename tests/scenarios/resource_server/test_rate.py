@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from pdpp_server.http import rate
+from pdpp_server.http import limiter
 from tests.requirements import requirement
 from tests.scenarios.resource_server.chats import Api, Chats
 
@@ -70,7 +70,7 @@ def test_what_tells_of_no_data_has_no_rate(chats: Chats) -> None:
 
 @requirement("rs.limits.rate")
 def test_only_so_many_buckets_are_kept(chats: Chats, monkeypatch) -> None:
-    monkeypatch.setattr(rate, "BUCKETS_MAX", 1)
+    monkeypatch.setattr(limiter, "KEYS_MAX", 1)
     chats.grant("grt_2", "tok_2")
     with chats.serving(rate_per_second=1, rate_burst=1) as api:
         assert statuses(api, 2) == [200, 429]

@@ -68,6 +68,7 @@ def test_it_is_told_how_a_token_of_its_own_ended(flow: Flow) -> None:
 
 @requirement("as.tokens.elsewhere", "rs.separate.packages")
 def test_a_token_for_it_reads_one_source(flow: Flow) -> None:
+    flow.sign_in()
     details = [chat.detail(flow.world.both("messages")), with_notes(flow.world)]
     several = flow.authorize(resource=f"{ARCHIVE}/mcp", authorization_details=orjson.dumps(details).decode())
     open_ask = flow.ask(resource=f"{ARCHIVE}/mcp", authorization_details=None)
