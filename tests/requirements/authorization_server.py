@@ -182,6 +182,11 @@ PROMISES: dict[str, Promise] = {
         says="What strangers ask and register, or pages in a browser do, takes nothing from a client that the owner "
         "let in, from the address it comes from, or from the owner's own browser.",
     ),
+    "as.flows.hostile": Promise(
+        source="decision 0029: who waits",
+        says="Behind thousands of hostile requests, claimed addresses and half-open connections, a known client at "
+        "that same address signs in and reads.",
+    ),
     "as.authorize.owner-first": Promise(
         source="authorization contract: authorization code",
         says="A browser is sent to a client with an error only where the owner is signed in; others are told here.",

@@ -24,6 +24,21 @@ from pdpp_server.http.hosts import LOOPBACK
 from pdpp_server.http.protocol import CONNECTIONS_MAX, guarded, room_for_connections
 from pdpp_server.settings import Settings
 
+if sys.platform == "win32":
+
+    def _descriptors() -> int:
+        """Nobody counts them there."""
+        return 2 * CONNECTIONS_MAX
+
+else:
+    import resource
+
+    def _descriptors() -> int:
+        """How many this process may open."""
+        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        return 2 * CONNECTIONS_MAX if soft == resource.RLIM_INFINITY else soft
+
+
 START_SECONDS = 20
 BACKLOG = 2048  # what uvicorn itself would ask for
 
@@ -153,16 +168,6 @@ def server_of(app: ASGIApp) -> uvicorn.Server:
             timeout_graceful_shutdown=5,
         )
     )
-
-
-def _descriptors() -> int:
-    """How many this process may open; where nobody counts them, as many as we would ever use."""
-    if sys.platform == "win32":
-        return 2 * CONNECTIONS_MAX
-    import resource  # noqa: PLC0415 - there is none on Windows
-
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return 2 * CONNECTIONS_MAX if soft == resource.RLIM_INFINITY else soft
 
 
 def listen_somewhere(port: int | None = None) -> socket.socket:

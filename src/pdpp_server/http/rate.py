@@ -27,14 +27,18 @@ class Rates:
         """
         if self._limiter is None:
             return await run(request)
-        token, address = token_of(request), visitor(request.client.host if request.client else "")
+        token = token_of(request)
         if token is None or token in self._limiter:
-            self._limiter.take(address if token is None else token)
+            self._limiter.take(_address_of(request) if token is None else token)
             return await run(request)
         try:
             response = await run(request)
         except PdppError:
-            self._limiter.take(address)
+            self._limiter.take(_address_of(request))
             raise
         self._limiter.take(token)
         return response
+
+
+def _address_of(request: Request) -> str:
+    return visitor(request.client.host if request.client else "")
