@@ -12,6 +12,7 @@ from bench import budgets, cases
 from bench.authorizing import authorizing
 from bench.hosted import hosted_fetch
 from bench.importing import importing
+from bench.log_truth import log_truth
 from bench.reads import ingest_while_reading, reads
 from bench.recall import recall
 from bench.world import build
@@ -41,6 +42,8 @@ REACH = {
     "rss_growth_mb": ("<=", 2),
     "hosted_fetch_share": (">=", 0.25),
     "disclosure_log_cost": ("<=", 1.15),
+    "log_truth.unlogged": ("<=", 0),
+    "log_truth.unsent": ("<=", 0),
     "as_discovery_ms_p95": ("<=", 50),
     "as_register_ms_p95": ("<=", 50),
     "as_token_ms_p95": ("<=", 50),
@@ -53,6 +56,7 @@ def measure() -> dict[str, float]:
     numbers: dict[str, float] = {}
     numbers |= _said("tools and instructions", cases.listing())
     numbers |= _said("the longest answers", budgets.worst_bytes())
+    numbers |= _said("what left and what is logged", log_truth())
     numbers |= _said("ingest, 20,000 records", cases.ingest(20_000))
     numbers |= _said("an mbox of 4,000 messages", importing(4000))
     grown: dict[str, list[float]] = {}

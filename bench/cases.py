@@ -25,6 +25,7 @@ from pdpp_server.model.queries import FetchQuery, SearchQuery
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads import fetch, search
 from pdpp_server.reads.services import Call, open_services
+from tests.worlds.told import told
 
 Numbers = dict[str, Any]
 _POINT = "select data, emitted_at, at from records where sid = 1 and key = ?"
@@ -80,7 +81,8 @@ def point_read(world: World) -> Numbers:
     turn = iter(range(10**9))
 
     def ours() -> None:
-        fetch.serve(world.services, Call(world.token, "req_bench"), FetchQuery("messages", keys[next(turn) % 200]))
+        asked = FetchQuery("messages", keys[next(turn) % 200])
+        told(fetch.serve(world.services, Call(world.token, "req_bench"), asked))
 
     def floor() -> None:
         orjson.loads(connection.execute(_POINT, (keys[next(turn) % 200],)).get[0])
@@ -115,7 +117,7 @@ def search_overhead(world: World) -> Numbers:
     with _bare_index(world) as db:
 
         def ours() -> None:
-            tool.call(reader, {"query": terms[next(turn) % 40], "limit": 25})
+            told(tool.call(reader, {"query": terms[next(turn) % 40], "limit": 25}))
 
         def floor() -> None:
             db.execute(bare, (" OR ".join(terms[next(turn) % 40].split()),)).fetchall()
@@ -128,8 +130,8 @@ def worst_search(world: World) -> float:
     """p95 in seconds of a search for the one word that stands in a third of all records."""
     query = SearchQuery(EVERYWHERE, limit=10)
     call = Call(world.token, "req_bench")
-    search.serve(world.services, call, query)
-    return timing(timed(lambda: search.serve(world.services, call, query), 40)).p95
+    told(search.serve(world.services, call, query))
+    return timing(timed(lambda: told(search.serve(world.services, call, query)), 40)).p95
 
 
 def listing() -> Numbers:

@@ -12,6 +12,7 @@ from pdpp_server.model.queries import FetchQuery, SearchQuery
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads import fetch, search
 from pdpp_server.reads.services import Call
+from tests.worlds.told import told
 
 RECORDS, TIMES = 20_000, 400
 
@@ -26,12 +27,12 @@ def of_search(world: World) -> dict[str, float]:
         return " ".join(f"rare{first + k}" for k in range(3))
 
     def door(limit: int) -> None:
-        search.serve(world.services, Call(world.token, "req_profile"), SearchQuery(asked(), limit=limit))
+        told(search.serve(world.services, Call(world.token, "req_profile"), SearchQuery(asked(), limit=limit)))
 
     return {
         "search: token, permit, rank, one hit, log": _us(lambda: door(1)),
         "search: the same with 25 hits and their proofs": _us(lambda: door(25)),
-        "search: the whole tool, both channels": _us(lambda: tool.call(reader, {"query": asked(), "limit": 25})),
+        "search: the whole tool, both channels": _us(lambda: told(tool.call(reader, {"query": asked(), "limit": 25}))),
     }
 
 
@@ -51,7 +52,7 @@ def of_fetch(world: World) -> dict[str, float]:
     stdio.start()
     stages = {
         "fetch: token, permit, read, log": _us(
-            lambda: fetch.serve(world.services, call, FetchQuery("messages", key()))
+            lambda: told(fetch.serve(world.services, call, FetchQuery("messages", key())))
         ),
         "fetch: the tool and its dispatch": _us(lambda: server.call(lambda: reader, "fetch", {"id": handle()})),
         "fetch: over standard input and output": _us(lambda: stdio.call("fetch", {"id": handle()})),

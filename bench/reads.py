@@ -14,6 +14,7 @@ from pdpp_server.model.ingest import Incoming
 from pdpp_server.model.queries import AggregateQuery, BlobQuery, RecordsQuery, WindowQuery
 from pdpp_server.reads import aggregate, blobs, query_records, read_record_field
 from pdpp_server.reads.services import Call
+from tests.worlds.told import told
 
 Numbers = dict[str, float]
 
@@ -46,14 +47,15 @@ class Reads:
         services = self.world.services
         cursors: list[str | None] = [None]
         for _ in range(40):
-            page = query_records.serve(services, self.call, RecordsQuery("messages", limit=100, cursor=cursors[-1]))
+            asked = RecordsQuery("messages", limit=100, cursor=cursors[-1])
+            page = told(query_records.serve(services, self.call, asked))
             cursors.append(page.next_cursor)
         places = self.bare.execute(f"select value, key from positions where fid = {self.fid} limit 4000").fetchall()
         turn = count()
 
         def ours() -> None:
             asked = RecordsQuery("messages", cursor=cursors[next(turn) % 40])
-            query_records.serve(services, self.call, asked)
+            told(query_records.serve(services, self.call, asked))
 
         def floor() -> None:
             value, key = places[next(turn) * 97 % 4000]
@@ -69,12 +71,13 @@ class Reads:
         cursors: list[str | None] = []
         asked = RecordsQuery("messages", changes_since="beginning", limit=100)
         for _ in range(40):
-            page = query_records.serve(services, self.call, asked)
+            page = told(query_records.serve(services, self.call, asked))
             cursors.append(page.next_cursor)
             asked = RecordsQuery("messages", cursor=page.next_cursor, limit=100)
 
         def ours() -> None:
-            query_records.serve(services, self.call, RecordsQuery("messages", cursor=cursors[next(turn) % 40]))
+            asked = RecordsQuery("messages", cursor=cursors[next(turn) % 40])
+            told(query_records.serve(services, self.call, asked))
 
         def floor() -> None:
             for _, _, data in self.bare.execute(_CHANGES, (next(turn) * 97 % 4000,)).fetchall():
@@ -89,7 +92,8 @@ class Reads:
             return f"m{next(turn) * 7919 % self.world.count}"
 
         def ours() -> None:
-            read_record_field.serve(services, self.call, WindowQuery("messages", key(), "text", offset=50, limit=200))
+            asked = WindowQuery("messages", key(), "text", offset=50, limit=200)
+            told(read_record_field.serve(services, self.call, asked))
 
         def floor() -> None:
             self.bare.execute(_WINDOW, (51, key())).fetchall()
@@ -102,7 +106,7 @@ class Reads:
         (path,) = services.database.blobs.paths()
 
         def ours() -> None:
-            opened = blobs.serve(services, self.call, BlobQuery(self.world.blob_id))
+            opened = told(blobs.serve(services, self.call, BlobQuery(self.world.blob_id)))
             assert opened.file is not None
             with opened.file as file:
                 assert len(file.read()) == BLOB_BYTES
@@ -114,7 +118,7 @@ class Reads:
         asked = AggregateQuery("messages", group_by_time="sent_at", granularity="month", limit=100)
 
         def ours() -> None:
-            aggregate.serve(self.world.services, self.call, asked)
+            told(aggregate.serve(self.world.services, self.call, asked))
 
         return self.ratio("months", ours, lambda: self.bare.execute(_MONTHS, (self.fid,)).fetchall(), each=1)
 

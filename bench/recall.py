@@ -14,6 +14,7 @@ from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.services import open_services
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import decode_selection
+from tests.worlds.told import told
 
 _SOURCE = "https://registry.pdpp.dev/connectors/dialog"
 _PROPERTIES = {
@@ -78,7 +79,8 @@ def _searches(file: Path, questions: list[str]) -> list[tuple[str, list[str]]]:
         tool = next(tool for tool in TOOLS if tool.name == "search")
         reader = LocalReader(services, token)
         return [
-            (question, _hits(tool.call(reader, {"query": question, "limit": 25}).structured)) for question in questions
+            (question, _hits(told(tool.call(reader, {"query": question, "limit": 25})).structured))
+            for question in questions
         ]
     finally:
         services.close()

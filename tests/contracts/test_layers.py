@@ -54,6 +54,20 @@ def proofs(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield node.lineno, "makes a proof from another"
 
 
+def pendings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Where a read is said to be pending, and so how it is settled; and where its value is taken out past that."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="Pending") | ast.Subscript(value=ast.Name(id="Pending"))):
+                yield node.lineno, "makes a Pending"
+            case ast.ClassDef(bases=bases) if any("Pending" in ast.unparse(base) for base in bases):
+                yield node.lineno, "makes another kind of Pending"
+            case ast.Attribute(attr="_settle" | "_value"):
+                yield node.lineno, "reaches into a Pending"
+            case _:
+                pass
+
+
 def statements(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Where a text that is no docstring reads as SQL."""
     prose: set[ast.AST] = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
@@ -90,6 +104,7 @@ def surroundings(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 RULES: list[tuple[str, Net, tuple[str, ...]]] = [
     ("only grants/permit.py makes a Permitted", proofs, ("grants/permit.py",)),
+    ("only a read makes a Pending", pendings, ("model/pending.py", "reads/services.py", "port/network.py")),
     ("only the store writes SQL", statements, ("store/",)),
     ("clock and environment come in as values", surroundings, ("settings.py", "app.py", "cli/", "mcp/stdio.py")),
 ]
@@ -115,6 +130,10 @@ def test_only_one_place_does_it(net: Net, allowed: tuple[str, ...]) -> None:
         (proofs, "other = permitted._replace(**changes)"),
         (proofs, "other = Permitted._make(parts)"),
         (proofs, "other = type(permitted)._make(parts)"),
+        (pendings, "given = Pending(value, id, lambda shown, size: None)"),
+        (pendings, "given = Pending[Record](value, id, nothing)"),
+        (pendings, "class Loud(Pending[V]): ..."),
+        (pendings, "record = pending._value"),
         (statements, "sql = 'select rkey from rec where rid = :rid'"),
         (statements, "sql = '''\nINSERT OR IGNORE INTO rec values (1)\n'''"),
         (statements, "sql = f'select {columns} from rec'"),

@@ -25,9 +25,11 @@ from pdpp_server.mcp.server import McpServer, decode
 from pdpp_server.mcp.session import Session, load_answers
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.mcp.tool import Tool, ToolResult
+from pdpp_server.model.activity import NOTHING
 from pdpp_server.model.catalogue import Catalogue
+from pdpp_server.model.pending import Pending
 from tests.requirements import requirement
-from tests.unit.mcp.fakes import FakeReader
+from tests.unit.mcp.fakes import FakeReader, given
 
 MODERN = version.LATEST_MODERN_VERSION
 LISTS = ["tools/list", "resources/list", "resources/templates/list"]
@@ -37,12 +39,12 @@ CASES = [
 ]
 
 
-def answer(_: Any, arguments: Any) -> ToolResult:
+def answer(_: Any, arguments: Any) -> Pending[ToolResult]:
     if "refuse" in arguments:
         raise AmbiguousConnection("Several.", candidates=(Candidate("c1", "mail"), Candidate("c2", "mail")))
     if "break" in arguments:
         raise ZeroDivisionError
-    return ToolResult("Found 1.", {"data": [1, None, {"é": "ü"}]})
+    return given(ToolResult("Found 1.", {"data": [1, None, {"é": "ü"}]}, NOTHING, NOTHING), "req_1")
 
 
 def session(protocol: str) -> Session:

@@ -16,6 +16,7 @@ import apsw
 
 from pdpp_server.cli import main as command
 from pdpp_server.importers import ndjson, run
+from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import FetchQuery, RecordsQuery, SearchQuery
 from pdpp_server.owner.backup import back_up
 from pdpp_server.owner.writer import Writer
@@ -26,6 +27,7 @@ from tests.crash import life
 from tests.crash.killing import BEGIN, COMMIT, DONE, FOLD, INSIDE, OUTSIDE, UNDO
 from tests.importers import toys
 from tests.worlds.chat import DECLARATION
+from tests.worlds.told import ToldReader, told
 
 
 class Pipe:
@@ -119,16 +121,21 @@ def open_(pipe: Pipe, home: Path) -> None:
 
 def read(pipe: Pipe, home: Path, token: str) -> None:
     """Reads without end; DONE and the request id once an answer is there."""
-    reader = LocalReader(open_services(home, now=now), token)
+    reader = ToldReader(LocalReader(open_services(home, now=now), token))
     for number in range(10_000):
         for ask in _questions(reader, number):
             pipe.say(DONE + ask().encode())
 
 
-def _questions(reader: LocalReader, number: int) -> Iterator[Callable[[], str]]:
-    yield lambda: reader.search(SearchQuery("lease", limit=1 + number % 20)).request_id
+def _questions(reader: ToldReader, number: int) -> Iterator[Callable[[], str]]:
+    yield lambda: _taken(reader.search(SearchQuery("lease", limit=1 + number % 20)))
     page = reader.query_records(RecordsQuery("messages", limit=1 + number % 20)).value
-    yield lambda: reader.fetch(FetchQuery("messages", page.records[0].id.key)).request_id
+    yield lambda: _taken(reader.fetch(FetchQuery("messages", page.records[0].id.key)))
+
+
+def _taken(pending: Pending[Any]) -> str:
+    told(pending)
+    return pending.request_id
 
 
 def copy(pipe: Pipe, home: Path, target: str) -> None:

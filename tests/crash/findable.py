@@ -19,6 +19,7 @@ from pdpp_server.store import check
 from pdpp_server.wire.grants import decode_selection
 from tests.crash.life import Key, State, words_of
 from tests.worlds import chat
+from tests.worlds.told import ToldReader
 from tests.worlds.world import NOW, close
 
 ASKED = 6  # of each kind
@@ -34,7 +35,9 @@ def require_findable(home: Path, state: State, gone: State, random: Random) -> N
         _require_sound(services)
         if owner.sources():
             details = [chat.detail(*({"name": name} for name in ("messages", "channels")))]
-            reader = LocalReader(services, owner.create_grant(decode_selection(details), "Agent", None).token)
+            reader = ToldReader(
+                LocalReader(services, owner.create_grant(decode_selection(details), "Agent", None).token)
+            )
             _require_pages(reader, state)
             _require_found(reader, state, random)
             _require_gone(reader, state, gone, random)
@@ -54,12 +57,12 @@ def _require_sound(services: Services) -> None:
         assert check.unerased_versions(reading) == 0
 
 
-def _require_pages(reader: LocalReader, state: State) -> None:
+def _require_pages(reader: ToldReader, state: State) -> None:
     read = {name: text for stream in ("messages", "channels") for name, text in _pages(reader, stream)}
     assert read == dict(state)
 
 
-def _pages(reader: LocalReader, stream: str) -> Iterator[tuple[Key, str]]:
+def _pages(reader: ToldReader, stream: str) -> Iterator[tuple[Key, str]]:
     query = RecordsQuery(stream, limit=40)
     while True:
         page = reader.query_records(query).value
@@ -71,7 +74,7 @@ def _pages(reader: LocalReader, stream: str) -> Iterator[tuple[Key, str]]:
         query = replace(query, cursor=page.next_cursor)
 
 
-def _require_found(reader: LocalReader, state: State, random: Random) -> None:
+def _require_found(reader: ToldReader, state: State, random: Random) -> None:
     for name in random.sample(sorted(state), min(ASKED, len(state))):
         stream, key = name
         assert reader.fetch(FetchQuery(stream, key)).value.data == orjson.loads(state[name])
@@ -79,7 +82,7 @@ def _require_found(reader: LocalReader, state: State, random: Random) -> None:
             assert (stream, key) in {(hit.id.stream, hit.id.key) for hit in reader.search(SearchQuery(word)).value.hits}
 
 
-def _require_gone(reader: LocalReader, state: State, gone: State, random: Random) -> None:
+def _require_gone(reader: ToldReader, state: State, gone: State, random: Random) -> None:
     there = {word for text in state.values() for word in words_of(text)}
     for name in random.sample(sorted(gone), min(ASKED, len(gone))):
         if name not in state:

@@ -40,6 +40,7 @@ from tests.crash.agree import disagreements
 from tests.model.plain import DECLARATION, STREAM, Data, Following, Grant, Name, Paging, details
 from tests.requirements import requirement
 from tests.worlds.chat import EMITTED_AT, FAMILY, WORK, deletion
+from tests.worlds.told import ToldReader
 from tests.worlds.world import NOW, close
 
 BOUNDED = settings(
@@ -108,8 +109,8 @@ class Home(RuleBasedStateMachine):
         self.services: Services = open_services(home, now=lambda: NOW)
         self.owner = Owner(self.services, home)
 
-    def reader(self, grant: Grant) -> LocalReader:
-        return LocalReader(self.services, grant.token)
+    def reader(self, grant: Grant) -> ToldReader:
+        return ToldReader(LocalReader(self.services, grant.token))
 
     # writing
 

@@ -21,6 +21,15 @@ PROMISES: dict[str, Promise] = {
         source="design: two channels",
         says="A line names at least every record and field that the answer showed.",
     ),
+    "log.line.what-left": Promise(
+        source="issue 11: nothing untrue, nothing unlogged",
+        says="A line names the records and fields that its answer showed as it was sent, in either channel, and no "
+        "others, whatever was related, shortened to fit, left out of one channel, or asked for again.",
+    ),
+    "log.line.one-way-out": Promise(
+        source="issue 11: nothing untrue, nothing unlogged",
+        says="What a read gives is pending until its line is written; there is no other way to take its value out.",
+    ),
     "log.chain.hashes": Promise(
         source="design: no log line, no record",
         says="Each line holds the hash of the line before it in its segment.",

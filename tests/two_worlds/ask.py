@@ -35,7 +35,6 @@ from pdpp_server.model.records import RecordId, RecordPage, SearchPage
 from pdpp_server.owner.desk import Owner
 from pdpp_server.owner.writer import SUBJECT, Writer
 from pdpp_server.port.local import LocalReader
-from pdpp_server.port.reader import Answer
 from pdpp_server.reads import stream_metadata, streams
 from pdpp_server.reads.services import Call, Services, open_services
 from pdpp_server.settings import Settings
@@ -48,6 +47,7 @@ from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.envelope import url
 from pdpp_server.wire.grants import decode_selection
 from tests.two_worlds.plan import COMMON, HEAVY, SCALARS, SECRET, Life, Plan, value_of
+from tests.worlds.told import ToldReader, told
 from tests.worlds.world import Clock, close
 
 TOKEN, GRANT = "a" * 64, "grt_0123456789abcdef"
@@ -68,7 +68,7 @@ class Side:
 
     home: Path
     services: Services
-    reader: LocalReader
+    reader: ToldReader
     rest: TestClient
     bookmarks: dict[str, str]  # by stream, as of between the two lives
 
@@ -111,7 +111,7 @@ def open_side(plan: Plan, life: Life, afterwards: Life, home: Path) -> Side:
         keep_token(
             writer, TOKEN, kind="client", now=grant.issued_at, expires_at=None, client_id="cli_twin", grant_id=GRANT
         )
-    reader = LocalReader(services, TOKEN)
+    reader = ToldReader(LocalReader(services, TOKEN))
     bookmarks = {granted.name: _bookmark(reader, granted.name) for granted in grant.streams}
     _live(writers, afterwards)
     rest = TestClient(create_app(Settings(home=home), services), base_url="http://127.0.0.1")
@@ -125,7 +125,7 @@ def _live(writers: dict[str, Writer], life: Life) -> None:
         assert not receipt.rejected, receipt.rejected
 
 
-def _bookmark(reader: LocalReader, stream: str) -> str:
+def _bookmark(reader: ToldReader, stream: str) -> str:
     page = reader.query_records(RecordsQuery(stream, changes_since=BEGINNING, limit=100)).value
     while page.next_cursor:
         page = reader.query_records(RecordsQuery(stream, cursor=page.next_cursor, limit=100)).value
@@ -302,10 +302,10 @@ def by_port(side: Side, query: Query) -> tuple[bytes, str | None]:
     query = _with_bookmark(side, query)
     try:
         answer = reads[type(query)](query)
-        value = answer.value if isinstance(answer, Answer) else answer
+        value = told(answer)
     except PdppError as refusal:
-        told = (refusal.code, refusal.status, refusal.message, refusal.param, refusal.remedy, refusal.candidates)
-        return repr(told).encode(), None
+        said = (refusal.code, refusal.status, refusal.message, refusal.param, refusal.remedy, refusal.candidates)
+        return repr(said).encode(), None
     cursor = value.next_cursor if isinstance(value, SearchPage | RecordPage) else None
     return _ordered(_unmarked(value)), cursor
 

@@ -18,6 +18,7 @@ from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.services import open_services
 from pdpp_server.wire.blobs import encode_reference
 from tests.worlds import album, chat
+from tests.worlds.told import ToldReader, told
 from tests.worlds.world import NOW, Clock, World, build, close
 
 _RECORDS = """
@@ -50,7 +51,7 @@ def lived(home: Path) -> Generator[Kept, None, None]:
     blob = photos.keep_blob("photos", "p1", album.BYTES, "image/png")
     reference = encode_reference(blob)
     photos.deliver([album.photo("p1", blob_ref=reference), album.photo("p2", pages=[reference])])
-    world.reader.search(SearchQuery("lease"))
+    told(world.reader.search(SearchQuery("lease")))
     yield Kept(world, blob.blob_id)
     close(world.services)
 
@@ -74,9 +75,9 @@ def records_in(home: Path) -> list[tuple[Any, ...]]:
 
 
 @contextmanager
-def reader_in(home: Path, token: str) -> Generator[LocalReader, None, None]:
+def reader_in(home: Path, token: str) -> Generator[ToldReader, None, None]:
     services = open_services(home, now=Clock())
-    yield LocalReader(services, token)
+    yield ToldReader(LocalReader(services, token))
     close(services)
 
 
@@ -98,7 +99,7 @@ def _work(catalogue: Catalogue) -> str:
     return next(origin.connection_id for origin in origins if origin.label == chat.WORK)
 
 
-def _stream_answers(reader: LocalReader, stream: str, connection_id: str) -> list[Any]:
+def _stream_answers(reader: ToldReader, stream: str, connection_id: str) -> list[Any]:
     records: list[Any] = []
     cursor: str | None = None
     while cursor is not None or not records:
@@ -111,5 +112,5 @@ def _stream_answers(reader: LocalReader, stream: str, connection_id: str) -> lis
     return [records, changes.records, fetched]
 
 
-def _hits(reader: LocalReader, words: str) -> list[Any]:
+def _hits(reader: ToldReader, words: str) -> list[Any]:
     return [(hit.id, hit.title, hit.excerpts, hit.score) for hit in reader.search(SearchQuery(words)).value.hits]

@@ -10,6 +10,7 @@ from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.services import open_services
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import DETAIL_TYPE, decode_selection
+from tests.worlds.told import ToldReader
 from tests.worlds.world import Clock
 
 SOURCE_ID = "https://registry.pdpp.dev/connectors/ledger"
@@ -118,8 +119,8 @@ class Ledger:
         }
         return self.owner.create_grant(decode_selection([detail]), "Agent", None).token
 
-    def reader(self, token: str | None = None) -> LocalReader:
-        return LocalReader(self.services, token or self.token)
+    def reader(self, token: str | None = None) -> ToldReader:
+        return ToldReader(LocalReader(self.services, token or self.token))
 
     def deliver(self, account: str, records: Iterable[Incoming]) -> Receipt:
         return self.owner.writer(DECLARATION, account).deliver(records)

@@ -15,6 +15,7 @@ from pdpp_server.reads.services import Services, open_services
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import DETAIL_TYPE, decode_selection
 from tests.worlds.injection import CORPUS
+from tests.worlds.told import ToldReader
 from tests.worlds.world import Clock, close
 
 REGISTRY = "https://registry.pdpp.dev/connectors/"
@@ -100,8 +101,8 @@ class Life:
     changes: int = 0
 
     @property
-    def reader(self) -> LocalReader:
-        return LocalReader(self.services, self.token)
+    def reader(self) -> ToldReader:
+        return ToldReader(LocalReader(self.services, self.token))
 
     @property
     def connections(self) -> set[str]:

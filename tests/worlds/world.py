@@ -14,6 +14,7 @@ from pdpp_server.reads.services import Services, open_services
 from pdpp_server.store.log import DisclosureLog
 from pdpp_server.wire.grants import decode_selection
 from tests.worlds import chat
+from tests.worlds.told import ToldReader
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
@@ -44,11 +45,11 @@ class World:
     open_reader: Callable[[str], Reader] | None = None  # where it is read from outside: see tests/worlds/served.py
 
     @property
-    def reader(self) -> Reader:
+    def reader(self) -> ToldReader:
         return self.reader_of(self.token)
 
-    def reader_of(self, token: str) -> Reader:
-        return self.open_reader(token) if self.open_reader else LocalReader(self.services, token)
+    def reader_of(self, token: str) -> ToldReader:
+        return ToldReader(self.open_reader(token) if self.open_reader else LocalReader(self.services, token))
 
     def both(self, stream: str, **narrowing: Any) -> dict[str, Any]:
         """A stream of both accounts, for `grant`; narrow it with fields, time_range or resources."""

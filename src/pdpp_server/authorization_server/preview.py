@@ -2,12 +2,14 @@
 
 import secrets
 
-from pdpp_server.evidence.titles import title
+from pdpp_server.evidence.shown import catalogue_shown, shown_of
+from pdpp_server.evidence.titles import declared_title, title
 from pdpp_server.model.authorization import Glimpse, Review
 from pdpp_server.model.catalogue import StreamEntry
 from pdpp_server.model.grants import Grant
+from pdpp_server.model.pending import Leaving
 from pdpp_server.model.queries import RecordsQuery, StreamsQuery
-from pdpp_server.model.records import Record
+from pdpp_server.model.records import Record, RecordPage
 from pdpp_server.reads import query_records, streams
 from pdpp_server.reads.bearers import MCP_KINDS
 from pdpp_server.reads.services import Call, Services
@@ -22,19 +24,32 @@ def preview(services: Services, review: Review) -> tuple[Glimpse, ...]:
 
 def _glimpses(services: Services, grant: Grant) -> list[Glimpse]:
     call = Call(None, f"req_{secrets.token_hex(8)}", MCP_KINDS, reviewed=(grant,))
-    catalogue = streams.serve(services, call, StreamsQuery())
+    catalogue = streams.serve(services, call, StreamsQuery()).leave(
+        lambda catalogue: Leaving(catalogue, catalogue_shown(catalogue), 0)
+    )
     return [_glimpse(services, call, entry) for entry in catalogue.entries]
 
 
 def _glimpse(services: Services, call: Call, entry: StreamEntry) -> Glimpse:
     page = query_records.serve(services, call, RecordsQuery(entry.stream.name, limit=TITLES))
-    return Glimpse(
-        entry.source,
-        entry.stream.name,
-        entry.records or 0,
-        tuple(_title(record) for record in page.records if isinstance(record, Record)),
-    )
+    records = entry.records or 0
+    return Glimpse(entry.source, entry.stream.name, records, page.leave(_titles))
+
+
+def _titles(page: RecordPage) -> Leaving[tuple[str, ...]]:
+    """Of each record nothing but its title is shown."""
+    records = [record for record in page.records if isinstance(record, Record)]
+    titles = tuple(_title(record) for record in records)
+    fields = [name for record in records if (name := _title_field(record))]
+    shown = shown_of([record.id for record in records], fields)
+    return Leaving(titles, shown, sum(len(text.encode()) for text in titles))
 
 
 def _title(record: Record) -> str:
     return title(record.roles, record.data, record.origin, record.id.stream, record.authored_at)
+
+
+def _title_field(record: Record) -> str | None:
+    """Where none is declared, a title is made of the record's time."""
+    declared = declared_title(record.roles, record.data)
+    return declared[0] if declared else record.time_field

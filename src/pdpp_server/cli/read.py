@@ -13,7 +13,7 @@ import orjson
 from pdpp_server.cli.home import Home, now, open_home, read_settings
 from pdpp_server.cli.terminal import json_option, print_json
 from pdpp_server.evidence.activity import COMMAND_CLIENT
-from pdpp_server.mcp.server import McpServer
+from pdpp_server.mcp.server import BOTH_CHANNELS, STRUCTURED, TEXT, Channels, McpServer
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.model.times import iso
 from pdpp_server.owner.own_reader import OwnReads
@@ -275,22 +275,23 @@ def _typed(filters: tuple[str, ...]) -> dict[str, Any] | None:
     return typed or None
 
 
-def answer_to(reader: Reader, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The result of one tool call, exactly as an agent receives it."""
-    return orjson.loads(McpServer(TOOLS).call(lambda: reader, tool, arguments))
+def answer_to(
+    reader: Reader, tool: str, arguments: dict[str, Any], channels: Channels = BOTH_CHANNELS
+) -> dict[str, Any]:
+    """The result of one tool call, as an agent receives it, in the channels that will be shown; a refusal in both."""
+    return orjson.loads(McpServer(TOOLS).call(lambda: reader, tool, arguments, channels))
 
 
 def _show(tool: str, arguments: dict[str, Any], grant: str | None, *, as_json: bool) -> int:
     given = {name: value for name, value in arguments.items() if value is not None}
     with _reader(grant) as reader:
-        result = answer_to(reader, tool, given)
+        result = answer_to(reader, tool, given, frozenset({STRUCTURED if as_json else TEXT}))
     refused = result.get("isError", False)
-    structured: dict[str, Any] = result["structuredContent"]
     if as_json:
-        print_json(structured)
+        print_json(result["structuredContent"])
     if refused or not as_json:
         click.echo(result["content"][0]["text"], err=refused)
-    if refused and (request_id := structured["error"].get("request_id")):
+    if refused and (request_id := result["structuredContent"]["error"].get("request_id")):
         click.echo(f"request id: {request_id}", err=True)
     return 1 if refused else 0
 

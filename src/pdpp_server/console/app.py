@@ -1,6 +1,7 @@
 """Every address of the pages, and what each request passes: the sign-in, the check of forms, the page of a refusal."""
 
 import secrets
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,7 +15,7 @@ from starlette.routing import Match, Route
 from starlette.types import Scope
 
 from pdpp_server.console import activity, clients, connect, consent, home, records, search, sign_in, sources
-from pdpp_server.console.desks import Desks, Handler
+from pdpp_server.console.desks import Desks, Handler, Shaped
 from pdpp_server.console.page import Page, SeeOther, redirected, rendered, style_sheet
 from pdpp_server.console.visit import COOKIE, SECURE_COOKIE, Visit
 from pdpp_server.errors import InvalidRequest, Misdirected, PdppError, RateLimited, Unauthenticated
@@ -22,6 +23,8 @@ from pdpp_server.evidence.refusals import message_text, remedy_text
 from pdpp_server.http.bodies import body_of
 from pdpp_server.http.kernel import Kernel
 from pdpp_server.http.people import Trouble, wants_page
+from pdpp_server.model.activity import NOTHING
+from pdpp_server.model.pending import Leaving, Pending
 
 FORM_BYTES, FORM_FIELDS = 256 * 1024, 5000
 # What programs are told in words of their own: code to what a person makes of it.
@@ -92,17 +95,18 @@ class Console:
 
     def _respond(self, address: Address, request: Request, visit: Visit) -> Response:
         signed_in = is_signed_in(self._desks, visit)
+        render = partial(rendered, visit=visit, signed_in=signed_in, decided_at=self._desks.decided_at)
         try:
             answer = self._admitted(address, visit, signed_in=signed_in)
+            if isinstance(answer, Pending):
+                return answer.leave(partial(_sent, visit, render))
         except PdppError as refusal:
             refusal.request_id = visit.request_id
             request.state.code = refusal.code
             answer = refusal_page(refusal)
-        if isinstance(answer, SeeOther):
-            return redirected(answer, visit)
-        return rendered(answer, visit, signed_in=signed_in, decided_at=self._desks.decided_at)
+        return redirected(answer, visit) if isinstance(answer, SeeOther) else render(answer)
 
-    def _admitted(self, address: Address, visit: Visit, *, signed_in: bool) -> Page | SeeOther:
+    def _admitted(self, address: Address, visit: Visit, *, signed_in: bool) -> Shaped:
         if not (address.is_open or signed_in):
             return self._way_in(visit)
         if visit.method != "POST" or address.take is None:
@@ -175,6 +179,13 @@ class ForBrowsers(Route):
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         return super().matches(scope) if wants_page(Headers(scope=scope)) else (Match.NONE, {})
+
+
+def _sent(visit: Visit, render: Callable[[Page], Response], page: Page) -> Leaving[Response]:
+    response = render(page)
+    if visit.method == "HEAD":
+        return Leaving(response, NOTHING, 0)
+    return Leaving(response, page.shown, len(response.body))
 
 
 async def _style(request: Request) -> Response:

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from pdpp_server.console.page import Page, SeeOther
 from pdpp_server.console.visit import Visit
+from pdpp_server.model.pending import Pending
 from pdpp_server.owner.consent import ConsentDesk
 from pdpp_server.owner.desk import Owner
 from pdpp_server.owner.own_reader import OwnReads
@@ -23,4 +24,6 @@ class Desks:
     now: Callable[[], datetime]
 
 
-Handler = Callable[[Desks, Visit], Page | SeeOther]
+# A page of records is still pending: it leaves with its line in the log.
+Shaped = Page | SeeOther | Pending[Page]
+Handler = Callable[[Desks, Visit], Shaped]

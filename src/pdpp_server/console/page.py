@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from pdpp_server.console.visit import COOKIE, SECURE_COOKIE, Visit
 from pdpp_server.evidence.text import visible_lines
 from pdpp_server.evidence.words import counted, moment
+from pdpp_server.model.activity import NOTHING, Shown
 
 _FOLDER = Path(__file__).parent
 _STYLE = (_FOLDER / "pages.css").read_bytes()
@@ -29,6 +30,7 @@ class Page:
     status: int = 200
     leads_to: str | None = None  # where its form may lead in the end, beside ourselves
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    shown: Shown = NOTHING  # of records that were read for it
 
 
 @dataclass(frozen=True, slots=True)

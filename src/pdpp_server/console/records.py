@@ -1,6 +1,7 @@
 """One record, whole: where the address of a citation leads."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from pdpp_server.console.activity import entries
@@ -10,10 +11,13 @@ from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.binary import binary_text
 from pdpp_server.evidence.handles import mint, parse
+from pdpp_server.evidence.shown import record_shown, window_shown
 from pdpp_server.evidence.titles import body, label, moment, title
 from pdpp_server.evidence.values import by_importance, readable_text
+from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import WINDOW_CHARS_MAX, FetchQuery, WindowQuery
 from pdpp_server.model.records import Record, RecordId, Version
+from pdpp_server.model.text import FieldWindow
 
 VALUE_CHARS, LINE_CHARS = 8000, 120
 READERS = 10
@@ -26,12 +30,16 @@ class FieldShown(NamedTuple):
     left: int  # characters that are not shown here
 
 
-def show(desks: Desks, visit: Visit) -> Page:
+def show(desks: Desks, visit: Visit) -> Pending[Page]:
     id = parse(visit.named["handle"])
     if field := visit.query.get("field"):
         return _window(desks, visit, id, field)
-    record = desks.reads.reader(visit.request_id).fetch(FetchQuery(id.stream, id.key, id.connection_id or None))
-    found, handle = record.value, mint(record.value.id)
+    query = FetchQuery(id.stream, id.key, id.connection_id or None)
+    return desks.reads.reader(visit.request_id).fetch(query).shaped(partial(_page, desks))
+
+
+def _page(desks: Desks, found: Record) -> Page:
+    handle = mint(found.id)
     main = body(found.roles, found.data)
     values = {
         "title": _title(found),
@@ -44,16 +52,19 @@ def show(desks: Desks, visit: Visit) -> Page:
         "versions": [_version(version) for version in desks.owner.versions(found.id)],
         "readers": entries(desks, desks.owner.activity(record=handle, limit=READERS)),
     }
-    return Page("record.html", values)
+    return Page("record.html", values, shown=record_shown(found))
 
 
-def _window(desks: Desks, visit: Visit, id: RecordId, field: str) -> Page:
+def _window(desks: Desks, visit: Visit, id: RecordId, field: str) -> Pending[Page]:
     start = visit.query.get("from", "0")
     if not (start.isascii() and start.isdigit() and len(start) < 12):
         raise InvalidRequest("from must be a whole number.", param="from")
     query = WindowQuery(id.stream, id.key, field, id.connection_id or None, int(start), WINDOW_CHARS_MAX)
-    window = desks.reads.reader(visit.request_id).read_record_field(query).value
-    return Page("window.html", {"window": window, "handle": mint(window.id)})
+    return desks.reads.reader(visit.request_id).read_record_field(query).shaped(_window_page)
+
+
+def _window_page(window: FieldWindow) -> Page:
+    return Page("window.html", {"window": window, "handle": mint(window.id)}, shown=window_shown(window))
 
 
 def _version(version: Version) -> str:

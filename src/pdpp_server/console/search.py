@@ -1,6 +1,7 @@
 """A search over everything of one's own, by the ordinary reads."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 from pdpp_server.console.desks import Desks
@@ -8,9 +9,11 @@ from pdpp_server.console.page import Page
 from pdpp_server.console.visit import Visit
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.search import unproven
+from pdpp_server.evidence.shown import hits_shown
 from pdpp_server.evidence.titles import hit_title, label, moment
+from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import SearchQuery
-from pdpp_server.model.records import Excerpt, Hit
+from pdpp_server.model.records import Excerpt, Hit, SearchPage
 
 LIMIT, EXCERPTS = 20, 2
 
@@ -29,14 +32,18 @@ class HitShown(NamedTuple):
     remark: str
 
 
-def show(desks: Desks, visit: Visit) -> Page:
+def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
     words = visit.query.get("q", "").strip()
     if not words:
         return Page("search.html", {"words": "", "page": None, "hits": [], "next": None})
     query = SearchQuery(words, limit=LIMIT, cursor=visit.query.get("cursor") or None)
-    page = desks.reads.reader(visit.request_id).search(query).value
+    return desks.reads.reader(visit.request_id).search(query).shaped(partial(_page, words))
+
+
+def _page(words: str, page: SearchPage) -> Page:
     hits = [_hit(hit) for hit in page.hits]
-    return Page("search.html", {"words": words, "page": page, "hits": hits, "next": page.next_cursor})
+    values = {"words": words, "page": page, "hits": hits, "next": page.next_cursor}
+    return Page("search.html", values, shown=hits_shown(page.hits))
 
 
 def _hit(hit: Hit) -> HitShown:

@@ -1,10 +1,26 @@
 """Related records in short: which there are, each by its handle."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from pdpp_server.evidence.budget import first_that_fits
 from pdpp_server.evidence.handles import mint
+from pdpp_server.evidence.shown import related_to
 from pdpp_server.evidence.text import handle_text, name_text
 from pdpp_server.model.records import Expanded, Record
+
+
+class ExpandedText(NamedTuple):
+    text: str
+    named: tuple[Record, ...]  # the related records whose handles it gives; none where it only counts them
+
+
+def expanded_text(record: Record, limit: int, *fallback: str) -> ExpandedText:
+    """What fits into `limit` bytes, or the last way of all."""
+    ways = expanded_ways(record)
+    text = first_that_fits((*ways, *fallback), limit)
+    names_them = bool(ways) and text == ways[0]
+    return ExpandedText(text, tuple(related_to(record)) if names_them else ())
 
 
 def expanded_ways(record: Record) -> list[str]:

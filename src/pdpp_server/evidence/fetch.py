@@ -1,18 +1,19 @@
 """One record as a document with provenance."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pdpp_server.evidence.binary import record_without_bytes
-from pdpp_server.evidence.budget import first_that_fits
 from pdpp_server.evidence.calls import fetch_of, read_from
-from pdpp_server.evidence.expansions import expanded_ways
+from pdpp_server.evidence.expansions import expanded_text
 from pdpp_server.evidence.handles import mint
+from pdpp_server.evidence.shown import shown_of
 from pdpp_server.evidence.text import CUT, byte_len, compact_json, longest_prefix, name_text, whole_characters
-from pdpp_server.evidence.titles import body, label, title
+from pdpp_server.evidence.titles import body, declared_title, label, title
 from pdpp_server.evidence.values import CLIPPED_END, shown_value
-from pdpp_server.model.records import Record
+from pdpp_server.model.activity import Shown
+from pdpp_server.model.records import Record, RecordId
 
 TEXT_BYTES, DOCUMENT_BYTES = 12_000, 16_000
 FIELDS_BYTES, NAMES_BYTES, EXPANDED_BYTES, VALUE_CHARS = 1500, 1000, 1000, 160
@@ -28,14 +29,20 @@ class Document:
 
 
 class Mirrored(NamedTuple):
-    """A document and its whole text form, which is what the budget is for."""
+    """A document, its whole text form, which is what the budget is for, and which fields of which records it shows."""
 
     document: Document
     text: str
+    ids: Sequence[RecordId]
+    fields: Sequence[str]
 
     @property
     def fits(self) -> bool:
         return byte_len(self.document.text) <= TEXT_BYTES and byte_len(self.text) <= DOCUMENT_BYTES
+
+    @property
+    def shown(self) -> Shown:
+        return shown_of(self.ids, self.fields)
 
 
 Mirror = Callable[[Document], str]
@@ -46,10 +53,14 @@ def document(record: Record, url: str, mirror: Mirror) -> Mirrored:
     record = record_without_bytes(record)
     handle = mint(record.id)
     named = title(record.roles, record.data, record.origin, record.id.stream, record.authored_at)
+    related = expanded_text(record, EXPANDED_BYTES)
+    about = _about(record, related.text)
+    ids = [record.id, *(other.id for other in related.named)]
+    told = [*_title_and_time(record)]
 
-    def made(text: str, metadata: Mapping[str, str]) -> Mirrored:
-        whole = Document(handle, named, text, url, metadata)
-        return Mirrored(whole, mirror(whole))
+    def made(text: str, metadata: Mapping[str, str], fields: Iterable[str]) -> Mirrored:
+        whole = Document(handle, named, text, url, {**about, **metadata})
+        return Mirrored(whole, mirror(whole), ids, (*fields, *told))
 
     main = body(record.roles, record.data)
     if main:
@@ -57,38 +68,48 @@ def document(record: Record, url: str, mirror: Mirror) -> Mirrored:
     return _of_fields(record, handle, made)
 
 
-def _of_body(
-    record: Record, handle: str, named: str, field: str, whole: str, made: Callable[[str, Mapping[str, str]], Mirrored]
-) -> Mirrored:
+def _title_and_time(record: Record) -> Iterator[str]:
+    """The fields that they came from."""
+    if declared := declared_title(record.roles, record.data):
+        yield declared[0]
+    if record.time_field is not None:
+        yield record.time_field
+
+
+Made = Callable[[str, Mapping[str, str], Iterable[str]], Mirrored]  # text, metadata, and the fields that they show
+
+
+def _of_body(record: Record, handle: str, named: str, field: str, whole: str, made: Made) -> Mirrored:
     others = {name: value for name, value in record.data.items() if name != field and value != named}
     shown, missing = _field_lines(others, FIELDS_BYTES)
-    about = {**_about(record), **_shown_beside(handle, shown), **_not_shown(handle, missing)}
-    if len(whole) <= TEXT_BYTES and (complete := made(whole, {**about, "text_complete": "true"})).fits:
+    beside = {**_shown_beside(handle, [*shown.values()]), **_not_shown(handle, missing)}
+    fields = (field, *shown)
+    if len(whole) <= TEXT_BYTES and (complete := made(whole, {**beside, "text_complete": "true"}, fields)).fits:
         return complete
 
     def cut(length: int) -> Mirrored:
         read_on = read_from(handle, field, length).text
         place = f"characters 0..{length} of {len(whole)} of {name_text(field)} are shown"
         mark = f"{CUT}\n[cut here: {place}. Next: {read_on}]"
-        return made(whole[:length] + mark, {**about, "text_complete": "false", "read_next": read_on})
+        return made(whole[:length] + mark, {**beside, "text_complete": "false", "read_next": read_on}, fields)
 
     start = whole[:TEXT_BYTES]
     length = longest_prefix(start, lambda prefix: len(prefix) < len(whole) and cut(len(prefix)).fits)
     return cut(whole_characters(whole, length) or length)
 
 
-def _of_fields(record: Record, handle: str, made: Callable[[str, Mapping[str, str]], Mirrored]) -> Mirrored:
+def _of_fields(record: Record, handle: str, made: Made) -> Mirrored:
     def within(limit: int) -> Mirrored:
         shown, missing = _field_lines(record.data, limit)
-        read_next = _read_clipped(handle, shown)
+        read_next = _read_clipped(handle, [*shown.values()])
         left_out = _not_shown(handle, missing)
         marks = [
             f"[clipped values: {read_next} with the name of the field]" if read_next else "",
             f"[fields not shown: {left_out['fields_not_shown']}. Next: {left_out['read_fields']}]" if left_out else "",
         ]
         state = {"text_complete": "false" if read_next or missing else "true"}
-        said = {**_about(record), **left_out, **state, **({"read_next": read_next} if read_next else {})}
-        return made("\n".join((*shown, *(mark for mark in marks if mark))), said)
+        said = {**left_out, **state, **({"read_next": read_next} if read_next else {})}
+        return made("\n".join((*shown.values(), *(mark for mark in marks if mark))), said, shown)
 
     limit = TEXT_BYTES
     while not (fitting := within(limit)).fits and limit > 1:
@@ -96,7 +117,7 @@ def _of_fields(record: Record, handle: str, made: Callable[[str, Mapping[str, st
     return fitting
 
 
-def _about(record: Record) -> dict[str, str]:
+def _about(record: Record, related: str) -> dict[str, str]:
     """Whose record it is, for citing and for asking again."""
     known = {
         "stream": record.id.stream,
@@ -106,7 +127,7 @@ def _about(record: Record) -> dict[str, str]:
         "display_name": label(record.origin),
         "authored_at": record.authored_at or "",
         "stored_at": record.emitted_at,
-        "expanded": first_that_fits(expanded_ways(record), EXPANDED_BYTES),
+        "expanded": related,
     }
     return {name: value for name, value in known.items() if value}
 
@@ -145,8 +166,8 @@ def _not_shown(handle: str, names: list[str]) -> dict[str, str]:
 # Fields as lines --------------------------------------------------------------------------------------------------
 
 
-def _field_lines(data: Mapping[str, Any], limit: int) -> tuple[list[str], list[str]]:
-    """`name: value` lines within `limit` bytes, and the names for which there was no room.
+def _field_lines(data: Mapping[str, Any], limit: int) -> tuple[dict[str, str], list[str]]:
+    """`name: value` lines within `limit` bytes, by name, and the names for which there was no room.
 
     Long values are clipped alike before any field is left out.
     """
@@ -154,13 +175,13 @@ def _field_lines(data: Mapping[str, Any], limit: int) -> tuple[list[str], list[s
     for chars in (max(limit, VALUE_CHARS), limit // max(1, len(data)), VALUE_CHARS, VALUE_CHARS // 4):
         lines = {name: f"{name_text(name)}: {value.text(max(1, chars))}" for name, value in values.items()}
         if sum(byte_len(line) + 1 for line in lines.values()) <= limit:
-            return list(lines.values()), []
-    shown: list[str] = []
+            return lines, []
+    shown: dict[str, str] = {}
     missing: list[str] = []
     left = limit
     for name, line in lines.items():
         if byte_len(line) + 1 <= left:
-            shown.append(line)
+            shown[name] = line
             left -= byte_len(line) + 1
         else:
             missing.append(name)

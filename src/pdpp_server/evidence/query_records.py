@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 from pdpp_server.evidence.binary import page_without_bytes
 from pdpp_server.evidence.budget import affordable, first_that_fits, that_fit
 from pdpp_server.evidence.calls import Call, changes_from, fetch_of, read_whole, records_from, schema_of
-from pdpp_server.evidence.expansions import expanded_ways
+from pdpp_server.evidence.expansions import expanded_text
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.search import warning_lines
+from pdpp_server.evidence.shown import shown_of, with_related
 from pdpp_server.evidence.text import byte_len, compact_json, handle_text, name_text, quoted
 from pdpp_server.evidence.titles import BODY_ROLE, TITLE_ROLE, label, moment
 from pdpp_server.evidence.values import ShownValue, by_importance, clipped_value, readable_text, shown_value
+from pdpp_server.model.activity import NOTHING, Shown
 from pdpp_server.model.queries import RecordsQuery
 from pdpp_server.model.records import Expanded, Record, RecordPage, Tombstone, Warned
 from pdpp_server.model.sources import Origin
@@ -38,13 +40,16 @@ Asked = Mapping[str, Any]
 class RecordsText(NamedTuple):
     text: str
     shown: int  # entries of the page for which there was room
+    told: Shown = NOTHING
 
 
 class Line(NamedTuple):
-    """One entry as a line, and what to call for what it leaves out."""
+    """One entry as a line, what to call for what it leaves out, and what it shows beside the entry's own name."""
 
     text: str
     opening: Call | None
+    fields: tuple[str, ...] = ()
+    related: tuple[Record, ...] = ()
 
 
 def records_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> RecordsText:
@@ -85,7 +90,13 @@ def records_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> Records
     opening = _opening_text(lines, page.records, opening_bytes + max(0, spare))
     rows = (line.text for line in lines)
     whole = (_head_text(page, query, shown), *rows, *remarks, *ahead, opening)
-    return RecordsText("\n".join(part for part in whole if part), shown)
+    return RecordsText("\n".join(part for part in whole if part), shown, _told(page.records, lines))
+
+
+def _told(entries: Sequence[Entry], lines: Sequence[Line]) -> Shown:
+    ids = [entry.id for entry in entries[: len(lines)]]
+    related = [other.id for line in lines for other in line.related]
+    return shown_of((*ids, *related), [name for line in lines for name in line.fields])
 
 
 def records_next(fitted: "Fitted", asked: Asked) -> tuple[Call, ...]:
@@ -281,11 +292,16 @@ def _line(entry: Entry, handle: str, room: int) -> Line:
         return Line(f"{handle_text(handle)} {_gone_text(entry)}", None)
     named = handle_text(handle)
     left = room - byte_len(named) - 1
-    ways = [f"expanded: {way}" for way in expanded_ways(entry)]
-    related = first_that_fits((*ways, ""), left // 2) if ways else ""
-    fields, cut, left_out = _fields_text(entry, left - (byte_len(related) + 1 if related else 0))
-    opening = read_whole(handle, cut) if cut else fetch_of(handle) if left_out or (ways and not related) else None
-    return Line(" ".join(part for part in (named, fields, related) if part), opening)
+    known = expanded_text(entry, left // 2 - len(_EXPANDED), "")
+    related = f"{_EXPANDED}{known.text}" if known.text else ""
+    fields = _fields_text(entry, left - (byte_len(related) + 1 if related else 0))
+    is_part = fields.left_out or (entry.expanded and not related)
+    opening = read_whole(handle, fields.cut) if fields.cut else fetch_of(handle) if is_part else None
+    text = " ".join(part for part in (named, fields.text, related) if part)
+    return Line(text, opening, fields.shown, known.named)
+
+
+_EXPANDED = "expanded: "
 
 
 def _gone_text(tombstone: Tombstone) -> str:
@@ -297,8 +313,17 @@ def _left_out_text(number: int) -> str:
     return f"+{number} field{'' if number == 1 else 's'}"
 
 
-def _fields_text(record: Record, room: int) -> tuple[str, str | None, int]:
-    """The fields as JSON, the first that was clipped, and how many were left out: long values are clipped first.
+class FieldsText(NamedTuple):
+    """Fields as JSON, the first that was clipped, how many were left out, and the names of the others."""
+
+    text: str
+    cut: str | None
+    left_out: int
+    shown: tuple[str, ...]
+
+
+def _fields_text(record: Record, room: int) -> FieldsText:
+    """Long values are clipped first.
 
     Where not even their beginnings fit, title and body come before all else.
     """
@@ -309,12 +334,13 @@ def _fields_text(record: Record, room: int) -> tuple[str, str | None, int]:
         for chars in (room, *(step for step in _STEPS if step < room)):
             for some in (values, told):
                 if _estimate(some, chars) <= room and byte_len(text := _object_text(some, chars)) <= room:
-                    return text, _first_cut(some, chars), 0
+                    return FieldsText(text, _first_cut(some, chars), 0, tuple(some))
     taken = _told_in_short(told, record, room - len(_left_out_text(len(names))) - 1)
     left_out = len(names) - len(values) + len(told) - len(taken)
     members = ",".join(_member_text(name, told[name], chars) for name, chars in taken.items())
     cut = next((name for name, chars in taken.items() if told[name].is_cut_short(chars)), None)
-    return f"{{{members}}} {_left_out_text(left_out)}" if taken else _left_out_text(left_out), cut, left_out
+    text = f"{{{members}}} {_left_out_text(left_out)}" if taken else _left_out_text(left_out)
+    return FieldsText(text, cut, left_out, tuple(taken))
 
 
 def _told_in_short(values: Mapping[str, ShownValue], record: Record, room: int) -> dict[str, int]:
@@ -409,7 +435,8 @@ def even_chars(page: RecordPage, room: int) -> int:
     """How many characters of each value fit into `room` if the short ones leave theirs to the long ones."""
     lengths = sorted(
         len(text)
-        for record in _with_related(page_without_bytes(page))
+        for record in with_related(page_without_bytes(page).records)
+        if isinstance(record, Record)
         for value in record.data.values()
         if (text := readable_text(value)) is not None
     )
@@ -419,13 +446,6 @@ def even_chars(page: RecordPage, room: int) -> int:
             return max(even, LEAST_CHARS)
         room -= length
     return max((*lengths, LEAST_CHARS))
-
-
-def _with_related(page: RecordPage) -> Iterator[Record]:
-    for entry in page.records:
-        if isinstance(entry, Record):
-            yield entry
-            yield from (other for group in entry.expanded.values() for other in group.records)
 
 
 def _shown(origin: Origin) -> Origin:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields as members
 from dataclasses import replace
 from itertools import chain, groupby
+from typing import NamedTuple
 
 from pdpp_server.evidence.budget import Row, first_that_fits, fit
 from pdpp_server.evidence.calls import Call, records_of, schema_of
@@ -27,18 +28,23 @@ _FLAGS = (
 # The index --------------------------------------------------------------------------------------------------------
 
 
-def index_text(catalogue: Catalogue) -> str:
+class SchemaText(NamedTuple):
+    text: str
+    days: bool = False  # whether it tells from when to when
+
+
+def index_text(catalogue: Catalogue) -> SchemaText:
     """Every stream is named, whatever else must give way."""
     if not catalogue.entries:
-        return "schema: no stream is granted here. Only the owner can widen a grant."
+        return SchemaText("schema: no stream is granted here. Only the owner can widen a grant.")
     numbers = connection_numbers(catalogue)
-    ways = (
-        _index(catalogue, numbers, label_chars, stream_text)
-        for stream_text in (_with_months, _with_count, _with_numbers)
-        for label_chars in (LABEL_CHARS, 40, 20)
-    )
-    names_only = (_index(catalogue, numbers, 0, lambda entry, _: name_text(entry.stream.name)) for _ in "1")
-    return first_that_fits(chain(ways, names_only), INDEX_BYTES)
+    text = ""
+    for stream_text in (_with_months, _with_count, _with_numbers):
+        ways = (_index(catalogue, numbers, chars, stream_text) for chars in (LABEL_CHARS, 40, 20))
+        text = first_that_fits(ways, INDEX_BYTES)
+        if byte_len(text) <= INDEX_BYTES:
+            return SchemaText(text, days=stream_text is _with_months)
+    return SchemaText(_index(catalogue, numbers, 0, lambda entry, _: name_text(entry.stream.name)))
 
 
 def index_next(catalogue: Catalogue) -> tuple[Call, ...]:
@@ -122,10 +128,10 @@ def _origin_text(origin: Origin, label_chars: int) -> str:
 # One stream -------------------------------------------------------------------------------------------------------
 
 
-def stream_text(catalogue: Catalogue, *, full: bool = False) -> str:
+def stream_text(catalogue: Catalogue, *, full: bool = False) -> SchemaText:
     """Fields and abilities of each source that has the stream; what does not fit is counted and can be asked for."""
     if not catalogue.entries:
-        return "schema: no such stream is granted here.\nnext: schema {} for the streams that are"
+        return SchemaText("schema: no such stream is granted here.\nnext: schema {} for the streams that are")
     tail = f"next: {stream_next(catalogue)[0].text}"
     flags = f"{_FLAGS}; {UNSAID} not said by that server" if _is_silent(catalogue) else _FLAGS
     left = DETAIL_BYTES - byte_len(flags) - byte_len(tail) - 2
@@ -137,7 +143,14 @@ def stream_text(catalogue: Catalogue, *, full: bool = False) -> str:
         blocks.append(_entry_text(catalogue, entry, left // (len(entries) - index) - 1, full))
         left -= byte_len(blocks[-1]) + 1
     head, *rest = "\n".join(blocks).split("\n")
-    return "\n".join((head, flags, *rest, *filter(None, (others,)), tail))
+    text = "\n".join((head, flags, *rest, *filter(None, (others,)), tail))
+    return SchemaText(text, days=any(_tells_days(*pair) for pair in zip(entries, blocks, strict=True)))
+
+
+def _tells_days(entry: StreamEntry, block: str) -> bool:
+    """The first line of a block has the months of its connections, where there was room for them."""
+    head = block.partition("\n")[0]
+    return any(dated in head for holding in entry.holdings if (dated := months((holding,))))
 
 
 def _is_silent(catalogue: Catalogue) -> bool:

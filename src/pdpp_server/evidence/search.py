@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from pdpp_server.evidence.budget import affordable, first_that_fits, that_fit
 from pdpp_server.evidence.calls import Call, fetch_of, read_around, read_at, schema_of, search_from
+from pdpp_server.evidence.shown import shown_of
 from pdpp_server.evidence.text import (
     CUT,
     byte_len,
@@ -19,6 +20,7 @@ from pdpp_server.evidence.text import (
     whole_characters,
 )
 from pdpp_server.evidence.titles import TITLE_CHARS, hit_identity, hit_title, label, moment
+from pdpp_server.model.activity import NOTHING, Shown, together
 from pdpp_server.model.queries import SearchQuery
 from pdpp_server.model.records import Excerpt, Hit, Recall, SearchPage, Warned
 
@@ -36,11 +38,20 @@ _AROUND_BYTES, _MARK_BYTES = byte_len(f'@12345 "{CUT}{CUT}"'), len("<mark></mark
 _CURSOR_BYTES = 170  # kept free for a cursor that is yet to be asked for
 _SOURCES_SHOWN = 8
 _WORD_CHARS = 40  # of a match that a next step repeats
+_SOURCES, _FETCH_FIRST = "sources: ", "next: fetch with id = first_fetch_id"
 
 
 class SearchText(NamedTuple):
     text: str
     shown: int  # hits of the page for which there was room
+    told: Shown = NOTHING
+
+
+class Piece(NamedTuple):
+    """Some words, and the fields that they came from."""
+
+    text: str
+    fields: tuple[str, ...] = ()
 
 
 def search_text(page: SearchPage, query: SearchQuery, ids: Sequence[str], rest: str | None = None) -> SearchText:
@@ -67,11 +78,22 @@ def search_text(page: SearchPage, query: SearchQuery, ids: Sequence[str], rest: 
     for ways in calls:
         said.append(first_that_fits(ways, byte_len(ways[-1]) + spare))
         spare -= byte_len(said[-1]) - byte_len(ways[-1])
-    rows: list[str] = []
+    rows: list[Piece] = []
     for left, hit, id, size in zip(range(shown, 0, -1), hits, ids, sizes, strict=False):
         rows.append(_row(hit, id, size, min(spare, max(spare // left, _WORTH_BYTES))))
-        spare -= byte_len(rows[-1]) + 1 - size
-    return SearchText("\n".join((_head_text(page, query, ids[0], shown), *rows, *remarks, *said)), shown)
+        spare -= byte_len(rows[-1].text) + 1 - size
+    lines = (_head_text(page, query, ids[0], shown), *(row.text for row in rows), *remarks, *said)
+    fields = [name for row in rows for name in row.fields] + _opened_fields(hits[0], said[-1])
+    told = shown_of([hit.id for hit in hits[:shown]], fields)
+    if any(remark.startswith(_SOURCES) for remark in remarks):  # which names those of all hits
+        told = together(told, Shown(connections=tuple([hit.id.connection_id for hit in hits])))
+    return SearchText("\n".join(lines), shown, told)
+
+
+def _opened_fields(hit: Hit, said: str) -> list[str]:
+    """The field that the next step opens: naming it tells that it matched."""
+    proven = next((excerpt.field for excerpt in hit.excerpts if excerpt.marks), None)
+    return [] if proven is None or said == _FETCH_FIRST else [proven]
 
 
 def _affordable_remarks(page: SearchPage, limit: int) -> list[str]:
@@ -151,7 +173,7 @@ def _next_ways(hit: Hit, handle: str) -> list[str]:
     ways = [f"{whole}, an id exactly as shown, connection_id only if it is shown separately", whole, call]
     if byte_len(handle) > _LONG_HANDLE_BYTES:
         ways += [f"next: {opening.tool} with id = first_fetch_id and {compact_json(beyond_id)}"] if beyond_id else []
-        ways += ["next: fetch with id = first_fetch_id"]
+        ways += [_FETCH_FIRST]
     return ways
 
 
@@ -176,7 +198,7 @@ def _source_lines(page: SearchPage) -> Iterator[str]:
     if len(counts) > 1:
         mix = ", ".join(f"{name_text(name)} {count}" for name, count in counts.most_common(_SOURCES_SHOWN))
         others = len(counts) - _SOURCES_SHOWN
-        parts.append(f"sources: {mix}" + (f", {others} more" if others > 0 else ""))
+        parts.append(f"{_SOURCES}{mix}" + (f", {others} more" if others > 0 else ""))
     if fresh := moment(page.as_of):
         parts.append(f"data as of {fresh}")
     if parts:
@@ -212,16 +234,20 @@ def _least_row_bytes(hit: Hit, handle: str) -> int:
     return size + 1 + _around_bytes(first) + chars * byte_len(first.text) // (len(first.text) or 1)
 
 
-def _row(hit: Hit, handle: str, size: int, spare: int) -> str:
+def _row(hit: Hit, handle: str, size: int, spare: int) -> Piece:
     """The hit on one line: when, what and whose as far as `spare` bytes go, and words in what is left of all."""
     about = named = handle_text(handle)
+    fields: tuple[str | None, ...] = ()
     if spare >= _WORTH_BYTES:
         when = moment(hit.authored_at)
         known = _known_texts(hit, when, spare) if spare >= _NAMES_BYTES else ("", "")
         time, title, source = affordable((when, *known), spare)
         about = " ".join(filter(None, (named, source, time, title)))
+        named_by = hit.title_field or hit.time_field
+        fields = (hit.time_field if time else None, named_by if title else None)
     words = _words(hit, size + spare - byte_len(about) - 2)
-    return f"{about} {words}" if words else about
+    text = f"{about} {words.text}" if words.text else about
+    return Piece(text, (*[name for name in fields if name is not None], *words.fields))
 
 
 def _known_texts(hit: Hit, when: str, spare: int) -> tuple[str, str]:
@@ -234,17 +260,17 @@ def _known_texts(hit: Hit, when: str, spare: int) -> tuple[str, str]:
     return title, " ".join(filter(None, source))
 
 
-def _words(hit: Hit, room: int) -> str:
+def _words(hit: Hit, room: int) -> Piece:
     """What was proven, in at most `room` bytes."""
     if not hit.excerpts:
-        return METADATA_ONLY if len(METADATA_ONLY) <= room else ""
+        return Piece(METADATA_ONLY if len(METADATA_ONLY) <= room else "")
     words = _excerpt_text(hit.excerpts[0], room)
     if not hit.matched_fields:
-        return words or (NO_MATCH if len(NO_MATCH) <= room else "")
+        return Piece(words, (hit.excerpts[0].field,)) if words else Piece(NO_MATCH if len(NO_MATCH) <= room else "")
     left = room - byte_len(words) - 1
-    if left < _SECOND_BYTES or len(hit.excerpts) == 1:
-        return words
-    return f"{words} {_excerpt_text(hit.excerpts[1], left)}".strip()
+    second = "" if left < _SECOND_BYTES or len(hit.excerpts) == 1 else _excerpt_text(hit.excerpts[1], left)
+    said = zip(hit.excerpts, (words, second), strict=False)
+    return Piece(f"{words} {second}".strip(), tuple([excerpt.field for excerpt, text in said if text]))
 
 
 def _excerpt_text(excerpt: Excerpt, room: int) -> str:

@@ -21,9 +21,15 @@ def title(
     authored_at: str | None,
 ) -> str:
     """The declared title, else label / stream / its own time; never a piece of the text."""
+    declared = declared_title(roles, data)
+    return declared[1] if declared else identity(origin, stream, authored_at)
+
+
+def declared_title(roles: Mapping[str, str] | None, data: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The field that holds the title, and the title as it is shown."""
     declared = _declared(roles, data, TITLE_ROLE)
     shown = clip_shown(declared[1], TITLE_CHARS) if declared else ""
-    return shown or identity(origin, stream, authored_at)
+    return (declared[0], shown) if declared and shown else None
 
 
 def identity(origin: Origin, stream: str, authored_at: str | None) -> str:

@@ -9,6 +9,7 @@ import orjson
 from pdpp_server.errors import PdppError
 from pdpp_server.evidence.refusals import CANDIDATES_MAX, candidate_label, message_text, refusal_text, remedy_text
 from pdpp_server.mcp.tool import ToolResult
+from pdpp_server.model.activity import NOTHING
 from pdpp_server.port.reader import Reader
 from pdpp_server.wire.tools import encode_refusal
 
@@ -21,7 +22,7 @@ def refuse(error: PdppError) -> ToolResult:
         structured = encode_refusal(error, message_text(error), remedy_text(error), candidate_label, most)
         if json_bytes(structured) <= REFUSAL_STRUCTURED_BYTES:
             break
-    return ToolResult(refusal_text(error), structured, is_error=True)
+    return ToolResult(refusal_text(error), structured, NOTHING, NOTHING, is_error=True)
 
 
 def json_bytes(body: Mapping[str, Any]) -> int:

@@ -8,6 +8,7 @@ from pdpp_server.errors import InvalidRecordId, InvalidRequest
 from pdpp_server.evidence.handles import HANDLE_BYTES_MAX, mint, unpacked
 from pdpp_server.evidence.text import byte_len, visible
 from pdpp_server.mcp.session import INVALID_PARAMS, Fault, is_object
+from pdpp_server.model.activity import NOTHING, Shown
 from pdpp_server.model.catalogue import Catalogue
 from pdpp_server.model.records import RecordId
 
@@ -155,13 +156,26 @@ def completion_of(params: Mapping[str, Any]) -> Completion:
             raise Fault(INVALID_PARAMS, "completion/complete needs a ref to a resource template, and an argument.")
 
 
-def completions(asked: Completion, catalogue: Catalogue) -> dict[str, Any]:
+class Completed(NamedTuple):
+    body: dict[str, Any]
+    shown: Shown
+
+
+def completions(asked: Completion, catalogue: Catalogue) -> Completed:
     """The names that the caller may use there, as far as the catalogue knows them."""
     typed = asked.typed.casefold()
     named = dict.fromkeys(name for name in _names(asked, catalogue) if name.casefold().startswith(typed))
     values = [name for name in named if byte_len(name) <= HANDLE_BYTES_MAX and visible(name) == name]
     shown = values[:COMPLETIONS_MAX]
-    return {"completion": {"values": shown, "total": len(values), "hasMore": len(shown) < len(values)}}
+    body = {"completion": {"values": shown, "total": len(values), "hasMore": len(shown) < len(values)}}
+    return Completed(body, _told(asked.argument, tuple(shown)))
+
+
+def _told(argument: str, names: tuple[str, ...]) -> Shown:
+    """Names of fields are declared, and tell of no data."""
+    if argument == "connection_id":
+        return Shown(connections=names)
+    return Shown(streams=names) if argument in ("name", "stream") else NOTHING
 
 
 def _names(asked: Completion, catalogue: Catalogue) -> Iterator[str]:

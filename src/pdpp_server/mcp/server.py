@@ -14,7 +14,7 @@ from pdpp_server.errors import InvalidRecordId, InvalidRequest, NotFound, PdppEr
 from pdpp_server.evidence.text import clip_bytes
 from pdpp_server.mcp.arguments import meant, refusal_of
 from pdpp_server.mcp.render import refuse
-from pdpp_server.mcp.resources import completion_of, completions, resource_call, template_of
+from pdpp_server.mcp.resources import Completion, completion_of, completions, resource_call, template_of
 from pdpp_server.mcp.session import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -24,6 +24,9 @@ from pdpp_server.mcp.session import (
     tool_call,
 )
 from pdpp_server.mcp.tool import Tool, ToolResult
+from pdpp_server.model.activity import Shown, together
+from pdpp_server.model.catalogue import Catalogue
+from pdpp_server.model.pending import Leaving, Pending
 from pdpp_server.model.queries import SchemaQuery
 from pdpp_server.port.reader import Reader
 
@@ -32,7 +35,11 @@ NAMES_SHOWN = 5
 NAME_CHARS = 64
 URI_BYTES = 600  # of an address that a fault repeats
 
+TEXT, STRUCTURED = "text", "structured"
+BOTH_CHANNELS = frozenset({TEXT, STRUCTURED})
+
 Arguments = Mapping[str, Any]
+Channels = frozenset[str]
 OpenReader = Callable[[], Reader]
 V = TypeVar("V")
 Kind = ValidationErrorKind
@@ -64,7 +71,7 @@ class McpServer:
         if method == "tools/call":
             return self.answer(open_reader, *tool_call(params), request_id)
         work = self._read if method == "resources/read" else self._complete
-        return self._guarded(lambda: Called(orjson.dumps(work(open_reader, params, request_id)), None), request_id)
+        return self._guarded(lambda: Called(work(open_reader, params, request_id), None), request_id)
 
     def operation_of(self, method: str, params: Mapping[str, Any]) -> str | None:
         """The tool by which a live method will be answered; None where that is no tool of ours."""
@@ -79,15 +86,27 @@ class McpServer:
             case _:
                 return None
 
-    def call(self, open_reader: OpenReader, name: str, arguments: Arguments) -> bytes:
-        """The JSON of one result; a refusal is a result too. Raises: Fault for an unknown tool, and for a bug."""
-        return self.answer(open_reader, name, arguments).result
+    def call(
+        self, open_reader: OpenReader, name: str, arguments: Arguments, channels: Channels = BOTH_CHANNELS
+    ) -> bytes:
+        """The JSON of one result; a refusal is a result too. Raises: Fault for an unknown tool, and for a bug.
 
-    def answer(self, open_reader: OpenReader, name: str, arguments: Arguments, request_id: str | None = None) -> Called:
+        Whoever shows one channel alone asks for that one, and the other does not leave.
+        """
+        return self.answer(open_reader, name, arguments, channels=channels).result
+
+    def answer(
+        self,
+        open_reader: OpenReader,
+        name: str,
+        arguments: Arguments,
+        request_id: str | None = None,
+        channels: Channels = BOTH_CHANNELS,
+    ) -> Called:
         """The same, under a request id that the caller may have given already."""
         if name not in self._tools:
             raise Fault(INVALID_PARAMS, f"There is no such tool. The tools are: {', '.join(self._tools)}.")
-        return self._guarded(lambda: self._answer(open_reader, name, arguments, request_id), request_id)
+        return self._guarded(lambda: self._answer(open_reader, name, arguments, request_id, channels), request_id)
 
     def _guarded(self, work: Callable[[], V], request_id: str | None) -> V:
         try:
@@ -99,37 +118,38 @@ class McpServer:
             self._report(bug, request_id)
             raise Fault(INTERNAL_ERROR, f"Internal error. Request id: {request_id}.") from None
 
-    def _answer(self, open_reader: OpenReader, name: str, arguments: Arguments, request_id: str | None) -> Called:
+    def _answer(
+        self, open_reader: OpenReader, name: str, arguments: Arguments, request_id: str | None, channels: Channels
+    ) -> Called:
         try:
-            return Called(_encoded(self._called(open_reader, name, arguments)), None)
+            pending = self._called(open_reader, name, arguments)
+            return Called(pending.leave(lambda result: _sent(result, channels)), None)
         except PdppError as refusal:
             refusal.request_id = refusal.request_id or request_id or new_request_id()
-            return Called(_encoded(refuse(refusal)), refusal.code)
+            return Called(_encoded(refuse(refusal), BOTH_CHANNELS), refusal.code)
 
-    def _called(self, open_reader: OpenReader, name: str, arguments: Arguments) -> ToolResult:
+    def _called(self, open_reader: OpenReader, name: str, arguments: Arguments) -> Pending[ToolResult]:
         tool, validator = self._tools[name]
         asked = meant(tool.input_schema, arguments)
         check_arguments(tool, validator, asked)
         return tool.call(open_reader(), asked)
 
-    def _read(self, open_reader: OpenReader, params: Arguments, request_id: str | None) -> dict[str, Any]:
-        """A resource is the text of its tool: the same call, budget, grant and line in the log."""
+    def _read(self, open_reader: OpenReader, params: Arguments, request_id: str | None) -> bytes:
+        """A resource is the text of its tool: the same call, budget and grant; what that text shows is logged."""
         uri = params.get("uri")
         if not isinstance(uri, str):
             raise Fault(INVALID_PARAMS, "resources/read needs the uri of a resource.")
         try:
             template, arguments = resource_call(uri)
-            result = self._called(open_reader, template.tool, arguments)
-            if not result.found:
-                raise NotFound("No such stream is granted here.", remedy="Call schema {} for the streams that are.")
+            pending = self._called(open_reader, template.tool, arguments)
+            return pending.leave(lambda result: _sent_as_resource(result, uri, template.media_type))
         except PdppError as refusal:
             raise refused(refusal, request_id, uri=clip_bytes(uri, URI_BYTES)) from None
-        return {"contents": [{"uri": uri, "mimeType": template.media_type, "text": result.text}]}
 
-    def _complete(self, open_reader: OpenReader, params: Arguments, request_id: str | None) -> dict[str, Any]:
+    def _complete(self, open_reader: OpenReader, params: Arguments, request_id: str | None) -> bytes:
         asked = completion_of(params)
         try:
-            return completions(asked, open_reader().schema(SchemaQuery()).value)
+            return open_reader().schema(SchemaQuery()).leave(lambda catalogue: _sent_names(asked, catalogue))
         except PdppError as refusal:
             raise refused(refusal, request_id) from None
 
@@ -212,7 +232,7 @@ def problem_text(tool: Tool, problem: ValidationError) -> str:
 
 
 def _unknown_text(tool: Tool, path: list[str | int], names: list[str]) -> str:
-    shown = ", ".join(_shown(name) for name in names[:NAMES_SHOWN])
+    shown = ", ".join(_quoted(name) for name in names[:NAMES_SHOWN])
     if path:
         return f"{_place(path)} does not take {shown}."
     return f"{tool.name} does not take {shown}. It takes: {', '.join(tool.input_schema['properties'])}."
@@ -234,7 +254,7 @@ def _place(path: list[str | int]) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step[:NAME_CHARS]}" for step in path).lstrip(".")
 
 
-def _shown(name: str) -> str:
+def _quoted(name: str) -> str:
     """A name that a caller made up: short, and with nothing invisible in it."""
     return repr(name[:NAME_CHARS])
 
@@ -243,8 +263,42 @@ def _json(value: object) -> str:
     return orjson.dumps(value).decode()
 
 
-def _encoded(result: ToolResult) -> bytes:
-    body: dict[str, Any] = {"content": [{"type": "text", "text": result.text}], "structuredContent": result.structured}
+# What leaves ----------------------------------------------------------------------------------------------------------
+
+
+def _sent(result: ToolResult, channels: Channels) -> Leaving[bytes]:
+    raw = _encoded(result, channels)
+    return Leaving(raw, _shown(result, channels), len(raw))
+
+
+def _shown(result: ToolResult, channels: Channels) -> Shown:
+    """What leaves in either channel."""
+    if STRUCTURED not in channels:
+        return result.text_shows
+    if TEXT not in channels or result.text_shows is result.structured_shows:
+        return result.structured_shows
+    return together(result.structured_shows, result.text_shows)
+
+
+def _encoded(result: ToolResult, channels: Channels) -> bytes:
+    body: dict[str, Any] = {}
+    if TEXT in channels:
+        body["content"] = [{"type": "text", "text": result.text}]
+    if STRUCTURED in channels:
+        body["structuredContent"] = result.structured
     if result.is_error:
         body["isError"] = True
     return orjson.dumps(body)
+
+
+def _sent_as_resource(result: ToolResult, uri: str, media_type: str) -> Leaving[bytes]:
+    if not result.found:
+        raise NotFound("No such stream is granted here.", remedy="Call schema {} for the streams that are.")
+    raw = orjson.dumps({"contents": [{"uri": uri, "mimeType": media_type, "text": result.text}]})
+    return Leaving(raw, result.text_shows, len(raw))
+
+
+def _sent_names(asked: Completion, catalogue: Catalogue) -> Leaving[bytes]:
+    completed = completions(asked, catalogue)
+    raw = orjson.dumps(completed.body)
+    return Leaving(raw, completed.shown, len(raw))

@@ -2,7 +2,25 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal, NamedTuple
+
+
+class Shown(NamedTuple):
+    """What an answer gives away: whose, of which streams, which fields of which records; each named once."""
+
+    connections: tuple[str, ...] = ()
+    streams: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    records: tuple[str, ...] = ()  # handles, as they are printed
+
+
+NOTHING = Shown()
+
+
+def together(*shown: Shown) -> Shown:
+    """All that several parts of one answer give away."""
+    return Shown._make(tuple(dict.fromkeys(chain.from_iterable(names))) for names in zip(*shown, strict=True))
 
 
 class Disclosure(NamedTuple):

@@ -25,6 +25,7 @@ class Record(NamedTuple):
     roles: Mapping[str, str] | None = None  # declared roles of the fields in `data`; None where nobody said
     expanded: "Mapping[str, Expanded]" = MappingProxyType({})
     binary: Mapping[str, Any] | None = None  # of the fields in `data`, those declared to be bytes: see Stream
+    time_field: str | None = None  # where `authored_at` stands; None where nobody said
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,13 @@ class Hit:
     excerpts: tuple[Excerpt, ...]  # empty: found by a server that proved nothing, or through what shows no text
     score: float | None = None
     make_cursor: Callable[[], str | None] = field(default=lambda: None, compare=False, repr=False)
+    title_field: str | None = None  # where the title stands; None where it is made of label, stream and time
+    time_field: str | None = None  # where `authored_at` stands; None where nobody said
+
+    @property
+    def told_fields(self) -> tuple[str, ...]:
+        """The fields that its title and its time came from."""
+        return tuple([name for name in (self.title_field, self.time_field) if name is not None])
 
     @property
     def matched_fields(self) -> list[str]:
@@ -130,6 +138,7 @@ class Span:
     total: int
     earliest_at: str | None = None
     latest_at: str | None = None
+    fields: tuple[str, ...] = ()  # where these times stand
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from pdpp_server.errors import PdppError
 from pdpp_server.model.aggregates import Aggregation
 from pdpp_server.model.catalogue import Catalogue
 from pdpp_server.model.grants import Holder
+from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import AggregateQuery, FetchQuery, RecordsQuery, SchemaQuery, SearchQuery, WindowQuery
 from pdpp_server.model.records import Record, RecordPage, SearchPage
 from pdpp_server.model.text import FieldWindow
-from pdpp_server.port.reader import Answer
 from pdpp_server.reads import aggregate, fetch, query_records, read_record_field, schema, search
 from pdpp_server.reads.bearers import MCP_AUDIENCE, MCP_KINDS
 from pdpp_server.reads.services import Call, Services
@@ -51,28 +51,28 @@ class LocalReader:
             self._told = self._services.introspected(self._call())
         return self._services.admit(self._call())
 
-    def schema(self, query: SchemaQuery) -> Answer[Catalogue]:
+    def schema(self, query: SchemaQuery) -> Pending[Catalogue]:
         return self._ask(schema.serve, query)
 
-    def search(self, query: SearchQuery) -> Answer[SearchPage]:
+    def search(self, query: SearchQuery) -> Pending[SearchPage]:
         return self._ask(search.serve, query)
 
-    def query_records(self, query: RecordsQuery) -> Answer[RecordPage]:
+    def query_records(self, query: RecordsQuery) -> Pending[RecordPage]:
         return self._ask(query_records.serve, query)
 
-    def aggregate(self, query: AggregateQuery) -> Answer[Aggregation]:
+    def aggregate(self, query: AggregateQuery) -> Pending[Aggregation]:
         return self._ask(aggregate.serve, query)
 
-    def fetch(self, query: FetchQuery) -> Answer[Record]:
+    def fetch(self, query: FetchQuery) -> Pending[Record]:
         return self._ask(fetch.serve, query)
 
-    def read_record_field(self, query: WindowQuery) -> Answer[FieldWindow]:
+    def read_record_field(self, query: WindowQuery) -> Pending[FieldWindow]:
         return self._ask(read_record_field.serve, query)
 
-    def _ask(self, serve: Callable[[Services, Call, Q], V], query: Q) -> Answer[V]:
+    def _ask(self, serve: Callable[[Services, Call, Q], Pending[V]], query: Q) -> Pending[V]:
         call = self._call()
         try:
-            return Answer(serve(self._services, call, query), call.request_id)
+            return serve(self._services, call, query)
         except PdppError as refusal:
             refusal.request_id = call.request_id
             raise

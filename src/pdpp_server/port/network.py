@@ -17,18 +17,20 @@ from pdpp_server.errors import (
 )
 from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.evidence.window import window_of
+from pdpp_server.model.activity import Shown
 from pdpp_server.model.aggregates import Aggregation
 from pdpp_server.model.catalogue import Catalogue
+from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import AggregateQuery, FetchQuery, RecordsQuery, SchemaQuery, SearchQuery, WindowQuery
 from pdpp_server.model.records import Hit, Record, RecordId, RecordPage, SearchPage, Tombstone, Warned
 from pdpp_server.model.text import FieldWindow
 from pdpp_server.port.credentials import SCOPED_KINDS
 from pdpp_server.port.cursors import KeptCursors
 from pdpp_server.port.exchange import Exchange, new_request_id
-from pdpp_server.port.reader import Answer
 from pdpp_server.wire import aggregate, fetch, query_records, read_record_field, schema, search
 
 V = TypeVar("V")
+V_co = TypeVar("V_co", covariant=True)
 Found = TypeVar("Found", bound=Hit | Record | Tombstone)
 
 EVERYTHING = SchemaQuery()
@@ -41,6 +43,23 @@ WHOLE_REMEDY = "That server gives no windows of fields, so its records are fetch
 COUNTED = Warned("counted_by_list", "That server does not aggregate: this is the count of its list of records.")
 CUT_HERE = Warned("window_cut_here", "That server gives no windows of fields: the record was fetched, and cut here.")
 LACKING = frozenset({404, 405, 501})
+
+
+def _written_there(_shown: Shown, _size: int) -> None:
+    """Nothing is written here: a line of ours would name what another server disclosed, and we do not keep its log."""
+
+
+class Answer(Pending[V_co]):
+    """What another server gave, having written its own line; of ours there is none, so it may be looked at."""
+
+    __slots__ = ()
+
+    def __init__(self, value: V_co, request_id: str) -> None:
+        super().__init__(value, request_id, _written_there)
+
+    @property
+    def value(self) -> V_co:
+        return self._value
 
 
 class NetworkReader:
@@ -108,7 +127,7 @@ class NetworkReader:
 
     def fetch(self, query: FetchQuery) -> Answer[Record]:
         found = self._ask(fetch.encode_query(query), fetch.decode)
-        return replace(found, value=_placed(found.value, query.connection_id))
+        return Answer(_placed(found.value, query.connection_id), found.request_id)
 
     def read_record_field(self, query: WindowQuery) -> Answer[FieldWindow]:
         try:
@@ -123,7 +142,7 @@ class NetworkReader:
     def _window(self, query: WindowQuery) -> Answer[FieldWindow]:
         found = self._ask(read_record_field.encode_query(query), read_record_field.decode)
         id = found.value.id
-        return replace(found, value=replace(found.value, id=_placed_id(id, query.connection_id)))
+        return Answer(replace(found.value, id=_placed_id(id, query.connection_id)), found.request_id)
 
     def _cut_window(self, query: WindowQuery, refusal: PdppError | None = None) -> Answer[FieldWindow]:
         """From the whole record, in the bounds of any answer. `refusal` stands where there is no such record either."""
@@ -195,7 +214,7 @@ class NetworkReader:
             if query.full or type(refusal) is not InvalidRequest:
                 raise
             found = self._told(schema.encode_plain_query(query), schema.decode)
-        return replace(found, value=_selected(found.value, query))
+        return Answer(_selected(found.value, query), found.request_id)
 
     def _meet(self) -> Answer[Catalogue]:
         found = self._schema(EVERYTHING)

@@ -12,12 +12,13 @@ from pdpp_server.errors import Unauthenticated
 from pdpp_server.held import lock
 from pdpp_server.model.aggregates import Aggregation
 from pdpp_server.model.catalogue import Catalogue
+from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import AggregateQuery, FetchQuery, RecordsQuery, SchemaQuery, SearchQuery, WindowQuery
 from pdpp_server.model.records import Record, RecordPage, SearchPage
 from pdpp_server.model.text import FieldWindow
 from pdpp_server.model.times import iso
 from pdpp_server.port.credentials import Credential, CredentialError, read_credential, read_document, save
-from pdpp_server.port.reader import Answer, Reader
+from pdpp_server.port.reader import Reader
 from pdpp_server.wire.connect import Given
 from pdpp_server.wire.credentials import Renewal, Saved, decode_renewal, encode_credential
 
@@ -101,22 +102,22 @@ class RenewingReader:
     def public_url(self) -> str | None:
         return self._reader.public_url
 
-    def schema(self, query: SchemaQuery) -> Answer[Catalogue]:
+    def schema(self, query: SchemaQuery) -> Pending[Catalogue]:
         return self.asked(partial(self._reader.schema, query))
 
-    def search(self, query: SearchQuery) -> Answer[SearchPage]:
+    def search(self, query: SearchQuery) -> Pending[SearchPage]:
         return self.asked(partial(self._reader.search, query))
 
-    def query_records(self, query: RecordsQuery) -> Answer[RecordPage]:
+    def query_records(self, query: RecordsQuery) -> Pending[RecordPage]:
         return self.asked(partial(self._reader.query_records, query))
 
-    def aggregate(self, query: AggregateQuery) -> Answer[Aggregation]:
+    def aggregate(self, query: AggregateQuery) -> Pending[Aggregation]:
         return self.asked(partial(self._reader.aggregate, query))
 
-    def fetch(self, query: FetchQuery) -> Answer[Record]:
+    def fetch(self, query: FetchQuery) -> Pending[Record]:
         return self.asked(partial(self._reader.fetch, query))
 
-    def read_record_field(self, query: WindowQuery) -> Answer[FieldWindow]:
+    def read_record_field(self, query: WindowQuery) -> Pending[FieldWindow]:
         return self.asked(partial(self._reader.read_record_field, query))
 
     def asked(self, ask: Callable[[], V]) -> V:

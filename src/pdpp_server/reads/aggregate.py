@@ -1,29 +1,21 @@
 """Numbers about the records of one stream."""
 
 from pdpp_server.grants.permitted import Permitted
+from pdpp_server.model.activity import Shown
 from pdpp_server.model.aggregates import Aggregation
+from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import AggregateQuery
-from pdpp_server.reads.disclosure import Disclosed, json_bytes
 from pdpp_server.reads.services import Call, Services
 from pdpp_server.store.aggregate import aggregate
 
 
-def serve(services: Services, call: Call, query: AggregateQuery) -> Aggregation:
+def serve(services: Services, call: Call, query: AggregateQuery) -> Pending[Aggregation]:
     with services.reading(call, "aggregate") as read:
         permitted = read.permit(query)
-        aggregation = aggregate(read.store, permitted)
-        read.disclose(permitted, _disclosed(permitted, aggregation))
-        return aggregation
+        return read.pending(permitted, aggregate(read.store, permitted), _about(permitted))
 
 
-def _disclosed(permitted: Permitted[AggregateQuery], aggregation: Aggregation) -> Disclosed:
-    """The fields that the numbers tell of; records are counted, not shown."""
-    query = permitted.query
-    asked = (query.field, query.group_by, query.group_by_time, *(condition.field for condition in query.conditions))
-    told = aggregation.value if aggregation.groups is None else aggregation.groups
-    return Disclosed(
-        tuple(name for scope in permitted.scopes for name in scope.connections),
-        (query.stream,),
-        tuple(dict.fromkeys(name for name in asked if name is not None)),
-        bytes=json_bytes(told),
-    )
+def _about(permitted: Permitted[AggregateQuery]) -> Shown:
+    """A number names no connection, and tells of all that it was made from."""
+    connections = [name for scope in permitted.scopes for name in scope.connections]
+    return Shown(tuple(dict.fromkeys(connections)), (permitted.query.stream,))

@@ -3,17 +3,19 @@
 from typing import BinaryIO, NamedTuple
 
 from pdpp_server.errors import InvalidRecordIdentity, InvalidRequest, RangeNotSatisfiable
-from pdpp_server.evidence.handles import check_key, mint
+from pdpp_server.evidence.handles import check_key
+from pdpp_server.evidence.shown import shown_of
+from pdpp_server.model.activity import Shown
 from pdpp_server.model.blobs import Blob, BlobDelivery
 from pdpp_server.model.ingest import Incoming, Rejection
+from pdpp_server.model.pending import Leaving, Pending
 from pdpp_server.model.queries import BlobQuery
 from pdpp_server.model.records import RecordId
 from pdpp_server.model.streams import Stream
-from pdpp_server.reads.disclosure import Disclosed
 from pdpp_server.reads.services import Call, Services
 from pdpp_server.reads.writes import desk_for, writing
 from pdpp_server.store.blob_files import LostBlob
-from pdpp_server.store.blobs import FoundBlob, find_blob, keep_blob
+from pdpp_server.store.blobs import find_blob, keep_blob
 from pdpp_server.store.ingest import Desk
 from pdpp_server.store.sources import resolve_connection
 
@@ -25,9 +27,10 @@ class OpenedBlob(NamedTuple):
     places: range
     is_part: bool
     file: BinaryIO | None
+    shown: Shown
 
 
-def serve(services: Services, call: Call, query: BlobQuery) -> OpenedBlob:
+def serve(services: Services, call: Call, query: BlobQuery) -> Pending[OpenedBlob]:
     """A file may be erased between the look at its row and its opening: a second look then sees no such blob."""
     try:
         return _serve(services, call, query)
@@ -35,30 +38,23 @@ def serve(services: Services, call: Call, query: BlobQuery) -> OpenedBlob:
         return _serve(services, call, query)
 
 
-def _serve(services: Services, call: Call, query: BlobQuery) -> OpenedBlob:
-    """Only headers, or a refused range, tell of a blob too: they are logged like its bytes."""
+def _serve(services: Services, call: Call, query: BlobQuery) -> Pending[OpenedBlob]:
+    """A refused range tells of a blob too: its line is written before it is refused."""
     with services.reading(call, "read_blob") as read:
         permitted = read.permit(query)
         found = find_blob(read.store, permitted)
         blob = found.blob
         part = query.part if blob.size else None  # nothing has no parts: it is sent whole
         places = part.within(blob.size) if part else range(blob.size)
-        file = services.database.blobs.open(blob)
-        try:
-            read.disclose(permitted, _disclosed(found, 0 if query.headers_only or places is None else len(places)))
-            if places is None:
-                raise _unsatisfiable(blob.size)
-        except BaseException:
+        shown = shown_of((found.record,), (found.field,))
+        if places is None:
+            refusal = read.pending(permitted, _unsatisfiable(blob.size))
+            raise refusal.leave(lambda refused: Leaving(refused, shown, 0))
+        file = services.database.blobs.open(blob)  # also for headers alone: they promise that it is there
+        if query.headers_only:
             file.close()
-            raise
-    if query.headers_only:
-        file.close()
-    return OpenedBlob(blob, places, part is not None, None if query.headers_only else file)
-
-
-def _disclosed(found: FoundBlob, size: int) -> Disclosed:
-    name = found.record
-    return Disclosed((name.connection_id,), (name.stream,), (found.field,), (mint(name),), size)
+        opened = OpenedBlob(blob, places, part is not None, None if query.headers_only else file, shown)
+        return read.pending(permitted, opened)
 
 
 def _unsatisfiable(size: int) -> RangeNotSatisfiable:

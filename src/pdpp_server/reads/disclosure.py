@@ -1,12 +1,10 @@
 """The line that must be written before an answer leaves."""
 
 import hashlib
-from typing import Any, NamedTuple
-
-import orjson
+from typing import Any
 
 from pdpp_server.grants.permitted import Permitted
-from pdpp_server.model.activity import Disclosure
+from pdpp_server.model.activity import Disclosure, Shown
 from pdpp_server.model.queries import (
     AggregateQuery,
     BlobQuery,
@@ -22,18 +20,8 @@ from pdpp_server.model.queries import (
 )
 
 
-class Disclosed(NamedTuple):
-    """What an answer gives away."""
-
-    connections: tuple[str, ...]
-    streams: tuple[str, ...]
-    fields: tuple[str, ...] = ()
-    records: tuple[str, ...] = ()
-    bytes: int = 0
-
-
 def disclosure(
-    permitted: Permitted[Any], disclosed: Disclosed, operation: str, request_id: str, now: str, key: bytes
+    permitted: Permitted[Any], shown: Shown, size: int, operation: str, request_id: str, now: str, key: bytes
 ) -> Disclosure:
     holder = permitted.holder
     return Disclosure(
@@ -44,11 +32,8 @@ def disclosure(
         holder.client_id,
         tuple(dict.fromkeys([scope.grant_id for scope in permitted.scopes])) or holder.grant_ids,
         logged_query(permitted.query, key),
-        disclosed.connections,
-        disclosed.streams,
-        disclosed.fields,
-        disclosed.records,
-        disclosed.bytes,
+        *shown,
+        size,
     )
 
 
@@ -113,10 +98,6 @@ def _asked_for_numbers(query: AggregateQuery, key: bytes) -> dict[str, Any]:
 def _hashed_filter(conditions: tuple[Condition, ...], key: bytes) -> list[tuple[str, str, str]] | None:
     """Which fields were compared and how; the values are the asker's own words."""
     return [(each.field, each.comparison, _hashed(each.value, key)) for each in conditions] or None
-
-
-def json_bytes(data: object) -> int:
-    return len(orjson.dumps(data))
 
 
 def _hashed(text: str, key: bytes) -> str:

@@ -4,12 +4,11 @@ import secrets
 import struct
 
 from pdpp_server.errors import InvalidCursor, InvalidRequest
-from pdpp_server.evidence.handles import mint
 from pdpp_server.grants.permitted import Permitted
+from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import BEGINNING, RecordsQuery
-from pdpp_server.model.records import Record, RecordPage, Tombstone
+from pdpp_server.model.records import RecordPage
 from pdpp_server.reads.binding import binding
-from pdpp_server.reads.disclosure import Disclosed, json_bytes
 from pdpp_server.reads.services import Call, Read, Services
 from pdpp_server.store.changes import Session, changes, open_session
 from pdpp_server.store.query_records import query_records
@@ -19,12 +18,11 @@ _VERSION, _SESSION = struct.Struct(">Q"), struct.Struct(">QQQ")
 _SALT_BYTES = 8  # the clock counts what is hidden too, so two marks of one moment must not look alike
 
 
-def serve(services: Services, call: Call, query: RecordsQuery) -> RecordPage:
+def serve(services: Services, call: Call, query: RecordsQuery) -> Pending[RecordPage]:
     with services.reading(call, "query_records") as read:
         permitted = read.permit(query)
         page = _changes(read, permitted) if _is_feed(query) else _page(read, permitted)
-        read.disclose(permitted, _disclosed(page))
-        return page
+        return read.pending(permitted, page)
 
 
 # Pages ------------------------------------------------------------------------------------------------------------
@@ -98,26 +96,3 @@ def _bookmarked(read: Read, bookmark: str, bound_to: bytes) -> int:
 
 def _salted(read: Read, kind: Kind, packed: bytes, bound_to: bytes) -> str:
     return read.seal.seal(kind, packed + secrets.token_bytes(_SALT_BYTES), bound_to=bound_to)
-
-
-# The log ----------------------------------------------------------------------------------------------------------
-
-
-def _disclosed(page: RecordPage) -> Disclosed:
-    """Tombstones too: that a record is gone is told."""
-    related = [
-        other
-        for record in page.records
-        if isinstance(record, Record)
-        for group in record.expanded.values()
-        for other in group.records
-    ]
-    entries: list[Record | Tombstone] = [*page.records, *related]
-    shown = [entry for entry in entries if isinstance(entry, Record)]
-    return Disclosed(
-        tuple(dict.fromkeys(entry.id.connection_id for entry in entries)),
-        tuple(dict.fromkeys(entry.id.stream for entry in entries)),
-        tuple(sorted({name for record in shown for name in record.data})),
-        tuple(mint(entry.id) for entry in entries),
-        json_bytes([record.data for record in shown]),
-    )

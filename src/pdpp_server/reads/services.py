@@ -12,13 +12,14 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from pdpp_server.errors import DisclosureLogUnavailable, GrantInvalid
+from pdpp_server.errors import DisclosureLogUnavailable, GrantInvalid, PdppError
 from pdpp_server.evidence.activity import PREVIEW_CLIENT
 from pdpp_server.grants.lifecycle import ends_at, live_grants
 from pdpp_server.grants.permit import permit
 from pdpp_server.grants.permitted import Permitted
-from pdpp_server.model.activity import Disclosure
+from pdpp_server.model.activity import NOTHING, Disclosure, Shown, together
 from pdpp_server.model.grants import Grant, Holder
+from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import Query
 from pdpp_server.model.times import iso
 from pdpp_server.reads.bearers import (
@@ -29,7 +30,7 @@ from pdpp_server.reads.bearers import (
     require_live,
     row_of,
 )
-from pdpp_server.reads.disclosure import Disclosed, disclosure
+from pdpp_server.reads.disclosure import disclosure
 from pdpp_server.store.db import Database, Reading
 from pdpp_server.store.grants import GrantShelf, kept_declaration, owners_grants
 from pdpp_server.store.layout import Layout
@@ -58,10 +59,11 @@ class Call:
 
 CURSOR_KEY = "cursors.key"
 KNOWN_MAX = 10_000  # holders in memory: a client can have as many tokens as it likes
-STAGES = ("token", "permit", "read", "log")
+STAGES = ("token", "permit", "read")  # and then "log", at whichever door the answer leaves by
 Watch = Callable[[str, str, dict[str, float]], None]  # request id, operation, seconds by stage
 Introspect = Callable[[str, str], Rights]  # a token and a door -> what may be read there with it
 Q = TypeVar("Q", bound=Query)
+V = TypeVar("V")
 
 
 class Log(Protocol):
@@ -124,7 +126,7 @@ class _Known(NamedTuple):
 
 
 class Read:
-    """One read, in one snapshot: who asks is settled on entering, nothing leaves before it is logged."""
+    """One read, in one snapshot: who asks is settled on entering, and what was read is still pending on leaving."""
 
     def __init__(self, services: Services, call: Call, operation: str) -> None:
         self._services, self._call, self._operation = services, call, operation
@@ -158,16 +160,29 @@ class Read:
         self._marks.append(perf_counter())
         return permitted
 
-    def disclose(self, permitted: Permitted[Any], disclosed: Disclosed) -> None:
+    def pending(self, permitted: Permitted[Any], value: V, about: Shown = NOTHING) -> Pending[V]:
+        """What was read, to leave with its line; `about` is told by it whatever of it is shown."""
+
+        def settle(shown: Shown, size: int) -> None:
+            self._settle_line(permitted, shown if about is NOTHING else together(about, shown), size)
+
+        return Pending(value, self._call.request_id, settle)
+
+    def _settle_line(self, permitted: Permitted[Any], shown: Shown, size: int) -> None:
         """Write the line without which nothing may leave.
 
         Raises:
             DisclosureLogUnavailable: nothing may leave.
         """
-        self._marks.append(perf_counter())
-        call, services = self._call, self._services
-        line = disclosure(permitted, disclosed, self._operation, call.request_id, self._now, services.log_key)
-        services.log.append(line)
+        call, services, started = self._call, self._services, perf_counter()
+        try:
+            key = services.log_key
+            services.log.append(disclosure(permitted, shown, size, self._operation, call.request_id, self._now, key))
+        except PdppError as refusal:
+            refusal.request_id = call.request_id
+            raise
+        if watch := services.watch:
+            watch(call.request_id, self._operation, {"log": perf_counter() - started})
 
     def _settle(self) -> Holder:
         """Who asks. The token's row is read every time, so that a revocation counts from the next read on."""

@@ -1,15 +1,13 @@
 """Everything that is declared of one stream."""
 
 from pdpp_server.model.catalogue import Catalogue
+from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import StreamMetadataQuery
-from pdpp_server.reads.schema import disclosed
 from pdpp_server.reads.services import Call, Services
 from pdpp_server.store.streams import stream_metadata
 
 
-def serve(services: Services, call: Call, query: StreamMetadataQuery) -> Catalogue:
+def serve(services: Services, call: Call, query: StreamMetadataQuery) -> Pending[Catalogue]:
     with services.reading(call, "stream_metadata") as read:
         permitted = read.permit(query)
-        catalogue = stream_metadata(read.store, permitted)
-        read.disclose(permitted, disclosed(catalogue))
-        return catalogue
+        return read.pending(permitted, stream_metadata(read.store, permitted))

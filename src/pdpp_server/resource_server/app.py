@@ -9,10 +9,10 @@ from starlette.routing import Route
 
 from pdpp_server.http.bodies import body_of
 from pdpp_server.http.kernel import Kernel, Run
-from pdpp_server.http.replies import reply
+from pdpp_server.http.replies import json_reply, reply
 from pdpp_server.reads.services import Services
 from pdpp_server.reads.writes import require_owner
-from pdpp_server.resource_server.asked import asked_of
+from pdpp_server.resource_server.asked import Asked, asked_of
 from pdpp_server.resource_server.endpoint import Endpoint, Handler, Inside, Notice
 from pdpp_server.resource_server.endpoints import ENDPOINTS
 
@@ -35,7 +35,8 @@ class ResourceServer:
         inside = Inside(self.services, self.kernel)
 
         async def run(request: Request) -> Response:
-            return reply(notice.tell(inside, request))
+            told = notice.tell(inside, request)
+            return told if isinstance(told, Response) else json_reply(told)
 
         return run
 
@@ -50,14 +51,14 @@ class ResourceServer:
 
     def _on_loop(self, handle: Handler) -> Run:
         async def run(request: Request) -> Response:
-            return reply(handle(self.services, asked_of(request)))
+            return _answered(handle, self.services, asked_of(request))
 
         return run
 
     def _in_reader(self, handle: Handler) -> Run:
         async def run(request: Request) -> Response:
             asked = asked_of(request)
-            return reply(await self.kernel.threads.read(request, partial(handle, self.services, asked)))
+            return await self.kernel.threads.read(request, partial(_answered, handle, self.services, asked))
 
         return run
 
@@ -69,6 +70,11 @@ class ResourceServer:
             asked = asked_of(request)
             require_owner(self.services, asked.call)
             with_body = replace(asked, body=await body_of(request, most))
-            return reply(await self.kernel.threads.write(partial(handle, self.services, with_body)))
+            return await self.kernel.threads.write(partial(_answered, handle, self.services, with_body))
 
         return run
+
+
+def _answered(handle: Handler, services: Services, asked: Asked) -> Response:
+    """What was read leaves in the thread that read it."""
+    return reply(handle(services, asked), asked.method)

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import BinaryIO
 
 from starlette.datastructures import Headers
@@ -10,7 +11,9 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from pdpp_server.errors import InvalidRequest
+from pdpp_server.http.replies import Answered
 from pdpp_server.model.blobs import ID_PREFIX, Part
+from pdpp_server.model.pending import Pending
 from pdpp_server.reads import blobs as reads
 from pdpp_server.reads.blobs import OpenedBlob
 from pdpp_server.reads.services import Services
@@ -29,19 +32,23 @@ ALGORITHMS = {"sha-256": hashlib.sha256, "sha-512": hashlib.sha512}
 _ETAG = re.compile(r'(?:W/)?("[^"]*")')
 
 
-def handle(services: Services, asked: Asked) -> Response:
-    """What the id and the headers decide is decided before the read, so that its line in the log says what leaves."""
+def handle(services: Services, asked: Asked) -> Pending[Answered]:
+    """Headers alone tell of a blob too: they have a line like its bytes."""
     is_known = _is_named(asked.headers.get("if-none-match"), _etag(asked.name))
     headers_only = is_known or asked.method == "HEAD"
     part = None if headers_only else _part(asked)
     query = wire.decode_query(asked.params, asked.name, part, headers_only=headers_only)
-    opened = reads.serve(services, asked.call, query)
-    headers = _headers(opened) | _warned(asked.params)
+    return reads.serve(services, asked.call, query).shaped(partial(_answered, asked.params, is_known=is_known))
+
+
+def _answered(params: Params, opened: OpenedBlob, *, is_known: bool) -> Answered:
+    headers = _headers(opened) | _warned(params)
     if is_known:
-        return Response(status_code=304, headers={"ETag": headers["ETag"]})
+        return Answered(Response(status_code=304, headers={"ETag": headers["ETag"]}), opened.shown)
     if opened.file is None:
-        return Response(headers=headers)
-    return FileBody(opened.file, opened.places, 206 if opened.is_part else 200, headers)
+        return Answered(Response(headers=headers), opened.shown)
+    body = FileBody(opened.file, opened.places, 206 if opened.is_part else 200, headers)
+    return Answered(body, opened.shown, size=len(opened.places), give_up=opened.file.close)
 
 
 def keep(services: Services, asked: Asked) -> Json:

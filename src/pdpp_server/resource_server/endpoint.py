@@ -8,13 +8,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pdpp_server.http.kernel import Kernel
+from pdpp_server.http.replies import Answer
 from pdpp_server.reads.services import Services
 from pdpp_server.resource_server.asked import Asked
 from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.openapi import Operation
 
-# JSON, a response of its own, or nothing (204).
-Handler = Callable[[Services, Asked], Json | Response | None]
+Handler = Callable[[Services, Asked], Answer]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,17 @@
 """GET /v1/streams."""
 
+from pdpp_server.evidence.shown import catalogue_shown
+from pdpp_server.http.replies import Answered
+from pdpp_server.model.pending import Pending
 from pdpp_server.reads import streams as reads
 from pdpp_server.reads.services import Services
 from pdpp_server.resource_server.asked import Asked
 from pdpp_server.wire import streams as wire
-from pdpp_server.wire.envelope import Json
 
 
-def handle(services: Services, asked: Asked) -> Json:
+def handle(services: Services, asked: Asked) -> Pending[Answered]:
     query = wire.decode_query(asked.params)
-    catalogue = reads.serve(services, asked.call, query)
-    return wire.encode(catalogue, asked.links_self, asked.params.warnings)
+    warned = asked.params.warnings
+    return reads.serve(services, asked.call, query).shaped(
+        lambda catalogue: Answered(wire.encode(catalogue, asked.links_self, warned), catalogue_shown(catalogue))
+    )

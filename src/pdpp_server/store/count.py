@@ -33,9 +33,12 @@ def span(reading: Reading, reaches: Sequence[Reach], conditions: tuple[Condition
     """The total over all reaches, with the first and the last consent time where the grant shows that field."""
     totals: list[int] = []
     times: list[int] = []
+    fields: dict[str, None] = {}
     for reach in reaches:
         field = reach.scope.stream.consent_time_field
         shown = field if field in reach.scope.granted else None
+        if shown:
+            fields[shown] = None
         if conditions:
             found = [row.data.get(shown) if shown else None for row in passing(reading, reach, conditions)]
             totals.append(len(found))
@@ -47,7 +50,7 @@ def span(reading: Reading, reaches: Sequence[Reach], conditions: tuple[Condition
             times += _edges(reading, reach, shown) if shown else []
     if not times:
         return Span(sum(totals))
-    return Span(sum(totals), iso_micros(min(times)), iso_micros(max(times)))
+    return Span(sum(totals), iso_micros(min(times)), iso_micros(max(times)), tuple(fields))
 
 
 def _edges(reading: Reading, reach: Reach, field: str) -> list[int]:

@@ -48,12 +48,20 @@ class Showing:
         fields = self._fields
         shown = {name: data[name] for name in data if name in fields}
         authored: str | None = None
+        time_field: str | None = None
         for name in self._times:
             if isinstance(time := shown.get(name), str):
-                authored = time
+                authored, time_field = time, name
                 break
         return Record(
-            RecordId(*self._name, key), self._origin, shown, emitted_at, authored, self._roles, binary=self._binary
+            RecordId(*self._name, key),
+            self._origin,
+            shown,
+            emitted_at,
+            authored,
+            self._roles,
+            binary=self._binary,
+            time_field=time_field,
         )
 
     def _seen_since(self, row: Row) -> str:

@@ -16,6 +16,7 @@ from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery, Wind
 from pdpp_server.store.activity import catch_up, open_index, recent
 from pdpp_server.store.log import read_segment, segment_paths
 from tests.requirements import requirement
+from tests.worlds.told import told
 from tests.worlds.world import NOW, World
 
 DYING = """
@@ -25,9 +26,11 @@ from pathlib import Path
 from pdpp_server.model.queries import SearchQuery
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.services import open_services
+from tests.worlds.told import ToldReader
 now = datetime.fromisoformat(sys.argv[2])
 services = open_services(Path(sys.argv[1]), now=lambda: now)
-answer = LocalReader(services, sys.stdin.readline().strip()).search(SearchQuery("lease"))
+answer = ToldReader(LocalReader(services, sys.stdin.readline().strip())).search(SearchQuery("lease"))
+assert answer.value.hits
 os.write(1, answer.request_id.encode())
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -36,6 +39,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 @requirement("log.line.what")
 def test_a_line_names_who_read_what_and_how_much(world: World) -> None:
     answer = world.reader.fetch(FetchQuery("messages", "m1", world.work))
+    shown = answer.value
 
     (line,) = world.owner.activity()
     assert line.request_id == answer.request_id
@@ -44,14 +48,14 @@ def test_a_line_names_who_read_what_and_how_much(world: World) -> None:
     assert line.client_id == world.owner.grant(world.grant_id)[0].grant.client_id
     assert (line.connections, line.streams) == ((world.work,), ("messages",))
     assert line.records == (f"{world.work}/messages:m1",)
-    assert {*line.fields} == {*answer.value.data}
+    assert {*line.fields} == {*shown.data}
     assert line.bytes >= len("The lease draft is ready.")
 
 
 @requirement("log.line.hashed-content")
 def test_words_that_were_looked_for_stand_nowhere_in_the_log(world: World) -> None:
-    world.reader.search(SearchQuery("walrus lunch"))
-    world.reader.read_record_field(WindowQuery("messages", "m2", "text", world.work, q="walrus"))
+    told(world.reader.search(SearchQuery("walrus lunch")))
+    told(world.reader.read_record_field(WindowQuery("messages", "m2", "text", world.work, q="walrus")))
 
     raw = b"".join(path.read_bytes() for path in segment_paths(world.home / "activity"))
     assert b"read_record_field" in raw
@@ -62,11 +66,10 @@ def test_words_that_were_looked_for_stand_nowhere_in_the_log(world: World) -> No
 @requirement("log.line.never-less")
 def test_a_line_names_every_record_and_field_that_an_answer_showed(world: World) -> None:
     tools = {tool.name: tool for tool in TOOLS}
-    first = tools["search"].call(world.reader, {"query": "lease lake"}).structured
-    tools["fetch"].call(world.reader, {"id": f"{world.work}/messages:m1"})
-    tools["read_record_field"].call(
-        world.reader, {"id": f"{world.work}/messages:m2", "field_path": "text", "q": "walrus"}
-    )
+    first = told(tools["search"].call(world.reader, {"query": "lease lake"})).structured
+    told(tools["fetch"].call(world.reader, {"id": f"{world.work}/messages:m1"}))
+    window = {"id": f"{world.work}/messages:m2", "field_path": "text", "q": "walrus"}
+    told(tools["read_record_field"].call(world.reader, window))
 
     lines = world.owner.activity()
     named = {record for line in lines for record in line.records}
@@ -80,11 +83,12 @@ def test_a_line_names_every_record_and_field_that_an_answer_showed(world: World)
 @requirement("log.line.never-less")
 def test_every_hit_of_every_page_is_named(world: World) -> None:
     page = world.reader.search(SearchQuery("lease lake", limit=100))
+    hits = page.value.hits
 
     (line,) = world.owner.activity(request_id=page.request_id)
 
-    assert line.records == tuple(mint(hit.id) for hit in page.value.hits)
-    assert {excerpt.field for hit in page.value.hits for excerpt in hit.excerpts} <= {*line.fields}
+    assert line.records == tuple(mint(hit.id) for hit in hits)
+    assert {excerpt.field for hit in hits for excerpt in hit.excerpts} <= {*line.fields}
 
 
 @requirement("log.line.before-answer")
@@ -103,10 +107,10 @@ def test_a_line_survives_the_death_of_the_process_that_answered(world: World) ->
 def test_nothing_leaves_where_the_log_cannot_be_written(world: World) -> None:
     (world.home / "activity").write_text("in the way")
     reads = [
-        lambda: world.reader.search(SearchQuery("lease")),
-        lambda: world.reader.schema(SchemaQuery()),
-        lambda: world.reader.fetch(FetchQuery("messages", "m1", world.work)),
-        lambda: world.reader.read_record_field(WindowQuery("messages", "m1", "text", world.work)),
+        lambda: told(world.reader.search(SearchQuery("lease"))),
+        lambda: told(world.reader.schema(SchemaQuery())),
+        lambda: told(world.reader.fetch(FetchQuery("messages", "m1", world.work))),
+        lambda: told(world.reader.read_record_field(WindowQuery("messages", "m1", "text", world.work))),
     ]
 
     for read in reads:
@@ -129,8 +133,8 @@ def test_a_refused_read_discloses_nothing(world: World) -> None:
 
 @requirement("log.index.derived")
 def test_the_index_can_be_lost_and_tells_the_same_again(world: World) -> None:
-    world.reader.search(SearchQuery("lease"))
-    world.reader.fetch(FetchQuery("messages", "m1", world.work))
+    told(world.reader.search(SearchQuery("lease")))
+    told(world.reader.fetch(FetchQuery("messages", "m1", world.work)))
     before = world.owner.activity()
 
     for path in world.home.glob("activity.sqlite*"):
@@ -142,8 +146,8 @@ def test_the_index_can_be_lost_and_tells_the_same_again(world: World) -> None:
 
 @requirement("log.verify.edits")
 def test_the_owner_is_told_of_a_line_that_was_changed(world: World) -> None:
-    world.reader.search(SearchQuery("lease"))
-    world.reader.fetch(FetchQuery("messages", "m1", world.work))
+    told(world.reader.search(SearchQuery("lease")))
+    told(world.reader.fetch(FetchQuery("messages", "m1", world.work)))
     assert all(verdict.is_sound for verdict in world.owner.verify_activity())
     (path,) = segment_paths(world.home / "activity")
 
@@ -155,7 +159,7 @@ def test_the_owner_is_told_of_a_line_that_was_changed(world: World) -> None:
 
 @requirement("log.chain.one-segment-per-process")
 def test_two_processes_write_two_segments(world: World) -> None:
-    world.reader.search(SearchQuery("lease"))
+    told(world.reader.search(SearchQuery("lease")))
     arguments = [sys.executable, "-c", DYING, str(world.home), NOW.isoformat()]
     subprocess.run(arguments, input=world.token.encode() + b"\n", capture_output=True, timeout=60, check=False)
 
@@ -166,13 +170,13 @@ def test_two_processes_write_two_segments(world: World) -> None:
 
 @requirement("log.index.derived")
 def test_another_index_on_a_copy_of_the_segments_says_the_same(world: World, tmp_path: Path) -> None:
-    world.reader.search(SearchQuery("lease"))
+    told(world.reader.search(SearchQuery("lease")))
     shutil.copytree(world.home / "activity", tmp_path / "copy" / "activity")
 
     index = open_index(tmp_path / "copy" / "activity.sqlite")
     catch_up(index, tmp_path / "copy" / "activity")
-    told = recent(index)
+    listed = recent(index)
     index.close()
 
-    assert told == world.owner.activity()
+    assert listed == world.owner.activity()
     assert os.stat(tmp_path / "copy" / "activity.sqlite").st_mode & 0o077 == 0  # noqa: PTH116

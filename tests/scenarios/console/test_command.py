@@ -13,6 +13,7 @@ from tests.requirements import requirement
 from tests.scenarios.cli.command import Command
 from tests.scenarios.cli.test_serve import serving
 from tests.scenarios.console.visitor import Visitor
+from tests.worlds.told import ToldReader
 from tests.worlds.world import World, close
 
 
@@ -58,7 +59,7 @@ def test_a_new_key_ends_cursors_and_nothing_else(world: World, pdpp: Command) ->
     assert pdpp("owner", "keys", "rotate").code == 0
 
     again = open_services(world.home, now=world.clock)
-    reader = LocalReader(again, world.token)
+    reader = ToldReader(LocalReader(again, world.token))
     assert reader.query_records(page).value.next_cursor
     with pytest.raises(InvalidCursor):
         reader.query_records(RecordsQuery("messages", world.work, limit=1, cursor=cursor))

@@ -16,6 +16,7 @@ from pdpp_server.port.local import LocalReader
 from tests.requirements import requirement
 from tests.scenarios.console.visitor import Visitor, shown
 from tests.worlds import chat
+from tests.worlds.told import ToldReader, told
 from tests.worlds.world import World
 
 
@@ -32,7 +33,7 @@ def test_one_click_ends_a_client(owner: Visitor, world: World) -> None:
 
 @requirement("con.pages.same-words", "log.owner.page")
 def test_pages_say_what_the_command_says(owner: Visitor, world: World) -> None:
-    world.reader.fetch(FetchQuery("messages", "m1", world.work))
+    told(world.reader.fetch(FetchQuery("messages", "m1", world.work)))
     (disclosure,) = world.owner.activity()
     names = reader_names(row.grant for row in world.owner.grants())
 
@@ -48,6 +49,8 @@ def test_pages_say_what_the_command_says(owner: Visitor, world: World) -> None:
 def test_what_left_is_found_by_client_record_and_request(owner: Visitor, world: World) -> None:
     found = world.reader.fetch(FetchQuery("messages", "m1", world.work))
     other = world.reader.search(SearchQuery("lease"))
+    assert found.value
+    assert other.value
 
     by_request = owner.page(f"/activity?request={found.request_id}")
     by_record = owner.page(f"/activity?record={world.family}/messages:m1")
@@ -64,7 +67,7 @@ def test_what_left_is_found_by_client_record_and_request(owner: Visitor, world: 
 def test_the_address_of_a_citation_leads_to_the_record(owner: Visitor, world: World) -> None:
     world.deliver(chat.WORK, [chat.message("a/b c:d", subject="Odd key", text="Behind an odd key.")])
     world.deliver(chat.WORK, [chat.message("a/b c:d", subject="Odd key", text="Changed since.")])
-    reader = LocalReader(world.services, world.token, "http://127.0.0.1")
+    reader = ToldReader(LocalReader(world.services, world.token, "http://127.0.0.1"))
     (hit,) = reader.search(SearchQuery('"odd key"')).value.hits
 
     page = owner.page(urlsplit(record_url(reader, mint(hit.id))).path)

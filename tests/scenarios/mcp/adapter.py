@@ -13,16 +13,16 @@ KINDS = {"scoped": "client", "owners": "owner"}
 def open_reader(credential: Credential) -> Reader:
     from pdpp_server.errors import GrantRevoked
     from pdpp_server.model.catalogue import Catalogue
+    from pdpp_server.model.pending import Pending
     from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery
-    from pdpp_server.port.reader import Answer
 
     class EmptyReader:
         public_url = None
 
-        def schema(self, query: SchemaQuery) -> Answer[Catalogue]:
+        def schema(self, query: SchemaQuery) -> Pending[Catalogue]:
             print("a dependency prints")
             os.write(1, b"and a library writes\n")
-            return Answer(Catalogue("client", credential.token, ("grt_1",), ()), "req_1")
+            return Pending(Catalogue("client", credential.token, ("grt_1",), ()), "req_1", lambda *_: None)
 
         def search(self, query: SearchQuery) -> object:
             raise GrantRevoked("The grant was revoked.")

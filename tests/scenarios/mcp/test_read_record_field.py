@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import WindowQuery
 from pdpp_server.model.text import FieldWindow
 from pdpp_server.port.local import LocalReader
-from pdpp_server.port.reader import Answer
 from pdpp_server.reads import read_record_field as reads
 from tests.requirements import requirement
 from tests.scenarios.mcp.agents import Agent, Connect, agent_on, handle_of
@@ -47,10 +47,9 @@ def test_the_adapter_gets_the_window_and_never_the_body(world: World) -> None:
     held: list[FieldWindow] = []
 
     class Watched(LocalReader):
-        def read_record_field(self, query: WindowQuery) -> Answer[FieldWindow]:
+        def read_record_field(self, query: WindowQuery) -> Pending[FieldWindow]:
             answer = super().read_record_field(query)
-            held.append(answer.value)
-            return answer
+            return answer.shaped(lambda window: held.append(window) or window)
 
         def fetch(self, query: Any) -> Any:
             raise AssertionError("the whole record is not asked for")

@@ -28,11 +28,12 @@ from pdpp_server.errors import PdppError
 from pdpp_server.model.queries import SchemaQuery
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.services import open_services
+from tests.worlds.told import told
 home, now = Path(sys.argv[1]), datetime.fromisoformat(sys.argv[2])
 services = open_services(home, now=lambda: now)
 for line in sys.stdin:
     try:
-        print("read", *LocalReader(services, line.strip()).schema(SchemaQuery()).value.grant_ids, flush=True)
+        print("read", *told(LocalReader(services, line.strip()).schema(SchemaQuery())).grant_ids, flush=True)
     except PdppError as refusal:
         print(refusal.code, flush=True)
 services.close()

@@ -5,6 +5,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, NamedTuple
 
 from pdpp_server.errors import PdppError
+from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import (
     BEGINNING,
     AggregateQuery,
@@ -16,9 +17,10 @@ from pdpp_server.model.queries import (
     SearchQuery,
     WindowQuery,
 )
-from pdpp_server.port.reader import Answer, Reader
+from pdpp_server.port.reader import Reader
 from tests.worlds import chat
 from tests.worlds.post import Post
+from tests.worlds.told import told
 from tests.worlds.world import World
 
 ODD_KEYS = ["a/b\\c", "https://x.example/?q=1#2", "🦭 key", "a:b:c", "%2e%2e", "..a", "a+b&c=d;e", "東京", "\u202egnp"]
@@ -149,10 +151,10 @@ def outcome(reader: Reader, question: Question) -> Any:
         assert refusal.request_id
         return type(refusal), refusal.message, refusal.param, refusal.remedy, refusal.candidates
     assert answer.request_id
-    return answer.value
+    return told(answer)
 
 
-def ask(reader: Reader, question: Question) -> Answer[Any]:
+def ask(reader: Reader, question: Question) -> Pending[Any]:
     match question:
         case SchemaQuery():
             return reader.schema(question)

@@ -16,6 +16,7 @@ from pdpp_server.wire.backup import decode_manifest
 from tests.requirements import requirement
 from tests.worlds import album, chat
 from tests.worlds.kept import Kept, answers, backed_up, lived, reader_in, restored
+from tests.worlds.told import told
 
 BATCH, BATCHES = 40, 60
 
@@ -97,7 +98,7 @@ def test_the_copy_of_the_log_grows_by_whole_lines(life: Kept, tmp_path: Path) ->
     backed_up(life.home, target)
     (segment,) = segment_paths(life.home / "activity")
     before = (target / "activity" / segment.name).read_bytes()
-    life.world.reader.search(SearchQuery("walrus"))
+    told(life.world.reader.search(SearchQuery("walrus")))
     with segment.open("ab") as file:
         file.write(b'{"n": 2, "prev": "half a li')
 

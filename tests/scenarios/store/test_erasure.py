@@ -20,6 +20,7 @@ from pdpp_server.store.scrub import scrub
 from pdpp_server.wire.declarations import decode_declaration
 from tests.requirements import requirement
 from tests.worlds.chat import DECLARATION, DOCUMENT, WORK, channel, deletion, message
+from tests.worlds.told import told
 from tests.worlds.world import World, close
 
 
@@ -152,7 +153,7 @@ def test_a_connection_that_is_removed_is_in_no_byte_of_the_home(world: World) ->
     world.deliver(WORK, [message(f"zyxwvut{n}", text=f"abzyxwvut {n}", author="zyxwvut") for n in range(300)])
     world.deliver(WORK, [message("zyxwvut1", text="changed"), deletion("zyxwvut2")])
     (world.home / "pdpp.sqlite.before-2").write_text("zyxwvut")
-    world.reader.search(SearchQuery("abzyxwvut"))
+    told(world.reader.search(SearchQuery("abzyxwvut")))
 
     world.owner.remove_source(world.work)
 

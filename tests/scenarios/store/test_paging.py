@@ -11,6 +11,7 @@ from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.services import open_services
 from tests.requirements import requirement
 from tests.worlds.chat import WORK, message
+from tests.worlds.told import ToldReader
 from tests.worlds.world import World, close
 
 QUERY = SearchQuery("lease", limit=1)
@@ -80,7 +81,7 @@ def test_the_key_that_another_process_made_first_is_the_one_that_seals(
     late = open_services(world.home, now=world.clock)
     monkeypatch.setattr(Path, "exists", lambda _: False)  # it looked just before the other one wrote
 
-    page = LocalReader(late, world.token).search(replace(QUERY, cursor=cursor)).value
+    page = ToldReader(LocalReader(late, world.token)).search(replace(QUERY, cursor=cursor)).value
     monkeypatch.undo()
     close(late)
 

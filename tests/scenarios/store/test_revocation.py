@@ -19,9 +19,10 @@ from pdpp_server.errors import PdppError
 from pdpp_server.model.queries import SearchQuery
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.services import open_services
+from tests.worlds.told import ToldReader
 home, now = Path(sys.argv[1]), datetime.fromisoformat(sys.argv[2])
 services = open_services(home, now=lambda: now)
-reader = LocalReader(services, sys.stdin.readline().strip())
+reader = ToldReader(LocalReader(services, sys.stdin.readline().strip()))
 for _ in sys.stdin:
     try:
         print(len(reader.search(SearchQuery("lease")).value.hits), flush=True)

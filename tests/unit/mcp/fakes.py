@@ -4,23 +4,40 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from pdpp_server.errors import AmbiguousConnection, Candidate, FieldNotFound, InvalidCursor, NotFound, QueryNotFound
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.titles import title
+from pdpp_server.mcp.tool import Tool, ToolResult
+from pdpp_server.model.activity import Shown
 from pdpp_server.model.aggregates import Aggregation
 from pdpp_server.model.catalogue import Catalogue
+from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import AggregateQuery, FetchQuery, RecordsQuery, SchemaQuery, SearchQuery, WindowQuery
 from pdpp_server.model.records import Excerpt, Hit, Recall, Record, RecordId, RecordPage, SearchPage, Tombstone
 from pdpp_server.model.sources import Origin
 from pdpp_server.model.text import FieldWindow
-from pdpp_server.port.reader import Answer
+from pdpp_server.port.reader import Reader
+from tests.worlds.told import told
 
 WORK = Origin("cin_4f2a", "slack", "Work Slack")
 HOME = Origin("cin_9b10", "slack", "Home Slack")
 ROLES = {"subject": "primary-title", "text": "primary-body"}
 EXCERPT_CHARS = 220
+
+
+V = TypeVar("V")
+
+
+def given(value: V, request_id: str, settled: list[Shown] | None = None) -> Pending[V]:
+    """What a server would give, with a log that only remembers."""
+    return Pending(value, request_id, lambda shown, _: None if settled is None else settled.append(shown))
+
+
+def called(tool: Tool, reader: Reader, arguments: Mapping[str, Any]) -> ToolResult:
+    """Both channels of what a tool answers."""
+    return told(tool.call(reader, arguments))
 
 
 def record(
@@ -45,12 +62,12 @@ class FakeReader:
     aggregation: Aggregation | None = None
     asked: list[object] = field(default_factory=list[object])
 
-    def schema(self, query: SchemaQuery) -> Answer[Catalogue]:
+    def schema(self, query: SchemaQuery) -> Pending[Catalogue]:
         self.asked.append(query)
         assert self.catalogue is not None
-        return Answer(self.catalogue, "req_schema")
+        return given(self.catalogue, "req_schema")
 
-    def search(self, query: SearchQuery) -> Answer[SearchPage]:
+    def search(self, query: SearchQuery) -> Pending[SearchPage]:
         self.asked.append(query)
         hits = [hit for hit in (self._hit(record, query.text.split()) for record in self.records) if hit]
         done = self._position(query.cursor)
@@ -61,9 +78,9 @@ class FakeReader:
                 replace(hit, make_cursor=partial(_cursor, number)) for number, hit in enumerate(page, start=done + 1)
             ]
         recall = Recall(self.complete, len(hits), self.complete, len(hits), None if self.complete else 4000)
-        return Answer(SearchPage(tuple(page), following, recall, self.as_of), "req_search")
+        return given(SearchPage(tuple(page), following, recall, self.as_of), "req_search")
 
-    def query_records(self, query: RecordsQuery) -> Answer[RecordPage]:
+    def query_records(self, query: RecordsQuery) -> Pending[RecordPage]:
         """In their order; a feed ends with the tombstones and a bookmark."""
         self.asked.append(query)
         is_feed = query.changes_since is not None or bool(self.gone)
@@ -71,7 +88,7 @@ class FakeReader:
         done = self._position(query.cursor)
         page = entries[done : done + query.limit]
         end = done + len(page)
-        return Answer(
+        return given(
             RecordPage(
                 page,
                 _cursor(end) if end < len(entries) else None,
@@ -82,20 +99,20 @@ class FakeReader:
             "req_query",
         )
 
-    def aggregate(self, query: AggregateQuery) -> Answer[Aggregation]:
+    def aggregate(self, query: AggregateQuery) -> Pending[Aggregation]:
         self.asked.append(query)
         assert self.aggregation is not None
-        return Answer(replace(self.aggregation, query=query), "req_aggregate")
+        return given(replace(self.aggregation, query=query), "req_aggregate")
 
-    def fetch(self, query: FetchQuery) -> Answer[Record]:
+    def fetch(self, query: FetchQuery) -> Pending[Record]:
         self.asked.append(query)
         found = self._one(query.stream, query.key, query.connection_id)
         if query.fields is None:
-            return Answer(found, "req_fetch")
+            return given(found, "req_fetch")
         data = {name: value for name, value in found.data.items() if name in query.fields}
-        return Answer(record(found.id.key, data, found.origin, found.id.stream, found.roles or {}), "req_fetch")
+        return given(record(found.id.key, data, found.origin, found.id.stream, found.roles or {}), "req_fetch")
 
-    def read_record_field(self, query: WindowQuery) -> Answer[FieldWindow]:
+    def read_record_field(self, query: WindowQuery) -> Pending[FieldWindow]:
         self.asked.append(query)
         found = self._one(query.stream, query.key, query.connection_id)
         if query.field not in found.data:
@@ -111,7 +128,7 @@ class FakeReader:
         kind = "string" if isinstance(value, str) else "json"
         piece = text[start : start + query.limit]
         window = FieldWindow(found.id, query.field, kind, piece, start, len(text), query.limit, match)
-        return Answer(window, "req_window")
+        return given(window, "req_window")
 
     def _one(self, stream: str, key: str, connection_id: str | None) -> Record:
         found = [one for one in self.records if one.id.stream == stream and one.id.key == key]

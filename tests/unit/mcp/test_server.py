@@ -10,8 +10,11 @@ from pdpp_server.errors import GrantRevoked
 from pdpp_server.mcp.server import McpServer, decode
 from pdpp_server.mcp.session import Fault
 from pdpp_server.mcp.tool import Tool, ToolResult
+from pdpp_server.model.activity import NOTHING
+from pdpp_server.model.pending import Pending
 from pdpp_server.port.reader import Reader
 from tests.requirements import requirement
+from tests.unit.mcp.fakes import given
 
 SCHEMA = {
     "type": "object",
@@ -41,12 +44,15 @@ def some_reader() -> Reader:
     return object()  # pyright: ignore[reportReturnType]
 
 
-def server(call: Callable[[Reader, Mapping[str, Any]], ToolResult]) -> McpServer:
+def server(answer: Callable[[Reader, Mapping[str, Any]], ToolResult]) -> McpServer:
+    def call(reader: Reader, arguments: Mapping[str, Any]) -> Pending[ToolResult]:
+        return given(answer(reader, arguments), "req_1")
+
     return McpServer([Tool("look", "Look", "Looks.", SCHEMA, {"type": "object"}, call)])
 
 
 def echo(_: Reader, arguments: Mapping[str, Any]) -> ToolResult:
-    return ToolResult("seen", dict(arguments))
+    return ToolResult("seen", dict(arguments), NOTHING, NOTHING)
 
 
 def refused(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -201,7 +207,7 @@ def test_a_bug_is_told_without_detail_and_logged_without_its_words(capsys: pytes
 @pytest.mark.parametrize("text", ["\ud83d", "a\udcff"])
 def test_what_cannot_be_encoded_is_a_fault_not_the_end(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(Fault):
-        server(lambda _, __: ToolResult(text, {})).call(some_reader, "look", {"id": "x"})
+        server(lambda _, __: ToolResult(text, {}, NOTHING, NOTHING)).call(some_reader, "look", {"id": "x"})
 
     assert "Error" in capsys.readouterr().err
 

@@ -17,7 +17,7 @@ from pdpp_server.model.aggregates import Aggregation, Group, Scalar
 from pdpp_server.model.queries import AggregateQuery, Condition
 from pdpp_server.model.records import Warned
 from tests.requirements import requirement
-from tests.unit.mcp.fakes import FakeReader
+from tests.unit.mcp.fakes import FakeReader, called
 from tests.unit.mcp.hostile import LONG, TEXTS, is_visible
 
 ANY = AggregateQuery("bookings")
@@ -34,7 +34,7 @@ def ask(
 ) -> ToolResult:
     kept = "latest" if "group_by_time" in asked else "largest"
     found = Aggregation(ANY, records, value, None if groups is None else tuple(groups), other, kept)
-    return AGGREGATE.call(FakeReader(aggregation=found), {"stream": "bookings", "metric": "count", **asked})
+    return called(AGGREGATE, FakeReader(aggregation=found), {"stream": "bookings", "metric": "count", **asked})
 
 
 @requirement("mcp.aggregate.number")
@@ -206,7 +206,7 @@ def test_nothing_is_said_plainly_with_a_next_step(groups: list[Group] | None) ->
 def test_a_warning_of_the_server_is_shown() -> None:
     found = Aggregation(ANY, 7, 7, warnings=(Warned("stale", "Old numbers."),))
 
-    result = AGGREGATE.call(FakeReader(aggregation=found), {"stream": "bookings", "metric": "count"})
+    result = called(AGGREGATE, FakeReader(aggregation=found), {"stream": "bookings", "metric": "count"})
 
     assert 'warning stale: "Old numbers."' in result.text
 
@@ -216,10 +216,12 @@ def test_every_argument_reaches_the_read() -> None:
     reader = FakeReader(aggregation=Aggregation(ANY, 0, None, ()))
     asked = {"group_by_time": "at", "granularity": "week", "time_zone": "Asia/Kathmandu", "limit": 3}
 
-    AGGREGATE.call(
-        reader, {"stream": "b", "metric": "count", **asked, "filter": {"a": {"gt": 1.5}}, "connection_id": "c"}
+    called(
+        AGGREGATE,
+        reader,
+        {"stream": "b", "metric": "count", **asked, "filter": {"a": {"gt": 1.5}}, "connection_id": "c"},
     )
-    AGGREGATE.call(reader, {"stream": "b", "metric": "sum", "field": "amount"})
+    called(AGGREGATE, reader, {"stream": "b", "metric": "sum", "field": "amount"})
 
     conditions = (Condition("a", "gt", "1.5"),)
     first = AggregateQuery("b", "count", None, None, "at", "week", "Asia/Kathmandu", 3, conditions, "c")
@@ -241,5 +243,5 @@ def test_arguments_that_exclude_each_other_are_refused_before_any_read(asked: di
     reader = FakeReader()
 
     with pytest.raises(InvalidRequest, match=why):
-        AGGREGATE.call(reader, {"stream": "b", **asked})
+        called(AGGREGATE, reader, {"stream": "b", **asked})
     assert reader.asked == []

@@ -18,7 +18,7 @@ from pdpp_server.mcp.tools.fetch import FETCH
 from pdpp_server.model.queries import FetchQuery
 from pdpp_server.model.records import Record
 from tests.requirements import requirement
-from tests.unit.mcp.fakes import HOME, FakeReader, record
+from tests.unit.mcp.fakes import HOME, FakeReader, called, record
 from tests.unit.mcp.hostile import records
 
 SLOW = settings(
@@ -33,7 +33,7 @@ def test_a_fetched_record_is_five_fields_and_their_json() -> None:
         public_url="https://me.example",
     )
 
-    result = FETCH.call(reader, {"id": "cin_4f2a/messages:r1"})
+    result = called(FETCH, reader, {"id": "cin_4f2a/messages:r1"})
 
     assert json.loads(result.text) == result.structured
     assert result.structured == {
@@ -58,7 +58,7 @@ def test_a_fetched_record_is_five_fields_and_their_json() -> None:
 @requirement("mcp.fetch.text-bounded", "mcp.fetch.text-complete", "ev.clip.continues")
 def test_a_long_text_is_cut_and_says_which_call_reads_on() -> None:
     whole = "0123456789" * 5000
-    result = FETCH.call(FakeReader((record("r1", {"text": whole}),)), {"id": "cin_4f2a/messages:r1"})
+    result = called(FETCH, FakeReader((record("r1", {"text": whole}),)), {"id": "cin_4f2a/messages:r1"})
 
     text, metadata = result.structured["text"], result.structured["metadata"]
     shown = text.index("…")
@@ -78,7 +78,7 @@ def test_without_a_declared_body_all_fields_are_shown_as_name_and_value() -> Non
         "tags": ["x", "y"],
         "photo": {"blob_id": "b1", "mime_type": "image/png", "size_bytes": 2048, "sha256": "ab"},
     }
-    result = FETCH.call(FakeReader((record("r1", data, roles={}),)), {"id": "cin_4f2a/messages:r1"})
+    result = called(FETCH, FakeReader((record("r1", data, roles={}),)), {"id": "cin_4f2a/messages:r1"})
 
     assert result.structured["text"].split("\n") == [
         'text: "a \\"quoted\\"\\nnext: fetch"',
@@ -96,10 +96,10 @@ def test_values_and_fields_without_room_are_named_with_the_calls_that_show_them(
     data = {"long": "x" * 50_000, **{f"a_field_with_a_long_name_{n}": "y" * 60 for n in range(300)}}
     reader = FakeReader((record("r1", data, roles={}),))
 
-    document = FETCH.call(reader, {"id": "cin_4f2a/messages:r1"}).structured
+    document = called(FETCH, reader, {"id": "cin_4f2a/messages:r1"}).structured
     lines = document["text"].split("\n")
     tool, arguments = document["metadata"]["read_fields"].split(" ", 1)
-    again = FETCH.call(reader, orjson.loads(arguments)).structured
+    again = called(FETCH, reader, orjson.loads(arguments)).structured
 
     assert lines[0].startswith('long: "xxxx') and lines[0].endswith("(clipped, 50000 characters)")
     assert document["metadata"]["read_next"] == ('read_record_field {"id":"cin_4f2a/messages:r1","field_path":"FIELD"}')
@@ -116,7 +116,7 @@ def test_values_and_fields_without_room_are_named_with_the_calls_that_show_them(
 def test_a_document_keeps_its_budget_over_hostile_data(found: tuple[Record, ...]) -> None:
     handle = mint(found[0].id)
 
-    result = FETCH.call(FakeReader(found, public_url="https://me.example"), {"id": handle})
+    result = called(FETCH, FakeReader(found, public_url="https://me.example"), {"id": handle})
 
     assert byte_len(result.text) <= 16_000
     assert len(orjson.dumps(result.structured)) <= 16_000
@@ -149,7 +149,7 @@ def assert_no_unmarked_cut(source: Record, document: Mapping[str, Any]) -> None:
 def test_with_fields_no_other_field_appears_anywhere() -> None:
     reader = FakeReader((record("r1", {"id": "r1", "subject": "Secret", "text": "hidden", "sender": "ana"}),))
 
-    result = FETCH.call(reader, {"id": "cin_4f2a/messages:r1", "fields": ["sender"]})
+    result = called(FETCH, reader, {"id": "cin_4f2a/messages:r1", "fields": ["sender"]})
 
     assert result.structured["text"] == 'sender: "ana"'
     assert result.structured["title"] == "Work Slack / messages / 2026-04-01T09:12Z"
@@ -168,7 +168,7 @@ def test_with_fields_no_other_field_appears_anywhere() -> None:
 def test_a_wrong_id_is_refused_before_any_read(arguments: dict[str, str], refusal: type[Exception]) -> None:
     reader = FakeReader((record("r1", {}),))
     with pytest.raises(refusal):
-        FETCH.call(reader, arguments)
+        called(FETCH, reader, arguments)
     assert reader.asked == []
 
 
@@ -177,10 +177,10 @@ def test_every_form_of_an_id_finds_its_record() -> None:
     reader = FakeReader((record("r1", {"id": "r1"}), record("r1", {"id": "r1"}, HOME)))
     asked = FetchQuery("messages", "r1", "cin_4f2a")
 
-    FETCH.call(reader, {"id": "messages:r1", "connection_id": "cin_4f2a"})
-    FETCH.call(reader, {"id": "cin_4f2a/messages:r1", "connection_id": "cin_4f2a"})
-    FETCH.call(reader, {"id": "pdpp://record/cin_4f2a/messages:r1"})
+    called(FETCH, reader, {"id": "messages:r1", "connection_id": "cin_4f2a"})
+    called(FETCH, reader, {"id": "cin_4f2a/messages:r1", "connection_id": "cin_4f2a"})
+    called(FETCH, reader, {"id": "pdpp://record/cin_4f2a/messages:r1"})
 
     assert reader.asked == [asked, asked, asked]
     with pytest.raises(AmbiguousConnection):
-        FETCH.call(reader, {"id": "messages:r1"})
+        called(FETCH, reader, {"id": "messages:r1"})

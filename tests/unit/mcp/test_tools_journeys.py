@@ -9,7 +9,7 @@ import pytest
 
 from pdpp_server.mcp.surface import TOOLS
 from tests.requirements import requirement
-from tests.unit.mcp.fakes import HOME, FakeReader, record
+from tests.unit.mcp.fakes import HOME, FakeReader, called, record
 from tests.unit.mcp.hostile import FORGERIES
 
 NOISE = "\n".join(text for text in FORGERIES if "walrus" not in text)
@@ -25,7 +25,7 @@ def world(key: str) -> FakeReader:
 
 def call(reader: FakeReader, tool: str, arguments: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     (found,) = [one for one in TOOLS if one.name == tool]
-    result = found.call(reader, arguments)
+    result = called(found, reader, arguments)
     return result.text, result.structured
 
 

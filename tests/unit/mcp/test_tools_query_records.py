@@ -16,11 +16,11 @@ from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.evidence.text import byte_len
 from pdpp_server.mcp.tool import ToolResult
 from pdpp_server.mcp.tools.query_records import QUERY_RECORDS
+from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import Condition, Expand, RecordsQuery
 from pdpp_server.model.records import Expanded, Record, RecordId, RecordPage, Tombstone
-from pdpp_server.port.reader import Answer
 from tests.requirements import requirement
-from tests.unit.mcp.fakes import HOME, WORK, FakeReader, record
+from tests.unit.mcp.fakes import HOME, WORK, FakeReader, called, record
 from tests.unit.mcp.hostile import is_visible, records
 
 SLOW = settings(
@@ -32,7 +32,7 @@ GONE = Tombstone(RecordId("cin_4f2a", "messages", "m0"), WORK, "2026-11-15T08:00
 
 
 def ask(reader: FakeReader, **arguments: Any) -> ToolResult:
-    return QUERY_RECORDS.call(reader, {"stream": "messages", **arguments})
+    return called(QUERY_RECORDS, reader, {"stream": "messages", **arguments})
 
 
 def letters(number: int, chars: int = 20) -> tuple[Record, ...]:
@@ -189,7 +189,7 @@ def test_a_reader_of_the_text_alone_reaches_every_record_once(cursors: bool) -> 
     arguments: dict[str, Any] | None = {"stream": "messages", "limit": 25}
 
     while arguments:
-        text = QUERY_RECORDS.call(reader, arguments).text
+        text = called(QUERY_RECORDS, reader, arguments).text
         seen += [line.split(" ")[0] for line in items(text)]
         again = re.search(r'rest: the same call with (\{"limit":\d+\})', text)
         arguments = {**arguments, **json.loads(again[1])} if again else printed(text, "rest") or printed(text, "more")
@@ -207,7 +207,7 @@ def test_a_reader_of_the_structure_alone_does_too(chars: int) -> None:
     asked: list[dict[str, Any]] = [{"stream": "messages", "limit": 100}]
 
     while asked:
-        structured = QUERY_RECORDS.call(reader, asked[0]).structured
+        structured = called(QUERY_RECORDS, reader, asked[0]).structured
         seen += [entry["handle"] for entry in structured["data"]["data"]]
         asked = [call["arguments"] for call in structured["next"] if call["tool"] == "query_records"]
 
@@ -339,11 +339,9 @@ def test_a_handle_of_512_bytes_is_shown_whole() -> None:
 @pytest.mark.parametrize("chars", [180, 600, 5000])
 def test_a_long_cursor_of_another_server_stands_once_or_is_left_to_the_structure(chars: int) -> None:
     class LongCursors(FakeReader):
-        def query_records(self, query: RecordsQuery) -> Answer[RecordPage]:
+        def query_records(self, query: RecordsQuery) -> Pending[RecordPage]:
             found = super().query_records(query)
-            return replace(
-                found, value=replace(found.value, next_cursor="c" * chars, cursor_after=lambda _: "d" * chars)
-            )
+            return found.shaped(lambda page: replace(page, next_cursor="c" * chars, cursor_after=lambda _: "d" * chars))
 
     result = ask(LongCursors(letters(25, 90)), limit=25)
     head = result.text.split("\n")[0]

@@ -13,7 +13,7 @@ from pdpp_server.mcp.tools.read_record_field import READ_RECORD_FIELD
 from pdpp_server.model.queries import WindowQuery
 from pdpp_server.model.records import RecordId
 from tests.requirements import requirement
-from tests.unit.mcp.fakes import WORK, FakeReader, record
+from tests.unit.mcp.fakes import WORK, FakeReader, called, record
 from tests.unit.mcp.hostile import LONG, long_key
 
 SLOW = settings(
@@ -27,7 +27,7 @@ FOLLOWS = "\nrecord text follows, to the end:\n"
 def test_a_window_reads_like_this() -> None:
     reader = FakeReader((record("r17", {"text": "abc\ndef\nghi"}),))
 
-    result = READ_RECORD_FIELD.call(reader, {"id": ID, "field_path": "text", "offset_chars": 4, "limit_chars": 4})
+    result = called(READ_RECORD_FIELD, reader, {"id": ID, "field_path": "text", "offset_chars": 4, "limit_chars": 4})
 
     assert result.text == (
         "cin_4f2a/messages:r17 text characters 4..8 of 11, complete=false\n"
@@ -52,8 +52,8 @@ def test_a_window_reads_like_this() -> None:
 def test_a_small_field_is_whole_and_an_object_is_read_as_json() -> None:
     reader = FakeReader((record("r17", {"text": "abc", "tags": ["x", {"y": 1}]}),))
 
-    whole = READ_RECORD_FIELD.call(reader, {"id": ID, "field_path": "text"})
-    tags = READ_RECORD_FIELD.call(reader, {"id": ID, "field_path": "tags"})
+    whole = called(READ_RECORD_FIELD, reader, {"id": ID, "field_path": "text"})
+    tags = called(READ_RECORD_FIELD, reader, {"id": ID, "field_path": "tags"})
 
     assert whole.text == f"{ID} text characters 0..3 of 3, complete=true{FOLLOWS}abc"
     assert whole.structured["next"] == []
@@ -64,8 +64,8 @@ def test_a_small_field_is_whole_and_an_object_is_read_as_json() -> None:
 def test_a_match_is_placed_in_its_window() -> None:
     reader = FakeReader((record("r17", {"text": "x" * 900 + "Walrus" + "y" * 900}),))
 
-    result = READ_RECORD_FIELD.call(
-        reader, {"id": ID, "field_path": "text", "q": "walrus", "before_chars": 5, "after_chars": 3}
+    result = called(
+        READ_RECORD_FIELD, reader, {"id": ID, "field_path": "text", "q": "walrus", "before_chars": 5, "after_chars": 3}
     )
 
     assert "characters 895..909 of 1806, match at 900..906, complete=false" in result.text
@@ -85,7 +85,7 @@ def test_windows_follow_each_other_within_their_budget(text: str, limit: int, st
 
     while cursor is not None:
         asked = {"id": mint(id), "field_path": field, "cursor": cursor, "limit_chars": limit}
-        result = READ_RECORD_FIELD.call(reader, asked)
+        result = called(READ_RECORD_FIELD, reader, asked)
         window = result.structured["window"]
         header, _, shown = result.text.partition(FOLLOWS)
         assert shown == visible_lines(window["text"])
@@ -103,7 +103,7 @@ def test_a_match_stays_in_view_where_its_window_must_shrink() -> None:
     reader = FakeReader((record("r17", {"text": "🦭" * 9000 + "walrus" + "🦭" * 9000}),))
 
     asked = {"id": ID, "field_path": "text", "q": "walrus", "before_chars": 8192, "limit_chars": 16_384}
-    result = READ_RECORD_FIELD.call(reader, asked)
+    result = called(READ_RECORD_FIELD, reader, asked)
 
     assert "walrus" in result.structured["window"]["text"]
     assert "16384 asked, shortened to fit" in result.text
@@ -125,7 +125,7 @@ def test_a_match_stays_in_view_where_its_window_must_shrink() -> None:
 def test_a_window_is_placed_in_one_way_only(wrong: dict[str, object]) -> None:
     reader = FakeReader((record("r17", {"text": "x"}),))
     with pytest.raises(InvalidFieldWindowSelector):
-        READ_RECORD_FIELD.call(reader, {"field_path": "text", **wrong})
+        called(READ_RECORD_FIELD, reader, {"field_path": "text", **wrong})
     assert reader.asked == []
 
 
@@ -133,9 +133,9 @@ def test_the_parts_of_an_id_do_as_well_as_the_id() -> None:
     reader = FakeReader((record("r17", {"text": "x"}),))
 
     parts = {"connection_id": "cin_4f2a", "stream": "messages", "record_id": "r17"}
-    READ_RECORD_FIELD.call(reader, {**parts, "field_path": "text"})
-    READ_RECORD_FIELD.call(reader, {"id": "messages:r17", "connection_id": "cin_4f2a", "field_path": "text"})
+    called(READ_RECORD_FIELD, reader, {**parts, "field_path": "text"})
+    called(READ_RECORD_FIELD, reader, {"id": "messages:r17", "connection_id": "cin_4f2a", "field_path": "text"})
 
     assert reader.asked == [WindowQuery("messages", "r17", "text", "cin_4f2a")] * 2
     with pytest.raises(ConflictingConnectionId):
-        READ_RECORD_FIELD.call(reader, {"id": ID, "connection_id": "other", "field_path": "text"})
+        called(READ_RECORD_FIELD, reader, {"id": ID, "connection_id": "other", "field_path": "text"})

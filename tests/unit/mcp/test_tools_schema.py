@@ -15,7 +15,7 @@ from pdpp_server.model.queries import SchemaQuery
 from pdpp_server.model.sources import REGISTRY, Origin, Source
 from pdpp_server.model.streams import Aggregations, Expansion, Field, Relationship, Stream, View
 from tests.requirements import requirement
-from tests.unit.mcp.fakes import HOME, WORK, FakeReader
+from tests.unit.mcp.fakes import HOME, WORK, FakeReader, called
 from tests.unit.mcp.hostile import TEXTS, is_visible
 
 SLOW = settings(
@@ -66,7 +66,7 @@ def reader(*entries: StreamEntry) -> FakeReader:
 def test_the_index_reads_like_this() -> None:
     asked = reader(entry("messages", MAIL), entry("channels", WORK, HOME), entry("messages", WORK, HOME))
 
-    result = SCHEMA.call(asked, {})
+    result = called(SCHEMA, asked, {})
 
     assert result.text.split("\n") == [
         "schema: 3 connections, 3 streams. [1] is connection number 1; after a stream its connections, records and "
@@ -89,7 +89,7 @@ def test_the_index_reads_like_this() -> None:
 def test_one_stream_reads_like_this() -> None:
     asked = reader(entry("messages", WORK))
 
-    result = SCHEMA.call(asked, {"stream": "messages", "connection_id": "cin_4f2a"})
+    result = called(SCHEMA, asked, {"stream": "messages", "connection_id": "cin_4f2a"})
 
     assert result.text.split("\n") == [
         'schema messages: cin_4f2a slack "Work Slack", 100 records 2019-03..2026-11, key id, mutable state',
@@ -109,7 +109,7 @@ def test_one_stream_reads_like_this() -> None:
 
 @requirement("mcp.schema.shared-name")
 def test_a_name_of_several_sources_shows_the_fields_of_each() -> None:
-    text = SCHEMA.call(reader(entry("messages", MAIL), entry("messages", WORK)), {"stream": "messages"}).text
+    text = called(SCHEMA, reader(entry("messages", MAIL), entry("messages", WORK)), {"stream": "messages"}).text
 
     assert text.count("id string eq | text string eq lex") == 2
     assert "cin_77e0 mail" in text and "cin_4f2a slack" in text
@@ -119,13 +119,13 @@ def test_a_name_of_several_sources_shows_the_fields_of_each() -> None:
 def test_the_full_schema_needs_a_stream() -> None:
     asked = reader()
     with pytest.raises(InvalidRequest):
-        SCHEMA.call(asked, {"detail": "full"})
+        called(SCHEMA, asked, {"detail": "full"})
     assert asked.asked == []
 
 
 @requirement("mcp.schema.full-one-source")
 def test_the_full_schema_is_directly_under_data() -> None:
-    result = SCHEMA.call(reader(entry("messages", WORK)), {"stream": "messages", "detail": "full"})
+    result = called(SCHEMA, reader(entry("messages", WORK)), {"stream": "messages", "detail": "full"})
 
     assert result.structured["data"]["object"] == "schema"
     (row,) = result.structured["data"]["connectors"][0]["streams"]
@@ -148,7 +148,7 @@ def test_a_large_index_names_every_stream_and_keeps_its_budget(each: str) -> Non
         for n in range(80)
     ]
 
-    result = SCHEMA.call(reader(*sorted(entries, key=lambda e: e.source.connector_key)), {})
+    result = called(SCHEMA, reader(*sorted(entries, key=lambda e: e.source.connector_key)), {})
 
     assert byte_len(result.text) <= 8000
     assert len(orjson.dumps(result.structured)) <= 16_000
@@ -184,7 +184,7 @@ def catalogues(draw: st.DrawFn) -> tuple[StreamEntry, ...]:
 def test_a_stream_keeps_its_budget_over_hostile_declarations(entries: tuple[StreamEntry, ...], full: bool) -> None:
     arguments = {"stream": entries[0].stream.name, "detail": "full" if full else "compact"}
 
-    result = SCHEMA.call(reader(*entries), arguments)
+    result = called(SCHEMA, reader(*entries), arguments)
 
     assert byte_len(result.text) <= 6000
     assert len(orjson.dumps(result.structured)) <= (40_000 if full else 10_000)
@@ -195,8 +195,8 @@ def test_a_stream_keeps_its_budget_over_hostile_declarations(entries: tuple[Stre
 
 
 def test_nothing_granted_is_said_plainly() -> None:
-    assert SCHEMA.call(reader(), {}).text == "schema: no stream is granted here. Only the owner can widen a grant."
-    assert SCHEMA.call(reader(), {"stream": "x"}).text.endswith("next: schema {} for the streams that are")
+    assert called(SCHEMA, reader(), {}).text == "schema: no stream is granted here. Only the owner can widen a grant."
+    assert called(SCHEMA, reader(), {"stream": "x"}).text.endswith("next: schema {} for the streams that are")
 
 
 def test_numbers_are_told_as_ranges() -> None:

@@ -10,6 +10,7 @@ from pdpp_server.model.records import Hit, SearchPage
 from pdpp_server.store import neighbours
 from tests.requirements import requirement
 from tests.worlds.chat import WORK, message
+from tests.worlds.told import told
 from tests.worlds.world import World
 
 TALK = [
@@ -65,7 +66,7 @@ def test_a_hit_beside_a_match_shows_a_passage_and_counts_as_no_match(world: Worl
 def test_both_channels_of_the_tool_say_that_a_passage_is_no_match(world: World) -> None:
     say(world, *TALK)
 
-    result = SEARCH.call(world.reader, {"query": "alpenglow"})
+    result = told(SEARCH.call(world.reader, {"query": "alpenglow"}))
     first, *others = result.structured["data"]["data"]
 
     assert first["snippet"] and first["evidence_excerpts"][0]["provenance"] == "lexical_match"

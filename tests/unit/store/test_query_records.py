@@ -22,6 +22,7 @@ from pdpp_server.reads.services import Services, open_services
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import DETAIL_TYPE, decode_selection
 from tests.requirements import requirement
+from tests.worlds.told import ToldReader
 from tests.worlds.world import Clock
 
 SOURCE = "https://registry.pdpp.dev/connectors/shelf"
@@ -122,11 +123,13 @@ class Shelf:
             receipt = writer.deliver([incoming for owner, incoming in (*gone, *fresh) if owner == name])
             assert receipt.rejected == ()
 
-    def reader(self, stream: str, **narrowing: Any) -> LocalReader:
+    def reader(self, stream: str, **narrowing: Any) -> ToldReader:
         selected = {"name": stream, "instance_ids": list(self.ids.values()), **narrowing}
         detail = {"type": DETAIL_TYPE, "source": {"id": SOURCE}, "purpose_code": "https://pdpp.dev/purpose/assistance"}
         details = [{**detail, "access_mode": "continuous", "streams": [selected]}]
-        return LocalReader(self.services, self.owner.create_grant(decode_selection(details), "Agent", None).token)
+        return ToldReader(
+            LocalReader(self.services, self.owner.create_grant(decode_selection(details), "Agent", None).token)
+        )
 
 
 def _told(key: str, data: dict[str, Any]) -> dict[str, Any]:
@@ -141,7 +144,7 @@ def shelf() -> Iterator[Shelf]:
         made.services.close()
 
 
-def followed(reader: LocalReader, query: RecordsQuery) -> list[Record]:
+def followed(reader: ToldReader, query: RecordsQuery) -> list[Record]:
     """Every record of every page."""
     found: list[Record] = []
     cursor = None

@@ -1,12 +1,16 @@
 """The `aggregate` tool: count, sum and group without reading bodies."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, get_args
 
 from pdpp_server.evidence.aggregate import aggregate_next, aggregate_text, fitted_ways
+from pdpp_server.evidence.shown import aggregation_shown
 from pdpp_server.mcp.arguments import CONNECTION_ID, FILTER, STREAM
 from pdpp_server.mcp.render import json_bytes
 from pdpp_server.mcp.tool import Tool, ToolResult
+from pdpp_server.model.aggregates import Aggregation
+from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import GROUPS_LIMIT, GROUPS_LIMIT_MAX, Granularity, Metric
 from pdpp_server.port.reader import Reader
 from pdpp_server.wire.tools import decode_aggregate, encode_aggregation
@@ -15,15 +19,20 @@ STRUCTURED_BYTES = 10_000
 _FIELD: Mapping[str, Any] = {"type": "string", "minLength": 1}
 
 
-def aggregate(reader: Reader, arguments: Mapping[str, Any]) -> ToolResult:
+def aggregate(reader: Reader, arguments: Mapping[str, Any]) -> Pending[ToolResult]:
     found = reader.aggregate(decode_aggregate(arguments))
-    steps = aggregate_next(found.value, arguments)
+    return found.shaped(partial(_result, arguments, found.request_id))
+
+
+def _result(arguments: Mapping[str, Any], request_id: str, aggregation: Aggregation) -> ToolResult:
+    steps = aggregate_next(aggregation, arguments)
     structured: Mapping[str, Any] = {}
-    for way in fitted_ways(found.value):
-        structured = encode_aggregation(way.aggregation, found.request_id, way.total_chars, steps)
+    for way in fitted_ways(aggregation):
+        structured = encode_aggregation(way.aggregation, request_id, way.total_chars, steps)
         if json_bytes(structured) <= STRUCTURED_BYTES:
             break
-    return ToolResult(aggregate_text(found.value, arguments), structured)
+    shown = aggregation_shown(aggregation)
+    return ToolResult(aggregate_text(aggregation, arguments), structured, shown, shown)
 
 
 AGGREGATE = Tool(

@@ -1,6 +1,7 @@
 """The `fetch` tool: one record by its handle."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from pdpp_server.errors import ConflictingConnectionId
@@ -10,15 +11,21 @@ from pdpp_server.evidence.text import compact_json
 from pdpp_server.mcp.arguments import EXPAND, EXPAND_LIMIT, NAMES
 from pdpp_server.mcp.render import record_url
 from pdpp_server.mcp.tool import Tool, ToolResult
+from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import FetchQuery
+from pdpp_server.model.records import Record
 from pdpp_server.port.reader import Reader
 from pdpp_server.wire.tools import decode_expansions, encode_document
 
 
-def fetch(reader: Reader, arguments: Mapping[str, Any]) -> ToolResult:
-    record = reader.fetch(_query(arguments)).value
+def fetch(reader: Reader, arguments: Mapping[str, Any]) -> Pending[ToolResult]:
+    return reader.fetch(_query(arguments)).shaped(partial(_result, reader))
+
+
+def _result(reader: Reader, record: Record) -> ToolResult:
     made = document(record, record_url(reader, mint(record.id)), _mirror)
-    return ToolResult(made.text, _structured(made.document))
+    shown = made.shown
+    return ToolResult(made.text, _structured(made.document), shown, shown)
 
 
 def _query(arguments: Mapping[str, Any]) -> FetchQuery:

@@ -1,8 +1,8 @@
 """The `query_records` tool: list the records of one stream."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.query_records import (
@@ -14,49 +14,82 @@ from pdpp_server.evidence.query_records import (
     records_text,
 )
 from pdpp_server.evidence.search import TOOL_LIMIT
+from pdpp_server.evidence.shown import page_shown
 from pdpp_server.mcp.arguments import CONNECTION_ID, EXPAND, EXPAND_LIMIT, FILTER, NAMES, STREAM
 from pdpp_server.mcp.render import json_bytes
 from pdpp_server.mcp.tool import Tool, ToolResult
+from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import RECORDS_LIMIT_MAX, RecordsQuery
 from pdpp_server.model.records import RecordPage, Warned
-from pdpp_server.port.reader import Answer, Reader
+from pdpp_server.port.reader import Reader
 from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.tools import decode_records, encode_records
 
 STRUCTURED_BYTES = 24_000
+PAGE_SHORTENED = "page_shortened"
 _RECORD_BYTES = 400  # about what a record takes beside its data
 _FEWER = (40, 20, 10, 5, 2, 1, 0)  # fields and related records of the only record, where even that is too long
 
 
-def query_records(reader: Reader, arguments: Mapping[str, Any]) -> ToolResult:
+def query_records(reader: Reader, arguments: Mapping[str, Any]) -> Pending[ToolResult]:
     query = decode_records(arguments, TOOL_LIMIT)
-    page, structured = _fitting_page(reader, query, arguments)
-    return ToolResult(records_text(page, query, arguments).text, structured)
+    found = reader.query_records(query)
+    return found.followed(lambda page: _Fitting(reader, query, arguments).result(found, page, len(page.records)))
 
 
-def _fitting_page(reader: Reader, query: RecordsQuery, asked: Mapping[str, Any]) -> tuple[RecordPage, Json]:
-    """The page and its structured form: long values are clipped first, then there are fewer records."""
-    whole = found = reader.query_records(query)
-    count = len(whole.value.records)
-    while True:
-        page, size, body = found.value, 0, dict[str, Any]()
+class _Structured(NamedTuple):
+    """A page as the structured channel shows it."""
+
+    page: RecordPage
+    body: Json
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitting:
+    """One question, until its answer fits: long values are clipped first, then there are fewer records."""
+
+    reader: Reader
+    query: RecordsQuery
+    asked: Mapping[str, Any]
+
+    def result(self, found: Pending[RecordPage], page: RecordPage, count: int) -> Pending[ToolResult]:
+        """The first `count` records of what was found, or fewer."""
+        made = self._structured(page, found.request_id)
+        if made.size <= STRUCTURED_BYTES or min(count, len(page.records)) <= 1:
+            text = records_text(page, self.query, self.asked)
+            done = ToolResult(text.text, made.body, text.told, page_shown(made.page))
+            return found.shaped(lambda _: done)
+        fewer = max(1, min(count - 1, count * STRUCTURED_BYTES // made.size))
+        cut = _cut(page, fewer)
+        if cut is not None:
+            return self.result(found, self._shortened(cut), fewer)
+        again = self.reader.query_records(replace(self.query, limit=fewer))
+        return again.followed(lambda shorter: self.result(again, self._shortened(shorter), fewer))
+
+    def _structured(self, page: RecordPage, request_id: str) -> _Structured:
+        """The first way that fits, or the last."""
+        made = _Structured(page, {}, 0)
         for way in _ways(page):
             body = encode_records(
                 way.page,
-                query.stream,
-                found.request_id,
+                self.query.stream,
+                request_id,
                 handle_of=mint,
                 clipped=way.clipped,
                 omitted=way.omitted,
-                steps=records_next(way, asked),
+                steps=records_next(way, self.asked),
             )
-            size = json_bytes(body)
-            if size <= STRUCTURED_BYTES:
-                return page, body
-        if min(count, len(page.records)) <= 1:
-            return page, body
-        count = max(1, min(count - 1, count * STRUCTURED_BYTES // size))
-        found = _cut(reader, query, whole, count)
+            made = _Structured(way.page, body, json_bytes(body))
+            if made.size <= STRUCTURED_BYTES:
+                break
+        return made
+
+    def _shortened(self, page: RecordPage) -> RecordPage:
+        here, limit = len(page.records), self.query.limit
+        message = f"{limit} records were asked for, {here} fit in one answer; the cursor goes on after them."
+        others = [warned for warned in page.warnings if warned.code != PAGE_SHORTENED]
+        return replace(page, warnings=(*others, Warned(PAGE_SHORTENED, message, "limit")))
 
 
 def _ways(page: RecordPage) -> Iterator[Fitted]:
@@ -73,18 +106,12 @@ def _ways(page: RecordPage) -> Iterator[Fitted]:
             yield fitted(page, LEAST_CHARS, related=0, fields=most)
 
 
-def _cut(reader: Reader, query: RecordsQuery, whole: Answer[RecordPage], count: int) -> Answer[RecordPage]:
-    """The first `count` records and the cursor that goes on after them; without one they are asked for again."""
-    cursor = whole.value.cursor_after(count - 1)
+def _cut(page: RecordPage, count: int) -> RecordPage | None:
+    """The first `count` records and the cursor that goes on after them; None where the server gave no such cursor."""
+    cursor = page.cursor_after(count - 1)
     if cursor is None:
-        found = reader.query_records(replace(query, limit=count))
-    else:
-        kept = whole.value.records[:count]
-        found = replace(whole, value=replace(whole.value, records=kept, next_cursor=cursor, next_changes_since=None))
-    page = found.value
-    here = len(page.records)
-    message = f"{query.limit} records were asked for, {here} fit in one answer; the cursor goes on after them."
-    return replace(found, value=replace(page, warnings=(*page.warnings, Warned("page_shortened", message, "limit"))))
+        return None
+    return replace(page, records=page.records[:count], next_cursor=cursor, next_changes_since=None)
 
 
 QUERY_RECORDS = Tool(

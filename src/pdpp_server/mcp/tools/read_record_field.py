@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pdpp_server.errors import ConflictingConnectionId, InvalidFieldWindowSelector
 from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.evidence.read_record_field import narrowed, require_text, window_next, window_text
+from pdpp_server.evidence.shown import window_shown
 from pdpp_server.evidence.text import byte_len, visible_lines
 from pdpp_server.mcp.render import json_bytes
 from pdpp_server.mcp.tool import Tool, ToolResult
+from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import CONTEXT_CHARS_MAX, WINDOW_CHARS, WINDOW_CHARS_MAX, WindowQuery
 from pdpp_server.model.records import RecordId
 from pdpp_server.model.text import FieldWindow
@@ -21,21 +24,26 @@ _PARTS = ("connection_id", "stream", "record_id")
 _PLACES = ("cursor", "offset_chars", "q")
 
 
-def read_record_field(reader: Reader, arguments: Mapping[str, Any]) -> ToolResult:
+def read_record_field(reader: Reader, arguments: Mapping[str, Any]) -> Pending[ToolResult]:
     query = _query(arguments)
     found = reader.read_record_field(query)
-    require_text(found.value)
+    return found.shaped(partial(_result, query, found.request_id))
+
+
+def _result(query: WindowQuery, request_id: str, found: FieldWindow) -> ToolResult:
+    require_text(found)
 
     def structured(window: FieldWindow) -> Mapping[str, Any]:
-        return encode_window(window, mint(window.id), found.request_id, window_next(window))
+        return encode_window(window, mint(window.id), request_id, window_next(window))
 
     def fits(text: str) -> bool:
         return json_bytes({"": text}) <= room and byte_len(visible_lines(text)) <= room
 
-    around = json_bytes(structured(replace(found.value, text="")))
+    around = json_bytes(structured(replace(found, text="")))
     room = STRUCTURED_BYTES - around - 400  # the steps of a shorter window may be longer than those of the whole
-    window = narrowed(found.value, fits)
-    return ToolResult(window_text(window, asked=query.limit if window != found.value else None), structured(window))
+    window, shown = narrowed(found, fits), window_shown(found)
+    text = window_text(window, asked=query.limit if window != found else None)
+    return ToolResult(text, structured(window), shown, shown)
 
 
 def _query(arguments: Mapping[str, Any]) -> WindowQuery:

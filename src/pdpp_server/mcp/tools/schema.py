@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.schema import (
@@ -14,9 +14,11 @@ from pdpp_server.evidence.schema import (
     stream_next,
     stream_text,
 )
+from pdpp_server.evidence.shown import catalogue_shown
 from pdpp_server.mcp.render import json_bytes
 from pdpp_server.mcp.tool import Tool, ToolResult
 from pdpp_server.model.catalogue import Catalogue
+from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import SchemaQuery
 from pdpp_server.port.reader import Reader
 from pdpp_server.wire import tools as wire
@@ -24,10 +26,20 @@ from pdpp_server.wire import tools as wire
 INDEX_BYTES, STREAM_BYTES, FULL_BYTES = 16_000, 10_000, 40_000
 _WRAPPER_BYTES = 600  # next and request_id around the document
 
-Way = Callable[[], dict[str, Any]]
+
+class Way(NamedTuple):
+    """One form of the document; `days` where it tells from when to when there are records."""
+
+    make: Callable[[], dict[str, Any]]
+    days: bool = False
 
 
-def schema(reader: Reader, arguments: Mapping[str, Any]) -> ToolResult:
+class Document(NamedTuple):
+    body: dict[str, Any]
+    days: bool = False
+
+
+def schema(reader: Reader, arguments: Mapping[str, Any]) -> Pending[ToolResult]:
     full = arguments.get("detail") == "full"
     query = SchemaQuery(arguments.get("stream"), arguments.get("connection_id"), full)
     if full and query.stream is None:
@@ -37,48 +49,60 @@ def schema(reader: Reader, arguments: Mapping[str, Any]) -> ToolResult:
             remedy='Call schema {}, then schema {"stream": NAME, "connection_id": ID, "detail": "full"}.',
         )
     found = reader.schema(query)
-    catalogue = shown_catalogue(found.value)
+    return found.shaped(partial(_result, query, found.request_id))
+
+
+def _result(query: SchemaQuery, request_id: str, whole: Catalogue) -> ToolResult:
+    catalogue = shown_catalogue(whole)
     if query.stream is None:
+        text, steps = index_text(catalogue), index_next(catalogue)
         document = _first_that_fits(_index_ways(catalogue), INDEX_BYTES)
-        return ToolResult(index_text(catalogue), wire.encode_schema(document, found.request_id, index_next(catalogue)))
-    ways, limit = (_full_ways(catalogue), FULL_BYTES) if full else (_stream_ways(catalogue), STREAM_BYTES)
-    document = _first_that_fits(ways, limit)
-    text = stream_text(catalogue, full=full)
-    structured = wire.encode_schema(document, found.request_id, stream_next(catalogue))
-    return ToolResult(text, structured, found=bool(catalogue.entries))
+    elif query.full:
+        text, steps = stream_text(catalogue, full=True), stream_next(catalogue)
+        document = _first_that_fits(_full_ways(catalogue), FULL_BYTES)
+    else:
+        text, steps = stream_text(catalogue), stream_next(catalogue)
+        document = _first_that_fits(_stream_ways(catalogue), STREAM_BYTES)
+    return ToolResult(
+        text.text,
+        wire.encode_schema(document.body, request_id, steps),
+        catalogue_shown(catalogue, days=text.days),
+        catalogue_shown(catalogue, days=document.days),
+        found=query.stream is None or bool(catalogue.entries),
+    )
 
 
-def _first_that_fits(ways: Iterator[Way], limit: int) -> dict[str, Any]:
-    document: dict[str, Any] = {}
+def _first_that_fits(ways: Iterator[Way], limit: int) -> Document:
+    document = Document({})
     for way in ways:
-        document = way()
-        if json_bytes(document) <= limit - _WRAPPER_BYTES:
+        document = Document(way.make(), way.days)
+        if json_bytes(document.body) <= limit - _WRAPPER_BYTES:
             break
     return document
 
 
 def _index_ways(catalogue: Catalogue) -> Iterator[Way]:
-    yield partial(wire.encode_index, catalogue)
+    yield Way(partial(wire.encode_index, catalogue), days=True)
     for label_chars, counts in ((80, True), (40, True), (20, True), (0, False)):
         labelled = shown_catalogue(catalogue, label_chars)
         numbers = {origin.connection_id: number for origin, number in connection_numbers(labelled).items()}
-        yield partial(wire.encode_numbered_index, labelled, numbers, number_ranges, counts=counts)
-    yield partial(wire.encode_names, catalogue)
+        yield Way(partial(wire.encode_numbered_index, labelled, numbers, number_ranges, counts=counts))
+    yield Way(partial(wire.encode_names, catalogue))
 
 
 def _stream_ways(catalogue: Catalogue) -> Iterator[Way]:
-    yield partial(wire.encode_stream, catalogue)
+    yield Way(partial(wire.encode_stream, catalogue), days=True)
     for fields in _fewer(catalogue):
-        yield partial(wire.encode_stream, catalogue, fields=fields)
+        yield Way(partial(wire.encode_stream, catalogue, fields=fields), days=True)
     for fields in (20, 5, 0):
-        yield partial(wire.encode_stream, catalogue, fields=fields, holdings=False)
+        yield Way(partial(wire.encode_stream, catalogue, fields=fields, holdings=False))
 
 
 def _full_ways(catalogue: Catalogue) -> Iterator[Way]:
-    yield partial(wire.encode_full_stream, catalogue)
-    yield partial(wire.encode_full_stream, catalogue, flags=True)
+    yield Way(partial(wire.encode_full_stream, catalogue), days=True)
+    yield Way(partial(wire.encode_full_stream, catalogue, flags=True), days=True)
     for fields in _fewer(catalogue):
-        yield partial(wire.encode_full_stream, catalogue, flags=True, fields=fields)
+        yield Way(partial(wire.encode_full_stream, catalogue, flags=True, fields=fields))
 
 
 def _fewer(catalogue: Catalogue) -> Iterator[int]:

@@ -1,0 +1,88 @@
+"""What values give away when all of them is shown; whoever shows less says so."""
+
+from collections.abc import Iterable, Iterator
+
+from pdpp_server.evidence.handles import mint
+from pdpp_server.model.activity import Shown
+from pdpp_server.model.aggregates import Aggregation
+from pdpp_server.model.catalogue import Catalogue
+from pdpp_server.model.records import Hit, Record, RecordId, RecordPage, Tombstone
+from pdpp_server.model.text import FieldWindow
+
+Entry = Record | Tombstone
+
+
+def shown_of(ids: Iterable[RecordId], fields: Iterable[str] = ()) -> Shown:
+    """These fields of these records, each named once."""
+    named = tuple(dict.fromkeys(ids))
+    return Shown(
+        tuple(dict.fromkeys([id.connection_id for id in named])),
+        tuple(dict.fromkeys([id.stream for id in named])),
+        tuple(dict.fromkeys(fields)),
+        tuple([mint(id) for id in named]),
+    )
+
+
+def record_shown(record: Record) -> Shown:
+    return shown_of(*_told((record,)))
+
+
+def page_shown(page: RecordPage) -> Shown:
+    """Tombstones too: that a record is gone is told. So is the time of the first and the last record of all."""
+    ids, fields = _told(page.records)
+    return shown_of(ids, [*fields, *(page.span.fields if page.span else ())])
+
+
+def _told(entries: Iterable[Entry]) -> tuple[list[RecordId], list[str]]:
+    everything = [*with_related(entries)]
+    fields = [name for entry in everything if isinstance(entry, Record) for name in fields_told(entry)]
+    return [entry.id for entry in everything], fields
+
+
+def with_related(entries: Iterable[Entry]) -> Iterator[Entry]:
+    for entry in entries:
+        yield entry
+        if isinstance(entry, Record):
+            yield from related_to(entry)
+
+
+def related_to(record: Record) -> Iterator[Record]:
+    return (other for group in record.expanded.values() for other in group.records)
+
+
+def fields_told(record: Record) -> Iterator[str]:
+    """The time of a record stands beside its data, and is told even where the field itself is left out."""
+    yield from record.data
+    if record.time_field is not None:
+        yield record.time_field
+
+
+def hits_shown(hits: Iterable[Hit]) -> Shown:
+    """The fields of excerpts, and those that a title or a time came from."""
+    hits = tuple(hits)
+    fields = [name for hit in hits for name in (*hit.told_fields, *(excerpt.field for excerpt in hit.excerpts))]
+    return shown_of([hit.id for hit in hits], fields)
+
+
+def window_shown(window: FieldWindow) -> Shown:
+    return shown_of((window.id,), (window.field,))
+
+
+def aggregation_shown(aggregation: Aggregation) -> Shown:
+    """The fields whose values the numbers are made of, extremes among them; records are counted, not shown."""
+    query = aggregation.query
+    asked = (query.field, query.group_by, query.group_by_time)
+    return Shown(streams=(query.stream,), fields=tuple(name for name in asked if name is not None))
+
+
+def catalogue_shown(catalogue: Catalogue, *, days: bool = False) -> Shown:
+    """Whose streams there are, and how much they hold; `days` where it is told from when to when."""
+    entries = catalogue.entries
+    connections = [holding.origin.connection_id for entry in entries for holding in entry.holdings]
+    dated = [entry for entry in entries if any(holding.earliest or holding.latest for holding in entry.holdings)]
+    fields = [name for entry in dated if (name := entry.stream.order_field)] if days else []
+    return Shown(
+        tuple(dict.fromkeys(connections)),
+        tuple(dict.fromkeys([entry.stream.name for entry in entries])),
+        tuple(dict.fromkeys(fields)),
+    )
