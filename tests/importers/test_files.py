@@ -1,11 +1,14 @@
 """What the owner names: a file, a folder or a zip are read alike, and a zip that lies is refused by name."""
 
+import gzip
 import io
 import stat
+import tarfile
 import zipfile
 from datetime import UTC
 from pathlib import Path
 from random import randbytes
+from tarfile import TarInfo
 from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZipFile, ZipInfo
 
 import pytest
@@ -218,3 +221,52 @@ def test_a_zip_with_64_bit_sizes_is_read(tmp_path: Path) -> None:
 
     with opened(path).entries["big.txt"].open() as stream:
         assert sum(1 for _ in io.TextIOWrapper(stream)) == 1000
+
+
+# tar --------------------------------------------------------------------------------------------------------------
+
+
+def tarred(path: Path, *members: tuple[TarInfo, bytes], mode: str = "w:gz") -> Path:
+    with tarfile.open(path, mode) as archive:  # pyright: ignore[reportCallIssue, reportArgumentType]
+        for member, data in members:
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return path
+
+
+@requirement("imp.files.same-everywhere")
+@pytest.mark.parametrize(("name", "mode"), [("a.tgz", "w:gz"), ("a.tar", "w"), ("without ending", "w:gz")])
+def test_a_tar_is_read_as_a_zip_is(name: str, mode: str, tmp_path: Path) -> None:
+    members = [(TarInfo("./b/two.txt"), b"2" * 300_000), (TarInfo("a.txt"), b"1"), (TarInfo("b/.DS_Store"), b"x")]
+    files = opened(tarred(tmp_path / name, *members, mode=mode))
+
+    assert list(files.entries) == ["a.txt", "b/two.txt"]
+    with files.entries["b/two.txt"].open() as two, files.entries["a.txt"].open() as one:
+        assert (two.read(3), one.read(), len(two.read())) == (b"222", b"1", 299_997)
+
+
+@requirement("imp.files.unsafe-zip")
+def test_a_tar_that_no_export_is_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    link = TarInfo("link")
+    link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+    for member, why in ((TarInfo("../up"), "leads out"), (link, "is a link")):
+        with pytest.raises(UnsafeZip, match=why):
+            opened(tarred(tmp_path / "z.tgz", (member, b"")))
+    monkeypatch.setattr(module, "RATIO_FREE_BYTES", 1_000_000)
+    with pytest.raises(UnsafeZip, match="which no export does"):
+        opened(tarred(tmp_path / "bomb.tgz", (TarInfo("zeros"), bytes(20_000_000))))
+
+
+@requirement("imp.files.damaged")
+def test_a_tar_that_is_cut_is_named(tmp_path: Path) -> None:
+    whole = tarred(tmp_path / "z.tgz", (TarInfo("noise"), randbytes(200_000))).read_bytes()
+    (tmp_path / "cut.tgz").write_bytes(whole[:100_000])
+    with pytest.raises(DamagedFile, match=r"cut\.tgz is not a whole tar file"):
+        opened(tmp_path / "cut.tgz")
+
+
+@requirement("imp.files.wrong-kind")
+def test_what_is_packed_and_no_tar_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "a.gz").write_bytes(gzip.compress(b"text"))
+    (tmp_path / "b.gz").write_bytes(b"\x1f\x8b\x08nothing")
+    assert [list(opened(tmp_path / name).entries) for name in ("a.gz", "b.gz")] == [["a.gz"], ["b.gz"]]

@@ -31,6 +31,10 @@ PROMISES: dict[str, Promise] = {
         source="issue 13",
         says="To recognise an export each of its files is opened once, however many importers there are.",
     ),
+    "imp.files.every-part": Promise(
+        source="issue 18",
+        says="Of every part of an export that is not imported it is said what it seems to be, or that nobody knows.",
+    ),
     "imp.files.expected-records": Promise(
         source="design: commands",
         says="Each importer turns its sample file into exactly the records that stand beside it.",
@@ -66,7 +70,7 @@ PROMISES: dict[str, Promise] = {
     ),
     "imp.files.wrong-kind": Promise(
         source="design: commands",
-        says="What no importer knows, and what two importers claim, is said with what was looked for and what to do.",
+        says="What no importer knows is told with a guess of what it is, what two claim with both; and what to do.",
     ),
     "imp.files.attachments": Promise(
         source="record model: ingest", says="Bytes that belong to a record become a blob that the record refers to."

@@ -17,6 +17,7 @@ from pdpp_server.cli.terminal import counted, moment, print_columns, print_json,
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.text import quoted, visible
 from pdpp_server.importers import registry
+from pdpp_server.importers.guesses import PARTS_MAX, Part
 from pdpp_server.importers.registry import Found, look_into, nothing_known
 from pdpp_server.importers.run import Seen, Survey, Tally, fingerprint_of, import_account, survey
 from pdpp_server.importers.source import Importer
@@ -24,7 +25,6 @@ from pdpp_server.model.ingest import Finished
 from pdpp_server.model.times import iso_micros
 
 SURVEY_SECONDS = 3  # for each account: a look that ends early says so
-OWN_RECORDS = {".ndjson", ".jsonl"}
 DAY_CHARS = 10
 
 
@@ -84,11 +84,22 @@ def _found(paths: Sequence[Path], importers: Sequence[Importer], wish: Wish) -> 
             click.echo(f"{visible(name)} is left out: {visible(refusal.message)} {refusal.remedy}", err=True)
             is_whole = False
         if not looked.found and not looked.refused:
-            if path.suffix in OWN_RECORDS:
-                raise click.UsageError("Missing option '--declaration': records of your own need it, and --name.")
-            raise nothing_known(str(path), importers)
+            raise nothing_known(str(path), looked.left)
         found += looked.found
+        _say_left(path, looked.left, wish)
     return found, is_whole
+
+
+def _say_left(path: Path, left: Sequence[Part], wish: Wish) -> None:
+    """Of every part that is not imported, what it seems to be."""
+    if left:
+        click.echo(f"Not imported of {visible(path.name)}:", err=wish.as_json)
+    for part in left[:PARTS_MAX]:
+        told = f"it looks like {part.guess.what}" if part.guess else "of a kind that is not known"
+        extent = f"{counted(part.files, 'file')}, {size_text(part.size)}"
+        click.echo(f"  {visible(part.name)}: {extent}; {told}", err=wish.as_json)
+    if len(left) > PARTS_MAX:
+        click.echo(f"  and {len(left) - PARTS_MAX} more", err=wish.as_json)
 
 
 def _changed(home: Home, found: Found, wish: Wish) -> Iterator[str | None]:

@@ -1,17 +1,21 @@
-"""The files that the owner named: one file, a folder, or a zip as if it were unpacked; nothing is written anywhere."""
+"""The files that the owner named: one file, a folder, or an archive as if it were unpacked; nothing is left behind."""
 
+import gzip
 import io
 import os
 import re
 import stat
+import tarfile
+import tempfile
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime, tzinfo
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import IO, BinaryIO, Protocol, cast
 from unicodedata import normalize
+from weakref import finalize
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from pdpp_server.errors import InvalidRequest
@@ -22,6 +26,9 @@ FIRST_BYTES = 8 * 1024  # most files are asked for their beginning only, and unp
 FILES_MAX = 1_000_000
 RATIO_MAX, RATIO_FREE_BYTES = 200, 64 * 1024 * 1024  # text shrinks a hundredfold at most; small files may be odd
 
+TAR_BYTES = 512
+
+_GZIP_START = b"\x1f\x8b\x08"
 _ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
 _DRIVE = re.compile(r"[A-Za-z]:")
 _UTF8_NAME, _ENCRYPTED = 0x800, 0x1
@@ -53,6 +60,8 @@ def open_files(
         raise DamagedFile(f"{path.name} is neither a file nor a folder.")
     elif is_zip(whole):
         found = _in_zip(whole, meter)
+    elif is_tar(whole):
+        found = _in_tar(whole, meter)
     else:
         found = iter([_on_disk(path.name, whole, _size(whole), meter)])
     entries: dict[str, File] = {}
@@ -72,6 +81,24 @@ def is_zip(path: Path) -> bool:
             return file.read(4) in _ZIP_STARTS or path.suffix.lower() == ".zip"
     except OSError as error:
         raise DamagedFile(f"{path.name} cannot be opened: {error.strerror}.") from error
+
+
+def is_tar(path: Path) -> bool:
+    """As Takeout offers it; by its content, packed with gzip or not."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(TAR_BYTES)
+            if start.startswith(_GZIP_START):
+                start = zlib.decompressobj(wbits=31).decompress(start, TAR_BYTES)
+    except OSError as error:
+        raise DamagedFile(f"{path.name} cannot be opened: {error.strerror}.") from error
+    except zlib.error:
+        return False
+    return start[257:262] == b"ustar"
+
+
+def is_archive(path: Path) -> bool:
+    return is_zip(path) or is_tar(path)
 
 
 def is_litter(name: str) -> bool:
@@ -156,6 +183,61 @@ def _require_likely_size(name: str, size: int, packed: int) -> None:
         raise UnsafeZip(f"{name!r} would grow from {packed:,} to {size:,} bytes, which no export does.")
 
 
+# In a tar ---------------------------------------------------------------------------------------------------------
+
+
+def _in_tar(path: Path, meter: Meter) -> Iterator[File]:
+    """A packed one cannot be read from the middle, so it is unpacked once into a file that has no name anywhere."""
+    whole = cast(IO[bytes], tempfile.TemporaryFile())  # noqa: SIM115  it goes with the archive that reads it
+    try:
+        _unpack(path, whole)
+        archive = tarfile.open(fileobj=whole, mode="r:")  # noqa: SIM115
+        finalize(archive, whole.close)
+        members = archive.getmembers()
+    except UnsafeZip:
+        whole.close()
+        raise
+    except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
+        whole.close()
+        raise DamagedFile(
+            f"{path.name} is not a whole tar file ({error}).", remedy="Download it again, or have it exported again."
+        ) from error
+    for member in members:
+        name = _shown(member.name.removeprefix("./"))
+        if not member.isdir() and not any(is_litter(part) for part in name.split("/")):
+            _require_safe_member(name, member)
+            yield File(name, member.size, partial(_open, name, partial(_member_of, archive, member), meter))
+
+
+def _unpack(path: Path, whole: IO[bytes]) -> None:
+    """Raises: UnsafeZip where it grows as no export does."""
+    size, limit = 0, max(RATIO_FREE_BYTES, RATIO_MAX * path.stat().st_size)
+    with path.open("rb") as packed:
+        is_packed = packed.read(len(_GZIP_START)) == _GZIP_START
+        packed.seek(0)
+        unpacking = gzip.GzipFile(fileobj=packed) if is_packed else packed
+        while chunk := unpacking.read(BUFFER_BYTES):
+            size += len(chunk)
+            if size > limit:
+                raise UnsafeZip(f"{path.name!r} would grow to more than {limit:,} bytes, which no export does.")
+            whole.write(chunk)
+    whole.seek(0)
+
+
+def _member_of(archive: tarfile.TarFile, member: tarfile.TarInfo) -> "_Readable":
+    stream = archive.extractfile(member)
+    if stream is None:
+        raise OSError("no file")
+    return stream
+
+
+def _require_safe_member(name: str, member: tarfile.TarInfo) -> None:
+    if name.startswith("/") or _DRIVE.match(name) or ".." in name.split("/"):
+        raise UnsafeZip(f"The archive holds {name!r}, which leads out of it.")
+    if not member.isreg() or member.issparse():
+        raise UnsafeZip(f"The archive holds {name!r}, which is a link or a device.")
+
+
 # Streams ----------------------------------------------------------------------------------------------------------
 
 
@@ -208,6 +290,6 @@ def _open(name: str, opened: Callable[[], _Readable], meter: Meter) -> BinaryIO:
 def _told(name: str) -> Generator[None, None, None]:
     try:
         yield
-    except (BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
+    except (BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError, OSError) as error:
         said = f"{name} cannot be read to its end ({error})."
         raise DamagedFile(said, param=name, remedy="Have it exported again.") from error

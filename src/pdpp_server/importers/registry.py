@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, tzinfo
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from posixpath import commonpath
 from typing import NamedTuple
 
 from pdpp_server.errors import InvalidRequest
-from pdpp_server.importers.files import is_litter, is_zip, open_files
+from pdpp_server.importers.files import is_archive, is_litter, open_files
+from pdpp_server.importers.guesses import Part, parts_left
 from pdpp_server.importers.source import Account, Files, Importer, known_files
 from pdpp_server.importers.sources.bank_csv import BANK_CSV
 from pdpp_server.importers.sources.calendar import CALENDAR
@@ -99,10 +100,11 @@ def recognise(files: Files, importers: Iterable[Importer] = IMPORTERS) -> list[F
 
 
 class Looked(NamedTuple):
-    """What lies under one path: accounts, and parts of it that cannot be read, each with the reason."""
+    """What lies under one path: accounts, parts that cannot be read with the reason, and parts that nobody takes."""
 
     found: list[Found]
     refused: dict[str, InvalidRequest]
+    left: list[Part]
 
 
 def look_into(
@@ -117,24 +119,37 @@ def look_into(
 
     Raises: InvalidRequest where the path itself cannot be read.
     """
-    found = recognise(open_files(path, zone, mapping, now, heard), importers)
+    opened = partial(open_files, zone=zone, mapping=mapping, now=now, heard=heard)
+    found, left = _known_and_left(opened(path), importers)
     refused: dict[str, InvalidRequest] = {}
     taken = {file.name.split("/")[0] for one in found for file in one.account.files}
     for inner in sorted(path.iterdir()) if path.is_dir() else ():
         if inner.name in taken or inner.is_symlink() or is_litter(inner.name):
             continue
         try:
-            if inner.is_dir() or is_zip(inner):
-                found += recognise(open_files(inner, zone, mapping, now, heard), importers)
+            if not inner.is_dir() and not is_archive(inner):
+                continue
+            those, others = _known_and_left(opened(inner), importers)
         except InvalidRequest as refusal:
             refused[inner.name] = refusal
-    return Looked(found, refused)
+            those, others = [], []
+        if those or inner.name in refused:  # else it is told as a part of this folder
+            found += those
+            left = [part for part in left if part.name != inner.name]
+            left += [part._replace(name=f"{inner.name}/{part.name}") for part in others]
+    return Looked(found, refused, left)
 
 
-def nothing_known(name: str, importers: Iterable[Importer]) -> InvalidRequest:
-    """An export of the wrong kind: what was looked for, and where to see more."""
-    kinds = "; ".join(importer.takes for importer in importers)
-    return InvalidRequest(
-        f"{name} is nothing that is known here. Looked for: {kinds}.",
-        remedy="`pdpp import --list` shows what can be imported, and how to get it.",
-    )
+def _known_and_left(files: Files, importers: Sequence[Importer]) -> tuple[list[Found], list[Part]]:
+    found = recognise(files, importers)
+    return found, parts_left(files, (file.name for one in found for file in one.account.files))
+
+
+def nothing_known(name: str, left: Sequence[Part] = ()) -> InvalidRequest:
+    """An export of the wrong kind: the best guess of what it is, what to do then, and where to see more."""
+    told = next((part.guess for part in left if part.guess), None)
+    further = "`pdpp import --list` shows what can be imported, and how to get it."
+    if told is None:
+        return InvalidRequest(f"{name} is nothing that is known here.", remedy=further)
+    remedy = f"{told.todo} {further}".strip()
+    return InvalidRequest(f"{name} is nothing that is known here; it looks like {told.what}.", remedy=remedy)

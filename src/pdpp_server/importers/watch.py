@@ -126,7 +126,7 @@ def bring_in(
     for refusal in looked.refused.values():
         raise refusal
     if not looked.found:
-        raise nothing_known(path.name, importers)
+        raise nothing_known(path.name, looked.left)
     return " ".join(_bring(found, owner, is_stopping) for found in looked.found)
 
 

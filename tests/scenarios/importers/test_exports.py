@@ -120,12 +120,12 @@ def test_a_name_of_the_owners_own_is_for_one_account(pdpp: Toys, tmp_path: Path)
 
 
 @requirement("imp.files.wrong-kind")
-def test_the_wrong_kind_is_refused_with_what_was_looked_for(pdpp: Toys, tmp_path: Path) -> None:
+def test_the_wrong_kind_is_refused_with_a_guess_and_what_to_do(pdpp: Toys, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for path in (pdpp.file("photo.jpg", "x"), pdpp.file("nothing.toy", ""), tmp_path / "empty"):
         refused = pdpp("import", path)
         assert refused.code == 1
-        assert "Looked for: toys (.toy)" in refused.err and "pdpp import --list" in refused.err
+        assert "is nothing that is known here" in refused.err and "pdpp import --list" in refused.err
     assert pdpp("import", tmp_path / "photo.jpg", "--as", "nonsense").code == 64
     assert pdpp("import", tmp_path / "photo.jpg", "--zone", "Nowhere/Land").code == 64
     assert "toy: toys (.toy)\n  Made by hand." in pdpp("import", "--list").out
