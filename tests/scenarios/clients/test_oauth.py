@@ -23,7 +23,9 @@ from tests.worlds.world import World
 
 NAMES = {"1.x": ["sdk.mjs"], "2.x": ["client.mjs", "legacy"], "2.x, modern": ["client.mjs", "auto"]}
 REDIRECT = "http://localhost:33418/callback"
-COMPLAINT = r'(\[mcp-sdk\] OAuth "invalid_grant" .*The owner\'s grant has ended."\n)?'  # 2.x tells of it
+COMPLAINT = (
+    r'(\[mcp-sdk\] OAuth "invalid_grant" .*The owner\'s grant has ended\. Ask the owner again.*"\n)?'  # 2.x tells of it
+)
 DOCUMENT = "https://agent.example/client.json"
 
 
