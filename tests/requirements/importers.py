@@ -136,7 +136,12 @@ PROMISES: dict[str, Promise] = {
     ),
     "imp.bank.mapping": Promise(
         source="design: commands",
-        says="A CSV is read as its mapping says; without one nothing is imported and a mapping is proposed with rows.",
+        says="A CSV is read as its mapping says; without one a mapping is proposed with rows, and its owner agrees.",
+    ),
+    "imp.bank.doubts": Promise(
+        source="issue 18",
+        says="Dates and signs that can be meant in two ways are asked and never guessed; an answer is kept for the "
+        "next file of the same form.",
     ),
     "imp.files.safe-xml": Promise(
         source="design: commands",

@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from pdpp_server.cli.home import Home, named_home, now, open_home, shell_line
+from pdpp_server.cli.home import Home, named_home, now, open_home, read_settings, shell_line
+from pdpp_server.cli.mappings import how_to_say, settled
 from pdpp_server.cli.progress import bytes_bar
 from pdpp_server.cli.receipts import imported, print_receipt
 from pdpp_server.cli.terminal import counted, moment, print_columns, print_json, size_text
@@ -38,6 +39,7 @@ class Wish:
     dry_run: bool = False
     again: bool = False
     as_json: bool = False
+    yes: bool = False
 
 
 def chosen_importers(key: str | None) -> tuple[Importer, ...]:
@@ -59,6 +61,7 @@ def import_exports(paths: Sequence[Path], importers: Sequence[Importer], wish: W
     if wish.dry_run:
         _announce(found, wish)
         return 0 if is_whole else 1
+    found = [settled(one, read_settings().home, yes=wish.yes) for one in found]
     lacking = [one for one in found if one.account.lacks]
     is_whole = is_whole and not lacking
     _announce(lacking, wish)
@@ -180,6 +183,8 @@ def _further(found: Found, seen: Survey) -> Iterator[str]:
     yield from found.account.notes
     if found.account.lacks:
         yield found.account.lacks
+    if found.account.proposal:
+        yield how_to_say(found.account.proposal)
 
 
 def _document(found: Found, seen: Survey) -> dict[str, Any]:

@@ -33,6 +33,7 @@ PATH = click.Path(exists=True, readable=True, path_type=Path)
     "--zone", callback=named_zone, metavar="AREA/CITY", help="For times without a zone.  [default: this machine's]"
 )
 @click.option("--mapping", type=FILE, help="What the columns of a file mean that does not explain itself.")
+@click.option("--yes", is_flag=True, help="Take the mapping that is proposed, where nothing about it is in doubt.")
 @click.option("--dry-run", is_flag=True, help="Say what was found, and write nothing.")
 @click.option("--again", is_flag=True, help="Read an export again that was read to its end before.")
 @click.option("--watch", "watching", is_flag=True, help="Import what is dropped into PATH, or the home's `inbox`.")
@@ -47,6 +48,7 @@ def importing(
     key: str | None,
     zone: tzinfo | None,
     mapping: Path | None,
+    yes: bool,
     dry_run: bool,
     again: bool,
     watching: bool,
@@ -88,7 +90,8 @@ def importing(
         zone = machine_zone()
         click.echo(f"Times that name no zone are taken as {zone}; --zone says otherwise.", err=True)
     described = mapping.read_bytes() if mapping else None
-    return import_exports(paths, importers, Wish(zone, described, name, dry_run=dry_run, again=again, as_json=as_json))
+    wish = Wish(zone, described, name, dry_run=dry_run, again=again, as_json=as_json, yes=yes)
+    return import_exports(paths, importers, wish)
 
 
 def _require_only(context: click.Context, what: str, *fitting: str) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import tzinfo
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
@@ -10,6 +11,7 @@ from time import monotonic
 import click
 
 from pdpp_server.cli.home import now, open_home
+from pdpp_server.cli.mappings import kept_mapping
 from pdpp_server.cli.zone import machine_zone
 from pdpp_server.evidence.text import visible
 from pdpp_server.importers import registry
@@ -22,9 +24,11 @@ PAUSE_SECONDS = 5
 def watch(folder: Path, settings: Settings, zone: tzinfo, stopping: Event, say: Callable[[str], None]) -> None:
     """Look into the folder now and then, until asked to stop."""
 
+    kept = partial(kept_mapping, settings.home)
+
     def bring(path: Path) -> str:
         with open_home(settings) as home:
-            return bring_in(path, home.owner, zone, registry.IMPORTERS, stopping.is_set, now())
+            return bring_in(path, home.owner, zone, registry.IMPORTERS, stopping.is_set, now(), kept)
 
     inbox = Inbox(folder, bring, say)
     while not stopping.is_set():

@@ -1,6 +1,7 @@
 """The importers there are, and which of them knows the files that the owner named."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import cache, partial
 from pathlib import Path
@@ -97,6 +98,13 @@ def recognise(files: Files, importers: Iterable[Importer] = IMPORTERS) -> list[F
                     remedy=f"Say which: --as {other} or --as {importer.key}.",
                 )
     return found
+
+
+def with_mapping(found: Found, mapping: bytes) -> Found:
+    """The same file, read as a mapping says. Raises: InvalidRequest."""
+    files = replace(found.files, entries={file.name: file for file in found.account.files}, mapping=mapping)
+    accounts = list(found.importer.recognise(files))
+    return Found(found.importer, accounts[0], files) if accounts else found
 
 
 class Looked(NamedTuple):

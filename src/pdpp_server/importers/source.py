@@ -78,6 +78,20 @@ class Head:
 Known = Mapping[File, Any]  # the files that an importer knows, each with what their beginning told
 
 
+class Choice(NamedTuple):
+    """One way to read a file that does not explain itself."""
+
+    says: str  # in a few words, where there are several
+    mapping: bytes
+
+
+class Proposal(NamedTuple):
+    """How such a file may be read: in one way where nothing is in doubt, else as only the owner can tell."""
+
+    key: str  # the same for every file of this form, so that an answer is kept for the next one
+    choices: tuple[Choice, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Account:
     """What an export holds of one account. It becomes a connection; the same account is called the same every time."""
@@ -88,6 +102,7 @@ class Account:
     notes: tuple[str, ...] = ()  # what was decided from the files themselves and the owner should know
     found: Any = None  # what recognising learnt and reading needs
     lacks: str = ""  # what the owner must give first, in a sentence; until then nothing of it is imported
+    proposal: Proposal | None = None  # what would do for what it lacks
     depends_on: str = ""  # what reading depends on besides the files: another day may give other records
 
 

@@ -11,9 +11,9 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from pdpp_server.errors import IngestStorageError, InvalidRequest, PdppError
-from pdpp_server.importers.registry import Found, look_into, nothing_known
+from pdpp_server.importers.registry import Found, look_into, nothing_known, with_mapping
 from pdpp_server.importers.run import Tally, fingerprint_of, import_account
-from pdpp_server.importers.source import Importer
+from pdpp_server.importers.source import Importer, Proposal
 from pdpp_server.owner.desk import Owner
 
 QUIET_SECONDS = 10.0  # a download that pauses for longer is taken for whole, and refused as damaged
@@ -120,6 +120,7 @@ def bring_in(
     importers: Sequence[Importer],
     is_stopping: Callable[[], bool],
     now: datetime | None = None,
+    kept: Callable[[Proposal | None], bytes | None] = lambda _: None,
 ) -> str:
     """Import all accounts under the path, and say so. Raises: PdppError; Stopped, between two batches."""
     looked = look_into(path, zone, None, importers, now)
@@ -127,7 +128,8 @@ def bring_in(
         raise refusal
     if not looked.found:
         raise nothing_known(path.name, looked.left)
-    return " ".join(_bring(found, owner, is_stopping) for found in looked.found)
+    settled = (with_mapping(one, mapping) if (mapping := kept(one.account.proposal)) else one for one in looked.found)
+    return " ".join(_bring(found, owner, is_stopping) for found in settled)
 
 
 def _bring(found: Found, owner: Owner, is_stopping: Callable[[], bool]) -> str:

@@ -110,8 +110,10 @@ def test_without_a_mapping_nothing_is_read_and_the_proposal_can_be_used_as_it_is
     assert account.lacks
     assert records_of(list(BANK_CSV.read(account)), "transactions") == []
 
-    toml = "\n".join(account.notes[1 : account.notes.index("The first rows would be read as:")])
-    first, *_ = records_of(read_export(BANK_CSV, export_of(contents, mapping=toml.encode())), "transactions")
+    assert account.proposal
+    (choice,) = account.proposal.choices
+    assert choice.mapping.decode().splitlines() == list(account.notes[1 : account.notes.index("The first rows would be read as:")])
+    first, *_ = records_of(read_export(BANK_CSV, export_of(contents, mapping=choice.mapping)), "transactions")
 
     told = [first[name] for name in ("booked_on", "amount_text", "currency", "description")]
     assert told == ["2026-03-13", "-1012.50", "EUR", "Fähre"]
@@ -119,11 +121,91 @@ def test_without_a_mapping_nothing_is_read_and_the_proposal_can_be_used_as_it_is
 
 @requirement("imp.bank.mapping")
 def test_a_day_after_the_twelfth_tells_the_form_of_a_date() -> None:
-    american = proposed(["Date,Amount,Description", "01/02/2026,1.00,A", "01/13/2026,1.00,B"], "utf-8")
-    european = proposed(["Date,Amount,Description", "01/02/2026,1.00,A", "13/01/2026,1.00,B"], "utf-8")
-    assert american and european
-    assert (american.date_format, european.date_format) == ("%m/%d/%Y", "%d/%m/%Y")
-    assert parse_mapping("\n".join(mapping_lines(european)).encode()) == european
+    (american,) = proposed(["Date,Amount,Description", "01/02/2026,-1.00,A", "01/13/2026,1.00,B"], "utf-8")
+    (european,) = proposed(["Date,Amount,Description", "01/02/2026,-1.00,A", "13/01/2026,1.00,B"], "utf-8")
+    assert (american.mapping.date_format, european.mapping.date_format) == ("%m/%d/%Y", "%d/%m/%Y")
+    assert parse_mapping("\n".join(mapping_lines(european.mapping)).encode()) == european.mapping
+
+
+@requirement("imp.bank.doubts")
+def test_a_date_that_can_be_meant_twice_and_amounts_without_a_sign_are_doubts() -> None:
+    readings = proposed(["Date,Amount,Description", "01/02/2026,29.99,A", "03/04/2026,1.00,B"], "utf-8")
+    assert [one.says for one in readings] == [
+        "01/02/2026 is 1 February 2026; amounts without a sign are spent",
+        "01/02/2026 is 2 January 2026; amounts without a sign are spent",
+        "01/02/2026 is 1 February 2026; amounts without a sign are received",
+        "01/02/2026 is 2 January 2026; amounts without a sign are received",
+    ]
+    assert [one.mapping.flip_sign for one in readings] == [True, True, False, False]
+    for one in readings:
+        assert parse_mapping("\n".join(mapping_lines(one.mapping)).encode()) == one.mapping
+
+
+@requirement("imp.bank.doubts")
+def test_days_that_are_the_same_either_way_are_no_doubt() -> None:
+    (only,) = proposed(["Date,Amount", "02/02/2026,-1.00", "03/03/2026,2.00"], "utf-8")
+    assert only.says == ""
+
+
+@requirement("imp.bank.doubts")
+def test_a_column_that_says_what_was_spent_is_the_sign() -> None:
+    lines = ["Date,Type,Amount,Memo", "2026-03-01,debit,29.99,A", "2026-03-02,Credit,5.00,B"]
+    (only,) = proposed(lines, "utf-8")
+    assert (only.mapping.sign_column, only.mapping.negative) == ("Type", frozenset({"debit"}))
+    text = "\n".join(lines).encode()
+    mapping = "\n".join(mapping_lines(only.mapping)).encode()
+    found = records_of(read_export(BANK_CSV, export_of({"a.csv": text}, mapping=mapping)), "transactions")
+    assert [one["amount"] for one in found] == [-29.99, 5]
+
+
+BANKS = {
+    "monzo": (
+        "Transaction ID,Date,Time,Type,Name,Emoji,Category,Amount,Currency,Local amount,Local currency,Notes and #tags\n"
+        "tx_1,13/03/2026,08:15:00,Card payment,Ferry Line,,Transport,-12.50,GBP,-12.50,GBP,to the island\n",
+        ("2026-03-13", -12.5, "GBP", "Ferry Line"),
+    ),
+    "monzo of old": (
+        "id,created,amount,currency,local_amount,local_currency,category,name,notes\n"
+        "tx_1,2026-03-13T08:15:00Z,-12.50,GBP,-12.50,GBP,transport,Ferry Line,\n",
+        ("2026-03-13", -12.5, "GBP", "Ferry Line"),
+    ),
+    "raiffeisen": (
+        "IBAN;Booked At;Text;Credit/Debit Amount;Balance;Valuta Date\n"
+        "CH9300762011623852957;2026-03-13 00:00:00.0;Ferry Line;-12.5;100;2026-03-14 00:00:00.0\n",
+        ("2026-03-13", -12.5, None, None),
+    ),
+    "kbc card": (
+        "kredietkaart;kaarthouder;uitgavenstaat;datum verrichting;Datum verrekening;bedrag;credit;debet;munt;koers;"
+        "bedrag in EUR;Kosten op verrichting;Handelaar;locatie;land;toelichting\n"
+        "1111;ANN;1;13/03/2026;14/03/2026;-12,50;;-12,50;EUR;;-12,50;;Ferry Line;Gent;BE;overzet\n",
+        ("2026-03-13", -12.5, "EUR", "Ferry Line"),
+    ),
+    "paypal": (
+        '"Date","Time","TimeZone","Name","Type","Status","Currency","Gross","Fee","Net","From Email Address",'
+        '"To Email Address","Transaction ID"\n'
+        '"13/03/2026","08:15:00","CET","Ferry Line","Payment","Completed","EUR","-12.50","0.00","-12.50","a@x","b@y","T1"\n',
+        ("2026-03-13", -12.5, "EUR", "Ferry Line"),
+    ),
+    "venmo": (
+        "Account Statement - (@ann),,,,,,,,,\nAccount Activity,,,,,,,,,\n"
+        ",ID,Datetime,Type,Status,Note,From,To,Amount (total),Amount (tip)\n"
+        ",1,2026-03-13T08:15:00,Payment,Complete,ferry,Ann,Bo,- $12.50,\n"
+        ",2,2026-03-14T08:15:00,Payment,Complete,tea,Cy,Ann,+ $3.00,0\n",
+        ("2026-03-13", -12.5, None, None),
+    ),
+}
+
+
+@requirement("imp.bank.doubts")
+@pytest.mark.parametrize("bank", BANKS)
+def test_tables_of_many_banks_are_proposed_without_a_doubt(bank: str) -> None:
+    text, expected = BANKS[bank]
+    contents = {"a.csv": text.encode()}
+    (account,) = BANK_CSV.recognise(export_of(contents))
+    assert account.proposal
+    (choice,) = account.proposal.choices
+    first, *_ = records_of(read_export(BANK_CSV, export_of(contents, mapping=choice.mapping)), "transactions")
+    assert tuple(first.get(name) for name in ("booked_on", "amount", "currency", "counterparty")) == expected
 
 
 @requirement("imp.bank.mapping")

@@ -23,22 +23,43 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-@requirement("imp.bank.mapping")
-def test_a_csv_is_shown_with_a_mapping_that_imports_it_when_it_is_saved(pdpp: Command, table: Path) -> None:
+@requirement("imp.bank.mapping", "imp.bank.doubts")
+def test_a_csv_is_shown_first_and_imported_with_yes_and_the_next_one_by_itself(pdpp: Command, table: Path) -> None:
     shown = pdpp("import", table, "--zone", "UTC")
 
     assert shown.code == 1
     assert "2026-03-01 -12.50 EUR Ferry" in shown.out
+    assert "--yes imports it so" in shown.out
     assert pdpp("sources", "--json").json["connections"] == []
 
-    lines = [line.strip() for line in shown.out.splitlines()]
-    saved = table.with_name("mapping.toml")
-    begin, end = (next(n for n, line in enumerate(lines) if line.startswith(word)) for word in ("Check", "The first"))
-    saved.write_text("\n".join(lines[begin + 1 : end]), encoding="utf-8")
-    imported = pdpp("import", table, "--zone", "UTC", "--mapping", saved, "--json")
+    agreed = pdpp("import", table, "--zone", "UTC", "--yes", "--json")
+    table.write_text(TABLE + "2026-03-14,-3.00,Tea\n", encoding="utf-8")
+    later = pdpp("import", table, "--zone", "UTC", "--json")
 
-    assert imported.code == 0, imported.err
-    assert imported.json["accepted"] == 3
+    assert (agreed.code, agreed.json["accepted"]) == (0, 3), agreed.err
+    assert (later.code, later.json["accepted"], later.json["unchanged"]) == (0, 1, 3), later.err
+    assert "is read as you said before" in later.err
+
+
+@requirement("imp.bank.doubts")
+def test_yes_answers_no_question_that_only_the_owner_can(pdpp: Command, table: Path) -> None:
+    table.write_text("Date,Amount,Memo\n01/02/2026,29.99,Book\n03/04/2026,5.00,Tea\n", encoding="utf-8")
+    refused = pdpp("import", table, "--zone", "UTC", "--yes")
+
+    assert refused.code == 1
+    assert "01/02/2026 is 2 January 2026; amounts without a sign are spent" in refused.out
+    assert "Run it in a terminal to choose" in refused.out
+    assert pdpp("sources", "--json").json["connections"] == []
+
+
+@requirement("imp.bank.doubts")
+def test_what_was_kept_is_not_taken_for_a_file_that_cannot_be_meant_so(pdpp: Command, table: Path) -> None:
+    head = "Date,Amount,Memo\n"
+    table.write_text(head + "13/02/2026,-29.99,Book\n", encoding="utf-8")
+    assert pdpp("import", table, "--zone", "UTC", "--yes").code == 0
+
+    table.write_text(head + "02/13/2026,-29.99,Book\n", encoding="utf-8")
+    assert pdpp("import", table, "--zone", "UTC").code == 1
 
 
 @requirement("imp.bank.mapping", "imp.inbox.refused")

@@ -113,10 +113,17 @@ def mapping_lines(mapping: BankMapping) -> list[str]:
         f"decimal = {_quoted(mapping.decimal)}",
         f"date_format = {_quoted(mapping.date_format)}",
         f"currency = {_quoted(mapping.currency)}" if mapping.currency else '# currency = "EUR"',
+        *(["flip_sign = true"] if mapping.flip_sign else []),
         "[columns]",
         *columns,
         *([f"description = [{', '.join(described)}]"] if described else []),
+        *(_sign_lines(mapping) if mapping.sign_column else []),
     ]
+
+
+def _sign_lines(mapping: BankMapping) -> list[str]:
+    words = ", ".join(_quoted(word) for word in sorted(mapping.negative))
+    return ["[sign]", f"column = {_quoted(mapping.sign_column)}", f"negative = [{words}]"]
 
 
 def _quoted(text: str) -> str:

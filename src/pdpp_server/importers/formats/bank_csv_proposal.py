@@ -3,7 +3,9 @@
 import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple
 
 from pdpp_server.importers.formats.bank_csv_mapping import BankMapping
 from pdpp_server.importers.formats.money import amount
@@ -14,54 +16,102 @@ _MONEY = frozenset({"amount", "debit", "credit"})
 # What each column may be called, in small letters, by the words that tell it best.
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "date": ("booking date", "transaction date", "buchungstag", "buchungsdatum", "posting date", "post date", "date",
-             "datum", "fecha", "data", "boekdatum", "dato", "päivämäärä", "completed date"),
+             "datum", "fecha", "data", "boekdatum", "dato", "päivämäärä", "completed date", "booked at", "created",
+             "datetime", "datum verrichting"),
     "value_date": ("value date", "valuta", "valutadatum", "wertstellung", "date de valeur", "fecha valor",
-                   "data valuta"),
-    "amount": ("amount", "betrag", "umsatz", "montant", "importe", "importo", "bedrag", "valor", "belopp", "kwota"),
+                   "data valuta", "valuta date", "datum verrekening"),
+    "amount": ("amount", "betrag", "umsatz", "montant", "importe", "importo", "bedrag", "valor", "belopp", "kwota",
+               "bedrag in eur", "credit/debit amount", "net", "netto", "gross", "brutto"),
     "debit": ("debit", "soll", "débit", "cargo", "paid out", "withdrawal", "withdrawals", "money out", "dare"),
     "credit": ("credit", "haben", "crédit", "abono", "paid in", "deposit", "deposits", "money in", "avere"),
-    "currency": ("currency", "währung", "devise", "divisa", "moneda", "valuta code", "currency code", "waluta"),
+    "currency": ("currency", "währung", "devise", "divisa", "moneda", "valuta code", "currency code", "waluta",
+                 "munt"),
     "description": ("description", "verwendungszweck", "buchungstext", "details", "memo", "libellé", "concepto",
-                    "descripción", "descrizione", "omschrijving", "narrative", "reference", "beskrivning"),
+                    "descripción", "descrizione", "omschrijving", "narrative", "reference", "beskrivning",
+                    "note", "notes and #tags", "text", "toelichting", "vrije mededeling", "from", "to", "type"),
     "counterparty": ("counterparty", "payee", "beguenstigter/zahlungspflichtiger", "begünstigter/auftraggeber",
                      "name zahlungsbeteiligter", "zahlungsempfänger*in", "auftraggeber/empfänger", "partner name",
-                     "merchant", "name", "naam tegenpartij", "naam / omschrijving", "bénéficiaire"),
+                     "merchant", "name", "naam tegenpartij", "naam / omschrijving", "bénéficiaire", "handelaar"),
     "counterparty_account": ("iban", "kontonummer/iban", "partner iban", "tegenrekening", "account number",
                              "iban zahlungsbeteiligter"),
     "balance": ("balance", "saldo", "solde", "saldo nach buchung", "running balance", "saldo na mutatie"),
     "id": ("transaction id", "transactionid", "transaction reference", "reference number", "id"),
 }  # fmt: skip
+_SPENT = frozenset(
+    {"debit", "debet", "dr", "d", "soll", "s", "af", "out", "-", "dbit", "withdrawal", "lastschrift", "débit"}
+)
+_RECEIVED = frozenset({"credit", "cr", "c", "haben", "h", "bij", "in", "+", "crdt", "deposit", "gutschrift", "crédit"})
 _ENCODINGS = ("utf-8", "cp1252")
 _DELIMITERS = ";\t|,"
 _DATE_FORMATS = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y",
-                 "%Y/%m/%d", "%Y%m%d", "%Y-%m-%d %H:%M:%S", "%d.%m.%Y %H:%M", "%d/%m/%Y %H:%M:%S")  # fmt: skip
+                 "%Y/%m/%d", "%Y%m%d", "%Y-%m-%d %H:%M:%S", "%d.%m.%Y %H:%M", "%d/%m/%Y %H:%M:%S",
+                 "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S.%fZ",
+                 "%m/%d/%Y %H:%M:%S")  # fmt: skip
 _SPACES = re.compile(r"\s+")
 _UNIT = re.compile(r"(?<!\s)\s*+\([^()]*+\)\Z")
 _CURRENCY = re.compile(r"\b(?:EUR|USD|GBP|CHF|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|JPY|INR|BRL)\b")
 
 
-def proposed(lines: Sequence[str], encoding: str) -> BankMapping | None:
-    """From the first lines of a file; None where no line names both a date and an amount."""
+class Reading(NamedTuple):
+    """One way to read a table, and what it takes for granted where the table leaves it open."""
+
+    mapping: BankMapping
+    says: str = ""
+
+
+def proposed(lines: Sequence[str], encoding: str) -> tuple[Reading, ...]:
+    """From the first lines of a file: several where they leave a doubt, none where no line names a date and money."""
     for delimiter in _DELIMITERS:
         for number, line in enumerate(lines[:HEADER_LINES]):
             header = [name.strip() for name in next(split([line], delimiter), list[str]())]
             columns, descriptions = _columns(header)
-            if "date" in columns and columns.keys() & _MONEY:
-                rows = [dict(zip(header, row, strict=False)) for row in split(lines[number + 1 :], delimiter)]
-                date_format = _date_format([text for row in rows if (text := row.get(columns["date"], "").strip())])
-                if date_format:
-                    money = [row.get(columns[name], "") for name in _MONEY & columns.keys() for row in rows]
-                    return BankMapping(
-                        columns,
-                        descriptions,
-                        date_format,
-                        delimiter=delimiter,
-                        encoding=encoding,
-                        skip_lines=number,
-                        decimal=_decimal_mark(money),
-                        currency=_currency(header),
-                    )
-    return None
+            if "date" not in columns or not columns.keys() & _MONEY:
+                continue
+            rows = [dict(zip(header, row, strict=False)) for row in split(lines[number + 1 :], delimiter)]
+            dates = [text for row in rows if (text := row.get(columns["date"], "").strip())]
+            forms = _date_formats(dates)
+            if forms:
+                money = [row.get(columns[name], "") for name in _MONEY & columns.keys() for row in rows]
+                base = BankMapping(
+                    columns,
+                    descriptions,
+                    forms[0],
+                    delimiter=delimiter,
+                    encoding=encoding,
+                    skip_lines=number,
+                    decimal=_decimal_mark(money),
+                    currency=_currency(header),
+                )
+                signed = _signed(base, header, rows)
+                return tuple(_with_form(one, form, dates, forms) for one in signed for form in forms)
+    return ()
+
+
+def _with_form(reading: Reading, form: str, dates: Sequence[str], forms: Sequence[str]) -> Reading:
+    mapping = replace(reading.mapping, date_format=form)
+    if len(forms) == 1:
+        return Reading(mapping, reading.says)
+    told = next(text for text in dates if _fits(text, form))
+    day = datetime.strptime(told, form)  # noqa: DTZ007  to be shown
+    says = f"{told} is {day.day} {day:%B %Y}"
+    return Reading(mapping, f"{says}; {reading.says}" if reading.says else says)
+
+
+def _signed(base: BankMapping, header: Sequence[str], rows: Sequence[Mapping[str, str]]) -> list[Reading]:
+    """Where every amount is positive, a column may say which are spent; where none does, only the owner knows."""
+    if "amount" not in base.columns:
+        return [Reading(base)]
+    values = [amount(row.get(base.columns["amount"], ""), base.decimal) for row in rows]
+    if any(value is not None and value < 0 for value in values):
+        return [Reading(base)]
+    for name in header:
+        told = {row.get(name, "").strip().lower() for row in rows} - {""}
+        if told and told <= _SPENT | _RECEIVED and name not in base.columns.values():
+            return [Reading(replace(base, sign_column=name, negative=frozenset(told & _SPENT) or frozenset({"debit"})))]
+    return [
+        Reading(replace(base, flip_sign=True), "amounts without a sign are spent"),
+        Reading(base, "amounts without a sign are received"),
+    ]
 
 
 def split(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
@@ -74,7 +124,11 @@ def split(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
 
 def _columns(header: Iterable[str]) -> tuple[dict[str, str], tuple[str, ...]]:
     """Each name of a column for what it says best; several may describe."""
-    called = {_SPACES.sub(" ", _UNIT.sub("", name.lower())): name for name in header if name}
+    called: dict[str, str] = {}
+    for name in header:
+        if name:  # of `Amount (total)` and `Amount (tip)` the first
+            called.setdefault(_SPACES.sub(" ", _UNIT.sub("", name.lower())), name)
+            called.setdefault(_SPACES.sub(" ", name.lower()), name)
     columns: dict[str, str] = {}
     for meaning, words in _WORDS.items():
         if meaning != "description":
@@ -92,19 +146,28 @@ def _currency(header: Iterable[str]) -> str:
     return next((found[0] for name in header if (found := _CURRENCY.search(name))), "")
 
 
-def _date_format(dates: Sequence[str]) -> str | None:
-    """The one that fits most of them: a day after the twelfth tells days from months."""
+def _date_formats(dates: Sequence[str]) -> list[str]:
+    """Those that fit most of them: a day after the twelfth tells days from months, and without one there are two."""
     fitting = {form: sum(_fits(text, form) for text in dates) for form in _DATE_FORMATS}
-    best = max(fitting, key=lambda form: fitting[form])
-    return best if 2 * fitting[best] > len(dates) else None
+    best = max(fitting.values())
+    if not dates or 2 * best <= len(dates):
+        return []
+    found: dict[tuple[datetime | None, ...], str] = {}
+    for form, fits in fitting.items():
+        if fits == best:
+            found.setdefault(tuple(_read(text, form) for text in dates), form)
+    return list(found.values())
+
+
+def _read(text: str, form: str) -> datetime | None:
+    try:
+        return datetime.strptime(text, form)  # noqa: DTZ007  only to be compared
+    except ValueError:
+        return None
 
 
 def _fits(text: str, form: str) -> bool:
-    try:
-        datetime.strptime(text, form)  # noqa: DTZ007  only whether it can be read
-    except ValueError:
-        return False
-    return True
+    return _read(text, form) is not None
 
 
 def _decimal_mark(money: Sequence[str]) -> str:

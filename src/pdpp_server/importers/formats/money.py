@@ -10,7 +10,7 @@ WRITTEN_MAX = 40  # with the zeros that some banks put before every amount
 
 _SPACES = re.compile(r"[\s'\u2019\u00a0\u202f]+")
 _UNIT = r"[A-Za-z$€£¥₹₽₺₴¤]+"
-_UNITS = re.compile(rf"\A{_UNIT}|{_UNIT}\Z")
+_UNITS = re.compile(rf"\A([+-]?){_UNIT}|{_UNIT}\Z")  # also as `- $5.00`
 _WHOLE, _FRACTION = re.compile(r"[+-]?[0-9]*"), re.compile(r"[0-9]*")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:[,.][0-9]{2,3})*[,.][0-9]{3}")  # also as in India: 1,23,456
 
@@ -18,7 +18,7 @@ _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:[,.][0-9]{2,3})*[,.][0-9]{3}")  # al
 def amount(text: str, decimal: str | None = None) -> Decimal | None:
     """The number; None where it is none. Without a decimal mark given, the last comma or point is taken for it."""
     plain = _SPACES.sub("", text).replace("\u2212", "-")
-    plain = _UNITS.sub("", plain)
+    plain = _UNITS.sub(r"\1", plain)
     is_negative = plain.startswith("(") and plain.endswith(")")
     plain = plain.strip("()")
     if plain.endswith(("-", "+")):

@@ -1,4 +1,4 @@
-"""A bank's CSV, read as a mapping file says; without one, a mapping is proposed and nothing is read."""
+"""A bank's CSV, read as a mapping says; without one a mapping is proposed, and the owner agrees before it is read."""
 
 import csv
 import io
@@ -10,13 +10,24 @@ from functools import partial
 from typing import BinaryIO, NamedTuple
 
 from pdpp_server.importers.formats.bank_csv_mapping import BankMapping, mapping_lines, parse_mapping
-from pdpp_server.importers.formats.bank_csv_proposal import encoding_of, proposed, split
+from pdpp_server.importers.formats.bank_csv_proposal import Reading, encoding_of, proposed, split
 from pdpp_server.importers.formats.json_values import clipped, line_of, without_gaps
 from pdpp_server.importers.formats.money import amount, direction, money
 from pdpp_server.importers.formats.zones import moment
 from pdpp_server.importers.identity import Seen, account_name, digest, record_key
 from pdpp_server.importers.repeats import Repeats
-from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Importer, Known, Outcome
+from pdpp_server.importers.source import (
+    Account,
+    Choice,
+    DamagedFile,
+    File,
+    Files,
+    Head,
+    Importer,
+    Known,
+    Outcome,
+    Proposal,
+)
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.times import iso
 from pdpp_server.wire.envelope import Json
@@ -25,7 +36,7 @@ HEAD_BYTES = 32 * 1024
 PREVIEW_ROWS = 3
 LINE_CHARS_MAX = 1_000_000
 
-_NO_MAPPING = "Nothing is imported without a mapping that says what the columns mean."
+_NO_MAPPING = "Nothing is imported before you say that the columns are meant so."
 _TABLE = re.compile(r"\.(?:csv|tsv|txt)\Z", re.IGNORECASE)
 _CLOCK = ("%H", "%I", "%X", "%c")
 
@@ -40,10 +51,10 @@ class _Fit(NamedTuple):
     note: str
 
 
-def knows(head: Head) -> _Fit | BankMapping | None:
-    """With a mapping, how it fits; without one, the mapping that a table proposes. Raises: UnusableMapping."""
+def knows(head: Head) -> _Fit | tuple[Reading, ...] | None:
+    """With a mapping, how it fits; without one, how a table may be read. Raises: UnusableMapping."""
     if head.mapping is None:
-        return _proposal(head) if _TABLE.search(head.file.name) else None
+        return (_readings(head) or None) if _TABLE.search(head.file.name) else None
     mapping = parse_mapping(head.mapping)
     missing = tuple(_missing(head, mapping))
     return None if missing and not _TABLE.search(head.file.name) else _Fit(missing, _wrong_encoding(head, mapping))
@@ -52,7 +63,7 @@ def knows(head: Head) -> _Fit | BankMapping | None:
 def accounts(files: Files, known: Known) -> Iterable[Account]:
     """With a mapping, the files that have its columns. Raises: UnusableMapping."""
     if files.mapping is None:
-        yield from (_preview(file, guess, files.zone) for file, guess in known.items())
+        yield from (_preview(file, readings, files.zone) for file, readings in known.items())
         return
     mapping = parse_mapping(files.mapping)
     named: dict[str, list[File]] = {}
@@ -88,22 +99,31 @@ def _wrong_encoding(head: Head, mapping: BankMapping) -> str:
     return f"{name} is not all {encoding}: what cannot be read is shown as \ufffd. Another `encoding` may help."
 
 
-def _proposal(head: Head) -> BankMapping | None:
+def _readings(head: Head) -> tuple[Reading, ...]:
     """What the columns of a table seem to mean, where it looks like a bank's."""
     start = head.first(HEAD_BYTES)
     if b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return None
+        return ()
     encoding = encoding_of(start)
     lines = _text(start, encoding).splitlines()
     return proposed(lines if len(start) < HEAD_BYTES else lines[:-1], encoding)
 
 
-def _preview(file: File, guess: BankMapping, zone: tzinfo) -> Account:
-    """The mapping to save, and the first rows as they would be read with it."""
-    rows = [one for one in _Rows(file, guess, zone, PREVIEW_ROWS) if isinstance(one, Incoming)]
-    told = ["Check these lines, save them as mapping.toml, and import with --mapping mapping.toml:"]
-    told += [*mapping_lines(guess), "The first rows would be read as:", *map(_preview_row, rows)]
-    return Account(account_name(file.name), (file,), zone, tuple(told), lacks=_NO_MAPPING)
+def _preview(file: File, readings: Sequence[Reading], zone: tzinfo) -> Account:
+    """The mapping that is proposed, and the first rows as they would be read with it; in doubt, with each."""
+    told = ["It would be read with this mapping:", *mapping_lines(readings[0].mapping)]
+    for number, reading in enumerate(readings, 1):
+        rows = [one for one in _Rows(file, reading.mapping, zone, PREVIEW_ROWS) if isinstance(one, Incoming)]
+        doubt = f"{number}: if {reading.says}, the first rows are:"
+        told += [doubt if len(readings) > 1 else "The first rows would be read as:", *map(_preview_row, rows)]
+    choices = tuple(Choice(one.says, "\n".join(mapping_lines(one.mapping)).encode()) for one in readings)
+    proposal = Proposal(_form(readings[0].mapping), choices)
+    return Account(account_name(file.name), (file,), zone, tuple(told), lacks=_NO_MAPPING, proposal=proposal)
+
+
+def _form(mapping: BankMapping) -> str:
+    """What files of the same bank have in common: where the columns stand and what they are called."""
+    return digest(mapping.delimiter, mapping.encoding, str(mapping.skip_lines), *mapping.needed())
 
 
 def _preview_row(row: Incoming) -> str:
@@ -259,6 +279,6 @@ BANK_CSV = Importer(
     knows=knows,
     accounts=accounts,
     read=read,
-    takes="a bank's transactions (.csv, with --mapping; without it a mapping is proposed)",
+    takes="a bank's transactions (.csv; what the columns mean is proposed, and asked where it is in doubt)",
     obtain="On the pages of your bank: transactions, export as CSV",
 )
