@@ -42,7 +42,7 @@ def meant(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, 
 
     Many clients list every argument as required, so their models fill in null or something empty.
     """
-    listed, required = schema["properties"], schema.get("required", ())
+    listed, required = schema.get("properties", {}), schema.get("required", ())
     kept: dict[str, Any] = {}
     for name, value in arguments.items():
         if name not in listed:

@@ -1,12 +1,13 @@
-"""The command as a process of its own, on a home of its own."""
+"""The command in a process of its own, on a home of its own."""
 
 import json
 import os
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tests.forked import pdpp
 
 ROOT = Path(__file__).parents[3]
 PDPP = [sys.executable, "-m", "pdpp_server.cli.main"]
@@ -71,17 +72,8 @@ class Command:
     folder: Path
 
     def __call__(self, *words: str | Path, stdin: str = "", **variables: str) -> Ran:
-        done = subprocess.run(
-            [*PDPP, *map(str, words)],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            cwd=ROOT,
-            env=self.environment(**variables),
-            timeout=SECONDS,
-            check=False,
-        )
-        return Ran(done.returncode, done.stdout, done.stderr)
+        done = pdpp([*map(str, words)], stdin=stdin, env=self.environment(**variables), cwd=ROOT, seconds=SECONDS)
+        return Ran(*done)
 
     def environment(self, **variables: str) -> dict[str, str]:
         """Nothing of whoever runs the tests: neither settings nor the files of their programs."""
