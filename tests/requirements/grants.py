@@ -44,6 +44,18 @@ PROMISES: dict[str, Promise] = {
         says="A handle of data outside the grant gives the refusal of the grant, whoever made the handle.",
         scenario=("S130",),
     ),
+    "grants.freshness.visible": Promise(
+        source="design: a grant is asked in one place",
+        says="Every time of freshness is that of the newest change which the reader can see, for each stream; "
+        "none where nothing is visible.",
+        ruling=(41,),
+    ),
+    "grants.freshness.day": Promise(
+        source="design: a grant is asked in one place",
+        says="Beside it stands the UTC day of the last run that was a complete picture of the stream; nothing else "
+        "moves that day.",
+        ruling=(41, 52),
+    ),
     "grants.worlds.same-bytes": Promise(
         source="design: a grant is asked in one place",
         says="Two servers that differ only in what a grant hides answer every read with the same bytes, cursors apart.",

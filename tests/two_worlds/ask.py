@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 from starlette.testclient import TestClient
@@ -16,11 +17,16 @@ from pdpp_server.errors import PdppError
 from pdpp_server.evidence.calls import filter_of
 from pdpp_server.evidence.handles import mint
 from pdpp_server.grants.issue import issue
+from pdpp_server.mcp.resources import FIELD_WINDOW, STREAM
 from pdpp_server.mcp.server import McpServer
+from pdpp_server.mcp.session import Fault
 from pdpp_server.mcp.surface import TOOLS
+from pdpp_server.model.blobs import Part
+from pdpp_server.model.ingest import Rejection
 from pdpp_server.model.queries import (
     BEGINNING,
     AggregateQuery,
+    BlobQuery,
     Condition,
     FetchQuery,
     Query,
@@ -46,15 +52,42 @@ from pdpp_server.wire import aggregate, fetch, query_records, read_record_field,
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.envelope import url
 from pdpp_server.wire.grants import decode_selection
-from tests.two_worlds.plan import COMMON, HEAVY, SCALARS, SECRET, Life, Plan, value_of
+from tests.two_worlds.plan import COMMON, HEAVY, SCALARS, SECRET, Life, Plan, some_blob_id, value_of
 from tests.worlds.told import ToldReader, told
-from tests.worlds.world import Clock, close
+from tests.worlds.world import NOW, Clock, close
 
 TOKEN, GRANT = "a" * 64, "grt_0123456789abcdef"
 KEY, KEYS = bytes(range(64)), ("cursors.key", "activity.key")
 _SERVER = McpServer(TOOLS)
+BOOKMARKED = datetime(2026, 10, 5, tzinfo=UTC)
 BOOKMARK = "bookmark"  # stands for the one that each side has set
+
+
+@dataclass(frozen=True)
+class ConnectorsQuery:
+    """GET /v1/connectors."""
+
+
+@dataclass(frozen=True)
+class ResourceQuery:
+    """resources/read."""
+
+    uri: str
+
+
+@dataclass(frozen=True)
+class CompletionQuery:
+    """completion/complete: a name that is being typed into the address of a resource."""
+
+    template: str
+    argument: str
+    typed: str
+    known: tuple[tuple[str, str], ...]
+
+
+Asked = Query | ConnectorsQuery | ResourceQuery | CompletionQuery
 Tooled = SchemaQuery | SearchQuery | FetchQuery | WindowQuery | RecordsQuery | AggregateQuery
+Q = TypeVar("Q", bound=Asked)
 _CALL = Call(TOKEN, "req_0")
 _REQUEST_ID = re.compile(rb"req_[0-9a-f]+")
 _MARK = re.compile(
@@ -92,7 +125,7 @@ def open_side(plan: Plan, life: Life, afterwards: Life, home: Path) -> Side:
     owner = Owner(services, home)
     declaration = decode_declaration(plan.document)
     writers = {name: owner.writer(declaration, name) for name in life.connections}
-    _live(writers, life)
+    _live(writers, life, clock)
     ids = {name: writer.connection_id for name, writer in writers.items()}
     (selection,) = decode_selection([plan.detail(ids)])
     grant = issue(
@@ -112,17 +145,28 @@ def open_side(plan: Plan, life: Life, afterwards: Life, home: Path) -> Side:
             writer, TOKEN, kind="client", now=grant.issued_at, expires_at=None, client_id="cli_twin", grant_id=GRANT
         )
     reader = ToldReader(LocalReader(services, TOKEN))
+    clock.moment = BOOKMARKED
     bookmarks = {granted.name: _bookmark(reader, granted.name) for granted in grant.streams}
-    _live(writers, afterwards)
+    _live(writers, afterwards, clock)
+    clock.moment = NOW
     rest = TestClient(create_app(Settings(home=home), services), base_url="http://127.0.0.1")
     rest.headers.update({"Authorization": f"Bearer {TOKEN}", "Request-Id": "req_0"})
     return Side(home, services, reader, rest.__enter__(), bookmarks)  # one loop for all its requests
 
 
-def _live(writers: dict[str, Writer], life: Life) -> None:
-    for batch in life.batches:
-        receipt = writers[batch[0].connection].deliver(event.incoming() for event in batch)
+def _live(writers: dict[str, Writer], life: Life, clock: Clock) -> None:
+    for arrival in life.arrivals:
+        clock.moment = arrival.at
+        writer = writers[arrival.connection]
+        if arrival.run:
+            rejections = [Rejection("export:1", "invalid_record", "no record")] if arrival.run.rejects else []
+            writer.finish_import(("export",), rejections, complete=arrival.run.complete)
+            continue
+        receipt = writer.deliver(event.incoming() for event in arrival.events)
         assert not receipt.rejected, receipt.rejected
+        for event in arrival.events:
+            for data, mime_type in event.blobs():
+                writer.keep_blob(event.stream, event.key_text, data, mime_type)
 
 
 def _bookmark(reader: ToldReader, stream: str) -> str:
@@ -136,7 +180,7 @@ def _bookmark(reader: ToldReader, stream: str) -> str:
 # Calls ------------------------------------------------------------------------------------------------------------
 
 
-def calls(plan: Plan, random: Random, many: int) -> Iterator[Query]:
+def calls(plan: Plan, random: Random, many: int) -> Iterator[Asked]:
     for _ in range(many):
         yield random.choice(ASKED)(plan, random)
 
@@ -147,6 +191,34 @@ def _streams(plan: Plan, random: Random) -> StreamsQuery:
 
 def _metadata(plan: Plan, random: Random) -> StreamMetadataQuery:
     return StreamMetadataQuery(_stream(plan, random), random.choice((None, _connection(plan, random))))
+
+
+def _connectors(plan: Plan, random: Random) -> ConnectorsQuery:
+    return ConnectorsQuery()
+
+
+def _blob(plan: Plan, random: Random) -> BlobQuery:
+    part = random.choice((None, None, Part(1, 3), Part(100, None)))
+    return BlobQuery(
+        some_blob_id(random), random.choice((None, _connection(plan, random))), part, random.random() < 0.3
+    )
+
+
+def _resource(plan: Plan, random: Random) -> ResourceQuery | CompletionQuery:
+    id, stream = mint(_id(plan, random)), _stream(plan, random)
+    match random.randrange(4):
+        case 0:
+            return ResourceQuery(f"pdpp://stream/{stream}")
+        case 1:
+            return ResourceQuery(f"pdpp://record/{id}")
+        case 2:
+            return ResourceQuery(f"pdpp://field-window/{id}?field_path={_field(plan, stream, random)}&limit_chars=80")
+        case _:
+            known = random.choice(((), (("name", stream),), (("stream", stream),)))
+            template, argument = random.choice(
+                ((STREAM.uri, "name"), (STREAM.uri, "connection_id"), (FIELD_WINDOW.uri, "field_path"))
+            )
+            return CompletionQuery(template, argument, random.choice(("", "", "f", "n", "cin_")), known)
 
 
 def _records(plan: Plan, random: Random) -> RecordsQuery:
@@ -276,19 +348,37 @@ def connection_id(plan: Plan, name: str) -> str:
     return connection_id_of(source["id"].rsplit("/", 1)[1], source["kind"], name, subject=SUBJECT)
 
 
-ASKED: tuple[Callable[[Plan, Random], Query], ...] = (
-    *(_schema, _streams, _metadata, _window, _records, _records, _records, _changes, _changes, _aggregate, _aggregate),
+ASKED: tuple[Callable[[Plan, Random], Asked], ...] = (
+    *(
+        _schema,
+        _schema,
+        _streams,
+        _connectors,
+        _metadata,
+        _blob,
+        _resource,
+        _window,
+        _records,
+        _records,
+        _records,
+        _changes,
+        _changes,
+        _aggregate,
+        _aggregate,
+    ),
     *(_search, _search, _search, _search, _fetch, _fetch),
 )
 
 
 # Doors ------------------------------------------------------------------------------------------------------------
 
-Door = Callable[[Side, Query], tuple[bytes, str | None]]
+Door = Callable[[Side, Asked], tuple[bytes, str | None]]
 
 
-def by_port(side: Side, query: Query) -> tuple[bytes, str | None]:
-    """The value, whole, and the cursor that goes on after it."""
+def by_port(side: Side, query: Asked) -> tuple[bytes, str | None]:
+    """The value, whole, and the cursor that goes on after it; what the port does not know is asked elsewhere."""
+    if isinstance(query, ConnectorsQuery | BlobQuery | ResourceQuery | CompletionQuery):
+        return by_tool(side, query)
     reads: dict[type, Callable[[Any], Any]] = {
         SchemaQuery: side.reader.schema,
         SearchQuery: side.reader.search,
@@ -317,7 +407,7 @@ def _unmarked(value: Any) -> Any:
     return value
 
 
-def _with_bookmark(side: Side, query: Query) -> Query:
+def _with_bookmark(side: Side, query: Q) -> Q:
     if isinstance(query, RecordsQuery) and query.changes_since == BOOKMARK:
         return replace(query, changes_since=side.bookmarks.get(query.stream, "none"))
     return query
@@ -329,8 +419,10 @@ def _ordered(value: object) -> bytes:
     return text.encode()
 
 
-def by_tool(side: Side, query: Query) -> tuple[bytes, str | None]:
+def by_tool(side: Side, query: Asked) -> tuple[bytes, str | None]:
     """Both channels of the tool's answer; what has no tool is asked by its address."""
+    if isinstance(query, ResourceQuery | CompletionQuery):
+        return _by_method(side, query), None
     if not isinstance(query, Tooled):
         return by_rest(side, query)
     asked = _with_bookmark(side, query)
@@ -397,8 +489,27 @@ def _tool_call(query: Tooled) -> tuple[str, dict[str, Any]]:
             }
 
 
-def by_rest(side: Side, query: Query) -> tuple[bytes, str | None]:
+def _by_method(side: Side, query: ResourceQuery | CompletionQuery) -> bytes:
+    """What the methods of MCP beside the tools answer."""
+    try:
+        if isinstance(query, ResourceQuery):
+            answer = _SERVER.serve(lambda: side.reader, "resources/read", {"uri": query.uri}).result
+        else:
+            ref = {"type": "ref/resource", "uri": query.template}
+            params = {"ref": ref, "argument": {"name": query.argument, "value": query.typed}}
+            context = {"context": {"arguments": dict(query.known)}}
+            answer = _SERVER.serve(lambda: side.reader, "completion/complete", {**params, **context}).result
+    except Fault as fault:
+        answer = b"error " + orjson.dumps(fault.body)
+    return _REQUEST_ID.sub(b"req_0", answer)
+
+
+def by_rest(side: Side, query: Asked) -> tuple[bytes, str | None]:
     """Status, headers and body."""
+    if isinstance(query, ResourceQuery | CompletionQuery):
+        return _by_method(side, query), None
+    if isinstance(query, BlobQuery):
+        return _blob_by_rest(side, query), None
     asked = _with_bookmark(side, query)
     response = side.rest.get(_ADDRESSES[type(asked)](asked))
     body = response.content
@@ -411,7 +522,17 @@ def by_rest(side: Side, query: Query) -> tuple[bytes, str | None]:
     return f"{response.status_code} {headers}\n".encode() + body, cursor
 
 
+def _blob_by_rest(side: Side, query: BlobQuery) -> bytes:
+    address = url("blobs", query.blob_id, connection_id=query.connection_id)
+    headers: dict[str, str] = {}
+    if query.part:
+        headers["Range"] = f"bytes={query.part.first}-{'' if query.part.last is None else query.part.last}"
+    response = side.rest.request("HEAD" if query.headers_only else "GET", address, headers=headers)
+    return f"{response.status_code} {sorted(response.headers.items())}\n".encode() + response.content
+
+
 _ADDRESSES: dict[type, Callable[[Any], str]] = {
+    ConnectorsQuery: lambda _: url("connectors"),
     SchemaQuery: schema.encode_query,
     SearchQuery: search.encode_query,
     FetchQuery: fetch.encode_query,

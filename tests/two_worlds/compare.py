@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from pdpp_server.model.queries import Query, RecordsQuery, SearchQuery
-from tests.two_worlds.ask import DOORS, Door, Side, calls, open_side
+from pdpp_server.model.queries import RecordsQuery, SearchQuery
+from tests.two_worlds.ask import DOORS, Asked, Door, Side, calls, open_side
 from tests.two_worlds.plan import SECRET, Plan, plan
 
 PAGES_MAX = 4
@@ -48,10 +48,10 @@ def compare(
     return tally
 
 
-def _ask_both(left: Side, right: Side, door: Door, query: Query, where: str) -> Counter[str]:
+def _ask_both(left: Side, right: Side, door: Door, query: Asked, where: str) -> Counter[str]:
     """One call, and the pages that follow it."""
     tally: Counter[str] = Counter()
-    asked = query, query
+    asked: tuple[Asked, Asked] = query, query
     for _ in range(PAGES_MAX):
         (told, cursor), (other, theirs) = door(left, asked[0]), door(right, asked[1])
         if told != other:
@@ -68,7 +68,7 @@ def _ask_both(left: Side, right: Side, door: Door, query: Query, where: str) -> 
     return tally
 
 
-def _followed(query: SearchQuery | RecordsQuery, cursor: str | None) -> Query:
+def _followed(query: SearchQuery | RecordsQuery, cursor: str | None) -> Asked:
     if isinstance(query, RecordsQuery) and query.changes_since:
         return replace(query, changes_since=None, cursor=cursor)
     return replace(query, cursor=cursor)
@@ -76,7 +76,7 @@ def _followed(query: SearchQuery | RecordsQuery, cursor: str | None) -> Query:
 
 def _telling(made: Plan) -> Counter[str]:
     """What this plan hides that a leak would show."""
-    texts = [" ".join(str(event.data) for batch in life.batches for event in batch) for life in made.lives]
+    texts = [" ".join(str(event.data) for arrival in life.arrivals for event in arrival.events) for life in made.lives]
     return Counter(
         words_of_one_world=sum((word in texts[0]) != (word in texts[1]) for word in SECRET),
         hidden_events=len(made.hidden),

@@ -3,11 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from random import Random
 from typing import Any
 
+from pdpp_server.model.blobs import ID_PREFIX, Blob
 from pdpp_server.model.ingest import Incoming
 from pdpp_server.model.times import instant, iso
+from pdpp_server.wire.blobs import encode_reference
 from pdpp_server.wire.grants import DETAIL_TYPE
 
 # Words that visible and hidden text share: a hidden occurrence must change nothing.
@@ -19,11 +22,16 @@ SECRET = "diagnosis salary affair lawsuit pregnancy bankruptcy 秘密 résumé".
 HEAVY = "every"  # in each text of a heavy world
 
 _DAY = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+_ARRIVALS = datetime(2026, 9, 1, tzinfo=UTC)
+_TICK = timedelta(hours=5)  # from one arrival that the reader can see to the next
+_BYTES = tuple(word.encode() for word in COMMON[:6])  # what blobs hold: few, so that visible and hidden ones share them
+_MIME_TYPES = ("image/png", "text/plain", "application/pdf")
 _ROLES = (None, None, "primary-title", "primary-body", "actor", "secondary")
 
 Json = dict[str, Any]
 Name = tuple[str, str, tuple[str, ...]]  # connection, stream and key of a record
 EXTRA = "an account nobody granted"
+RUNS = 0.05  # how often an import ends
 
 
 @dataclass(frozen=True)
@@ -60,19 +68,51 @@ class Event:
     stream: str
     key: tuple[str, ...]
     data: Json | None
-    emitted_at: str
+    emitted_at: str | None  # None: when it arrives
 
     def incoming(self) -> Incoming:
         key = self.key[0] if len(self.key) == 1 else self.key
         return Incoming("test", self.stream, key, self.data, self.emitted_at)
 
+    @property
+    def key_text(self) -> str:
+        return _key_text(self.key)
+
+    def blobs(self) -> Iterator[tuple[bytes, str]]:
+        """The bytes that it refers to, and their types."""
+        for value in (self.data or {}).values():
+            if isinstance(value, dict) and "blob_id" in value:
+                yield next(data for data in _BYTES if blob_id(data) == value["blob_id"]), value["mime_type"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """An import that ended: of these streams it was a complete picture, unless it rejected something."""
+
+    connection: str
+    complete: tuple[str, ...]
+    rejects: bool = False
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """What arrived at one moment, by one connection."""
+
+    at: datetime
+    events: tuple[Event, ...] = ()
+    run: Run | None = None
+
+    @property
+    def connection(self) -> str:
+        return self.run.connection if self.run else self.events[0].connection
+
 
 @dataclass(frozen=True)
 class Life:
-    """What happened in one world, in order and in batches; `connections` in the order in which they were made."""
+    """What happened in one world, in order; `connections` in the order in which they were made."""
 
     connections: tuple[str, ...]
-    batches: tuple[tuple[Event, ...], ...]
+    arrivals: tuple[Arrival, ...]
 
 
 @dataclass
@@ -109,7 +149,8 @@ def plan(seed: int, *, is_heavy: bool = False) -> Plan:
     random = Random(seed)
     names = [f"account {number}" for number in range(random.randint(2, 3))]
     streams = {
-        name: _grown(random, name) for name in ("notes", "mails", "visits")[: 1 if is_heavy else random.randint(1, 3)]
+        name: _grown(random, name, is_heavy)
+        for name in ("notes", "mails", "visits")[: 1 if is_heavy else random.randint(1, 3)]
     }
     granted = random.sample(sorted(streams), random.randint(1, len(streams)))
     streams |= {name: _granted(random, streams[name], names) for name in granted}
@@ -117,16 +158,17 @@ def plan(seed: int, *, is_heavy: bool = False) -> Plan:
     made = Plan(seed, is_heavy, document, streams, _NOTHING, _NOTHING)
     everywhere = _everywhere(random, names), _everywhere(random, names)
     shown: set[Name] = set()
-    made.lives = _lives(random, made, names, everywhere, shown)
-    made.afterwards = _lives(random, made, names, everywhere, shown)
+    made.lives = _lives(random, made, names, everywhere, shown, _ARRIVALS)
+    made.afterwards = _lives(random, made, names, everywhere, shown, _ARRIVALS + timedelta(days=35))
     return made
 
 
 # Declaration and grant --------------------------------------------------------------------------------------------
 
 
-def _grown(random: Random, name: str) -> Grown:
+def _grown(random: Random, name: str, is_heavy: bool) -> Grown:
     kinds = ["text", "text", "text", "integer", "number", "boolean", "date-time", "date", "object", "array", "mixed"]
+    kinds += [] if is_heavy else ["blob"]
     fields = {f"f{place}": kind for place, kind in enumerate(random.sample(kinds, random.randint(4, len(kinds))))}
     fields["body"] = "text"
     texts = [field for field, kind in fields.items() if kind == "text"]
@@ -214,6 +256,7 @@ _SCHEMAS: dict[str, Json] = {
     "object": {"type": "object"},
     "array": {"type": "array"},
     "mixed": {"type": ["integer", "string"]},
+    "blob": {"type": "object", "x_pdpp_role": "blob-reference"},
 }
 
 
@@ -240,20 +283,39 @@ def _everywhere(random: Random, names: list[str]) -> list[str]:
 
 
 def _lives(
-    random: Random, plan: Plan, names: list[str], everywhere: tuple[list[str], list[str]], shown: set[Name]
+    random: Random,
+    plan: Plan,
+    names: list[str],
+    everywhere: tuple[list[str], list[str]],
+    shown: set[Name],
+    begins: datetime,
 ) -> tuple[Life, Life]:
-    """Both worlds see the same visible events in the same order; everything between and beneath them differs.
+    """Both worlds see the same visible events at the same moments; everything between and beneath them differs.
 
     `shown` holds the records that were ever visible: nothing hidden happens to those, but what the worlds share.
     """
     shared = list(_visible_events(random, plan, names))
+    before = frozenset(shown)
     shown |= {(event.connection, event.stream, event.key) for event in shared}
+    happened: list[tuple[datetime, tuple[Event, Run | None]]] = []
+    at = begins
+    for event in shared:
+        at += (random.random() < (0.05 if plan.is_heavy else 0.3)) * _TICK
+        happened.append((at, _with_runs(random, plan, event)))
     lives: list[Life] = []
     for side in range(2):
         words = COMMON + SECRET[3 * side : 3 * side + 5]
-        events = list(_one_side(random, plan, shared, everywhere[side], words, shown))
-        lives.append(Life(tuple(everywhere[side]), tuple(_cut(random, events))))
+        arrivals = _one_side(random, plan, happened, everywhere[side], words, shown, set(before))
+        lives.append(Life(tuple(everywhere[side]), tuple(_gathered(random, arrivals))))
     return lives[0], lives[1]
+
+
+def _with_runs(random: Random, plan: Plan, event: Event) -> tuple[Event, Run | None]:
+    """Sometimes an import ends with it that is a complete picture of streams which the grant shows."""
+    granted = [one.name for one in plan.streams.values() if event.connection in one.connections]
+    if plan.is_heavy or random.random() > RUNS:
+        return event, None
+    return event, Run(event.connection, tuple(random.sample(granted, random.randint(1, len(granted)))))
 
 
 def _visible_events(random: Random, plan: Plan, names: list[str]) -> Iterator[Event]:
@@ -273,28 +335,69 @@ def _visible_events(random: Random, plan: Plan, names: list[str]) -> Iterator[Ev
 
 
 def _one_side(
-    random: Random, plan: Plan, shared: list[Event], names: Sequence[str], words: Sequence[str], shown: set[Name]
-) -> Iterator[Event]:
-    """The shared events, with hidden values of this side, and hidden events around them."""
-    known: set[Name] = set()
-    for event in shared:
-        stream = plan.streams[event.stream]
+    random: Random,
+    plan: Plan,
+    happened: list[tuple[datetime, tuple[Event, Run | None]]],
+    names: Sequence[str],
+    words: Sequence[str],
+    shown: set[Name],
+    known: set[Name],
+) -> Iterator[Arrival]:
+    """The shared events, with hidden values of this side, and what is hidden around them, at moments of its own.
+
+    `known` are the records that were visible before: they have no hidden past any more.
+    """
+    for at, (event, run) in happened:
         for _ in range(random.choice((0, 1, 2, 4))):
-            yield from _hidden_events(random, plan, names, shown, words)
-        if event.data is None:
-            yield event
-            continue
-        name = (event.connection, event.stream, event.key)
-        if name not in known and random.random() < 0.2 and (past := _before_it_was_shown(random, stream, event, words)):
-            plan.hidden.append(past)
-            yield past
-        known.add(name)
-        for version in range(random.choice((1, 1, 1, 2))):  # a second one that differs in hidden fields and its time
-            data = _side_data(random, plan, stream, event.data, words)
-            emitted_at = _moment(random) if version else event.emitted_at
-            told = Event(event.connection, event.stream, event.key, data, emitted_at)
-            plan.visible.append(told)
-            yield told
+            moment = _aside(random, plan, at)
+            yield from (Arrival(moment, (told,)) for told in _hidden_events(random, plan, names, shown, words))
+        if not plan.is_heavy and random.random() < RUNS:
+            yield Arrival(_aside(random, plan, at), run=_hidden_run(random, plan, names))
+        yield from _one_event(random, plan, at, event, words, known)
+        if run is not None:
+            hidden = tuple(one.name for one in plan.streams.values() if event.connection not in one.connections)
+            yield Arrival(at, run=replace(run, complete=run.complete + hidden[: random.randint(0, len(hidden))]))
+
+
+def _one_event(
+    random: Random, plan: Plan, at: datetime, event: Event, words: Sequence[str], known: set[Name]
+) -> Iterator[Arrival]:
+    stream = plan.streams[event.stream]
+    if event.data is None:
+        yield Arrival(at, (event,))
+        return
+    name = (event.connection, event.stream, event.key)
+    if name not in known and random.random() < 0.3 and (past := _before_it_was_shown(random, stream, event, words)):
+        plan.hidden.append(past)
+        yield Arrival(_aside(random, plan, at), (past,))
+    known.add(name)
+    for version in range(random.choice((1, 1, 1, 2))):  # a second one that differs in hidden fields and its time
+        data = _side_data(random, plan, stream, event.data, words)
+        emitted_at = _moment(random) if version else event.emitted_at
+        told = Event(event.connection, event.stream, event.key, data, emitted_at)
+        plan.visible.append(told)
+        yield Arrival(_aside(random, plan, at + _TICK) if version else at, (told,))
+
+
+def _aside(random: Random, plan: Plan, at: datetime) -> datetime:
+    """Together with that arrival, or some moment before it."""
+    is_together = random.random() < (0.9 if plan.is_heavy else 0.6)
+    earlier = timedelta(milliseconds=random.randrange(1, _TICK // timedelta(milliseconds=1)))
+    return at if is_together else at - earlier
+
+
+def _hidden_run(random: Random, plan: Plan, names: Sequence[str]) -> Run:
+    """Of a part, of what is not granted, or one that failed: none of them tells the reader of a day."""
+    connection = random.choice(names)
+    streams = list(plan.streams.values())
+    hidden = [one.name for one in streams if connection not in one.connections]
+    match random.randrange(3):
+        case 0:
+            return Run(connection, ())
+        case 1:
+            return Run(connection, tuple(hidden))
+        case _:
+            return Run(connection, tuple(one.name for one in streams), rejects=True)
 
 
 def _hidden_events(
@@ -341,12 +444,14 @@ def _event(
     key = _key(stream, number)
     data: Json = dict(zip(stream.key, key, strict=True))
     for name, kind in stream.fields.items():
-        if random.random() < 0.85 or name == "body":
+        if random.random() < (0.3 if kind == "blob" else 0.85) or name == "body":
             data[name] = value_of(random, kind, words, plan.is_heavy)
     return Event(connection, stream.name, key, data, _moment(random))
 
 
-def _moment(random: Random) -> str:
+def _moment(random: Random) -> str | None:
+    if random.random() < 0.5:
+        return None
     return iso(_DAY + timedelta(days=random.randint(0, 30), minutes=random.randint(0, 600)))
 
 
@@ -376,6 +481,9 @@ def value_of(random: Random, kind: str, words: Sequence[str], is_heavy: bool) ->
             return moment.date().isoformat()
         case "object":
             return {"of": _text(random, words), "n": random.randint(0, 9)}
+        case "blob":
+            data = random.choice(_BYTES)
+            return encode_reference(Blob(blob_id(data), len(data), random.choice(_MIME_TYPES)))
         case "array":
             return random.choices(words, k=3)
         case _:
@@ -387,13 +495,30 @@ def _text(random: Random, words: Sequence[str]) -> str:
     return " ".join(random.choice(words) + random.choice(("", "", "", ".", ",", "\n")) for _ in range(size))
 
 
-def _cut(random: Random, events: list[Event]) -> Iterator[tuple[Event, ...]]:
-    """Into deliveries of one connection each, of any size, in the order of the events."""
-    batch: list[Event] = []
-    for event in events:
-        if batch and (batch[0].connection != event.connection or random.random() < 0.1):
-            yield tuple(batch)
-            batch = []
-        batch.append(event)
-    if batch:
-        yield tuple(batch)
+def blob_id(data: bytes) -> str:
+    return ID_PREFIX + sha256(data).hexdigest()
+
+
+def some_blob_id(random: Random) -> str:
+    return blob_id(random.choice((*_BYTES, b"nothing that anybody has")))
+
+
+def _gathered(random: Random, arrivals: Iterator[Arrival]) -> Iterator[Arrival]:
+    """What one connection brings at one moment comes in deliveries of any size."""
+    last: Arrival | None = None
+    for arrival in arrivals:
+        if last is None:
+            last = arrival
+        elif _is_one(last, arrival) and random.random() < 0.9:
+            last = replace(last, events=last.events + arrival.events)
+        else:
+            yield last
+            last = arrival
+    if last is not None:
+        yield last
+
+
+def _is_one(last: Arrival, arrival: Arrival) -> bool:
+    if last.run or arrival.run:
+        return False
+    return (last.at, last.connection) == (arrival.at, arrival.connection)

@@ -71,7 +71,8 @@ def import_account(
 def _finish(found: Found, writer: Writer, tally: Tally, fingerprint: str | None) -> None:
     names = [file.name for file in found.account.files]
     finished = Finished(found.where, tally.stored, tally.rejected)
-    writer.finish_import(names, tally.rejections, fingerprint=fingerprint, finished=finished)
+    complete = found.account.complete
+    writer.finish_import(names, tally.rejections, fingerprint=fingerprint, finished=finished, complete=complete)
 
 
 def _outcomes(found: Found) -> Iterator[Outcome]:

@@ -104,6 +104,7 @@ class Account:
     lacks: str = ""  # what the owner must give first, in a sentence; until then nothing of it is imported
     proposal: Proposal | None = None  # what would do for what it lacks
     depends_on: str = ""  # what reading depends on besides the files: another day may give other records
+    complete: tuple[str, ...] = ()  # the streams of which the files surely hold everything, not a part or a span
 
 
 class Attachment(NamedTuple):

@@ -17,8 +17,8 @@ class Holding:
     records: int | None  # None where a server did not say
     earliest: str | None = None  # of the stream's time field, where that field is granted
     latest: str | None = None
-    captured_at: str | None = None  # when this connection last received records
-    last_updated: str | None = None  # when the visible record that changed last was emitted, where that was asked
+    changed_at: str | None = None  # when something visible last changed
+    refreshed_on: str | None = None  # the UTC day of the last complete picture of the stream
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,7 +165,7 @@ class SearchPage:
     hits: tuple[Hit, ...]
     next_cursor: str | None
     recall: Recall
-    as_of: str | None = None  # newest import among the searched connections
+    as_of: str | None = None  # when something visible last changed in the searched streams
     warnings: tuple[Warned, ...] = ()
     is_short: bool | None = False  # as of a page of records
 

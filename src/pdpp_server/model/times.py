@@ -1,5 +1,6 @@
 """Instants: ISO 8601 text to microseconds since 1970, and back."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -35,3 +36,8 @@ def iso_exact(micros: int) -> str:
     """The same, with microseconds where milliseconds would name another moment."""
     text = iso_micros(micros)
     return f"{text[:-1]}{micros % 1000:03}Z" if micros % 1000 else text
+
+
+def newest(times: Iterable[str | None]) -> str | None:
+    """The latest of these, as it was written; None where there is none."""
+    return max((time for time in times if time), key=lambda time: instant(time) or 0, default=None)

@@ -74,10 +74,14 @@ class Writer:
         *,
         fingerprint: str | None = None,
         finished: Finished | None = None,
+        complete: Iterable[str] = (),
     ) -> None:
-        """Files were read to their end; an export that has a fingerprint is known again by it."""
+        """Files were read to their end; an export that has a fingerprint is known again by it.
+
+        `complete` names the streams of which they hold everything that the account has now.
+        """
         with self._services.database.writing() as writer:
-            finish_run(writer, self.connection_id, files, rejections, self._now())
+            finish_run(writer, self.connection_id, files, rejections, self._now(), complete=complete)
             if fingerprint and finished:
                 keep_finished(writer, self.connection_id, fingerprint, finished._replace(at=self._now()))
             prune(writer, self._services.change_history_limit)

@@ -33,7 +33,7 @@ select records.key, blob_refs.field, records.data, blobs.size,
 from blob_refs join blobs using(blob_id) join records using(rid)
 where blob_refs.blob_id = :blob_id and blob_refs.sid = :sid
 and blob_refs.field in (select value from json_each(:fields)) and {where}
-order by blob_refs.field, blob_refs.rid limit 1
+order by blob_refs.field, records.key limit 1
 """
 _ALL = "select blob_id, size from blobs where blob_id > ? order by blob_id limit 1000"
 
@@ -105,19 +105,19 @@ def _seen_through(connection: apsw.Connection, reach: Reach, blob_id: str) -> Fo
         return None
     key, field, data, size, delivered_as = row
     record = RecordId(reach.origin.connection_id, reach.scope.stream.name, key)
-    mime_type = delivered_as or _told_type(orjson.loads(data).get(field), blob_id)
+    mime_type = _told_type(orjson.loads(data).get(field), blob_id) or delivered_as or ANY_BYTES
     return FoundBlob(Blob(blob_id, size, mime_type), record, field)
 
 
-def _told_type(value: object, blob_id: str) -> str:
-    """What the reference itself says, where the bytes were delivered for another record: that one may be hidden."""
+def _told_type(value: object, blob_id: str) -> str | None:
+    """What the reference itself says: the bytes may have been delivered for another record or field that is hidden."""
     for ref in cast("list[Any]", value) if isinstance(value, list) else [value]:
         match ref:
             case {"blob_id": str(named), "mime_type": str(told)} if named == blob_id and is_mime_type(told):
                 return told
             case _:
                 pass
-    return ANY_BYTES
+    return None
 
 
 # For export, backup and doctor --------------------------------------------------------------------------------------

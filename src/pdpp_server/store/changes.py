@@ -29,28 +29,17 @@ select max(
 
 _PRESENT = """
 select version, key, revised, at, emitted_at, data from records
-where sid = :sid and version {from_edge} and version <= :horizon and {narrowed} order by version {order} limit :chunk
+where sid = :sid and version > :edge and version <= :horizon and {narrowed} order by version limit :chunk
 """
 _PAST = """
 select version, key from history
-where sid = :sid and version {from_edge} and version <= :horizon and {narrowed} order by version {order} limit :chunk
+where sid = :sid and version > :edge and version <= :horizon and {narrowed} order by version limit :chunk
 """
 _OF_KEYS = "key in (select value from json_each(:keys))"
 # Most of what was never shown is passed over by a look at its number alone.
 _IN_RANGE = "(revised or rid >= :low and rid < :high)"
-_ANY = "true"
-
-
-def _both_ways(statement: str, narrowed: str) -> dict[bool, str]:
-    """Forwards from the edge on, and backwards."""
-    return {
-        True: statement.format(narrowed=narrowed, from_edge="> :edge", order="asc"),
-        False: statement.format(narrowed=narrowed, from_edge="< :edge", order="desc"),
-    }
-
-
-_PRESENT_IN_RANGE, _PAST_ANYWHERE = _both_ways(_PRESENT, _IN_RANGE), _both_ways(_PAST, _ANY)
-_PRESENT_OF_KEYS, _PAST_OF_KEYS = _both_ways(_PRESENT, _OF_KEYS), _both_ways(_PAST, _OF_KEYS)
+_PRESENT_IN_RANGE, _PAST_ANYWHERE = _PRESENT.format(narrowed=_IN_RANGE), _PAST.format(narrowed="true")
+_PRESENT_OF_KEYS, _PAST_OF_KEYS = _PRESENT.format(narrowed=_OF_KEYS), _PAST.format(narrowed=_OF_KEYS)
 _STATES = """
 select version, live, at, emitted_at, deleted_at, data from history
 where sid = :sid and key = :key and version <= :horizon
@@ -112,13 +101,6 @@ def changes(reading: Reading, permitted: Permitted[RecordsQuery], session: Sessi
     return Changed(found[:limit], len(found) > limit)
 
 
-def last_seen_change(reading: Reading, reach: Reach) -> str | None:
-    """When something visible last changed, in the words of the record that changed."""
-    session = open_session(reading, 0)
-    walk = _Walk(reading, reach, session._replace(after=session.horizon + 1), 1)
-    return next((change.entry.emitted_at for change in walk.changes(forwards=False)), None)
-
-
 def _require_known(
     reading: Reading, permitted: Permitted[RecordsQuery], reached: list[Reach], session: Session
 ) -> None:
@@ -149,24 +131,24 @@ class _Walk:
         if reach.scope.resources is not None:
             self._values["keys"] = orjson.dumps(sorted(reach.scope.resources)).decode()
 
-    def changes(self, *, forwards: bool = True) -> Iterator[Change]:
-        told, past = self._present(forwards), self._past(forwards)
+    def changes(self) -> Iterator[Change]:
+        told, past = self._present(), self._past()
         if (first := next(past, None)) is not None:  # most streams have no past to be merged
-            told = merge(told, chain([first], past), key=lambda event: event[0], reverse=not forwards)
+            told = merge(told, chain([first], past), key=lambda event: event[0])
         return (Change(version, entry) for version, entry in told if entry is not None)
 
-    def _present(self, forwards: bool) -> Iterator[tuple[int, Record | Tombstone | None]]:
-        statements = _PRESENT_IN_RANGE if self._scope.resources is None else _PRESENT_OF_KEYS
+    def _present(self) -> Iterator[tuple[int, Record | Tombstone | None]]:
+        statement = _PRESENT_IN_RANGE if self._scope.resources is None else _PRESENT_OF_KEYS
         scope, shown = self._scope, self._showing.shown
-        for version, key, revised, at, emitted_at, text in self._rows(statements[forwards]):
+        for version, key, revised, at, emitted_at, text in self._rows(statement):
             if revised:
                 yield version, self._entry(version, key)
             elif text is not None and shows(scope, key, at):
                 yield version, shown(key, orjson.loads(text), emitted_at)
 
-    def _past(self, forwards: bool) -> Iterator[tuple[int, Record | Tombstone | None]]:
-        statements = _PAST_ANYWHERE if self._scope.resources is None else _PAST_OF_KEYS
-        for version, key in self._rows(statements[forwards]):
+    def _past(self) -> Iterator[tuple[int, Record | Tombstone | None]]:
+        statement = _PAST_ANYWHERE if self._scope.resources is None else _PAST_OF_KEYS
+        for version, key in self._rows(statement):
             yield version, self._entry(version, key)
 
     def _rows(self, statement: str) -> Iterator[Any]:

@@ -30,6 +30,7 @@ delete from history where sid = :sid;
 delete from field_values where fid in (select fid from fields where sid = :sid);
 delete from positions where fid in (select fid from fields where sid = :sid);
 delete from days where sid = :sid;
+delete from newest_changes where sid = :sid;
 delete from blob_refs where rid >= :low and rid < :high;
 delete from blob_bindings where sid = :sid;
 delete from imports where connection = (select connection from streams where sid = :sid);

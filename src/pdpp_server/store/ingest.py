@@ -18,6 +18,7 @@ from pdpp_server.model.records import RecordId
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.streams import Field, Stream
 from pdpp_server.model.times import instant
+from pdpp_server.store.freshness import Change, Noted, edited_fields
 from pdpp_server.store.layout import ConnectionPlace, StreamPlace, day_in, day_of, first_rid
 from pdpp_server.store.rows import one, rows
 from pdpp_server.store.scrub import note_erasure
@@ -276,9 +277,11 @@ class _Writing:
         fresh: list[tuple[Any, ...]] = []
         findable: list[Findable] = []
         days: Counter[int] = Counter()
+        noted = Noted()
         for record, before in changes:
             self._version += 1
             rid = before.rid if before and record.data is None else self._rid(record, before)
+            self._note(noted, record, before, rid)
             if before:
                 self._supersede(record, before, rid)
                 self._unbind(record, before)
@@ -292,10 +295,19 @@ class _Writing:
         self._writer.executemany(_NEW, fresh)
         index_records(self._writer, self._desk, sorted(findable, key=_rid_of))
         self._writer.executemany(_COUNT_DAY, [(sid, day, change) for day, change in days.items() if change])
+        noted.keep(self._writer, sid)
         self._writer.execute(_ADVANCE, (self._version, days.total(), sid))
         self._writer.execute(_TURN_CLOCK, (self._version,))
         if any(record.data is None for record, _ in changes):
             note_erasure(self._writer)
+
+    def _note(self, noted: Noted, record: _Ready, before: _Stored | None, rid: int) -> None:
+        change = Change(self._version, record.emitted_at)
+        if before is None or before.data is None or record.data is None:
+            noted.came_or_went(day_in(rid), change)
+            return
+        fields = edited_fields(self._desk.stream.fields, orjson.loads(before.data), record.data)
+        noted.edited(fields, day_in(before.rid), day_in(rid), change)
 
     def _unindex(self, stored: Sequence[tuple[str, _Stored]]) -> None:
         for key, before in sorted(stored, key=lambda row: row[1].rid):

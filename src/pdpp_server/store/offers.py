@@ -57,4 +57,4 @@ def _holding(reading: Reading, source: StoredSource, stream: str) -> Holding:
     held = next(each for each in source.streams if each.name == stream)
     earliest, latest = (None if at is None else iso_micros(at)[:10] for at in (held.earliest, held.latest))
     origin = reading.layout.origins[source.connection_id]
-    return Holding(origin, held.records, earliest, latest, source.updated_at)
+    return Holding(origin, held.records, earliest, latest)

@@ -42,7 +42,7 @@ class Showing:
 
     def record(self, row: Row) -> Record:
         """With the fields that the scope shows, and the time of the last change that it shows."""
-        return self.shown(row.key, row.data, self._seen_since(row) if row.revised else row.emitted_at)
+        return self.shown(row.key, row.data, self.seen_since(row)[1] if row.revised else row.emitted_at)
 
     def shown(self, key: str, data: Mapping[str, Any], emitted_at: str) -> Record:
         fields = self._fields
@@ -64,18 +64,21 @@ class Showing:
             time_field=time_field,
         )
 
-    def _seen_since(self, row: Row) -> str:
-        """A change of what the grant hides has not happened, so it leaves the time as it was."""
-        scope, emitted_at, version = self._scope, row.emitted_at, row.version
+    def seen_since(self, row: Row) -> tuple[int, str]:
+        """The version from which a record looks as it does, and when that was emitted.
+
+        A change of what the grant hides has not happened, so it leaves the time as it was.
+        """
+        scope, since, emitted_at = self._scope, row.version, row.emitted_at
         granted = projected(scope.granted, row.data)
-        while before := one(self._reading.connection, _VERSION_BEFORE, (self._sid, row.key, version)):
+        while before := one(self._reading.connection, _VERSION_BEFORE, (self._sid, row.key, since)):
             version, at, earlier, text = before
             if text is None or not shows(scope, row.key, at):
                 break
             if projected(scope.granted, orjson.loads(text)) != granted:
                 break
-            emitted_at = earlier or emitted_at
-        return emitted_at
+            since, emitted_at = version, earlier or emitted_at
+        return since, emitted_at
 
 
 def projected(fields: frozenset[str], data: Mapping[str, Any]) -> bytes:

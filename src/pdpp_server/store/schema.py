@@ -1,28 +1,20 @@
 """Which streams and fields exist, and what can be asked of them."""
 
-from collections.abc import Callable
-from typing import Any
-
 from pdpp_server.grants.permitted import Permitted
 from pdpp_server.model.catalogue import CLIENT_QUERY_EXTENSIONS, Catalogue, Holding, StreamEntry
-from pdpp_server.model.queries import SchemaQuery
+from pdpp_server.model.queries import SchemaQuery, StreamMetadataQuery, StreamsQuery
 from pdpp_server.model.times import iso_micros
 from pdpp_server.store.count import count
 from pdpp_server.store.db import Reading
+from pdpp_server.store.freshness import newest_change
 from pdpp_server.store.rows import one
 from pdpp_server.store.scope import Reach, reaches
 
 _EDGE = "select at from records where {where} and at is not null and data is not null order by rid {order} limit 1"
-_CAPTURED = "select updated_at from connections where connection_id = ?"
+_REFRESHED = "select refreshed_on from streams where sid = ?"
 
 
-def schema(reading: Reading, permitted: Permitted[SchemaQuery]) -> Catalogue:
-    return catalogue_of(reading, permitted, holding)
-
-
-def catalogue_of(
-    reading: Reading, permitted: Permitted[Any], holding_of: Callable[[Reading, Reach], Holding]
-) -> Catalogue:
+def schema(reading: Reading, permitted: Permitted[SchemaQuery | StreamsQuery | StreamMetadataQuery]) -> Catalogue:
     holder = permitted.holder
     sources = {grant.grant_id: grant.source for grant in holder.grants}
     entries = [
@@ -30,7 +22,7 @@ def catalogue_of(
             sources[scope.grant_id],
             scope.stream,
             scope.fields,
-            tuple(holding_of(reading, reach) for reach in reaches(reading.connection, reading.layout, scope)),
+            tuple(_holding(reading, reach) for reach in reaches(reading.connection, reading.layout, scope)),
             scope.grant_id,
             expandable,
         )
@@ -41,16 +33,16 @@ def catalogue_of(
     return Catalogue(*told, permitted.missing, () if permitted.core_strict else CLIENT_QUERY_EXTENSIONS)
 
 
-def holding(reading: Reading, reach: Reach) -> Holding:
+def _holding(reading: Reading, reach: Reach) -> Holding:
     connection = reading.connection
-    captured = one(connection, _CAPTURED, (reach.origin.connection_id,))
+    changed, refreshed = newest_change(reading, reach), one(connection, _REFRESHED, (reach.place.sid,))
     where = reach.narrowing("records.rid")
     records = count(reading, reach)
     if reach.scope.stream.order_field not in reach.scope.fields:
-        return Holding(reach.origin, records, captured_at=captured)
+        return Holding(reach.origin, records, changed_at=changed, refreshed_on=refreshed)
     days = [
         iso_micros(at)[:10] if at is not None else None
         for order in ("asc", "desc")
         for at in [one(connection, _EDGE.format(where=where, order=order), reach.values)]
     ]
-    return Holding(reach.origin, records, days[0], days[1], captured)
+    return Holding(reach.origin, records, days[0], days[1], changed, refreshed)

@@ -12,9 +12,11 @@ from pdpp_server.errors import InvalidRequest
 from pdpp_server.grants.permitted import Permitted, Scope
 from pdpp_server.model.queries import Condition, SearchQuery
 from pdpp_server.model.records import Excerpt, Recall, Record
+from pdpp_server.model.times import newest
 from pdpp_server.store.conditions import passing
 from pdpp_server.store.db import Reading
 from pdpp_server.store.fetch import require_declared
+from pdpp_server.store.freshness import newest_change
 from pdpp_server.store.layout import SID_BITS
 from pdpp_server.store.neighbours import lifted
 from pdpp_server.store.rank import score, weight
@@ -36,7 +38,6 @@ _VISIBLE_COUNT = "select count(*) from (select 1 from records where {where} and 
 _KEYS = """
 select rid, key, at from records where rid in (select value from json_each(?)) and data is not null
 """
-_AS_OF = "select max(updated_at) from connections where connection_id in (select value from json_each(?))"
 _DATA = """
 select rid, key, version, revised, emitted_at, data from records where rid in (select value from json_each(?))
 """
@@ -72,7 +73,7 @@ class Ranked:
     found: tuple[Found, ...]
     has_more: bool
     recall: Recall
-    as_of: str | None  # when the searched connections last received records
+    as_of: str | None  # when something visible last changed in the searched streams
 
 
 class _Candidate(NamedTuple):
@@ -251,8 +252,7 @@ def _page(
 
 
 def _as_of(reading: Reading, groups: Sequence[_Group]) -> str | None:
-    searched = sorted({reach.origin.connection_id for group in groups for reach in group.reaches})
-    return one(reading.connection, _AS_OF, (orjson.dumps(searched).decode(),))
+    return newest(newest_change(reading, reach) for group in groups for reach in group.reaches)
 
 
 def _order(position: Position) -> tuple[float, int, int]:

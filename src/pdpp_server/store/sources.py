@@ -42,6 +42,7 @@ select document from declarations join connections using(declaration) where conn
 _FILLED_STREAMS = "select name, laid_out from streams where connection = ? and version > 0"
 _LAID_OUT = "update streams set laid_out = ? where sid = ?"
 _TOUCH = "update connections set updated_at = ? where connection = ?"
+_REFRESHED = "update streams set refreshed_on = ? where connection = ? and name = ?"
 _NEW_STREAM = "insert into streams(connection, name) values(?, ?) on conflict do nothing"
 _STREAM = "select sid from streams where connection = ? and name = ?"
 _FIELDS = "select name, slot, indexed, type from fields where sid = ?"
@@ -235,11 +236,23 @@ def indexed_fields(stream: Stream, declaration: Declaration) -> frozenset[str]:
 
 
 def finish_run(
-    writer: apsw.Connection, connection_id: str, files: Iterable[str], rejections: Sequence[Rejection], now: str
+    writer: apsw.Connection,
+    connection_id: str,
+    files: Iterable[str],
+    rejections: Sequence[Rejection],
+    now: str,
+    *,
+    complete: Iterable[str] = (),
 ) -> None:
-    """Note that files were taken in, and what of them was not: the rejections of the last run are those that stand."""
+    """Note that files were taken in, and what of them was not: the rejections of the last run are those that stand.
+
+    Of the streams in `complete` they were all that there is. If something was rejected they were not, and nobody knows
+    of which stream.
+    """
     connection = one(writer, _KNOWN_CONNECTION, (connection_id,))[0]
     writer.execute(_TOUCH, (now, connection))
+    if not rejections:
+        writer.executemany(_REFRESHED, [(now[:10], connection, stream) for stream in complete])
     writer.executemany(_FORGET_REJECTED, ((connection, file, f"{file}:", f"{file};") for file in files))
     writer.executemany(_REJECTED, [(connection, r.place, r.code, r.reason, now) for r in rejections])
 

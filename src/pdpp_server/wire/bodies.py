@@ -58,7 +58,10 @@ _CONNECTOR: Json = {
     "source": _SOURCE,
     "stream_count": COUNT,
 }
-_FRESHNESS = _object({"status": _only("current", "stale", "unknown")}, {"captured_at": TEXT, "last_attempted_at": TEXT})
+_FRESHNESS = _object(
+    {"status": _only("current", "stale", "unknown")},
+    {"captured_at": TEXT, "refreshed_on": TEXT, "last_attempted_at": TEXT},
+)
 _LISTED: Json = {
     "object": _only("stream"),
     "name": TEXT,
@@ -116,7 +119,7 @@ _STREAM: Json = {
 _STREAM_OPTIONAL: Json = {**_DECLARED_TIMES, "display": ANY_OBJECT, "description": TEXT}
 _HOLDING = _object(
     {"connection_id": TEXT, "record_count": COUNT},
-    {**_LABEL, "earliest_at": TEXT, "latest_at": TEXT, "captured_at": TEXT},
+    {**_LABEL, "earliest_at": TEXT, "latest_at": TEXT, "captured_at": TEXT, "refreshed_on": TEXT},
 )
 _CONNECTION = _object({"connection_id": TEXT}, _LABEL)
 _COMPACT_STREAM = _object(

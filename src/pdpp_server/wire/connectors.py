@@ -2,7 +2,7 @@
 
 from pdpp_server.model.catalogue import Catalogue, StreamEntry
 from pdpp_server.model.queries import StreamsQuery
-from pdpp_server.model.times import instant
+from pdpp_server.model.times import newest
 from pdpp_server.wire.envelope import Json, url
 from pdpp_server.wire.params import Parameter, Params
 from pdpp_server.wire.schema import AGGREGATES, by_source, encode_connector, freshness
@@ -28,12 +28,11 @@ def encode(catalogue: Catalogue) -> Json:
 
 
 def _encode_stream(entry: StreamEntry, narrows: bool) -> Json:
-    updated = [holding.last_updated for holding in entry.holdings if holding.last_updated]
     return {
         "object": "stream",
         "name": entry.stream.name,
         "record_count": entry.records,
-        "last_updated": max(updated, key=lambda at: instant(at) or 0, default=None),
+        "last_updated": newest(holding.changed_at for holding in entry.holdings),
         "freshness": freshness(entry.holdings),
         "capabilities": _encode_capabilities(entry, narrows),
     }

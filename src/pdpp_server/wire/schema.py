@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any, cast
@@ -21,6 +21,7 @@ from pdpp_server.model.streams import (
     Stream,
     View,
 )
+from pdpp_server.model.times import newest
 from pdpp_server.wire.envelope import (
     Json,
     encode_missing,
@@ -50,7 +51,7 @@ PARAMETERS = (
     CONNECTION_ID,
 )
 
-_AMOUNTS: tuple[str, ...] = ("record_count", "earliest_at", "latest_at", "captured_at")
+_AMOUNTS: tuple[str, ...] = ("record_count", "earliest_at", "latest_at", "captured_at", "refreshed_on")
 _SEPARATORS = re.compile(r"[;,\[\]{}=\s]")
 
 
@@ -225,10 +226,15 @@ def full_row(entry: StreamEntry, narrows: bool) -> Json:
     }
 
 
-def freshness(holdings: Iterable[Holding]) -> Json:
-    """Nothing can declare yet how old is too old, so nobody knows whether what is here is current."""
-    captured = max((holding.captured_at for holding in holdings if holding.captured_at), default=None)
-    return {"status": "unknown", **present(captured_at=captured)}
+def freshness(holdings: Collection[Holding]) -> Json:
+    """Nothing can declare yet how old is too old, so nobody knows whether what is here is current.
+
+    Of several connections the change is the newest, and the day one since which all of them were refreshed.
+    """
+    days = [holding.refreshed_on for holding in holdings if holding.refreshed_on]
+    refreshed_on = min(days) if days and len(days) == len(holdings) else None
+    changed_at = newest(holding.changed_at for holding in holdings)
+    return {"status": "unknown", **present(captured_at=changed_at, refreshed_on=refreshed_on)}
 
 
 def _encode_expandable(expandable: Expandable, stream: Stream) -> Json:
@@ -256,7 +262,8 @@ def _encode_holding(holding: Holding) -> Json:
             record_count=holding.records,
             earliest_at=holding.earliest,
             latest_at=holding.latest,
-            captured_at=holding.captured_at,
+            captured_at=holding.changed_at,
+            refreshed_on=holding.refreshed_on,
         ),
     }
 
@@ -349,8 +356,8 @@ def _most_shared(entries: list[StreamEntry]) -> tuple[Origin, ...]:
 
 
 def _encode_amounts(holding: Holding) -> list[int | str | None]:
-    """Records, earliest, latest, captured_at; what is unknown at the end is left off."""
-    amounts = [holding.records, holding.earliest, holding.latest, holding.captured_at]
+    """In the order of _AMOUNTS; what is unknown at the end is left off."""
+    amounts = [holding.records, holding.earliest, holding.latest, holding.changed_at, holding.refreshed_on]
     while amounts and amounts[-1] is None:
         amounts.pop()
     return amounts
@@ -436,9 +443,9 @@ def _decode_holdings(connector: Mapping[str, Any], row: Mapping[str, Any]) -> tu
         origin = decode_origin({**_named(connector), **connection})
         said = amounts.get(origin.connection_id)
         told = dict(zip(_AMOUNTS, cast("list[Any]", said), strict=False)) if isinstance(said, list) else connection
-        earliest, latest, captured = (text_of(told, name) for name in _AMOUNTS[1:])
+        told_times = (text_of(told, name) for name in _AMOUNTS[1:])
         records = whole_of(row if alone and "record_count" not in told else told, "record_count")
-        holdings.append(Holding(origin, records, earliest, latest, captured))
+        holdings.append(Holding(origin, records, *told_times))
     return tuple(holdings)
 
 

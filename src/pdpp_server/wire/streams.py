@@ -33,7 +33,7 @@ def _encode_row(entry: StreamEntry, holding: Holding) -> Json:
         "object": "stream",
         "name": entry.stream.name,
         "record_count": holding.records,
-        "last_updated": holding.last_updated,
+        "last_updated": holding.changed_at,
         **encode_origin(holding.origin),
         "freshness": freshness((holding,)),
     }

@@ -23,7 +23,7 @@ def test_a_source_is_listed_with_what_the_grant_shows_and_what_can_be_asked(coun
         "name": "orders",
         "record_count": 3,
         "last_updated": "2026-11-10T08:00:00.000Z",
-        "freshness": {"status": "unknown", "captured_at": "2026-11-15T12:00:00.000Z"},
+        "freshness": {"status": "unknown", "captured_at": "2026-11-10T08:00:00.000Z"},
         "capabilities": {
             "records": True,
             "stream_metadata": True,

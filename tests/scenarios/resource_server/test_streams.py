@@ -22,7 +22,7 @@ def test_each_stream_of_each_connection_has_its_row(counter: Counter) -> None:
         "connector_key": "shop",
         "connection_id": shop.first,
         "display_name": "First shop",
-        "freshness": {"status": "unknown", "captured_at": "2026-11-15T12:00:00.000Z"},
+        "freshness": {"status": "unknown", "captured_at": "2026-11-02T00:00:00.000Z"},
     }
     assert rows["items", shop.second]["last_updated"] is None
     assert (body["has_more"], body["links"]) == (False, {"self": "/v1/streams", "next": None})

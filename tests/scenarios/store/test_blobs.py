@@ -81,6 +81,32 @@ def test_a_blob_whose_binding_fails_is_not_there(album: Album, monkeypatch: pyte
     assert status(album, f"blob_{DIGEST}") == 404
 
 
+@requirement("grants.worlds.same-bytes")
+def test_a_hidden_time_does_not_choose_the_record_through_which_a_blob_is_read(album: Album) -> None:
+    token = album.grant(fields=["id", "blob_ref"])
+
+    def told(first: str, second: str) -> str:
+        album.keep("a", SECRET, mime_type="image/png", taken_at=first)
+        blob_id = album.keep("b", SECRET, mime_type="image/gif", taken_at=second)
+        with album.serving() as door:
+            return door.blob(blob_id, token=token).headers["content-type"]
+
+    earlier, later = "2026-02-01T12:00:00Z", "2026-07-01T12:00:00Z"
+    assert told(earlier, later) == told(later, earlier) == "image/png"
+
+
+@requirement("grants.worlds.same-bytes")
+def test_bytes_delivered_for_a_hidden_field_do_not_change_the_type_of_a_visible_one(album: Album) -> None:
+    token = album.grant(fields=["id", "blob_ref"])
+    blob_id = album.keep("a", SECRET, mime_type="image/png")
+    hidden = album.devices[PHONE].keep_blob("photos", "a", SECRET, "image/gif")
+    shown = encode_reference(Blob(blob_id, hidden.size, "image/png"))
+    album.deliver(photo("a", blob_ref=shown, pages=[encode_reference(hidden)]))
+
+    with album.serving() as door:
+        assert door.blob(blob_id, token=token).headers["content-type"] == "image/png"
+
+
 @requirement("store.blobs.erased")
 def test_a_blob_goes_with_the_last_record_that_has_it(album: Album) -> None:
     blob_id = album.keep("p1", SECRET)

@@ -47,8 +47,8 @@ def _stands(tokens: tuple[str, ...], phrase: Phrase) -> bool:
 def visible(made: Plan) -> list[Shown]:
     """What the life leaves behind for the grant's reader, said without the store."""
     latest: dict[tuple[str, str, tuple[str, ...]], Event] = {}
-    for batch in (*made.lives[0].batches, *made.afterwards[0].batches):
-        latest |= {(event.connection, event.stream, event.key): event for event in batch}
+    for arrival in (*made.lives[0].arrivals, *made.afterwards[0].arrivals):
+        latest |= {(event.connection, event.stream, event.key): event for event in arrival.events}
     return [
         Shown((connection_id(made, event.connection), event.stream, _key_text(event.key)), _tokens(stream, event))
         for event in latest.values()
@@ -111,6 +111,19 @@ def test_equal_scores_come_newest_first(world: World) -> None:
     )
 
     assert keys(world, "alpenglow") == ["t3", "t2", "t1"]
+
+
+@requirement("grants.worlds.ranking")
+def test_a_hidden_time_orders_no_hits(world: World) -> None:
+    token = world.grant({"name": "messages", "instance_ids": [world.work], "fields": ["id", "text"]})
+
+    def found(days: range) -> list[str]:
+        named = enumerate(days)
+        sent = [message(f"t{n}", text="alpenglow", sent_at=f"2026-07-{day:02}T09:00:00Z") for n, day in named]
+        world.deliver(WORK, sent)
+        return [hit.id.key for hit in world.reader_of(token).search(SearchQuery("alpenglow")).value.hits]
+
+    assert found(range(1, 9)) == found(range(8, 0, -1))
 
 
 def test_pages_follow_each_other_without_a_gap_even_where_scores_are_equal(world: World) -> None:

@@ -63,7 +63,9 @@ def accounts(files: Files, known: Known) -> Iterable[Account]:
         inside = [file for name, file in files.entries.items() if _is_inside(name, root, roots)]
         if any(file in known for file in inside):
             name = account_name(f"{root.rpartition('/')[2] or files.name}")
-            yield Account(name, tuple(inside), files.zone, found=f"{root}/" if root else "")
+            # A vault says itself where it begins and is there as a whole; a folder of notes may be a part of one.
+            complete = ("notes", "links", "attachments") if vaults else ()
+            yield Account(name, tuple(inside), files.zone, found=f"{root}/" if root else "", complete=complete)
 
 
 def _above(name: str) -> str:
