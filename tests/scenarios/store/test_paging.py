@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pdpp_server.errors import InvalidCursor
-from pdpp_server.model.queries import SearchQuery
+from pdpp_server.model.queries import Condition, RecordsQuery, SearchQuery
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.services import open_services
 from tests.requirements import requirement
@@ -104,3 +104,47 @@ def _rows(world: World) -> dict[str, int]:
         run = reading.connection.execute
         tables = [str(row[0]) for row in run("select name from sqlite_schema where type = 'table'").fetchall()]
         return {table: run(f'select count(*) from "{table}"').get for table in tables}
+
+
+@requirement("rs.cursors.bound-to-query")
+def test_a_page_goes_on_with_its_own_filter_only(world: World) -> None:
+    query = RecordsQuery("messages", conditions=(Condition("likes", "gte", "0"),), limit=1)
+    cursor = world.reader.query_records(query).value.next_cursor
+    assert cursor
+
+    world.reader.query_records(replace(query, cursor=cursor))
+    for conditions in ((), (Condition("likes", "gte", "1"),), (Condition("author", "eq", "Ada"),)):
+        with pytest.raises(InvalidCursor):
+            world.reader.query_records(replace(query, conditions=conditions, cursor=cursor))
+
+
+@requirement("rs.cursors.bound-to-grant")
+def test_a_cursor_of_the_owners_preview_is_no_cursor_of_the_client(world: World) -> None:
+    """Both read under the same grant, in the same scopes: only who holds it tells them apart."""
+    preview = world.reader_of(world.owner.preview_token(world.grant_id))
+    listed, found = RecordsQuery("messages", limit=1), replace(QUERY, limit=1)
+    cursor = preview.query_records(listed).value.next_cursor
+
+    preview.query_records(replace(listed, cursor=cursor))
+    with pytest.raises(InvalidCursor):
+        world.reader.query_records(replace(listed, cursor=cursor))
+    with pytest.raises(InvalidCursor):
+        world.reader.search(replace(found, cursor=preview.search(found).value.next_cursor))
+
+
+@pytest.mark.parametrize("ascending", [True, False], ids=["oldest first", "newest first"])
+def test_pages_over_named_records_show_none_of_them_twice(ascending: bool, world: World) -> None:
+    """Records of one time stand beside each other, in the order of their keys."""
+    keys = [f"n{number}" for number in range(5)]
+    world.deliver(WORK, [message(key, text="same", sent_at="2026-01-01T00:00:00Z") for key in keys])
+    token = world.grant({"name": "messages", "instance_ids": [world.work], "resources": keys})
+    query = RecordsQuery("messages", ascending=ascending, limit=2)
+
+    found: list[str] = []
+    for _ in range(3):
+        page = world.reader_of(token).query_records(query).value
+        found += [record.id.key for record in page.records]
+        query = replace(query, cursor=page.next_cursor)
+
+    assert found == (keys if ascending else keys[::-1])
+    assert query.cursor is None
