@@ -276,6 +276,8 @@ PROMISES: dict[str, Promise] = {
         source="design: commands",
         says="The setup page shows the resolved /mcp address first, then the lines for each client.",
         scenario=("S123",),
+        diverges="Below the clients stands a file for projects, and no llms.txt: what an agent needs is in the "
+        "server's instructions and in `schema`.",
     ),
     "as.setup.no-owner-bearer": Promise(
         source="design: owner credentials never reach MCP",

@@ -91,6 +91,11 @@ PROMISES: dict[str, Promise] = {
         source="authorization contract: selection request",
         says="A selection that cannot be given is refused in a line with its place, and makes no grant.",
     ),
+    "cli.grants.previewed": Promise(
+        source="design: commands",
+        says="A preview shows what the client would see, by the same reads, is logged as the owner's own, and leaves "
+        "the client's last read as it was.",
+    ),
     "cli.grants.explained": Promise(
         source="design: commands",
         says="Whether a read would be permitted, and of what, is said in sentences.",

@@ -77,6 +77,10 @@ PROMISES: dict[str, Promise] = {
         source=PAGES,
         says="One click ends a client's access from its very next read on.",
     ),
+    "con.clients.last-read": Promise(
+        source=PAGES,
+        says="A client's last read is its own; what the owner previews as that client does not count.",
+    ),
     "con.activity.found": Promise(
         source=PAGES,
         says="What left is found by client, by record and by request, and counted by day.",

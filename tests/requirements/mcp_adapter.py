@@ -576,6 +576,8 @@ PROMISES: dict[str, Promise] = {
         source="MCP adapter contract: query_records",
         says="Every supported argument reaches the read unchanged, and none widens the scope.",
         scenario=("S006",),
+        diverges="There is no `order` beside `sort`: a minus before the field says the direction, so that no two "
+        "arguments can contradict each other. REST takes both.",
     ),
     "mcp.query.handles-in-text": Promise(
         source="MCP adapter contract: query_records",
@@ -818,7 +820,8 @@ PROMISES: dict[str, Promise] = {
     ),
     "mcp.packages.partial": Promise(
         source="MCP adapter contract: hosted package",
-        says="A child whose source is gone makes the answer partial, and the answer names the missing source.",
+        says="A source that is gone makes the answers of `schema`, `search`, `query_records` and `aggregate` partial, "
+        "and each names it.",
         ruling=(12,),
         diverges="No child is late on its own: all are read in one store, under one deadline and one ranking, whose "
         "cursor would not go on after a page that left one out. A read that takes too long is query_timeout.",

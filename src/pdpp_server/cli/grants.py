@@ -1,4 +1,4 @@
-"""`pdpp grants`: list, show, create, revoke, and explain why a query is or is not permitted."""
+"""`pdpp grants`: list, show, create, preview, revoke, and explain why a query is or is not permitted."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -8,6 +8,7 @@ import click
 import orjson
 
 from pdpp_server.cli.home import Home, named_home, now, open_home, own_address, shell_line
+from pdpp_server.cli.read import answer_to
 from pdpp_server.cli.terminal import json_option, moment, print_columns, print_json, print_line
 from pdpp_server.errors import InvalidAuthorizationDetails
 from pdpp_server.evidence.grants import stream_line
@@ -17,6 +18,7 @@ from pdpp_server.model.queries import FetchQuery, Query, SearchQuery
 from pdpp_server.model.times import iso
 from pdpp_server.owner.desk import Issued
 from pdpp_server.port.credentials import NAME_RULE, is_client_name, save
+from pdpp_server.port.local import LocalReader
 from pdpp_server.store.grants import GrantRow
 from pdpp_server.wire.connect import Given
 from pdpp_server.wire.credentials import Saved, encode_credential
@@ -122,7 +124,10 @@ def create(file: IO[bytes], client: str, expires: str | None, saved: bool, as_js
        "source": {"id": "https://registry.pdpp.dev/connectors/commonplace"},
        "purpose_code": "https://pdpp.dev/purpose/assistant",
        "access_mode": "continuous",
-       "streams": [{"name": "notes", "fields": ["title", "body", "written_at"]}]}
+       "streams": [{"name": "notes", "fields": ["title", "body", "written_at"],
+                    "instance_ids": ["commonplace-7k2qd"]}]}
+    \b
+    The instance_ids are connections, as `pdpp sources` prints them; needed where a source has several.
     """
     if saved and not is_client_name(client):
         raise click.BadParameter(f"{quoted(client)} cannot be the name of a file. {NAME_RULE}", param_hint="--client")
@@ -168,6 +173,52 @@ def _print_issued(issued: Issued, client: str, path: str | None) -> None:
     else:
         click.echo("Give an agent this command (with --save the token need not stand in it):")
         print_line(shell_line(named_home(), "mcp", PDPP_ACCESS_TOKEN=issued.token))
+
+
+@grants.command()
+@click.argument("grant")
+@click.option("--stream", help="Only that stream.")
+@click.option("--limit", type=click.IntRange(1, 100), default=3, show_default=True, help="Records of each stream.")
+@json_option
+def preview(grant: str, stream: str | None, limit: int, as_json: bool) -> int:
+    """As this client would see it: what it may ask, and the newest records of each stream.
+
+    What is printed is byte for byte what its agent would read, made by the same reads under the same grant. Nobody
+    but you is told: `pdpp activity` lists it as your own preview, and the client's last read stays what it was.
+    For a search or one record under the grant: `pdpp search WORDS --grant GRANT`, `pdpp fetch ID --grant GRANT`.
+
+    \b
+    Example:
+      pdpp grants preview grt_0123456789abcdef
+      pdpp grants preview grt_0123456789abcdef --stream notes --limit 10
+    """
+    with open_home() as home:
+        rows = home.owner.grant(grant)
+        reader = LocalReader(home.services, home.owner.preview_token(grant), home.settings.public_url)
+        named = {"stream": stream} if stream else {}
+        results = [answer_to(reader, "schema", named)]
+        if not results[0].get("isError"):
+            asked = _listings([row.grant for row in rows], stream)
+            results += [answer_to(reader, "query_records", {**each, "limit": limit}) for each in asked]
+    if as_json:
+        found, *listed = (result["structuredContent"] for result in results)
+        print_json({"grant_id": grant, "schema": found, "records": listed})
+    else:
+        client = quoted(rows[0].grant.client_name or rows[0].grant.client_id)
+        click.echo(f"As {client} would see it under {grant}. Listed in `pdpp activity` as your own preview.")
+    refused = [result for result in results if result.get("isError")]
+    for result in results:
+        if not as_json or result.get("isError"):
+            click.echo(f"\n{result['content'][0]['text']}", err=result.get("isError", False))
+    return 1 if refused else 0
+
+
+def _listings(held: list[Grant], stream: str | None) -> list[dict[str, Any]]:
+    """A listing of each stream; of a package, where a source must be named, one of each connection."""
+    wanted = [one for grant in held for one in grant.streams if stream in (None, one.name)]
+    if len(held) == 1:
+        return [{"stream": one.name} for one in wanted]
+    return [{"stream": one.name, "connection_id": id} for one in wanted for id in one.connections]
 
 
 @grants.command()

@@ -10,6 +10,7 @@ from pdpp_server.console.page import Page, SeeOther
 from pdpp_server.console.visit import Visit
 from pdpp_server.evidence.activity import when_read
 from pdpp_server.evidence.grants import bounds_texts, granted_fields
+from pdpp_server.model.activity import Disclosure
 from pdpp_server.model.grants import Grant, StreamGrant
 from pdpp_server.model.times import iso
 from pdpp_server.owner.desk import GrantRow
@@ -99,7 +100,7 @@ def _card(desks: Desks, rows: list[GrantRow], named: Mapping[str, str]) -> Card:
     """Of a package whose grants ended one by one, the last that is alive counts."""
     now, first = iso(desks.now()), rows[0].grant
     states = [row.state.word(now) for row in rows]
-    last = [read for row in rows for read in desks.owner.activity(grant_id=row.grant.grant_id, limit=1)]
+    last = [read for row in rows for read in _last_read(desks, row.grant)]
     return Card(
         id=_standing(rows[0]) if len(rows) > 1 else first.grant_id,
         name=first.client_name or first.client_id,
@@ -113,6 +114,11 @@ def _card(desks: Desks, rows: list[GrantRow], named: Mapping[str, str]) -> Card:
         is_once=first.access_mode == "single_use",
         grants=[_shown(row.grant, state, named) for row, state in zip(rows, states, strict=True)],
     )
+
+
+def _last_read(desks: Desks, grant: Grant) -> list[Disclosure]:
+    """By the client itself: a preview is under the same grant, and no read of the client's."""
+    return desks.owner.activity(grant_id=grant.grant_id, client_id=grant.client_id, limit=1)
 
 
 def stream_shown(stream: StreamGrant, named: Mapping[str, str]) -> StreamShown:

@@ -202,13 +202,20 @@ class Owner:
     # activity
 
     def activity(
-        self, *, grant_id: str | None = None, request_id: str | None = None, record: str | None = None, limit: int = 50
+        self,
+        *,
+        grant_id: str | None = None,
+        client_id: str | None = None,
+        request_id: str | None = None,
+        record: str | None = None,
+        limit: int = 50,
     ) -> list[Disclosure]:
         """What was disclosed, newest first."""
         index = activity.open_index(self._home / "activity.sqlite")
         try:
             activity.catch_up(index, self._home / "activity")
-            return activity.recent(index, grant_id=grant_id, request_id=request_id, record=record, limit=limit)
+            asked = {"grant_id": grant_id, "client_id": client_id, "request_id": request_id, "record": record}
+            return activity.recent(index, **asked, limit=limit)
         finally:
             index.close()
 

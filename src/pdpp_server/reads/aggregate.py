@@ -1,5 +1,7 @@
 """Numbers about the records of one stream."""
 
+from dataclasses import replace
+
 from pdpp_server.grants.permitted import Permitted
 from pdpp_server.model.activity import Shown
 from pdpp_server.model.aggregates import Aggregation
@@ -7,12 +9,14 @@ from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import AggregateQuery
 from pdpp_server.reads.services import Call, Services
 from pdpp_server.store.aggregate import aggregate
+from pdpp_server.wire.envelope import sources_skipped
 
 
 def serve(services: Services, call: Call, query: AggregateQuery) -> Pending[Aggregation]:
     with services.reading(call, "aggregate") as read:
         permitted = read.permit(query)
-        return read.pending(permitted, aggregate(read.store, permitted), _about(permitted))
+        numbers = replace(aggregate(read.store, permitted), warnings=sources_skipped(permitted.missing))
+        return read.pending(permitted, numbers, _about(permitted))
 
 
 def _about(permitted: Permitted[AggregateQuery]) -> Shown:

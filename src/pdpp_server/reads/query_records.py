@@ -2,6 +2,7 @@
 
 import secrets
 import struct
+from dataclasses import replace
 
 from pdpp_server.errors import InvalidCursor, InvalidRequest
 from pdpp_server.grants.permitted import Permitted
@@ -13,6 +14,7 @@ from pdpp_server.reads.services import Call, Read, Services
 from pdpp_server.store.changes import Session, changes, open_session
 from pdpp_server.store.query_records import query_records
 from pdpp_server.wire.cursors import Kind, Place, is_of
+from pdpp_server.wire.envelope import sources_skipped
 
 _VERSION, _SESSION = struct.Struct(">Q"), struct.Struct(">QQQ")
 _SALT_BYTES = 8  # the clock counts what is hidden too, so two marks of one moment must not look alike
@@ -22,6 +24,7 @@ def serve(services: Services, call: Call, query: RecordsQuery) -> Pending[Record
     with services.reading(call, "query_records") as read:
         permitted = read.permit(query)
         page = _changes(read, permitted) if _is_feed(query) else _page(read, permitted)
+        page = replace(page, warnings=sources_skipped(permitted.missing)) if permitted.missing else page
         return read.pending(permitted, page)
 
 

@@ -38,7 +38,7 @@ def _one_of(*shapes: Json) -> Json:
 def _finished(required: Json, optional: Json | None = None) -> Json:
     """With the links and meta of a single object."""
     links = _object({"self": TEXT})
-    meta = _object({"count": ref("Count"), "warnings": list_of(ref("Warning"))})
+    meta = _object({"count": ref("Count"), "warnings": list_of(ref("Warning"))}, {"partial": FLAG})
     return _object({**required, "links": links, "meta": meta}, optional)
 
 
@@ -214,7 +214,7 @@ _SEARCH_META = _object(
 )
 _PAGE_META = _object(
     {"count": ref("Count"), "warnings": list_of(ref("Warning"))},
-    {"window": _object({"total": COUNT}, {"earliest_at": TEXT, "latest_at": TEXT})},
+    {"window": _object({"total": COUNT}, {"earliest_at": TEXT, "latest_at": TEXT}), "partial": FLAG},
 )
 _WINDOW: Json = {
     "text": TEXT,

@@ -16,7 +16,8 @@ SKIPPED, SKIPPED_LISTED = "source_skipped_not_applicable", 12
 
 def finish(body: Json, links_self: str, warnings: Iterable[Warned] = ()) -> Json:
     """Add the links and meta that every single object ends with."""
-    meta = {"count": dict(NO_COUNT), "warnings": encode_warnings(warnings)}
+    said = tuple(warnings)
+    meta = {"count": dict(NO_COUNT), **present(partial=is_partial(said)), "warnings": encode_warnings(said)}
     return {**body, "links": {"self": links_self}, "meta": meta}
 
 
@@ -30,7 +31,7 @@ def sources_skipped(missing: tuple[Missing, ...]) -> tuple[Warned, ...]:
     if not missing:
         return ()
     first, others = missing[0], f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-    message = f"Removed by the owner, so not searched: {first.connection_id} of {first.connector_key}{others}."
+    message = f"Removed by the owner, so nothing of it is here: {first.connection_id} of {first.connector_key}{others}."
     return (Warned(SKIPPED, message, detail={"sources": encode_missing(missing), "total": len(missing)}),)
 
 

@@ -12,6 +12,7 @@ from pdpp_server.wire.envelope import (
     decode_short,
     decode_warnings,
     encode_warnings,
+    is_partial,
     limit_clamped,
     listed,
     next_link,
@@ -138,7 +139,7 @@ def encode_page(page: RecordPage, stream: str, links_self: str, warnings: Iterab
         "links": {"self": links_self, "next": next_link(links_self, page.next_cursor)},
         "meta": {
             "count": NO_COUNT if page.count is None else {"kind": "exact", "value": page.count},
-            **present(window=window),
+            **present(window=window, partial=is_partial(page.warnings)),
             "warnings": encode_warnings((*page.warnings, *warnings)),
         },
     }

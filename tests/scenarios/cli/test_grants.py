@@ -214,3 +214,36 @@ def test_a_selection_that_cannot_be_given_is_refused_with_its_place(notes: Comma
     assert words in refused.err
     assert len(refused.err.splitlines()) == 1
     assert notes("grants", "list", "--json").json == {"grants": []}
+
+
+@requirement("cli.grants.previewed")
+def test_a_preview_is_what_the_client_sees_and_the_owners_own_look(notes: Command) -> None:
+    made = notes.grant()
+    asked = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query_records","arguments":%s}}\n'
+    served = notes("mcp", stdin=asked % '{"stream":"notes","limit":3}', PDPP_ACCESS_TOKEN=made["token"])
+    seen = json.loads(served.out)["result"]
+
+    said = notes("grants", "preview", made["grant_id"])
+    document = notes("grants", "preview", made["grant_id"], "--stream", "notes", "--limit", "1", "--json").json
+
+    assert said.code == 0
+    assert seen["content"][0]["text"] in said.out, "byte for byte what its agent reads"
+    assert "my-agent" in said.out.splitlines()[0]
+    assert document["grant_id"] == made["grant_id"]
+    (listed,) = document["records"]
+    assert [record["id"] for record in listed["data"]["data"]] == ["n2"]
+    assert document["schema"]["data"]["connectors"][0]["streams"][0]["name"] == "notes"
+    lines = notes("activity", "--json").json["activity"]
+    assert {line["client_id"] for line in lines[:4]} == {"owner-preview"}
+
+
+@requirement("cli.grants.previewed")
+def test_a_preview_of_what_is_over_or_unknown_says_so(notes: Command) -> None:
+    made = notes.grant()
+    notes("grants", "revoke", made["grant_id"])
+
+    over, unknown = notes("grants", "preview", made["grant_id"]), notes("grants", "preview", "grt_nobody")
+
+    assert over.code == unknown.code == 1
+    assert "grant_revoked" in over.err
+    assert "grt_nobody" in unknown.err

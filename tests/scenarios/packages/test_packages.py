@@ -17,6 +17,7 @@ from pdpp_server.settings import Settings
 from tests.requirements import requirement
 from tests.scenarios.mcp.agents import PDPP_MCP, ROOT, Connect, Result, environment, hosting
 from tests.scenarios.packages.package import CROWD, Package, crowded
+from tests.worlds.post import Post
 from tests.worlds.served import served
 from tests.worlds.world import World
 
@@ -161,6 +162,28 @@ def test_a_source_that_the_owner_removed_is_marked_as_missing(connect: Connect, 
     (warning,) = found.structured["data"]["meta"]["warnings"]
     assert (warning["code"], warning["detail"]["sources"]) == ("source_skipped_not_applicable", missing)
     assert package.notes in found.text
+
+
+@requirement("mcp.packages.partial", "rs.warnings.source-skipped")
+def test_lists_and_numbers_are_partial_too_when_a_connection_is_gone(connect: Connect, world: World) -> None:
+    post = Post(world)
+    agent = connect(post.grant({"name": "letters"}))
+    world.owner.remove_source(post.home)
+
+    for tool, asked in (
+        ("query_records", {}),
+        ("query_records", {"changes_since": "beginning"}),
+        ("query_records", {"filter": {"pages": 12345}}),
+        ("aggregate", {"metric": "count"}),
+        ("aggregate", {"metric": "count", "group_by_time": "written_at", "granularity": "month"}),
+    ):
+        told = agent.call(tool, stream="letters", **asked)
+        meta = told.structured["data"]["meta"]
+        assert meta["partial"] is True
+        assert meta["warnings"][0]["detail"]["sources"][0]["connection_id"] == post.home
+        assert f"nothing of it is here: {post.home} of post" in told.text
+    whole = agent.call("query_records", stream="letters", connection_id=post.office)
+    assert "partial" not in whole.structured["data"]["meta"]
 
 
 @requirement("mcp.hosted.package-headers")

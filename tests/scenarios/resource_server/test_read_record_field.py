@@ -13,7 +13,8 @@ def test_a_window_says_where_it_stands(api: Api) -> None:
     body = api.body(f"{WINDOW}?field=text")
 
     assert (body["object"], body["stream"], body["record_id"]) == ("field_window", "messages", "m1")
-    assert (body["connection_id"], body["field"]) == (api.chats.work, {"path": "text", "type": "string"})
+    assert body["connection_id"] == api.chats.work
+    assert body["field"] == {"path": "text", "type": "string", "text_like": True}
     assert body["url"] == WINDOW
     assert body["window"] == {
         "text": LONG[:4096],
