@@ -57,6 +57,7 @@ class Head:
         self.file, self.mapping = file, mapping
         self._stream: BinaryIO | None = None
         self._start, self._is_over = b"", False
+        self.learnt: dict[str, Any] = {}  # what one who asked found out with some effort, for the others
 
     def first(self, size: int) -> bytes:
         """What can be read of it; a file that cannot be opened has nothing."""

@@ -40,8 +40,10 @@ def json_start(head: Head) -> bytes:
 
 
 def first_members(head: Head) -> frozenset[str]:
-    """The names of the members of its first object."""
-    return next(members(json_start(head)), frozenset[str]())
+    """The names of the members of its first object; several ask for them."""
+    if "first_members" not in head.learnt:
+        head.learnt["first_members"] = next(members(json_start(head)), frozenset[str]())
+    return head.learnt["first_members"]
 
 
 def members(start: bytes) -> Iterator[frozenset[str]]:
