@@ -33,12 +33,13 @@ $(STAMP): pyproject.toml requirements/dev.txt requirements/uv.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --offline --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
 
-clients: $(NODE_STAMP)  ## install the pinned MCP clients of other makers, which the tests run; needs Node
+clients: setup $(NODE_STAMP)  ## install the pinned MCP clients of other makers, which the tests run; needs Node
 
-$(NODE_STAMP): $(NODE)/package.json $(NODE)/package-lock.json $(NODE)/.npmrc
+$(NODE_STAMP): $(NODE)/package.json $(NODE)/package-lock.json $(NODE)/.npmrc requirements/sdk1.txt
 	@for program in node npm; do command -v $$program >/dev/null || { \
 		echo "$$program is not on the PATH: the tests need Node 20 or newer with npm; install it and try again." >&2; exit 1; }; done
 	@cd $(NODE) && npm ci
+	@$(BIN)/uv pip install --quiet --target $(VENV)/sdk1 --require-hashes -r requirements/sdk1.txt
 	@touch $(NODE_STAMP)
 
 browser:  ## install Debian's chromium, which the tests of the pages drive, where that can be done; elsewhere say how
@@ -99,6 +100,7 @@ requirements:  ## pin every version again (add U=--upgrade to move them)
 	$(BIN)/uv pip compile $(PIN) requirements/uv.in --output-file requirements/uv.txt
 	$(BIN)/uv pip compile $(PIN) pyproject.toml requirements/dev.in -c requirements/uv.txt --output-file requirements/dev.txt
 	$(BIN)/uv pip compile $(PIN) pyproject.toml -c requirements/dev.txt --output-file requirements/run.txt
+	$(BIN)/uv pip compile $(PIN) requirements/sdk1.in --output-file requirements/sdk1.txt
 	cd $(NODE) && npm install --package-lock-only && node lock.mjs
 
 PIN := --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url $(U)

@@ -30,6 +30,7 @@ export class SigningIn {
 
   kept = () => this.keeper.kept;
   callTool = (call) => this.client.callTool(call);
+  listTools = () => this.client.listTools();
   getServerVersion = () => this.client.getServerVersion();
   close = () => this.client?.close();
 

@@ -768,6 +768,12 @@ PROMISES: dict[str, Promise] = {
         scenario=("S139",),
     ),
     # clients of other makers
+    "mcp.clients.programs": Promise(
+        source="clients: OAuth as clients do it",
+        says="Claude Code, Codex, mcp-remote, the Inspector and both Python and TypeScript SDKs sign in without the "
+        "internet, list, call, stay beyond an hour, and after a revocation sign in again; a page says with which "
+        "versions.",
+    ),
     "mcp.clients.typescript": Promise(
         source="design: two protocol eras",
         says="The TypeScript clients 1.x and 2.x use all six tools over stdio and HTTP, in both eras.",

@@ -37,7 +37,8 @@ from pdpp_server.wire.oauth_clients import (
 
 LATER_REMEDY = "Wait a minute, then connect the app again."
 AWAY_REMEDY = (
-    "Connect the app once more now: for ten minutes it is asked to register here instead, which needs no internet. "
+    "For ten minutes from now apps are asked to register here instead, which needs no internet: sign the app out of "
+    "this server (Claude Code: `claude mcp logout NAME`), for it keeps what it tried, and connect it again. "
     "Should this machine never reach it, start the server with PDPP_CLIENT_DOCUMENTS=off; should the way lead through "
     "a proxy, name it in HTTPS_PROXY."
 )

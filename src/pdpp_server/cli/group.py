@@ -60,7 +60,7 @@ def pdpp(context: click.Context) -> None:
 
     \b
     Bring in what other services gave you, and let one agent read a part of it:
-      pdpp import takeout.zip      mail, chats, calendar, bank, notes: `pdpp import --list`
+      pdpp import takeout.zip      mail, chats, calendar, bank, notes, and more
       pdpp search lease            what is there now, for your own eyes
       pdpp serve                   your pages, and the address for agents
       pdpp connect claude-code     or claude-desktop, codex, cursor, vscode, chatgpt

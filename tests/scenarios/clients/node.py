@@ -18,7 +18,9 @@ FOLDER = Path(__file__).parents[2] / "node"
 PACKAGES = FOLDER / "node_modules"
 NEWEST_NEED = (22, 19)
 SECONDS = 60
-_AUTHORIZATION = re.compile(r"http://\S+/oauth/authorize\?\S+")
+AUTHORIZATION = re.compile(r"http://[^\s\x07\x1b]+/oauth/authorize\?[^\s\x07\x1b]+")
+# What is not on this machine cannot be reached: whoever tries ends at a port where nobody listens.
+OFFLINE = {f"{name}_PROXY": "http://127.0.0.1:9" for name in ("HTTP", "HTTPS")} | {"NO_PROXY": "127.0.0.1,localhost"}
 
 
 class Fault(Exception):
@@ -81,7 +83,7 @@ def client(script: Sequence[str], server: dict[str, Any], complaining: str = "")
             process.kill()
 
 
-def ended(package: str, *arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
+def ended(package: str, *arguments: str, home: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """What became of a command that a package brings; `home` is where it may keep things."""
     return subprocess.run(
         [node(), str(PACKAGES / ".bin" / package), *arguments],
@@ -89,32 +91,40 @@ def ended(package: str, *arguments: str, home: Path) -> subprocess.CompletedProc
         capture_output=True,
         text=True,
         timeout=SECONDS,
-        env={**environment(), "HOME": str(home)},
+        env={**environment(), "HOME": str(home), **variables},
         check=False,
     )
 
 
-def guided(package: str, *arguments: str, home: Path, go: Callable[[str], object]) -> list[str]:
-    """What a command said that sends somebody to an authorization endpoint; `go` is that somebody.
+def guided(package: str, *arguments: str, home: Path, go: Callable[[str], object], **variables: str) -> list[str]:
+    """What a command of a package said that sends somebody to an authorization endpoint; `go` is that somebody."""
+    return attended([node(), str(PACKAGES / ".bin" / package), *arguments], home=home, go=go, **variables)
+
+
+def attended(command: Sequence[str], *, home: Path, go: Callable[[str], object], **variables: str) -> list[str]:
+    """The same for any program.
 
     Its standard input is a terminal, for such commands ask only where a person might sit.
     """
     keyboard, terminal = pty.openpty()
     lines: list[str] = []
+    opened: set[str] = set()
     with subprocess.Popen(
-        [node(), str(PACKAGES / ".bin" / package), *arguments],
+        command,
         stdin=terminal,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        env={**environment(), "HOME": str(home)},
+        cwd=home,
+        env={**environment(), **OFFLINE, "HOME": str(home), **variables},
     ) as process:
         hung = Timer(SECONDS, process.kill)
         hung.start()
         try:
             for line in process.stdout or ():
                 lines.append(line)
-                if address := _AUTHORIZATION.search(line):
+                if (address := AUTHORIZATION.search(line)) and address[0] not in opened:
+                    opened.add(address[0])
                     go(address[0])
         finally:
             hung.cancel()
@@ -122,6 +132,10 @@ def guided(package: str, *arguments: str, home: Path, go: Callable[[str], object
             os.close(keyboard)
             os.close(terminal)
     return lines
+
+
+def version_of(package: str) -> str:
+    return json.loads((PACKAGES / package / "package.json").read_bytes())["version"]
 
 
 def environment() -> dict[str, str]:
