@@ -12,6 +12,7 @@ from pdpp_server.importers import run
 from pdpp_server.importers.files import open_files
 from pdpp_server.importers.registry import Found, SeveralKinds, look_into, nothing_known, recognise
 from pdpp_server.importers.run import Tally, fingerprint_of, import_account, survey
+from pdpp_server.store.rows import one
 from tests.importers import toys
 from tests.importers.toys import TOY, lines
 from tests.requirements import requirement
@@ -52,6 +53,21 @@ def test_the_same_again_is_unchanged_in_every_batch(
     first, second = bring(world, found), bring(world, found)
 
     assert (first.accepted, first.unchanged, second.accepted, second.unchanged) == (30, 0, 0, 30)
+
+
+@requirement("grants.freshness.day")
+def test_only_an_export_that_is_a_whole_and_was_taken_in_whole_is_a_complete_picture(
+    world: World, tmp_path: Path
+) -> None:
+    def brought(text: str, *complete: str) -> str | None:
+        found = toy(tmp_path / "a.toy", text)
+        bring(world, found._replace(account=replace(found.account, complete=complete)))
+        with world.services.database.reading() as reading:
+            return one(reading.connection, "select refreshed_on from streams where name = 'notes'")
+
+    assert brought(lines(2)) is None
+    assert brought(lines(2) + "no parts\n", "notes") is None
+    assert brought(lines(2), "notes") == "2026-11-15"
 
 
 @requirement("imp.files.rejected")

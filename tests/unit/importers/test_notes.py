@@ -123,6 +123,14 @@ def test_a_vault_is_known_by_its_settings_and_has_the_same_keys_wherever_it_lies
         assert [one["id"] for one in records_of(MARKDOWN, files, "notes")] == ["Notes/A.md"]
 
 
+@requirement("grants.freshness.day")
+def test_a_vault_is_a_whole_and_a_folder_of_notes_may_be_a_part_of_one() -> None:
+    (vault,) = MARKDOWN.recognise(files_of({".obsidian/app.json": "{}", "A.md": "text"}))
+    (folder,) = MARKDOWN.recognise(files_of({"A.md": "text", "B.md": "text"}))
+
+    assert (vault.complete, folder.complete) == (("notes", "links", "attachments"), ())
+
+
 @requirement("imp.notes.vault")
 def test_a_folder_with_a_readme_is_no_folder_of_notes() -> None:
     assert outcomes_of(MARKDOWN, files_of({"README.md": "# A program", "a.py": "1", "b.py": "2"})) == []
