@@ -68,9 +68,8 @@ def decode(status: int, body: object, *, server: str = "The server") -> PdppErro
 
 def _oauth_error(said: Mapping[str, Any]) -> Json:
     """The members of RFC 6749, where a server answers a token with them."""
-    code = text_of(said, "error")
-    message = text_of(said, "error_description") or code
-    return present(code=code, message=message, request_id=text_of(said, "request_id"))
+    named = {"code": "error", "message": "error_description", "request_id": "request_id"}
+    return present(**{name: text_of(said, theirs) for name, theirs in named.items()})
 
 
 def refusals(root: type[PdppError] = PdppError) -> Iterator[type[PdppError]]:
