@@ -245,6 +245,14 @@ PROMISES: dict[str, Promise] = {
         source="authorization contract: connect",
         says="The connect command ends with a scoped token in a private file that the adapter uses.",
     ),
+    "as.connect.selection": Promise(
+        source="authorization contract: device flow",
+        says="What a server wants to be told beforehand is given in a file; without one the command says so.",
+    ),
+    "as.connect.refusals-told": Promise(
+        source="design: messages are for the reader in trouble",
+        says="A refusal of the other side shows its error and its description, on one visible line.",
+    ),
     "as.connect.believes-nobody": Promise(
         source="authorization contract: connect",
         says="A server that speaks of another address, issuer, request or kind of token leaves nothing behind.",

@@ -40,6 +40,11 @@ PROMISES: dict[str, Promise] = {
         source="MCP adapter contract: server",
         says="An owner's token ends them with 77, no token for that server with 78, and no address with 64.",
     ),
+    "port.network.package-tokens": Promise(
+        source="ruling 12: fan-in of a package",
+        says="A token that is good at a server's `/mcp` alone reads there: its own tools are asked and passed on.",
+        ruling=(12,),
+    ),
     # what a server does not say
     "port.unknown.has-more": Promise(
         source="design: nothing is silently different",

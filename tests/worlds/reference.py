@@ -1,18 +1,21 @@
 """A server that answers as the public reference did when it was tried: it says less, and some of it otherwise."""
 
+import json
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from tests.worlds.foreign import META, refused
 
 ADDRESS = "https://registry.pdpp.dev/connectors/slack"
 WORK, HOME = "cin_0f3a9c7b21d84e5566aa77bb", "cin_99ff88ee77dd66cc55bb44aa"
+PACKAGE = "a" * 64  # a token that is good at /mcp alone
 LABELS = {WORK: "Work Slack", HOME: "Home Slack"}
 CHANNELS = ("general", "general", "general", "legal", "legal", "garden", "travel")
 MESSAGES: dict[str, dict[str, Any]] = {
@@ -32,6 +35,7 @@ class Reference:
     """Two connections with the same messages. Over both it gives `limit` of each, and no cursor."""
 
     asked: list[str] = field(default_factory=list[str])
+    sent: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])  # to its tools and its device flow
     says_more: bool = True  # whether lists say `has_more` at all
 
     def app(self) -> Starlette:
@@ -44,11 +48,55 @@ class Reference:
                 Route(f"{messages}/aggregate", self._aggregate),
                 Route(f"{messages}/records/{{key}}/field-window", self._window),
                 Route(f"{messages}/records/{{key}}", self._record),
+                Route("/mcp", self._tools, methods=["POST"]),
+                Route("/.well-known/oauth-protected-resource", _resource),
+                Route("/.well-known/oauth-authorization-server", _server),
+                Route("/oauth/register", _registered, methods=["POST"]),
+                Route("/oauth/authorize", _picked),
+                Route("/oauth/device_authorization", self._device, methods=["POST"]),
+                Route("/oauth/token", _package, methods=["POST"]),
             ]
         )
 
+    async def _tools(self, request: Request) -> Response:
+        """As streams of one event, which servers made with the SDK send unless told otherwise."""
+        if request.headers["authorization"] != f"Bearer {PACKAGE}":
+            return refused(401, "authentication_error", "Missing Bearer token")
+        message = await request.json()
+        self.sent.append(message)
+        if message["method"] == "tools/list":
+            names = {"search": ["q", "streams", "limit"], "schema": ["stream", "detail"], "fetch": ["id"]}
+            listed = [
+                {"name": name, "inputSchema": {"type": "object", "properties": {key: {} for key in taken}}}
+                for name, taken in names.items()
+            ]
+            reply: dict[str, Any] = {"result": {"tools": listed}}
+        elif message["params"]["name"] == "search":
+            text = f"search: 1 hit(s). first_fetch_id={WORK}/messages:m1\u202e"
+            data = {
+                "data": {"object": "list", "result_count": 1},
+                "results": [],
+                "provider_url": "x",
+                "request_id": None,
+            }
+            reply = {"result": {"content": [{"type": "text", "text": text}], "structuredContent": data}}
+        else:
+            reply = {"error": {"code": -32602, "message": "Input validation error"}}
+        body = json.dumps({"jsonrpc": "2.0", "id": message["id"], **reply})
+        return Response(f"event: message\ndata: {body}\n\n", media_type="text/event-stream")
+
+    async def _device(self, request: Request) -> Response:
+        asked = {name: str(value) for name, value in (await request.form()).items()}
+        self.sent.append(asked)
+        if "authorization_details" not in asked:
+            return _oauth_error("invalid_request", "authorization_details is required\u202e.")
+        told = {"device_code": "dc_1", "user_code": "A1B2C3", "verification_uri": f"{_origin(request)}/device"}
+        return JSONResponse({**told, "expires_in": 300, "interval": 1})
+
     async def _schema(self, request: Request) -> JSONResponse:
         self._remember(request)
+        if request.headers["authorization"] == f"Bearer {PACKAGE}":
+            return refused(404, "not_found", "Unknown source: unknown")
         held = [{"connection_id": id, "display_name": label} for id, label in LABELS.items()]
         row = {
             "name": "messages",
@@ -130,6 +178,54 @@ class Reference:
 
     def _remember(self, request: Request) -> None:
         self.asked.append(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
+
+
+def _origin(request: Request) -> str:
+    return str(request.base_url).rstrip("/")
+
+
+def _resource(request: Request) -> JSONResponse:
+    return JSONResponse({"resource": _origin(request), "authorization_servers": [_origin(request)]})
+
+
+def _server(request: Request) -> JSONResponse:
+    oauth, needs = f"{_origin(request)}/oauth", ["client_id", "resource", "authorization_details"]
+    profile = {"profile": "grant_scoped_mcp", "pdpp_token_kind": "client", "required_parameters": needs}
+    return JSONResponse(
+        {
+            "issuer": _origin(request),
+            "authorization_endpoint": f"{oauth}/authorize",
+            "token_endpoint": f"{oauth}/token",
+            "device_authorization_endpoint": f"{oauth}/device_authorization",
+            "registration_endpoint": f"{oauth}/register",
+            "pdpp_device_authorization_profiles_supported": [profile],
+        }
+    )
+
+
+def _registered(_: Request) -> JSONResponse:
+    return JSONResponse({"client_id": "cli_1"}, 201)
+
+
+def _picked(request: Request) -> Response:
+    """Its owner picks two sources at once."""
+    asked = request.query_params
+    if asked.get("authorization_details") == "[{}]":
+        error = {
+            "error": "invalid_authorization_details",
+            "error_description": "Which source?",
+            "state": asked["state"],
+        }
+        return RedirectResponse(f"{asked['redirect_uri']}?{urlencode(error)}")
+    return RedirectResponse(f"{asked['redirect_uri']}?{urlencode({'code': 'c', 'state': asked['state']})}")
+
+
+def _package(_: Request) -> JSONResponse:
+    return JSONResponse({"access_token": PACKAGE, "token_type": "Bearer", "grant_package_id": "pkg_1"})
+
+
+def _oauth_error(error: str, description: str) -> JSONResponse:
+    return JSONResponse({"error": error, "error_description": description}, 400)
 
 
 def _record(key: str, connection: str) -> dict[str, Any]:

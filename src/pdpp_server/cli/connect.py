@@ -1,5 +1,6 @@
 """`pdpp connect`: the one path from a client, or another server, to what its owner agrees to."""
 
+import json
 import os
 import re
 import socket
@@ -8,7 +9,7 @@ import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import IO, Any
 from urllib.parse import urlsplit
 
 import click
@@ -68,6 +69,7 @@ class Wishes:
     browser: bool
     wait: float
     as_json: bool
+    details: str | None = None
 
 
 def _server_name(_: click.Context, __: click.Parameter, value: str) -> str:
@@ -93,6 +95,12 @@ def _client_name(_: click.Context, __: click.Parameter, value: str | None) -> st
 @click.option("--client", metavar="NAME", callback=_client_name, help="What the saved credential is called.")
 @click.option("--client-id", metavar="ID", help="Ask as that client of the server instead of registering one.")
 @click.option("--device", is_flag=True, help="Say yes in a browser on another machine.")
+@click.option(
+    "--selection",
+    "file",
+    type=click.File("rb"),
+    help="With a URL: the authorization_details (RFC 9396) to ask for.",
+)
 @click.option("--no-browser", is_flag=True, help="Print the address to open, and open nothing.")
 @click.option(
     "--wait",
@@ -103,7 +111,7 @@ def _client_name(_: click.Context, __: click.Parameter, value: str | None) -> st
     help="How long to wait for your yes or no.",
 )
 @json_option
-def connect(target: str, remove: bool, no_browser: bool, **wished: Any) -> None:
+def connect(target: str, remove: bool, no_browser: bool, file: IO[bytes] | None, **wished: Any) -> None:
     """Connect a client to your data, or this machine to another server.
 
     CLIENT is claude-code, claude-desktop, codex, cursor, vscode or chatgpt. Each takes one address and signs in by
@@ -126,8 +134,10 @@ def connect(target: str, remove: bool, no_browser: bool, **wished: Any) -> None:
       pdpp connect https://data.example.org
       pdpp search lease --provider-url https://data.example.org
     """
-    wishes = Wishes(**wished, browser=not no_browser)
+    wishes = Wishes(**wished, browser=not no_browser, details=_details(file) if file else None)
     settings = as_served(read_settings())
+    if target in CLIENTS and wishes.details is not None:
+        raise click.UsageError("--selection goes with an address; on your own page you choose yourself.")
     if target in CLIENTS:
         (_remove if remove else _connect_client)(settings, target, wishes)
         return
@@ -395,7 +405,16 @@ def _given(server: Server, name: str, saved: Saved | None, wishes: Wishes) -> tu
         elif wishes.device:
             _say_where_it_opens(address)
 
-    return client_id, ask(server, client_id, tell, wishes.wait)
+    return client_id, ask(server, client_id, tell, wishes.wait, details=wishes.details)
+
+
+def _details(file: IO[bytes]) -> str:
+    """The selection as it is sent: one object is a list of one."""
+    try:
+        selection = json.loads(file.read())
+    except ValueError:
+        raise click.BadParameter("the file holds no JSON.", param_hint="--selection") from None
+    return json.dumps(selection if isinstance(selection, list) else [selection], separators=(",", ":"))
 
 
 def _say_where_it_opens(address: str) -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pdpp_server.errors import PdppError
+    from pdpp_server.port.bridge import Bridge
     from pdpp_server.port.credentials import Credential
     from pdpp_server.port.reader import Reader
     from pdpp_server.settings import Settings
@@ -100,7 +101,7 @@ def _local_reader(credential: Credential) -> Reader:
     return renewed_here(settings, services, credential, reader)
 
 
-def _network_reader(address: str, credential: Credential) -> Reader:
+def _network_reader(address: str, credential: Credential) -> Reader | Bridge:
     from pdpp_server.cli.provider import open_provider
 
     return open_provider(_settings(), address, credential)

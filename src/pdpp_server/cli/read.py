@@ -17,6 +17,7 @@ from pdpp_server.mcp.server import BOTH_CHANNELS, STRUCTURED, TEXT, Channels, Mc
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.model.times import iso
 from pdpp_server.owner.own_reader import OwnReads
+from pdpp_server.port.bridge import Bridge
 from pdpp_server.port.credentials import find_credential
 from pdpp_server.port.local import LocalReader
 from pdpp_server.port.reader import Reader
@@ -276,7 +277,7 @@ def _typed(filters: tuple[str, ...]) -> dict[str, Any] | None:
 
 
 def answer_to(
-    reader: Reader, tool: str, arguments: dict[str, Any], channels: Channels = BOTH_CHANNELS
+    reader: Reader | Bridge, tool: str, arguments: dict[str, Any], channels: Channels = BOTH_CHANNELS
 ) -> dict[str, Any]:
     """The result of one tool call, as an agent receives it, in the channels that will be shown; a refusal in both."""
     return orjson.loads(McpServer(TOOLS).call(lambda: reader, tool, arguments, channels))
@@ -291,13 +292,14 @@ def _show(tool: str, arguments: dict[str, Any], grant: str | None, *, as_json: b
         print_json(result["structuredContent"])
     if refused or not as_json:
         click.echo(result["content"][0]["text"], err=refused)
-    if refused and (request_id := result["structuredContent"]["error"].get("request_id")):
+    error: dict[str, Any] = result.get("structuredContent", {}).get("error", {})
+    if refused and (request_id := error.get("request_id")):
         click.echo(f"request id: {request_id}", err=True)
     return 1 if refused else 0
 
 
 @contextmanager
-def _reader(grant: str | None) -> Generator[Reader, None, None]:
+def _reader(grant: str | None) -> Generator[Reader | Bridge, None, None]:
     """This home's records as that grant shows them, or another server's as its token shows them."""
     settings, meta = read_settings(), click.get_current_context().meta
     url: str | None = meta[PROVIDER] or (None if grant or meta[OWNER] else settings.provider_url)

@@ -8,9 +8,12 @@ import orjson
 
 from pdpp_server.errors import PdppError
 from pdpp_server.evidence.refusals import CANDIDATES_MAX, candidate_label, message_text, refusal_text, remedy_text
+from pdpp_server.evidence.text import visible_lines
 from pdpp_server.mcp.tool import ToolResult
-from pdpp_server.model.activity import NOTHING
+from pdpp_server.model.activity import NOTHING, Shown
+from pdpp_server.model.pending import Pending
 from pdpp_server.port.reader import Reader
+from pdpp_server.wire.far_tools import FarResult
 from pdpp_server.wire.tools import encode_refusal
 
 REFUSAL_STRUCTURED_BYTES = 4000
@@ -23,6 +26,16 @@ def refuse(error: PdppError) -> ToolResult:
         if json_bytes(structured) <= REFUSAL_STRUCTURED_BYTES:
             break
     return ToolResult(refusal_text(error), structured, NOTHING, NOTHING, is_error=True)
+
+
+def passed_on(far: FarResult) -> Pending[ToolResult]:
+    """What another server's tool answered and has logged there; nothing invisible in it speaks for us."""
+    result = ToolResult(visible_lines(far.text), far.structured, NOTHING, NOTHING, far.is_error)
+    return Pending(result, "", _written_there)
+
+
+def _written_there(_shown: Shown, _size: int) -> None:
+    """The line is in that server's log."""
 
 
 def json_bytes(body: Mapping[str, Any]) -> int:

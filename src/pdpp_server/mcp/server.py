@@ -13,7 +13,7 @@ from jsonschema_rs import Draft202012Validator, ValidationError, ValidationError
 from pdpp_server.errors import InvalidRecordId, InvalidRequest, NotFound, PdppError
 from pdpp_server.evidence.text import clip_bytes
 from pdpp_server.mcp.arguments import meant, refusal_of
-from pdpp_server.mcp.render import refuse
+from pdpp_server.mcp.render import passed_on, refuse
 from pdpp_server.mcp.resources import Completion, completion_of, completions, resource_call, template_of
 from pdpp_server.mcp.session import (
     INTERNAL_ERROR,
@@ -28,6 +28,7 @@ from pdpp_server.model.activity import Shown, together
 from pdpp_server.model.catalogue import Catalogue
 from pdpp_server.model.pending import Leaving, Pending
 from pdpp_server.model.queries import SchemaQuery
+from pdpp_server.port.bridge import Bridge
 from pdpp_server.port.reader import Reader
 
 PROBLEMS_SHOWN = 3
@@ -40,7 +41,8 @@ BOTH_CHANNELS = frozenset({TEXT, STRUCTURED})
 
 Arguments = Mapping[str, Any]
 Channels = frozenset[str]
-OpenReader = Callable[[], Reader]
+OpenReader = Callable[[], Reader | Bridge]
+NO_NAMES = Catalogue("client", None, (), ())  # what is known of a server that is read through its own tools
 V = TypeVar("V")
 Kind = ValidationErrorKind
 
@@ -132,7 +134,8 @@ class McpServer:
         tool, validator = self._tools[name]
         asked = meant(tool.input_schema, arguments)
         check_arguments(tool, validator, asked)
-        return tool.call(open_reader(), asked)
+        reader = open_reader()
+        return passed_on(reader.call(name, asked)) if isinstance(reader, Bridge) else tool.call(reader, asked)
 
     def _read(self, open_reader: OpenReader, params: Arguments, request_id: str | None) -> bytes:
         """A resource is the text of its tool: the same call, budget and grant; what that text shows is logged."""
@@ -149,7 +152,10 @@ class McpServer:
     def _complete(self, open_reader: OpenReader, params: Arguments, request_id: str | None) -> bytes:
         asked = completion_of(params)
         try:
-            return open_reader().schema(SchemaQuery()).leave(lambda catalogue: _sent_names(asked, catalogue))
+            reader = open_reader()
+            if isinstance(reader, Bridge):
+                return _sent_names(asked, NO_NAMES).body
+            return reader.schema(SchemaQuery()).leave(lambda catalogue: _sent_names(asked, catalogue))
         except PdppError as refusal:
             raise refused(refusal, request_id) from None
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any, BinaryIO
 
+    from pdpp_server.port.bridge import Bridge
     from pdpp_server.port.credentials import Credential
     from pdpp_server.port.reader import Reader
 
@@ -36,7 +37,7 @@ def main(
     home: str,
     token_kind: Callable[[str], str | None],
     open_reader: Callable[[Credential], Reader],
-    open_provider: Callable[[str, Credential], Reader],
+    open_provider: Callable[[str, Credential], Reader | Bridge],
 ) -> int:
     """`pdpp mcp`. `token_kind` takes a token, and is asked before anything is served; one that ended is renewed first.
 
@@ -62,10 +63,10 @@ def main(
     return run(lambda: open_reader(credential) if provider is None else open_provider(provider, credential))
 
 
-def run(open_reader: Callable[[], Reader]) -> int:
+def run(open_reader: Callable[[], Reader | Bridge]) -> int:
     """Serve until the input ends, the reader of our answers is gone, or we are told to stop."""
 
-    def open_or_end() -> Reader:
+    def open_or_end() -> Reader | Bridge:
         """What a token is may be known only now; where it may not be used, that is the end of the process."""
         try:
             return open_reader()
@@ -79,7 +80,7 @@ def run(open_reader: Callable[[], Reader]) -> int:
     return 0
 
 
-def _serve(out: int, open_reader: Callable[[], Reader]) -> None:
+def _serve(out: int, open_reader: Callable[[], Reader | Bridge]) -> None:
     loaded = False
 
     def load() -> None:
@@ -100,7 +101,7 @@ def _serve(out: int, open_reader: Callable[[], Reader]) -> None:
             load()
 
 
-def _load(session: Session, open_reader: Callable[[], Reader]) -> Callable[[str, dict[str, Any]], bytes]:
+def _load(session: Session, open_reader: Callable[[], Reader | Bridge]) -> Callable[[str, dict[str, Any]], bytes]:
     """Import the rest; from now on the session decodes fast, and asks the server itself."""
     import signal
     from functools import cache

@@ -10,11 +10,12 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from pdpp_server.errors import PermissionDenied, SourceUnavailable, Unauthenticated
+from pdpp_server.evidence.text import clip_shown
 from pdpp_server.port.callback import REDIRECT, Query, waiting
 from pdpp_server.port.exchange import Answered, Bounds, Exchange
 from pdpp_server.wire import connect as wire
 from pdpp_server.wire.address import is_same, server_address
-from pdpp_server.wire.connect import Given, ServerFound
+from pdpp_server.wire.connect import Given, Refused, ServerFound
 from pdpp_server.wire.credentials import Renewal
 from pdpp_server.wire.discovery import RESOURCE_METADATA, SERVER_METADATA
 from pdpp_server.wire.envelope import Json
@@ -22,6 +23,8 @@ from pdpp_server.wire.envelope import Json
 BOUNDS, RENEWAL_BOUNDS = Bounds(seconds=10, body_bytes=256 * 1024), Bounds(seconds=30, body_bytes=256 * 1024)
 SLOWER_SECONDS = 5  # what a device adds when it is told to slow down (RFC 8628)
 PENDING, SLOW_DOWN, UNKNOWN_CLIENT = "authorization_pending", "slow_down", "invalid_client"
+ERROR_CHARS, DESCRIPTION_CHARS = 60, 300  # of another's refusal
+DETAILS = "authorization_details"
 NOBODY = "Run it again, open the address, and say yes or no there."
 
 Tell = Callable[[str, str | None], None]  # the address that the owner opens, and the code to compare on a device
@@ -65,7 +68,7 @@ def register(server: Server, name: str, known: str | None = None) -> str:
     return wire.decode_registered(answered.body)
 
 
-def by_browser(server: Server, client_id: str, tell: Tell, seconds: float) -> Given:
+def by_browser(server: Server, client_id: str, tell: Tell, seconds: float, *, details: str | None = None) -> Given:
     """A code through a browser on this machine (RFC 8252), bound to this one request by PKCE and `state`."""
     if server.found.authorize is None:
         raise SourceUnavailable("The server has no page for that.", remedy="Try --device.")
@@ -78,6 +81,7 @@ def by_browser(server: Server, client_id: str, tell: Tell, seconds: float) -> Gi
             redirect_uri=callback.address,
             state=state,
             challenge=urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode(),
+            details=details,
         )
         tell(address, None)
         code = _code(server, callback.wait(seconds), state)
@@ -91,13 +95,20 @@ def by_device(
     tell: Tell,
     seconds: float,
     *,
+    details: str | None = None,
     sleep: Callable[[float], None] = time.sleep,
     monotonic: Callable[[], float] = time.monotonic,
 ) -> Given:
     """For a machine without a browser: the owner says yes on another (RFC 8628)."""
     if server.found.device is None:
         raise SourceUnavailable("The server has no device flow.", remedy="Connect without --device.")
-    answered = _ask(server, server.found.device, form=wire.encode_device_request(client_id, server.resource))
+    if DETAILS in server.found.device_needs and details is None:
+        raise SourceUnavailable(
+            "The server's device flow wants to know what will be read.",
+            remedy="Name it with --selection FILE, or connect without --device and choose on its page.",
+        )
+    asked = wire.encode_device_request(client_id, server.resource, details)
+    answered = _ask(server, server.found.device, form=asked)
     _require_given(answered)
     device = wire.decode_device(answered.body)
     tell(device.address, device.user_code)
@@ -105,7 +116,7 @@ def by_device(
     while monotonic() + pause < ends:
         sleep(pause)
         answered = _ask(server, server.found.token, form=wire.encode_poll(device.device_code, client_id))
-        error = wire.decode_error(answered.body)
+        error = wire.decode_refused(answered.body).error
         if answered.status < 400 or error not in (PENDING, SLOW_DOWN):
             return _given(answered)
         pause += SLOWER_SECONDS if error == SLOW_DOWN else 0
@@ -118,8 +129,9 @@ def renew(renewal: Renewal) -> Given:
     assert saved.token_endpoint is not None
     sent = wire.encode_refresh(renewal.refresh_token, saved.client_id, saved.resource)
     answered = _asked(saved.token_endpoint, RENEWAL_BOUNDS, beside=saved.provider_url, form=sent)
-    if 400 <= answered.status < 500 and wire.decode_error(answered.body):
-        raise Unauthenticated("The server renews this token no more.")
+    refused = wire.decode_refused(answered.body)
+    if 400 <= answered.status < 500 and refused.error:
+        raise Unauthenticated(f"The server renews this token no more: {_said(refused)}.")
     return _given(answered)
 
 
@@ -136,14 +148,14 @@ def _code(server: Server, came: Query | None, state: str) -> str:
     if returned.issuer != server.found.issuer and (returned.issuer is not None or server.found.names_itself):
         raise _lie("sent back an answer in another server's name")
     if returned.code is None:
-        raise _denied(returned.error or "")
+        raise _denied(returned.refused)
     return returned.code
 
 
 def _knows(server: Server, client_id: str) -> bool:
     """Asked with a token that nobody has: what matters is which of the two is called wrong."""
     answered = _ask(server, server.found.token, form=wire.encode_refresh("none", client_id, None))
-    return wire.decode_error(answered.body) != UNKNOWN_CLIENT
+    return wire.decode_refused(answered.body).error != UNKNOWN_CLIENT
 
 
 def _given(answered: Answered) -> Given:
@@ -153,13 +165,19 @@ def _given(answered: Answered) -> Given:
 
 def _require_given(answered: Answered) -> None:
     if answered.status >= 400:
-        raise _denied(wire.decode_error(answered.body))
+        raise _denied(wire.decode_refused(answered.body))
 
 
-def _denied(error: str) -> PermissionDenied:
-    if error == "access_denied":
+def _denied(refused: Refused) -> PermissionDenied:
+    if refused.error == "access_denied":
         return PermissionDenied("The owner said no.", remedy="Nothing was saved.")
-    return PermissionDenied(f"The server refused: {error[:60] or 'it did not say why'}.", remedy="Nothing was saved.")
+    return PermissionDenied(f"The server refused: {_said(refused)}.", remedy="Nothing was saved.")
+
+
+def _said(refused: Refused) -> str:
+    """In the other side's words, on one visible line."""
+    parts = (clip_shown(refused.error, ERROR_CHARS), clip_shown(refused.description, DESCRIPTION_CHARS).rstrip("."))
+    return ": ".join(part for part in parts if part) or "it did not say why"
 
 
 def _lie(what: str) -> SourceUnavailable:

@@ -10,7 +10,8 @@ from pdpp_server.store.tokens import states_of, token_row
 from pdpp_server.wire.discovery import MCP
 
 REST_KINDS = frozenset({"owner", "client"})
-MCP_KINDS = frozenset({"client", "mcp_package"})
+PACKAGE_KIND = "mcp_package"
+MCP_KINDS = frozenset({"client", PACKAGE_KIND})
 OWNER_KINDS = frozenset({"owner"})
 REST_AUDIENCE, MCP_AUDIENCE = "rest", "mcp"  # the doors that a token can be for
 
@@ -56,4 +57,5 @@ def require_kind(kind: str, kinds: frozenset[str]) -> None:
         )
     if kinds == OWNER_KINDS and kind in REST_KINDS:
         raise PermissionDenied("Owner token required.", remedy="Only the owner may do this: `pdpp owner token`.")
-    raise Unauthenticated("This kind of token is not accepted here.")
+    remedy = f"A package's token is for {MCP}: use it there." if kind == PACKAGE_KIND else None
+    raise Unauthenticated("This kind of token is not accepted here.", remedy=remedy)

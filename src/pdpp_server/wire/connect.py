@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from pdpp_server.wire.envelope import Json, needed, present, text_of, texts_of, whole_of
+from pdpp_server.wire.envelope import Json, needed, objects_of, present, text_of, texts_of, whole_of
 from pdpp_server.wire.oauth import OFFLINE_SCOPE, READ_SCOPE
 from pdpp_server.wire.oauth_clients import CODE, DEVICE, GRANT_TYPES, REFRESH
 
@@ -28,6 +28,7 @@ class ServerFound(NamedTuple):
     device: str | None
     register: str | None
     names_itself: bool  # in every redirect (RFC 9207)
+    device_needs: frozenset[str] = frozenset()  # of a device that wants a client's token
 
 
 class Given(NamedTuple):
@@ -53,9 +54,16 @@ class Returned(NamedTuple):
     """What a browser brought back."""
 
     code: str | None
-    error: str | None
+    refused: "Refused"
     state: str | None
     issuer: str | None
+
+
+class Refused(NamedTuple):
+    """What OAuth says of a refusal; either may be missing."""
+
+    error: str
+    description: str
 
 
 def decode_resource(body: Mapping[str, Any]) -> ResourceFound:
@@ -72,7 +80,13 @@ def decode_server(body: Mapping[str, Any]) -> ServerFound:
         text_of(body, "device_authorization_endpoint"),
         text_of(body, "registration_endpoint"),
         body.get("authorization_response_iss_parameter_supported") is True,
+        frozenset(name for profile in _client_profiles(body) for name in texts_of(profile, "required_parameters")),
     )
+
+
+def _client_profiles(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    profiles = objects_of(body, "pdpp_device_authorization_profiles_supported")
+    return [profile for profile in profiles if text_of(profile, "pdpp_token_kind") == "client"]
 
 
 def encode_registration(name: str, redirect_uri: str) -> Json:
@@ -91,7 +105,7 @@ def decode_registered(body: Mapping[str, Any]) -> str:
 
 
 def authorization_address(
-    endpoint: str, client_id: str, resource: str, *, redirect_uri: str, state: str, challenge: str
+    endpoint: str, client_id: str, resource: str, *, redirect_uri: str, state: str, challenge: str, details: str | None
 ) -> str:
     asked = {
         "response_type": "code",
@@ -102,12 +116,13 @@ def authorization_address(
         "code_challenge_method": "S256",
         "resource": resource,
         "scope": SCOPE,
+        **present(authorization_details=details),
     }
     return f"{endpoint}?{urlencode(asked)}"
 
 
 def decode_returned(query: Mapping[str, str]) -> Returned:
-    return Returned(*(query.get(name) for name in ("code", "error", "state", "iss")))
+    return Returned(query.get("code"), decode_refused(query), query.get("state"), query.get("iss"))
 
 
 def encode_code(code: str, client_id: str, resource: str, *, redirect_uri: str, verifier: str) -> dict[str, str]:
@@ -121,8 +136,9 @@ def encode_code(code: str, client_id: str, resource: str, *, redirect_uri: str, 
     }
 
 
-def encode_device_request(client_id: str, resource: str) -> dict[str, str]:
-    return {"client_id": client_id, "resource": resource, "scope": SCOPE}
+def encode_device_request(client_id: str, resource: str, details: str | None) -> dict[str, str]:
+    asked = {"client_id": client_id, "resource": resource, "scope": SCOPE}
+    return {**asked, **present(authorization_details=details)}
 
 
 def encode_poll(device_code: str, client_id: str) -> dict[str, str]:
@@ -154,6 +170,6 @@ def decode_given(body: Mapping[str, Any]) -> Given:
     )
 
 
-def decode_error(body: Mapping[str, Any]) -> str:
-    """The code of an OAuth refusal; of anything else, nothing."""
-    return text_of(body, "error") or ""
+def decode_refused(body: Mapping[str, Any]) -> Refused:
+    """Of anything else than an OAuth refusal, nothing."""
+    return Refused(text_of(body, "error") or "", text_of(body, "error_description") or "")

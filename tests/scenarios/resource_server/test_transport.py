@@ -93,6 +93,9 @@ def test_an_unknown_token_and_one_of_another_kind_are_not_accepted(api: Api) -> 
         response = api.get(M1, token=token)
         assert response.json()["error"]["code"] in {"authentication_error"}
         assert 'error="invalid_token"' in response.headers["www-authenticate"]
+    assert api.get(M1, token="tok_client_of_mcp").json()["error"]["next_step"] == (
+        "A package's token is for /mcp: use it there."
+    )
     assert "secret" not in api.body(M1, token="owner_like")["data"]
 
 
