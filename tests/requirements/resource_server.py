@@ -715,6 +715,11 @@ PROMISES: dict[str, Promise] = {
         says="A hit whose field is not proven has no excerpt and no snippet.",
         scenario=("S091",),
     ),
+    "rs.search.prefixes": Promise(
+        source="decision 0008",
+        says="A query has at most four prefixes, of three letters or more; a fifth is refused, a shorter "
+        "one is looked for as a word, and the answer says so.",
+    ),
     "rs.search.words-ranked": Promise(
         source="resource server contract: search",
         says="Words are ranked together, may stand in different fields, and need not all occur.",

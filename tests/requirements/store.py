@@ -166,6 +166,11 @@ PROMISES: dict[str, Promise] = {
         source="design: commands",
         says="What was removed can be brought in again, as new: no number of old points at it.",
     ),
+    "store.search.hidden-time": Promise(
+        source="design: D6",
+        says="What a read looks at is bounded by what is visible: named records are read one by one, a filter stays "
+        "inside the grant's time, a long prefix is proven in the texts of what begins alike.",
+    ),
     "store.deadlines.query": Promise(
         source="design: the embedded store",
         says="A query past its deadline is stopped and refused, inside the word index too, and the connection serves "
@@ -174,6 +179,11 @@ PROMISES: dict[str, Promise] = {
     "store.migrations.refuse-newer": Promise(
         source="design: the embedded store",
         says="A database of a newer version is refused by name and not touched.",
+    ),
+    "store.migrations.words": Promise(
+        source="decision 0008",
+        says="Where a new version keeps words in another way, the index is made anew from the records, once, in the "
+        "transaction of the migration, and whoever waits is told.",
     ),
     "store.migrations.once": Promise(
         source="design: the embedded store",

@@ -14,6 +14,7 @@ from pdpp_server.store.history import prune
 from pdpp_server.store.imports import keep_finished
 from pdpp_server.store.ingest import Desk, deliver, desks
 from pdpp_server.store.layout import Layout
+from pdpp_server.store.merging import merge_some
 from pdpp_server.store.rebuild import rebuild_words
 from pdpp_server.store.sources import connect, finish_run
 
@@ -85,8 +86,16 @@ class Writer:
             if fingerprint and finished:
                 keep_finished(writer, self.connection_id, fingerprint, finished._replace(at=self._now()))
             prune(writer, self._services.change_history_limit)
+        self._merge_words()
         self._services.database.forget_erased()
         self._services.database.truncate_wal()
+
+    def _merge_words(self) -> None:
+        """Step by step, so that others who write come in between."""
+        is_more = True
+        while is_more:
+            with self._services.database.writing() as writer:
+                is_more = merge_some(writer)
 
     def _now(self) -> str:
         return iso(self._services.now())

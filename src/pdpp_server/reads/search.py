@@ -11,7 +11,7 @@ from pdpp_server.reads.binding import binding
 from pdpp_server.reads.services import Call, Services
 from pdpp_server.store.search import Found, Position, search
 from pdpp_server.wire.cursors import Seal
-from pdpp_server.wire.envelope import sources_skipped
+from pdpp_server.wire.envelope import prefixes_too_short, sources_skipped
 
 
 def serve(services: Services, call: Call, query: SearchQuery) -> Pending[SearchPage]:
@@ -22,8 +22,8 @@ def serve(services: Services, call: Call, query: SearchQuery) -> Pending[SearchP
         ranked = search(read.store, permitted, after)
         hits = tuple([_hit(found, partial(_seal, read.seal, found.position, bound_to)) for found in ranked.found])
         next_cursor = hits[-1].cursor if ranked.has_more else None
-        skipped = sources_skipped(permitted.missing)
-        return read.pending(permitted, SearchPage(hits, next_cursor, ranked.recall, ranked.as_of, skipped))
+        warnings = (*sources_skipped(permitted.missing), *prefixes_too_short(ranked.short))
+        return read.pending(permitted, SearchPage(hits, next_cursor, ranked.recall, ranked.as_of, warnings))
 
 
 def _seal(seal: Seal, position: Position, bound_to: bytes) -> str:

@@ -266,7 +266,7 @@ _Part = _Indexed | _Scanned
 
 
 def _part(reading: Reading, reach: Reach, field: Field, conditions: tuple[Condition, ...]) -> _Part:
-    index = None if conditions else index_of(reach.place, field)
+    index = None if conditions or reach.is_few else index_of(reach.place, field)
     if index is not None:
         return _Indexed(reading, reach, field, index, count(reading, reach))
     values = [field.comparable(row.data.get(field.name)) for row in passing(reading, reach, conditions)]

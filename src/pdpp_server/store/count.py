@@ -12,7 +12,6 @@ from pdpp_server.store.rows import one
 from pdpp_server.store.scope import Reach
 
 _LIVE = "select live from streams where sid = :sid"
-_COUNT = "select count(*) from records where {where} and data is not null"
 _EDGE = """
 select i.value from {index} i where i.fid = :fid and i.value < '' and {where} order by i.value {order} limit 1
 """
@@ -24,9 +23,7 @@ def count(reading: Reading, reach: Reach, conditions: tuple[Condition, ...] = ()
         return sum(1 for _ in passing(reading, reach, conditions))
     if reach.is_whole:
         return one(reading.connection, _LIVE, {"sid": reach.place.sid})
-    if reach.scope.resources is None:
-        return count_by_days(reading, reach)
-    return one(reading.connection, _COUNT.format(where=reach.narrowing("records.rid")), reach.values)
+    return count_by_days(reading, reach) if reach.rids is None else len(reach.rids)
 
 
 def span(reading: Reading, reaches: Sequence[Reach], conditions: tuple[Condition, ...]) -> Span:
@@ -39,7 +36,7 @@ def span(reading: Reading, reaches: Sequence[Reach], conditions: tuple[Condition
         shown = field if field in reach.scope.granted else None
         if shown:
             fields[shown] = None
-        if conditions:
+        if conditions or reach.rids is not None:
             found = [row.data.get(shown) if shown else None for row in passing(reading, reach, conditions)]
             totals.append(len(found))
             if shown:

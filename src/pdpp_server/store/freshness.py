@@ -3,28 +3,19 @@
 Decision page 0016 says what counts as a change for whom, and what does not because it could not be known cheaply.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple
 
-import apsw
 import orjson
 
 from pdpp_server.grants.permitted import Scope
 from pdpp_server.store.db import Reading
 from pdpp_server.store.layout import MAX_DAY, day_of, first_moment
+from pdpp_server.store.noted import CAME_OR_WENT, EDITED, EVER, MOVED, SHIFTS, Change
 from pdpp_server.store.records import Row, Showing
 from pdpp_server.store.rows import one, rows
 from pdpp_server.store.scope import Reach, shows
 
-CAME_OR_WENT, MOVED, EDITED = "+", ">", "."  # as newest_changes.what; an edit with the name of its field
-SHIFTS = (0, 6, 12)  # a day, then stretches of 64 and of 4,096 days
-EVER = 17  # the one stretch that holds all days
-
-_NOTE = """
-insert into newest_changes(sid, what, shift, place, version, emitted_at) values(?, ?, ?, ?, ?, ?)
-on conflict do update set version = excluded.version, emitted_at = excluded.emitted_at
-"""
 _NEWEST = """
 select version, emitted_at from newest_changes
 where sid = :sid and what in (select value from json_each(:kinds))
@@ -38,52 +29,6 @@ select rid, key, version, revised, emitted_at, at from records
 where sid = ? and key in (select value from json_each(?)) and data is not null
 """
 _DATA = "select data from records where rid = ?"
-
-
-class Change(NamedTuple):
-    version: int
-    emitted_at: str
-
-
-# Writing ----------------------------------------------------------------------------------------------------------
-
-
-class Noted:
-    """The newest change of each kind and day in one batch."""
-
-    def __init__(self) -> None:
-        self._newest: dict[tuple[str, int], Change] = {}
-
-    def came_or_went(self, day: int, change: Change) -> None:
-        self._newest[CAME_OR_WENT, day] = change
-
-    def edited(self, fields: Iterable[str], before: int, after: int, change: Change) -> None:
-        """`before` and `after` are the days of the record."""
-        for name in fields:
-            self._newest[EDITED + name, after] = change
-        if before != after:
-            self._newest[MOVED, before] = self._newest[MOVED, after] = change
-
-    def keep(self, writer: apsw.Connection, sid: int) -> None:
-        kept: dict[tuple[str, int, int], Change] = {}
-        for (what, day), change in self._newest.items():
-            for shift in (*SHIFTS, EVER):
-                place = (what, shift, day >> shift)
-                kept[place] = max(change, kept.get(place, change))
-        writer.executemany(_NOTE, [(sid, *place, *kept[place]) for place in sorted(kept)])
-
-
-def edited_fields(declared: Iterable[str], before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """The declared fields that are not as they were; of others nobody can be granted anything."""
-    return [name for name in declared if _written(before, name) != _written(after, name)]
-
-
-def _written(data: Mapping[str, Any], name: str) -> bytes:
-    """As JSON, in which 1, 1.0 and true are three things; nothing where the field is missing."""
-    return orjson.dumps(data[name], option=orjson.OPT_SORT_KEYS) if name in data else b""
-
-
-# Reading ----------------------------------------------------------------------------------------------------------
 
 
 def newest_change(reading: Reading, reach: Reach) -> str | None:

@@ -18,8 +18,8 @@ from pdpp_server.model.records import RecordId
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.streams import Field, Stream
 from pdpp_server.model.times import instant
-from pdpp_server.store.freshness import Change, Noted, edited_fields
 from pdpp_server.store.layout import ConnectionPlace, StreamPlace, day_in, day_of, first_rid
+from pdpp_server.store.noted import Change, Noted, edited_fields
 from pdpp_server.store.rows import one, rows
 from pdpp_server.store.scrub import note_erasure
 from pdpp_server.store.words import spaced

@@ -1,13 +1,20 @@
 """Numbered SQL files in order, each applied once; forward only, after a backup."""
 
+import logging
 from pathlib import Path
 
 import apsw
 
 from pdpp_server.errors import ServerTrouble
+from pdpp_server.store.rebuild import rebuild_words
 from pdpp_server.store.rows import one
 
 _FOLDER = Path(__file__).parent / "migrations"
+_EMPTIES_WORDS = "0005_prefixes.sql"
+_RECORDS = "select count(*) from records where data is not null"
+_SAID_FROM = 20_000  # records, from which on it takes more than a moment
+
+log = logging.getLogger(__name__)
 
 
 class NewerDatabase(ServerTrouble):
@@ -40,10 +47,20 @@ def migrate(connection: apsw.Connection, path: Path) -> None:
         for number, file in enumerate(files[version:], start=version + 1):
             connection.execute(file.read_text(encoding="utf-8"))
             connection.execute(f"pragma user_version = {number}")
+        if _EMPTIES_WORDS in {file.name for file in files[version:]} and version:
+            _fill_words(connection)
     except BaseException:
         connection.execute("rollback")
         raise
     connection.execute("commit")
+
+
+def _fill_words(connection: apsw.Connection) -> None:
+    """From the records, once; whoever waits for it is told."""
+    records: int = one(connection, _RECORDS)
+    if records >= _SAID_FROM:
+        log.warning("The word index is made anew, once, for %s records: this may take minutes.", f"{records:,}")
+    rebuild_words(connection)
 
 
 def _version(connection: apsw.Connection) -> int:

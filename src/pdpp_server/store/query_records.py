@@ -12,7 +12,7 @@ from pdpp_server.errors import InvalidCursor
 from pdpp_server.grants.permitted import Permitted
 from pdpp_server.model.queries import RecordsQuery
 from pdpp_server.model.records import Record, Span
-from pdpp_server.store.conditions import GATHERED, bounds_of, fewest, index_of, passes, passing
+from pdpp_server.store.conditions import GATHERED, bounds_of, fewest, index_of, passes, passing, within_grant
 from pdpp_server.store.count import count, span
 from pdpp_server.store.db import Reading
 from pdpp_server.store.expand import expanded
@@ -213,12 +213,8 @@ def _bounds(reach: Reach, query: RecordsQuery, name: str) -> dict[str, Any]:
     bounds = bounds_of(reach, query.conditions, name)
     least: Any = bounds.least if bounds else _NUMBERS_FROM
     most: Any = bounds.most if bounds else NO_VALUE
-    scope = reach.scope
-    if name == scope.stream.order_field:
-        if scope.since is not None:
-            least = max(least, scope.since)
-        if scope.until is not None:
-            most = scope.until if isinstance(most, str | bytes) else min(most, scope.until)
+    if name == reach.scope.stream.order_field:
+        least, most = within_grant(reach.scope, least, most)
     return {"least": least, "most": most}
 
 

@@ -38,6 +38,7 @@ class Ranking:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.tokenizer = Tokenizer(connection)
+        self.tokenizer.take_prefixes(connection)
         self.noted: dict[int, Note] = {}  # by rid
         self._phrases = 0
         self._slots: Sequence[int] = ()

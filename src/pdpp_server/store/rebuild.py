@@ -5,6 +5,7 @@ import orjson
 
 from pdpp_server.store.ingest import desks, index_records
 from pdpp_server.store.layout import LayoutCache, first_rid
+from pdpp_server.store.merging import merge_some
 from pdpp_server.store.rows import rows
 
 _CLEAR_WORDS = "insert into words(words) values('delete-all')"
@@ -23,3 +24,5 @@ def rebuild_words(writer: apsw.Connection) -> None:
             while batch := rows(writer, _RECORDS, (start, end)):
                 index_records(writer, desk, [(rid, key, orjson.loads(data)) for rid, key, data in batch])
                 start = batch[-1][0] + 1
+    while merge_some(writer):
+        pass

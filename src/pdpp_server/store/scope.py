@@ -10,15 +10,21 @@ from pdpp_server.grants.permitted import Scope
 from pdpp_server.model.sources import Origin
 from pdpp_server.store.layout import Layout, StreamPlace, day_of, first_rid
 
+# Of named records, those that the time bounds show: what is left needs no other look.
 _RIDS_OF_KEYS = """
-select rid from records where sid = ? and key in (select value from json_each(?)) and data is not null
+select rid from records
+where sid = :sid and key in (select value from json_each(:keys)) and data is not null
+and (:since is null or at >= :since) and (:until is null or at < :until) order by rid
 """
 # The one narrowing of records; `{rid}` is the column that holds the rid in the statement at hand.
 # Days that lie wholly inside the time bounds need no look at the record; the first and the last day do.
 _VISIBLE = """{rid} >= :low and {rid} < :high"""
 _VISIBLE_TIME = """ and (({rid} >= :inner_low and {rid} < :inner_high) or exists(
     select 1 from records bounded where bounded.rid = {rid} and bounded.at >= :since and bounded.at < :until))"""
-_VISIBLE_KEYS = """ and +{rid} in (select value from json_each(:rids))"""
+# Few records are looked up one by one, whatever lies between them; of many, what lies between is passed over.
+_VISIBLE_FEW = """{rid} in (select value from json_each(:rids))"""
+_VISIBLE_MANY = """{rid} >= :low and {rid} < :high and +{rid} in (select value from json_each(:rids))"""
+FEW = 2000
 
 _ALWAYS, _NEVER = -(1 << 62), 1 << 62
 
@@ -32,6 +38,12 @@ class Reach:
     place: StreamPlace
     where: str  # with {rid} to fill in; ends up in fixed statements only, never holds a value
     values: dict[str, int | str]
+    rids: tuple[int, ...] | None = None  # in order, where single records are all that is visible
+
+    @property
+    def is_few(self) -> bool:
+        """Whether single records are visible, and so few that each can be looked at."""
+        return self.rids is not None and len(self.rids) <= FEW
 
     @property
     def is_whole(self) -> bool:
@@ -53,20 +65,18 @@ def reaches(connection: apsw.Connection, layout: Layout, scope: Scope) -> list[R
 
 
 def _reach(connection: apsw.Connection, scope: Scope, origin: Origin, place: StreamPlace) -> Reach:
-    if not scope.is_bounded:
-        whole: dict[str, int | str] = {"low": first_rid(place.sid), "high": first_rid(place.sid + 1)}
-        return Reach(scope, origin, place, _VISIBLE, whole)
-    where = _VISIBLE
-    values: dict[str, int | str] = {"low": first_rid(place.sid), "high": first_rid(place.sid + 1)}
-    if scope.since is not None or scope.until is not None:
-        where += _VISIBLE_TIME
-        values |= _time_values(place.sid, scope)
+    whole = Reach(scope, origin, place, _VISIBLE, {"low": first_rid(place.sid), "high": first_rid(place.sid + 1)})
     if scope.resources is not None:
-        where += _VISIBLE_KEYS
-        keys = orjson.dumps(sorted(scope.resources)).decode()
-        rids = sorted(row[0] for row in connection.execute(_RIDS_OF_KEYS, (place.sid, keys)))
-        values["rids"] = orjson.dumps(rids).decode()
-    return Reach(scope, origin, place, where, values)
+        return named(whole, _rids_of_keys(connection, scope, place.sid))
+    if scope.is_bounded:
+        return replace(whole, where=_VISIBLE + _VISIBLE_TIME, values=_time_values(place.sid, scope))
+    return whole
+
+
+def _rids_of_keys(connection: apsw.Connection, scope: Scope, sid: int) -> list[int]:
+    keys = orjson.dumps(sorted(scope.resources or ())).decode()
+    bounds = {"sid": sid, "keys": keys, "since": scope.since, "until": scope.until}
+    return [rid for (rid,) in connection.execute(_RIDS_OF_KEYS, bounds)]
 
 
 def _time_values(sid: int, scope: Scope) -> dict[str, int | str]:
@@ -84,9 +94,12 @@ def _time_values(sid: int, scope: Scope) -> dict[str, int | str]:
 
 
 def named(reach: Reach, rids: Iterable[int]) -> Reach:
-    """Of what a reach shows, only these records."""
-    values = {**reach.values, "rids": orjson.dumps(sorted(rids)).decode()}
-    return replace(reach, where=reach.where.removesuffix(_VISIBLE_KEYS) + _VISIBLE_KEYS, values=values)
+    """Of what a reach shows, only these records. All of them are visible, so nothing else bounds them any longer."""
+    ordered = tuple(sorted(rids))
+    low, high = (ordered[0], ordered[-1] + 1) if ordered else (0, 0)
+    values: dict[str, int | str] = {"low": low, "high": high, "rids": orjson.dumps(ordered).decode()}
+    where = _VISIBLE_FEW if len(ordered) <= FEW else _VISIBLE_MANY
+    return replace(reach, where=where, values=values, rids=ordered)
 
 
 def shows(scope: Scope, key: str, at: int | None) -> bool:

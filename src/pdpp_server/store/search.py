@@ -4,6 +4,7 @@ import hashlib
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import add
 from typing import NamedTuple
 
 import orjson
@@ -14,15 +15,17 @@ from pdpp_server.model.queries import Condition, SearchQuery
 from pdpp_server.model.records import Excerpt, Recall, Record
 from pdpp_server.model.times import newest
 from pdpp_server.store.conditions import passing
+from pdpp_server.store.count import count
 from pdpp_server.store.db import Reading
 from pdpp_server.store.fetch import require_declared
 from pdpp_server.store.freshness import newest_change
 from pdpp_server.store.layout import SID_BITS
 from pdpp_server.store.neighbours import lifted
-from pdpp_server.store.rank import score, weight
+from pdpp_server.store.rank import Note, score, weight
 from pdpp_server.store.records import Row, Showing
 from pdpp_server.store.rows import one, rows
 from pdpp_server.store.scope import Reach, named, reaches
+from pdpp_server.store.texts import Texts
 from pdpp_server.store.words import Finder, Span, WordQuery
 
 CANDIDATES = 4000  # rows that one search scores at the most, about 2 µs each
@@ -31,13 +34,13 @@ EXCERPT_CHARS, EXCERPT_LEAD_CHARS = 170, 55
 EXCERPTS_PER_HIT = 2
 
 _COUNT = "select count(*) from (select 1 from words where words match :match and {where} limit :most)"
+_MATCHING = "select words.rowid from words where words match :match and {where}"
 _NOTED = "select note(words) from words where words match :match and {where}"
 _NOTED_NEWEST = _NOTED + " order by rowid desc limit :most"
-_LIVE = "select live from streams where sid = :sid"
-_VISIBLE_COUNT = "select count(*) from (select 1 from records where {where} and data is not null limit :most)"
 _KEYS = """
 select rid, key, at from records where rid in (select value from json_each(?)) and data is not null
 """
+_TEXTS = "select rid, data from records where rid in (select value from json_each(?)) and data is not null"
 _DATA = """
 select rid, key, version, revised, emitted_at, data from records where rid in (select value from json_each(?))
 """
@@ -74,6 +77,7 @@ class Ranked:
     has_more: bool
     recall: Recall
     as_of: str | None  # when something visible last changed in the searched streams
+    short: tuple[str, ...] = ()  # prefixes that were looked for as words
 
 
 class _Candidate(NamedTuple):
@@ -89,6 +93,11 @@ class _Group:
     slots: tuple[int, ...]
     columns: str
     reaches: list[Reach]
+
+    @property
+    def indexed(self) -> list[Reach]:
+        """Those for which the index is asked."""
+        return [reach for reach in self.reaches if not reach.is_few]
 
 
 def search(reading: Reading, permitted: Permitted[SearchQuery], after: Position | None) -> Ranked:
@@ -110,7 +119,7 @@ def search(reading: Reading, permitted: Permitted[SearchQuery], after: Position 
     beside = len(ranked) - len(scores)
     recall = Recall(is_complete, matches, is_complete, len(scores), None if is_complete else CANDIDATES, beside)
     found = tuple(_found(reading, page, reading.ranking.tokenizer.finder(words.wanted, weights)))
-    return Ranked(found, has_more, recall, _as_of(reading, groups))
+    return Ranked(found, has_more, recall, _as_of(reading, groups), words.short)
 
 
 def _reaches(reading: Reading, scope: Scope, conditions: tuple[Condition, ...]) -> Iterator[Reach]:
@@ -124,9 +133,7 @@ def _groups(reading: Reading, permitted: Permitted[SearchQuery]) -> list[_Group]
     for scope in permitted.scopes:
         for reach in _reaches(reading, scope, permitted.query.conditions):
             slots = reach.place.slots
-            granted = tuple(
-                sorted(slots[name] for name in scope.stream.lexical_fields if name in scope.fields & slots.keys())
-            )
+            granted = tuple(sorted(_granted_fields(reach).values()))
             if not granted:
                 continue
             columns = "" if len(granted) == len(slots) else "{" + " ".join(f"s{slot}" for slot in granted) + "} : "
@@ -136,11 +143,17 @@ def _groups(reading: Reading, permitted: Permitted[SearchQuery]) -> list[_Group]
     return list(grouped.values())
 
 
+def _granted_fields(reach: Reach) -> dict[str, int]:
+    """The fields that are searched, each with its column of the index."""
+    slots, stream, fields = reach.place.slots, reach.scope.stream, reach.scope.fields
+    return {name: slots[name] for name in stream.lexical_fields if name in fields and name in slots}
+
+
 def _matches(reading: Reading, groups: Sequence[_Group], match: str, most: int) -> int:
     """How many visible records match; counting stops at `most`."""
     total = 0
     for group in groups:
-        for where, values in _spans(group.reaches):
+        for where, values in _spans(group.indexed):
             if total >= most:
                 return most
             asked = {"match": f"{group.columns}({match})", "most": most - total, **values}
@@ -160,15 +173,80 @@ def _spans(group: Sequence[Reach]) -> list[tuple[str, dict[str, int | str]]]:
 
 
 def _note_candidates(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[list[int], bool]:
-    """Note the records to be ranked; how many hold each phrase, and whether these are all that match.
-
-    Rare phrases are followed to every record; where all of them together are too many, the common ones only add to the
-    scores of records that a rare one found, and give their newest records.
-    """
+    """Note the records to be ranked; how many hold each phrase, and whether these are all that match."""
     reading.ranking.noted.clear()
+    counts, is_complete = _note_opened(reading, groups, words) or _note_indexed(reading, groups, words)
+    few = _note_few(reading, groups, words)
+    return list(map(add, counts, few)), is_complete
+
+
+def _note_few(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> list[int]:
+    """Of records that are few and named, each is looked at: the index would pass over hidden ones between them."""
+    texts = Texts(reading.ranking.tokenizer, words.all)
+    noted: dict[int, Note] = {}
+    for reach in (reach for group in groups for reach in group.reaches if reach.is_few):
+        noted |= _read(reading, texts, reach, str(reach.values["rids"]))
+    return _kept(reading, noted, words)
+
+
+def _note_opened(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[list[int], bool] | None:
+    """For long prefixes, of which the index would merge every word, those of hidden records too: what begins with the
+    same three letters is found at once, and then read. None where there is no such prefix, or too much of that."""
+    if not any(phrase.is_long for phrase in words.all):
+        return None
+    any_of = " OR ".join(phrase.opening if phrase.is_long else phrase.match for phrase in words.all)
+    found = _matches(reading, groups, any_of, CANDIDATES + 1)
+    if found > CANDIDATES:
+        return None
+    noted: dict[int, Note] = {}
+    if found:
+        texts = Texts(reading.ranking.tokenizer, words.all)
+        for group in groups:
+            for where, values in _spans(group.indexed):
+                asked = {"match": f"{group.columns}({any_of})", **values}
+                rids = [rid for (rid,) in rows(reading.connection, _MATCHING.format(where=where), asked)]
+                noted |= _read_all(reading, texts, group, rids)
+    return _kept(reading, noted, words), True
+
+
+def _read_all(reading: Reading, texts: Texts, group: _Group, rids: Sequence[int]) -> dict[int, Note]:
+    noted: dict[int, Note] = {}
+    by_sid: dict[int, list[int]] = {}
+    for rid in rids:
+        by_sid.setdefault(rid >> SID_BITS, []).append(rid)
+    for reach in group.indexed:
+        noted |= _read(reading, texts, reach, orjson.dumps(by_sid.get(reach.place.sid, [])).decode())
+    return noted
+
+
+def _read(reading: Reading, texts: Texts, reach: Reach, rids: str) -> dict[int, Note]:
+    """Those of the records that hold any phrase, in fields that the grant shows."""
+    fields = _granted_fields(reach)
+    noted: dict[int, Note] = {}
+    for rid, data in rows(reading.connection, _TEXTS, (rids,)):
+        record = orjson.loads(data)
+        held = {slot: text for name, slot in fields.items() if isinstance(text := record.get(name), str)}
+        if note := texts.note(held):
+            noted[rid] = note
+    return noted
+
+
+def _kept(reading: Reading, noted: Mapping[int, Note], words: WordQuery) -> list[int]:
+    """Note those that hold what is wanted and nothing that is not; of all, how many hold each wanted phrase."""
+    wanted = len(words.wanted)
+    for rid, note in noted.items():
+        if any(note.counts[:wanted]) and not any(note.counts[wanted:]):
+            reading.ranking.noted[rid] = note._replace(counts=note.counts[:wanted])
+    return [sum(note.counts[i] > 0 for note in noted.values()) for i in range(wanted)]
+
+
+def _note_indexed(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[list[int], bool]:
+    """Rare phrases are followed to every record; where all of them together are too many, the common ones only add to
+    the scores of records that a rare one found, and give their newest records."""
     any_of = " OR ".join(phrase.match for phrase in words.wanted)
-    if not words.unwanted and _matches(reading, groups, any_of, CANDIDATES + 1) <= CANDIDATES:
-        _note_all(reading, groups, words, "")
+    if not words.unwanted and (found := _matches(reading, groups, any_of, CANDIDATES + 1)) <= CANDIDATES:
+        if found:
+            _note_all(reading, groups, words, "")
         return reading.ranking.counts() or [0] * len(words.wanted), True
     counts = [_matches(reading, groups, phrase.match, COUNTED) for phrase in words.wanted]
     rarest = sorted(range(len(counts)), key=counts.__getitem__)
@@ -177,7 +255,7 @@ def _note_candidates(reading: Reading, groups: Sequence[_Group], words: WordQuer
         if sum(counts[j] for j in essential) + counts[i] > CANDIDATES:
             break
         essential.append(i)
-    if essential:
+    if any(counts[i] for i in essential):
         _note_all(reading, groups, words, f"({' OR '.join(words.wanted[i].match for i in essential)})")
     common = rarest[len(essential) :]
     if common:
@@ -189,7 +267,7 @@ def _note_all(reading: Reading, groups: Sequence[_Group], words: WordQuery, narr
     for group in groups:
         reading.ranking.use(len(words.wanted), group.slots)
         match = _match(group, words, narrowing)
-        for where, values in _spans(group.reaches):
+        for where, values in _spans(group.indexed):
             rows(reading.connection, _NOTED.format(where=where), {"match": match, **values})
 
 
@@ -206,13 +284,13 @@ def _match(group: _Group, words: WordQuery, narrowing: str) -> str:
 
 def _note_newest(reading: Reading, groups: Sequence[_Group], words: WordQuery, common: Sequence[int]) -> None:
     """The newest records that hold all the common phrases, and the newest that hold the rarest of them."""
-    most = max(CANDIDATES // sum(len(group.reaches) for group in groups), 100)
+    most = max(CANDIDATES // max(1, sum(len(group.indexed) for group in groups)), 100)
     together = " AND ".join(words.wanted[i].match for i in common)
     for narrowing in dict.fromkeys((together, words.wanted[common[0]].match)):
         for group in groups:
             reading.ranking.use(len(words.wanted), group.slots)
             match = _match(group, words, narrowing)
-            for reach in group.reaches:
+            for reach in group.indexed:
                 # "Newest" would tell of a hidden time: where it is hidden, every match is looked at.
                 statement = _NOTED_NEWEST if _shows_its_order(reach.scope) else _NOTED
                 asked = {"match": match, "most": most, **reach.values}
@@ -227,11 +305,8 @@ def _visible_records(reading: Reading, groups: Sequence[_Group]) -> int:
     total = 0
     for group in groups:
         for reach in group.reaches:
-            if reach.is_whole:
-                total += one(reading.connection, _LIVE, {"sid": reach.place.sid})
-            else:
-                statement = _VISIBLE_COUNT.format(where=reach.narrowing("records.rid"))
-                total += one(reading.connection, statement, {"most": COUNTED, **reach.values})
+            visible = count(reading, reach)
+            total += visible if reach.is_whole else min(visible, COUNTED)
     return total
 
 

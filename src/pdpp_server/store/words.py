@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import apsw
 
+from pdpp_server.errors import InvalidRequest
+
 # Scripts written without spaces: each character becomes a word of its own, so that any run of them can be found.
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _BREAK = re.compile(rf"[\s!-/:-@\[-`{{-~]|{_UNSPACED.pattern}")
@@ -22,6 +24,8 @@ _STOP_WORDS = frozenset(
 _PUNCTUATION = ".,;:!?()[]{}'\u2019\u2026"
 _CHUNK_CHARS = 8192
 _MAX_PHRASES = 24
+PREFIX_LETTERS = 3  # the index keeps the first three letters of every word (store/migrations/0005_prefixes.sql)
+PREFIXES_MAX = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +38,17 @@ class Phrase:
 
     @property
     def match(self) -> str:
-        quoted = '"' + self.text.replace('"', '""') + '"'
-        return f"{quoted}*" if self.is_prefix else quoted
+        return _quoted(" ".join(self.tokens)) + "*" if self.is_prefix else _quoted(self.text)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it is a prefix of more letters than the index keeps."""
+        return self.is_prefix and len(self.tokens[-1]) > PREFIX_LETTERS
+
+    @property
+    def opening(self) -> str:
+        """The same with no more letters than the index keeps: whatever matches also matches this."""
+        return _quoted(" ".join((*self.tokens[:-1], self.tokens[-1][:PREFIX_LETTERS]))) + "*"
 
 
 _Same = tuple[tuple[str, ...], bool]  # what makes two phrases the same: their tokens, and whether it is a prefix
@@ -45,6 +58,15 @@ _Same = tuple[tuple[str, ...], bool]  # what makes two phrases the same: their t
 class WordQuery:
     wanted: tuple[Phrase, ...]
     unwanted: tuple[Phrase, ...]
+    short: tuple[str, ...] = ()  # prefixes of which too little is left without an ending: they are looked for as words
+
+    @property
+    def all(self) -> tuple[Phrase, ...]:
+        return (*self.wanted, *self.unwanted)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
 
 
 def spaced(text: str) -> str:
@@ -62,29 +84,63 @@ class Tokenizer:
         raw = self._tokenize(spaced(text).encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
         return tuple(str(token[0]) for token in raw)
 
+    def take_prefixes(self, connection: apsw.Connection) -> None:
+        """Let prefixes be asked for in the index's own tokens, which must not be stemmed once more: the first three
+        letters of `gasoline` are no plural. Whatever else is asked is tokenized as it was indexed."""
+
+        def tokenize(text: bytes, flags: int, locale: str | None) -> Any:
+            is_prefix = flags & apsw.FTS5_TOKENIZE_PREFIX
+            return text.decode().split(" ") if is_prefix else self._tokenize(text, flags, locale)
+
+        connection.register_fts5_tokenizer("porter", lambda _connection, _arguments: tokenize)
+
     def query(self, text: str) -> WordQuery:
-        """Ranked words; `"quotes"` keep words together, `word*` is a prefix, `-word` excludes."""
+        """Ranked words; `"quotes"` keep words together, `word*` is a prefix, `-word` excludes.
+
+        Raises:
+            InvalidRequest: there are too many prefixes.
+        """
         wanted: dict[_Same, Phrase] = {}
         unwanted: dict[_Same, Phrase] = {}
         stop: dict[_Same, Phrase] = {}
+        short: list[str] = []
         for part in _QUERY_PART.finditer(text.replace("\0", " ")):  # a NUL would end the statement's text
             raw = part["phrase"] if part["phrase"] is not None else part["word"]
             is_word = part["word"] is not None
-            is_prefix = is_word and len(raw) > 2 and raw.endswith("*")
             tokens = self.tokens(raw)
             if not tokens:
                 continue
-            phrase = Phrase(spaced(raw.rstrip("*") if is_prefix else raw), tokens, is_prefix)
+            is_prefix = is_word and _is_prefix(raw, tokens)
+            if is_prefix and len(tokens[-1]) < PREFIX_LETTERS:
+                is_prefix = False
+                short.append(raw)
+            phrase = Phrase(spaced(raw.rstrip("*") if is_word else raw), tokens, is_prefix)
             if part["minus"]:
                 kind = unwanted
             else:
                 kind = stop if is_word and raw.strip(_PUNCTUATION).lower() in _STOP_WORDS else wanted
             kind.setdefault((tokens, is_prefix), phrase)
+        _require_few_prefixes([*wanted.values(), *unwanted.values()])
         chosen = tuple((wanted or stop).values())[:_MAX_PHRASES]
-        return WordQuery(chosen, tuple(unwanted.values())[:_MAX_PHRASES])
+        return WordQuery(chosen, tuple(unwanted.values())[:_MAX_PHRASES], tuple(dict.fromkeys(short)))
 
     def finder(self, phrases: Sequence[Phrase], weights: Sequence[float]) -> "Finder":
         return Finder(self._tokenize, phrases, weights)
+
+
+def _is_prefix(raw: str, tokens: Sequence[str]) -> bool:
+    """Whether it ends with a star that means something: a character of an unspaced script is a whole word already."""
+    return raw.endswith("*") and not _UNSPACED.fullmatch(tokens[-1])
+
+
+def _require_few_prefixes(phrases: Sequence[Phrase]) -> None:
+    prefixes = sum(phrase.is_prefix for phrase in phrases)
+    if prefixes > PREFIXES_MAX:
+        raise InvalidRequest(
+            f"The query has {prefixes} prefixes; at most {PREFIXES_MAX} are searched at once.",
+            param="q",
+            remedy="Leave some out, or search for them in several calls.",
+        )
 
 
 class Span(NamedTuple):
@@ -156,8 +212,8 @@ class Finder:
         found: list[tuple[int, int, int]] = []
         for number, phrase in enumerate(self._phrases):
             size = len(phrase.tokens)
-            places = _openings(tokens, phrase)
-            found += [(i, i + size - 1, number) for i in places if size == 1 or _stands_at(tokens, i, phrase)]
+            places = openings(tokens, phrase)
+            found += [(i, i + size - 1, number) for i in places if size == 1 or stands_at(tokens, i, phrase)]
         if len(found) < 2:
             return found
         apart: list[tuple[int, int, int]] = []
@@ -167,7 +223,7 @@ class Finder:
         return apart
 
 
-def _openings(tokens: list[str], phrase: Phrase) -> list[int]:
+def openings(tokens: Sequence[str], phrase: Phrase) -> list[int]:
     """Where the first token of a phrase stands."""
     opening = phrase.tokens[0]
     if phrase.is_prefix and len(phrase.tokens) == 1:
@@ -178,7 +234,8 @@ def _openings(tokens: list[str], phrase: Phrase) -> list[int]:
     return places
 
 
-def _stands_at(tokens: list[str], i: int, phrase: Phrase) -> bool:
+def stands_at(tokens: Sequence[str], i: int, phrase: Phrase) -> bool:
+    """Whether the phrase stands there, from the i-th token on."""
     here = tokens[i : i + len(phrase.tokens)]
     if len(here) < len(phrase.tokens) or tuple(here[:-1]) != phrase.tokens[:-1]:
         return False

@@ -35,6 +35,16 @@ def sources_skipped(missing: tuple[Missing, ...]) -> tuple[Warned, ...]:
     return (Warned(SKIPPED, message, detail={"sources": encode_missing(missing), "total": len(missing)}),)
 
 
+def prefixes_too_short(words: tuple[str, ...]) -> tuple[Warned, ...]:
+    """Of what was asked for as a prefix and looked for as a word; named where the name is plain."""
+    if not words:
+        return ()
+    plain = next((word for word in words if word.isascii() and word.rstrip("*").isalnum() and len(word) <= 40), None)
+    named = f"{plain} was" if plain and len(words) == 1 else f"{len(words)} prefixes were"
+    message = f"{named} looked for as a whole word: a prefix needs three letters, not counting an ending."
+    return (Warned("prefix_too_short", message, "q", {"prefixes": len(words)}),)
+
+
 def is_partial(warnings: Iterable[Warned]) -> bool | None:
     """True, or nothing to say."""
     return any(warned.code == SKIPPED for warned in warnings) or None

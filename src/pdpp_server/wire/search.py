@@ -33,7 +33,12 @@ from pdpp_server.wire.params import ALIAS_PARAMETER, CONNECTION_ID, CURSOR, LIMI
 from pdpp_server.wire.records import decode_origin, encode_origin
 
 PARAMETERS = (
-    Parameter("q", "Words; a phrase in quotes, a prefix with *, a minus before what must not occur.", required=True),
+    Parameter(
+        "q",
+        "Words; a phrase in quotes, a minus before what must not occur, up to four prefixes of three letters or more "
+        "with *.",
+        required=True,
+    ),
     Parameter("streams", "Only these streams.", repeats=True),
     CONNECTION_ID,
     ALIAS_PARAMETER,

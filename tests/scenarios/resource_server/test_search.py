@@ -195,3 +195,24 @@ def test_paging_leaves_no_row_behind(api: Api) -> None:
         link = api.body(link)["links"]["next"]
 
     assert rows() == before
+
+
+@requirement("rs.search.prefixes")
+def test_a_short_prefix_is_a_word_and_both_doors_say_so(api: Api) -> None:
+    found = api.body("/v1/search?q=pi*%20pizza")
+    call = {"name": "search", "arguments": {"query": "pi* pizza"}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    shown = api.client.post("/mcp", json=message, headers={"Authorization": "Bearer tok_client"}).json()["result"]
+
+    (warned,) = found["meta"]["warnings"]
+    said = "pi* was looked for as a whole word: a prefix needs three letters, not counting an ending."
+    assert (warned["code"], warned["message"]) == ("prefix_too_short", said)
+    assert found["data"]
+    assert said in shown["content"][0]["text"]
+    assert api.body("/v1/search?q=piz*")["data"]
+
+
+@requirement("rs.search.prefixes")
+def test_a_fifth_prefix_is_refused(api: Api) -> None:
+    assert api.body("/v1/search?q=aaa*%20bbb*%20ccc*%20ddd*")["data"] == []
+    assert api.refusal("/v1/search?q=aaa*%20bbb*%20ccc*%20ddd*%20eee*") == (400, "invalid_request", "q")

@@ -13,9 +13,10 @@ from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.queries import SchemaQuery, SearchQuery
 from pdpp_server.model.times import instant
 from pdpp_server.store import freshness
-from pdpp_server.store.freshness import EVER, SHIFTS, newest_change, stretches, whole_days
+from pdpp_server.store.freshness import newest_change, stretches, whole_days
 from pdpp_server.store.layout import MAX_DAY, day_of
 from pdpp_server.store.migrations import migration_files
+from pdpp_server.store.noted import EVER, SHIFTS
 from pdpp_server.store.rows import one, rows
 from pdpp_server.store.scope import reaches
 from tests.requirements import requirement

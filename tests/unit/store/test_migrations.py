@@ -1,5 +1,7 @@
 """Migrations go forward, once, and refuse what they do not know."""
 
+import json
+import logging
 import subprocess
 import sys
 from pathlib import Path
@@ -124,14 +126,32 @@ def test_several_processes_may_open_a_new_home_at_once(path: Path) -> None:
     database.close()
 
 
-OF_TWO_STREAMS = """
-insert into declarations values(1, 'https://registry.pdpp.dev/connectors/x', '1', '{"streams": []}', '2026');
+DECLARED = {
+    "protocol_version": "0.1.0",
+    "source": {"kind": "connector", "id": "https://registry.pdpp.dev/connectors/x"},
+    "declaration_version": "1",
+    "publisher": {"id": "https://registry.pdpp.dev/"},
+    "display": {"name": "X"},
+    "streams": [
+        {
+            "name": name,
+            "semantics": "mutable_state",
+            "schema": {"type": "object", "properties": {"id": {"type": "string"}, "text": {"type": "string"}}},
+            "primary_key": ["id"],
+            "selection": {"fields": True, "resources": True},
+            "query": {"search": {"lexical_fields": ["text"]}},
+        }
+        for name in "abc"
+    ],
+}
+OF_TWO_STREAMS = f"""
+insert into declarations values(1, 'https://registry.pdpp.dev/connectors/x', '1', '{json.dumps(DECLARED)}', '2026');
 insert into connections values(1, 'cin_1', 1, 'x', null, '2026', '2026');
 insert into streams(sid, connection, name, version, live) values(1, 1, 'a', 3, 2), (2, 1, 'b', 2, 2), (3, 1, 'c', 0, 0);
 insert into records(rid, sid, key, version, emitted_at, data) values
-    (11, 1, 'x', 1, '2026', '{}'), (12, 1, 'y', 3, '2026', '{}'),
-    (21, 2, 'x', 1, '2026', '{}'), (22, 2, 'y', 2, '2026', '{}');
-insert into history(sid, key, version, until, data) values(1, 'y', 2, 3, '{}');
+    (11, 1, 'x', 1, '2026', '{{}}'), (12, 1, 'y', 3, '2026', '{{}}'),
+    (21, 2, 'x', 1, '2026', '{{}}'), (22, 2, 'y', 2, '2026', '{{}}');
+insert into history(sid, key, version, until, data) values(1, 'y', 2, 3, '{{}}');
 pragma user_version = 1;
 """
 
@@ -152,3 +172,38 @@ def test_streams_that_counted_for_themselves_count_on_by_one_clock(path: Path) -
     assert after.execute("select version from streams order by sid").fetchall() == [(3,), (5,), (0,)]
     assert after.execute("select version from clock").get == 5
     after.close()
+
+
+OF_WORDS = (
+    OF_TWO_STREAMS
+    + """
+insert into fields values(1, 1, 'text', 0, 0);
+update records set data = '{"id": "x", "text": "a stapler"}', rid = (1 << 43) + 5 where rid = 11;
+insert into words(rowid, s0) values((1 << 43) + 5, 'a stapler');
+pragma user_version = 1;
+"""
+)
+
+
+@requirement("store.migrations.words")
+def test_the_word_index_is_made_anew_with_the_first_letters_of_each_word(
+    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    path.parent.mkdir()
+    before = apsw.Connection(str(path))
+    before.execute(migration_files()[0].read_text(encoding="utf-8") + OF_WORDS).fetchall()
+    before.close()
+    monkeypatch.setattr(migrations, "_SAID_FROM", 1)
+
+    with caplog.at_level(logging.WARNING):
+        database = Database(path)
+
+    with database.reading() as reading:
+        found = reading.connection.execute("select rowid from words where words match '\"sta\"*'").fetchall()
+        kept = reading.connection.execute("select sql from sqlite_schema where name = 'words'").get
+    database.close()
+    assert found == [((1 << 43) + 5,)]
+    assert "prefix='3'" in kept
+    assert "The word index is made anew, once, for 4 records" in caplog.text
+    opened_once(path)
+    assert caplog.text.count("made anew") == 1

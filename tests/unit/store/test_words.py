@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdpp_server.store.words import Phrase, Tokenizer
+from pdpp_server.errors import InvalidRequest
+from pdpp_server.store.words import Phrase, Tokenizer, WordQuery
 from tests.requirements import requirement
 
 TOKENIZER = Tokenizer(apsw.Connection(":memory:"))
@@ -64,12 +65,20 @@ def test_every_proof_tokenizes_to_what_was_asked(words: list[str], asked: str, b
         assert TOKENIZER.tokens(text[start:end]) == wanted[0].tokens
 
 
+def asked_of(query: str) -> WordQuery:
+    """Nothing where it is refused."""
+    try:
+        return TOKENIZER.query(query)
+    except InvalidRequest:
+        return WordQuery((), ())
+
+
 @given(st.text(max_size=200), st.text(min_size=1, max_size=10))
 @requirement("store.index.proven-offsets")
 def test_the_index_and_the_proof_agree_on_any_text(text: str, query: str) -> None:
     index = apsw.Connection(":memory:")
     index.execute("create virtual table t using fts5(x, tokenize='porter unicode61 remove_diacritics 2')")
-    clean, asked = text.replace("\0", " "), TOKENIZER.query(query.replace("\0", " "))
+    clean, asked = text.replace("\0", " "), asked_of(query.replace("\0", " "))
     index.execute("insert into t values(?)", (" ".join(TOKENIZER.tokens(clean)),))
 
     for phrase in asked.wanted:
@@ -115,7 +124,9 @@ def test_a_phrase_across_two_stretches_of_a_long_text_is_found() -> None:
         ("to be or not to be", ["to", "be", "or", "not"], []),
         ('lease -lake -"long walk"', ["lease"], ["lake", "long walk"]),
         ('"of the lake', ["of the lake"], []),
-        ("lea* l*", ["lea", "l*"], []),
+        ("lea* -lake*", ["lea"], ["lake"]),
+        ("lea* lea* lea* lea* lea*", ["lea"], []),
+        ("京都* 京*", ["京  都", "京"], []),
         ("lease lake lease", ["lease", "lake"], []),
         ("-lake", [], ["lake"]),
         ("... — !", [], []),
@@ -136,9 +147,9 @@ def test_a_query_is_words_phrases_prefixes_and_what_to_leave_out(
 def test_any_query_can_be_asked_of_the_index(query: str) -> None:
     index = apsw.Connection(":memory:")
     index.execute("create virtual table t using fts5(x, tokenize='porter unicode61 remove_diacritics 2')")
-    asked = TOKENIZER.query(query)
+    asked = asked_of(query)
 
-    for phrase in (*asked.wanted, *asked.unwanted):
+    for phrase in asked.all:
         index.execute("select * from t where t match ?", (phrase.match,)).fetchall()
 
 
@@ -156,3 +167,43 @@ def test_the_rarer_word_is_the_one_to_be_shown() -> None:
 @requirement("rs.search.words-ranked")
 def test_a_word_asked_twice_counts_once_and_a_stop_word_may_end_a_sentence() -> None:
     assert [phrase.text for phrase in TOKENIZER.query("Where is the lease? LEASE leases when?").wanted] == ["lease?"]
+
+
+@requirement("rs.search.prefixes")
+def test_a_fifth_prefix_is_refused_with_a_remedy() -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        TOKENIZER.query("aaa* bbb* ccc* ddd* -eee*")
+
+    assert refused.value.message == "The query has 5 prefixes; at most 4 are searched at once."
+    assert refused.value.param == "q"
+    assert refused.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("query", "short"),
+    [("the A* algorithm", ("A*",)), ("5* -la* 5*", ("5*", "la*")), ("gas*", ("gas*",)), ("é*", ("é*",)), ("gaso*", ())],
+)
+@requirement("rs.search.prefixes")
+def test_a_prefix_that_is_too_short_is_looked_for_as_a_word(query: str, short: tuple[str, ...]) -> None:
+    asked = TOKENIZER.query(query)
+
+    assert asked.short == short
+    assert any(phrase.is_prefix for phrase in asked.all) == (not short)
+
+
+def asked_of_index(text: str, phrase: str) -> bool:
+    index = apsw.Connection(":memory:")
+    Tokenizer(index).take_prefixes(index)
+    index.execute("create virtual table t using fts5(x, prefix='3', tokenize='porter unicode61 remove_diacritics 2')")
+    index.execute("insert into t values(?)", (text,))
+    return index.execute("select 1 from t where t match ?", (phrase,)).get is not None
+
+
+@requirement("rs.search.prefixes")
+def test_the_first_three_letters_find_what_a_longer_prefix_finds_even_where_they_look_like_an_ending() -> None:
+    (phrase,) = TOKENIZER.query("gasol*").wanted
+
+    assert phrase.is_long
+    assert asked_of_index("gasoline", phrase.match) and asked_of_index("gasoline", phrase.opening)
+    assert not asked_of_index("garden", phrase.opening)
+    assert asked_of_index("the houses", TOKENIZER.query("house*").wanted[0].match)

@@ -1,0 +1,71 @@
+"""Notes from texts are those that the index would make."""
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdpp_server.store.rank import Note, Ranking
+from pdpp_server.store.texts import Texts
+from pdpp_server.store.words import spaced
+from tests.requirements import requirement
+
+SLOTS = (0, 1)
+ENDINGS = [
+    *("", "s", "ies", "sses", "y", "ed", "ing", "eed", "ational", "tional", "ation", "ator", "izer", "ization", "ize"),
+    *("ably", "ibly", "ibility", "alism", "iveness", "fulness", "ousness", "ality", "ivity", "icate", "ative", "alize"),
+    *("icity", "ical", "ness", "ance", "ence", "ement", "ment", "ent", "ion", "ous", "ive", "e", "ll", "ying", "ogy"),
+]
+STEMS = st.text("abcdefgilmnoprstuvy", min_size=1, max_size=6)
+WORDS = st.one_of(
+    st.builds(str.__add__, STEMS, st.sampled_from(ENDINGS)),
+    st.sampled_from(["gas", "Use", "happy", "SAYING", "café", "京都", "naïve", "x", "7", "don't", "a_b"]),
+)
+
+
+def indexed() -> tuple[apsw.Connection, Ranking]:
+    index = apsw.Connection(":memory:")
+    ranking = Ranking(index)
+    index.execute(
+        "create virtual table words using fts5(s0, s1, content='', prefix='3', "
+        "tokenize='porter unicode61 remove_diacritics 2')"
+    )
+    return index, ranking
+
+
+INDEX, RANKING = indexed()
+
+
+@given(st.lists(WORDS, max_size=12), st.lists(WORDS, max_size=3), st.lists(WORDS, min_size=1, max_size=4), st.data())
+@requirement("store.search.hidden-time")
+def test_a_note_from_the_text_is_the_one_from_the_index(
+    subject: list[str], body: list[str], asked: list[str], data: st.DataObject
+) -> None:
+    texts = {0: " ".join(subject), 1: "; ".join(body)}
+    shapes = ["{}", '"{}"'] if len(asked) < 3 else ["{}"]
+    query = data.draw(st.sampled_from(shapes)).format(" ".join(asked))
+    prefix = next((word for word in subject if word.isascii() and len(RANKING.tokenizer.tokens(word)[0]) > 3), None)
+    words = RANKING.tokenizer.query(f"{query} {prefix}*" if prefix else query)
+    if not words.wanted:
+        return
+
+    INDEX.execute("insert into words(rowid, s0, s1) values(1, ?, ?)", (spaced(texts[0]), spaced(texts[1])))
+    RANKING.noted.clear()
+    RANKING.use(len(words.wanted), SLOTS)
+    match = " OR ".join(phrase.match for phrase in words.wanted)
+    INDEX.execute("select note(words) from words where words match ?", (match,)).fetchall()
+    INDEX.execute("insert into words(words) values('delete-all')")
+
+    assert Texts(RANKING.tokenizer, words.wanted).note(texts) == RANKING.noted.get(1)
+
+
+@pytest.mark.parametrize(
+    ("texts", "note"),
+    [
+        ({0: "Lease of the lake", 1: "the lease, the leases"}, Note(8, [3, 1], [0, 1, 0])),
+        ({0: "", 1: "nothing here"}, None),
+        ({}, None),
+    ],
+)
+def test_counts_lengths_and_columns(texts: dict[int, str], note: Note | None) -> None:
+    assert Texts(RANKING.tokenizer, RANKING.tokenizer.query("lease lake").wanted).note(texts) == note
