@@ -17,7 +17,7 @@ GENERATORS := pdpp_server.mcp.generate
 PAGES := $(shell grep -rl --include='*.md' '\[\[\[cog' README.md AGENTS.md docs 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup clients browser demo test quick check bench soak map slice promises fix shape wheel mcpb requirements
+.PHONY: help setup clients browser demo test quick check bench soak mutants map slice promises fix shape wheel mcpb requirements
 
 help:
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{printf "make %-14s%s\n", $$1, $$2}'
@@ -71,6 +71,9 @@ bench: setup  ## the measured numbers, as ratios, into bench/latest.json
 
 soak: setup  ## the long tests that make test leaves out
 	$(BIN)/pytest -m soak
+
+mutants: setup  ## small changes of what decides, each of which a test must notice: make mutants only="--module permit.py"
+	@$(BIN)/python -m tools.mutants $(only)
 
 map: setup  ## the package in call order, from the first line of each module
 	@$(BIN)/python -m tools.map

@@ -3,7 +3,7 @@
 import pytest
 
 from pdpp_server.errors import GrantExpired, GrantRevoked, PackageRevoked, Unauthenticated
-from pdpp_server.grants.lifecycle import GrantState, TokenState, live_grants, require_live_token
+from pdpp_server.grants.lifecycle import NEVER, GrantState, TokenState, ends_at, live_grants, require_live_token
 from tests.requirements import requirement
 
 BEFORE, NOW, AFTER = "2026-11-15T11:59:59.999Z", "2026-11-15T12:00:00.000Z", "2026-11-15T12:00:00.001Z"
@@ -69,3 +69,21 @@ def test_a_token_that_is_over_or_revoked_is_nobody(token: TokenState) -> None:
 def test_a_live_token_passes() -> None:
     require_live_token(TOKEN, NOW)
     require_live_token(TokenState("client", "cli", AFTER, None), NOW)
+
+
+@pytest.mark.parametrize(
+    ("token_ends", "grants_end", "first"),
+    [
+        (None, (), NEVER),
+        (None, (None, None), NEVER),
+        (AFTER, (None,), AFTER),
+        (None, (AFTER, NOW), NOW),
+        (BEFORE, (NOW, AFTER), BEFORE),
+    ],
+)
+def test_access_ends_with_the_first_of_its_token_and_grants(
+    token_ends: str | None, grants_end: tuple[str | None, ...], first: str
+) -> None:
+    token = TOKEN._replace(expires_at=token_ends)
+
+    assert ends_at(token, [GrantState("g", end, None) for end in grants_end]) == first

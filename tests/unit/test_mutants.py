@@ -1,0 +1,73 @@
+"""`make mutants` changes what runs, and nothing else; what it lets survive is explained."""
+
+from tools.mutants import ROOT, RULES, Explained, Mutant, mutants_of, mutated, rules
+from tools.tree import PACKAGE
+
+SOURCE = '''"""Words."""
+
+from typing import cast
+
+LIMIT: int | None = 3
+
+
+class Box:
+    def holds(self, size: int | None = None) -> bool | None:
+        """Whether 2 > 1."""
+        if size is None:
+            return None
+        return cast("int | str", size) < LIMIT
+'''
+
+
+def found(operator: str) -> list[tuple[int, str]]:
+    return [(each.line, each.function) for each in mutants_of("box.py", SOURCE) if operator in each.operator]
+
+
+def test_annotations_docstrings_and_types_are_left_alone() -> None:
+    assert found("ReplaceBinaryOperator_BitOr") == []
+    assert found("NumberReplacer") == [(5, ""), (5, "")]
+    assert found("ReplaceComparisonOperator_Gt") == []
+    assert found("ReplaceComparisonOperator_Lt_GtE") == [(13, "Box.holds")]
+
+
+def test_none_compared_by_identity_or_by_value_is_one() -> None:
+    assert found("ReplaceComparisonOperator_Is_Eq") == []
+    assert found("ReplaceComparisonOperator_Is_IsNot") == [(11, "Box.holds")]
+
+
+def test_a_mutant_differs_in_one_place() -> None:
+    (mutant,) = [each for each in mutants_of("box.py", SOURCE) if each.operator.endswith("Lt_GtE")]
+
+    changed = mutated(SOURCE, mutant)
+
+    assert changed is not None
+    before, after = SOURCE.splitlines(), changed.splitlines()
+    assert [line for line, (old, new) in enumerate(zip(before, after, strict=True), 1) if old != new] == [13]
+
+
+def test_what_does_not_compile_is_no_mutant() -> None:
+    source = "def f(x):\n    if y := x:\n        return y\n"
+    (mutant,) = [each for each in mutants_of("f.py", source) if each.operator.endswith("AddNot")]
+
+    assert mutated(source, mutant) is None
+
+
+def test_an_explanation_holds_for_its_function_line_and_operators_only() -> None:
+    mutant = Mutant("a.py", "core/AddNot", 0, 3, "f", "if x:")
+    explained = Explained("a.py", "f", ("Add*",), "if", "because")
+
+    assert explained.fits(mutant)
+    for changed in ({"file": "b.py"}, {"function": "g"}, {"text": "while x:"}, {"operator": "core/NumberReplacer"}):
+        assert not explained.fits(mutant._replace(**changed))
+
+
+def test_every_named_module_test_and_explained_function_is_there() -> None:
+    said = rules(RULES)
+
+    for file, tests in said.modules.items():
+        assert (ROOT / file).is_relative_to(PACKAGE)
+        assert all((ROOT / name).is_file() for name in (*tests.near, *tests.wide))
+    for each in said.explained:
+        functions = {mutant.function for mutant in mutants_of(each.file, (ROOT / each.file).read_text("utf-8"))}
+        assert each.function in functions
+        assert each.reason
