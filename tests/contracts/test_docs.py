@@ -42,7 +42,7 @@ def faults(words: list[str]) -> Iterator[str]:
             command = found
         elif word.startswith("--"):
             options = {option for param in command.params for option in param.opts} | {"--help", "--version"}
-            if word.partition("=")[0].rstrip("].,") not in options:
+            if word.partition("=")[0].rstrip("].,`") not in options:
                 yield f"pdpp {' '.join(words)}: no {word}"
 
 

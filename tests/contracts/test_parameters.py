@@ -193,6 +193,7 @@ def _queries(account: str) -> list[Any]:
         SchemaQuery("letters", account, full=True),
         SearchQuery("first", ("letters",), account, 1, conditions=early),
         FetchQuery("letters", "l1", account, ("text",), "post", (Expand("thread"),)),
+        WindowQuery("letters", "l1", "text", account, 1, 10),
         WindowQuery("letters", "l1", "text", account, 0, 10, "i", 2, connector_key="post"),
         RecordsQuery("letters", account, "post", ("text",), conditions=early, count=True, window=True, limit=1),
         RecordsQuery("letters", account, view="short", sort="written_at", ascending=True),

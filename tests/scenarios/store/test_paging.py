@@ -132,6 +132,7 @@ def test_a_cursor_of_the_owners_preview_is_no_cursor_of_the_client(world: World)
         world.reader.search(replace(found, cursor=preview.search(found).value.next_cursor))
 
 
+@requirement("rs.records.page")
 @pytest.mark.parametrize("ascending", [True, False], ids=["oldest first", "newest first"])
 def test_pages_over_named_records_show_none_of_them_twice(ascending: bool, world: World) -> None:
     """Records of one time stand beside each other, in the order of their keys."""
