@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from pdpp_server.evidence.handles import parse
 from pdpp_server.port.local import LocalReader
 from tests.harness.clients import written
-from tests.harness.sights import FOLLOWS
+from tests.harness.sights import split_window
 from tests.scenarios.mcp.agents import Agent, Result, agent_on
 from tests.worlds.lives import WIDE_FIELDS, Life
 
@@ -97,6 +97,6 @@ def _asked(agent: Agent, name: str, arguments: dict[str, Any]) -> Result:
 def _sized(name: str, answer: Result, arguments: dict[str, Any]) -> Sized:
     text = len(answer.text.encode())
     if name == "read_record_field":
-        window = len(answer.text.partition(FOLLOWS)[2].encode())
+        window = len(split_window(answer.text)[1].encode())
         text -= window + 3 * len(arguments["id"].encode())
     return Sized(name, answer, text, len(written(answer.structured).encode()))

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
-FOLLOWS = "\nrecord text follows, to the end:\n"
+_WINDOW = re.compile(r"(.*?)\nrecord text follows, to (?P<end>\[end(?: \d+)?\]):\n(.*)\n(?P=end)", re.DOTALL)
 STRING = r'"(?:[^"\\]|\\.)*"'
 HANDLE = r'[^\s"/:]+/[^\s":]+:[^\s"]+'
 _NAME = rf"({STRING}|[^\s\[\]\"]+)"
@@ -79,7 +79,13 @@ class Sight(Protocol):
 
 def words_of(text: str) -> str:
     """The part of a text in which our own words stand."""
-    return f"\n{text}".partition(FOLLOWS)[0][1:]
+    return split_window(text)[0]
+
+
+def split_window(text: str) -> tuple[str, str]:
+    """Our words, and the text of the record between their last line and the mark that they name."""
+    found = _WINDOW.fullmatch(text)
+    return (found[1], found[3]) if found else (text, "")
 
 
 def unquoted(line: str) -> str:
@@ -138,7 +144,7 @@ class TextSight:
 
     @property
     def onward(self) -> Call | None:
-        return self._step("rest") or self._step("more") or (self._step("next") if FOLLOWS in self._seen else None)
+        return self._step("rest") or self._step("more") or (self._step("next") if split_window(self._seen)[1] else None)
 
     @property
     def later(self) -> Call:
@@ -148,7 +154,7 @@ class TextSight:
 
     @property
     def piece(self) -> str:
-        return self._seen.partition(FOLLOWS)[2]
+        return split_window(self._seen)[1]
 
     @property
     def number(self) -> int:

@@ -115,6 +115,10 @@ PROMISES: dict[str, Promise] = {
         source="design: untrusted content stays content",
         says="No text of a record can start a line, or look like a handle, cursor, field or instruction of ours.",
     ),
+    "ev.escape.end-mark": Promise(
+        source="design: untrusted content stays content",
+        says="The text of a window ends with a mark that its header names and that the text does not hold.",
+    ),
     "ev.escape.invisible-characters": Promise(
         source="design: untrusted content stays content",
         says="Control, bidirectional and zero-width characters in shown text are visible as escapes.",

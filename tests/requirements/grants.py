@@ -3,6 +3,12 @@
 from tests.requirements.promise import Promise
 
 PROMISES: dict[str, Promise] = {
+    "grants.snapshot.words-of-now": Promise(
+        source="design: evidence is proven",
+        says="Roles and display of a newer declaration apply to older grants, for granted fields of the same name and "
+        "type; what may be read, filtered and opened stays as it was consented to.",
+        ruling=(54,),
+    ),
     "grants.permit.streams": Promise(
         source="resource server contract: grant enforcement order",
         says="Only the streams named in the grant can be read.",

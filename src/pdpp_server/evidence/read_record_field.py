@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import count
 
 from pdpp_server.errors import FieldNotText
 from pdpp_server.evidence.binary import is_piece_of_bytes
@@ -14,7 +15,6 @@ from pdpp_server.model.text import FieldWindow
 
 HEADER_BYTES = 300
 _BYTES = "fetch with fields says what they are and how long; the bytes themselves are for programs, over REST."
-_FOLLOWS = "record text follows, to the end:"
 
 
 def require_text(window: FieldWindow) -> None:
@@ -24,11 +24,20 @@ def require_text(window: FieldWindow) -> None:
 
 
 def window_text(window: FieldWindow, *, asked: int | None = None) -> str:
-    """Our words stand in the first lines; after the last of them all is text of the record."""
-    handle = handle_text(mint(window.id))
-    room = HEADER_BYTES + 3 * byte_len(handle) - len(_FOLLOWS) - 2
+    """Our words stand in the first lines, and they say by which mark the text of the record ends."""
+    handle, shown = handle_text(mint(window.id)), visible_lines(window.text)
+    end = _end_mark(shown)
+    follows = f"record text follows, to {end}:"
+    room = HEADER_BYTES + 3 * byte_len(handle) - len(follows) - len(end) - 3
     header = first_that_fits(_header_ways(window, handle, asked), room)
-    return f"{header}\n{_FOLLOWS}\n{visible_lines(window.text)}"
+    return f"{header}\n{follows}\n{shown}\n{end}"
+
+
+def _end_mark(text: str) -> str:
+    """One that the text does not hold anywhere, so that no record can print it."""
+    if "[end]" not in text:
+        return "[end]"
+    return next(mark for number in count(2) if (mark := f"[end {number}]") not in text)
 
 
 def window_next(window: FieldWindow) -> tuple[Call, ...]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -30,6 +30,12 @@ class Field:
         """What the publisher says of it."""
         said = self.schema.get("description")
         return said if isinstance(said, str) else None
+
+    def described_by(self, newer: "Field | None") -> "Field":
+        """With the role that a newer declaration gives to a field of this name and type."""
+        if newer is None or newer.type != self.type or newer.role == self.role:
+            return self
+        return self if BLOB_ROLE in (self.role, newer.role) else replace(self, role=newer.role)
 
     @property
     def is_scalar(self) -> bool:
@@ -135,6 +141,14 @@ class Stream:
 
     def compares(self, field: Field) -> bool:
         return field.is_scalar if self.exact_fields is None else field.name in self.exact_fields
+
+    def described_by(self, newer: "Stream") -> "Stream":
+        """What a newer declaration says about the same fields, and nothing of what may be done with them.
+
+        A field that refers to blobs opens them, so that role is a right, and stays as it was consented to.
+        """
+        fields = {name: field.described_by(newer.fields.get(name)) for name, field in self.fields.items()}
+        return replace(self, fields=fields, label=newer.label, detail=newer.detail, description=newer.description)
 
     @cached_property
     def roles(self) -> Mapping[str, str]:

@@ -32,7 +32,7 @@ from pdpp_server.reads.bearers import (
 )
 from pdpp_server.reads.disclosure import disclosure
 from pdpp_server.store.db import Database, Reading
-from pdpp_server.store.grants import GrantShelf, kept_declaration, owners_grants
+from pdpp_server.store.grants import GrantShelf, described_now, kept_declaration, owners_grants
 from pdpp_server.store.layout import Layout
 from pdpp_server.store.log import DisclosureLog
 from pdpp_server.store.peek import token_digest
@@ -204,7 +204,7 @@ class Read:
         if declaration is None:
             raise mismatch("source_mismatch")
         try:
-            grant = decode_grant(told.document, declaration)
+            grant = described_now(self.store, decode_grant(told.document, declaration))
         except GrantInvalid:
             raise mismatch("rights_missing") from None
         return Holder("client", grant.client_id, (grant,), self.store.layout.origins)
@@ -215,7 +215,11 @@ class Read:
         require_audience(token.audience, self._call.audience)
         live = live_grants(token, grants, self._now)
         shelf = services.shelf
-        held = owners_grants(store) if token.kind == "owner" else [shelf.get(store, grant.grant_id) for grant in live]
+        held = (
+            owners_grants(store)
+            if token.kind == "owner"
+            else [shelf.described(store, grant.grant_id) for grant in live]
+        )
         holder = Holder(token.kind, token.client_id, tuple(held), store.layout.origins, token.package_id)
         if token.package_id is None:  # the row of a package does not tell of its grants
             if len(services.known) >= KNOWN_MAX:

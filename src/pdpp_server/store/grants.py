@@ -1,15 +1,16 @@
 """Grants, the declarations they were given by, and their states."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import apsw
 import orjson
 
 from pdpp_server.grants.issue import everything
 from pdpp_server.grants.lifecycle import GrantState
-from pdpp_server.model.grants import Grant
+from pdpp_server.model.grants import Grant, StreamGrant
 from pdpp_server.model.sources import Declaration
 from pdpp_server.store.db import Reading, Write
+from pdpp_server.store.layout import Layout
 from pdpp_server.store.rows import one, rows
 from pdpp_server.wire.grants import decode_grant, encode_grant
 
@@ -54,10 +55,18 @@ class GrantRow:
 
 
 class GrantShelf:
-    """Grants never change once given, so one decoding of each serves for ever."""
+    """Grants never change once given, so one decoding of each serves for ever; what is said of their fields may."""
 
     def __init__(self) -> None:
         self._grants: dict[str, Grant] = {}
+        self._described: dict[str, tuple[Layout, Grant]] = {}
+
+    def described(self, reading: Reading, grant_id: str) -> Grant:
+        """The grant as its client reads by it: the rights of its snapshot, in the words of now."""
+        layout, known = reading.layout, self._described.get(grant_id)
+        if known is None or known[0] is not layout:
+            known = self._described[grant_id] = layout, described_now(reading, self.get(reading, grant_id))
+        return known[1]
 
     def get(self, reading: Reading | Write, grant_id: str) -> Grant:
         grant = self._grants.get(grant_id)
@@ -66,6 +75,20 @@ class GrantShelf:
             declaration = reading.layouts.declaration(reading.connection, number)
             grant = self._grants[grant_id] = decode_grant(orjson.loads(document), declaration)
         return grant
+
+
+def described_now(reading: Reading, grant: Grant) -> Grant:
+    """With what the newest declaration among its connections says about the granted fields."""
+    return replace(grant, streams=tuple(_described(reading, stream) for stream in grant.streams))
+
+
+def _described(reading: Reading, granted: StreamGrant) -> StreamGrant:
+    held = [reading.layout.connections.get(name) for name in granted.connections]
+    numbers = [place.declaration for place in held if place and granted.name in place.declared]
+    if not numbers:
+        return granted
+    newest = reading.layouts.declaration(reading.connection, max(numbers))
+    return replace(granted, declared=granted.declared.described_by(newest.streams[granted.name]))
 
 
 def keep_grant(writer: apsw.Connection, grant: Grant, package_id: str | None = None) -> None:

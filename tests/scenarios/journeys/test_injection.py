@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.harness.grammar import said, strings, unseen
-from tests.harness.sights import FOLLOWS
+from tests.harness.sights import split_window
 from tests.requirements import requirement
 from tests.scenarios.cli.command import Command
 from tests.scenarios.mcp.agents import Agent, Result, agent_on
@@ -112,7 +112,7 @@ def test_what_was_written_can_be_read(forged: Forged) -> None:
     assert forged.answers("fetch")[0].structured["text"] == forged.body
     window = forged.agent.call("read_record_field", id=forged.handle, field_path="body")
     assert window.structured["window"]["text"] == forged.body
-    assert unescaped(window.text.partition(FOLLOWS)[2]) == forged.body
+    assert unescaped(split_window(window.text)[1]) == forged.body
 
 
 @requirement("ev.injection.refusals")

@@ -19,6 +19,7 @@ from pdpp_server.mcp.stdio import _front
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.port.reader import Reader
 from pdpp_server.settings import Settings
+from tests.harness.sights import split_window
 from tests.worlds.world import World
 
 ROOT = Path(__file__).parents[3]
@@ -54,7 +55,7 @@ class Result:
 
     def call_after(self, word: str) -> tuple[str, dict[str, Any]] | None:
         """The same of the last line that begins with that word; none where there is no such line."""
-        header = self.text.partition("\nrecord text follows, to the end:\n")[0]
+        header = split_window(self.text)[0]
         lines = [line for line in header.split("\n") if line.startswith(f"{word}: ")]
         if not lines:
             return None

@@ -9,6 +9,7 @@ from pdpp_server.model.queries import WindowQuery
 from pdpp_server.model.text import FieldWindow
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads import read_record_field as reads
+from tests.harness.sights import split_window
 from tests.requirements import requirement
 from tests.scenarios.mcp.agents import Agent, Connect, agent_on, handle_of
 from tests.scenarios.mcp.rest import get
@@ -23,7 +24,7 @@ def test_an_agent_that_reads_only_text_goes_from_the_match_to_the_end(agent: Age
     while "\nnext: " in window.text.partition("\nrecord text follows")[0]:
         tool, arguments = window.next_call
         window = agent.call(tool, **arguments)
-        read += window.text.partition("record text follows, to the end:\n")[2]
+        read += split_window(window.text)[1]
 
     assert "Then the walrus clause ends it." in read
     assert chat.LONG_TEXT.endswith(read)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pdpp_server.mcp.surface import TOOLS
+from tests.harness.sights import split_window
 from tests.requirements import requirement
 from tests.unit.mcp.fakes import HOME, FakeReader, called, record
 from tests.unit.mcp.hostile import FORGERIES
@@ -31,7 +32,7 @@ def call(reader: FakeReader, tool: str, arguments: Mapping[str, Any]) -> tuple[s
 
 def printed_call(text: str) -> tuple[str, dict[str, Any]]:
     """The call on the last line that starts with `next: `, as an agent would copy it."""
-    header = text.partition("\nrecord text follows, to the end:\n")[0]
+    header = split_window(text)[0]
     line = [line for line in header.split("\n") if line.startswith("next: ")][-1]
     tool, _, rest = line.removeprefix("next: ").partition(" ")
     arguments, _ = json.JSONDecoder().raw_decode(rest)
@@ -47,7 +48,7 @@ def test_an_agent_that_sees_only_text_reaches_the_match_and_the_end(key: str) ->
     found, _ = call(reader, "search", {"query": "walrus clause"})
     first = found.split("\n")[0].rpartition("first_fetch_id=")[2]
     window, _ = call(reader, *printed_call(found))
-    assert "walrus clause is in section nine" in window.partition("record text follows, to the end:\n")[2]
+    assert "walrus clause is in section nine" in split_window(window)[1]
 
     steps = 0
     while "\nnext: " in window.partition("\nrecord text follows")[0]:

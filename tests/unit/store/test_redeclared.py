@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from pdpp_server.errors import InvalidDeclaration
-from pdpp_server.model.queries import Condition, RecordsQuery
+from pdpp_server.model.queries import Condition, FetchQuery, RecordsQuery, SchemaQuery, SearchQuery
 from pdpp_server.wire.declarations import decode_declaration
+from tests.requirements import requirement
 from tests.worlds import chat
 from tests.worlds.world import World
 
@@ -51,3 +52,28 @@ def test_a_stream_that_comes_back_keeps_the_time_by_which_its_records_lie(world:
     with pytest.raises(InvalidDeclaration, match="holds records by id and sent_at"):
         world.owner.writer(decode_declaration(document), chat.WORK)
     assert world.owner.writer(changed("4"), chat.WORK)
+
+
+@requirement("grants.snapshot.words-of-now")
+def test_what_is_said_of_fields_applies_to_older_grants_and_rights_stay(world: World) -> None:
+    fields = ["id", "author", "text", "likes", "reactions"]
+    old = world.reader_of(world.grant({"name": "messages", "fields": fields, "instance_ids": [world.work]}))
+    schema = deepcopy(chat.DOCUMENT["streams"][0]["schema"])
+    properties = schema["properties"]
+    properties["author"]["x_pdpp_role"] = "primary-title"
+    del properties["subject"]["x_pdpp_role"]
+    properties["likes"] = {"type": "number", "x_pdpp_role": "amount"}
+    properties["reactions"]["x_pdpp_role"] = "blob-reference"
+    properties["sent_at"]["x_pdpp_role"] = "secondary"
+    display = {"label": "Posts", "detail": "What was said."}
+    world.owner.writer(changed("2", messages={"schema": schema, "display": display}), chat.WORK)
+
+    record = old.fetch(FetchQuery("messages", "m1", world.work)).value
+
+    assert record.roles == {"author": "primary-title", "text": "primary-body"}, "same name and type, and no blob's"
+    assert set(record.data) == {"id", "author", "text", "likes", "reactions"}
+    (entry,) = old.schema(SchemaQuery("messages")).value.entries
+    assert (entry.stream.label, entry.stream.fields["likes"].type) == ("Posts", "integer")
+    assert entry.stream.range_filters["likes"] == ("gte",)
+    assert old.search(SearchQuery("draft ready")).value.hits[0].title == "Ada"
+    assert world.owner.grants()[0].grant.streams[0].declared.label == "Messages", "what was consented to is kept"
