@@ -17,6 +17,7 @@ from pdpp_server.model.queries import (
     SearchQuery,
     WindowQuery,
 )
+from pdpp_server.model.records import Record, Span
 from pdpp_server.port.reader import Reader
 from tests.worlds import chat
 from tests.worlds.post import Post
@@ -171,7 +172,21 @@ def ask(reader: Reader, question: Question) -> Pending[Any]:
 
 
 def without_cursors(value: Any) -> Any:
+    """Also without what is kept beside a record for the log of its own server alone."""
+    if isinstance(value, Record):
+        expanded = {name: without_cursors(related) for name, related in value.expanded.items()}
+        return value._replace(time_field=None, expanded=expanded)
+    if isinstance(value, Span):
+        return replace(value, fields=())
     if not is_dataclass(value) or isinstance(value, type):
         return value
-    sealed = {each.name for each in fields(value)} & {"next_cursor", "next_changes_since"}
-    return replace(value, **{name: str(getattr(value, name) is not None) for name in sealed})
+    named = {each.name for each in fields(value)}
+    sealed = {name: str(getattr(value, name) is not None) for name in named & {"next_cursor", "next_changes_since"}}
+    logged = dict.fromkeys(named & {"title_field", "time_field"})
+    held = {name: getattr(value, name) for name in named & {"records", "hits"}}
+    found: dict[str, Any] = {
+        name: tuple(map(without_cursors, of)) for name, of in held.items() if isinstance(of, tuple)
+    }
+    if "span" in named:
+        found["span"] = without_cursors(getattr(value, "span"))  # noqa: B009 - of a page, which the type does not tell
+    return replace(value, **sealed, **logged, **found)

@@ -83,7 +83,7 @@ def calls(world: World) -> list[tuple[str, dict[str, Any], str]]:
 def recorded(world: World) -> list[Call]:
     """Calls, each with a good answer to it: from a server of ours and from a stranger."""
     with over_network(world) as elsewhere:
-        exchange = elsewhere.reader._exchange  # pyright: ignore[reportAttributeAccessIssue]
+        exchange = elsewhere.reader.asked._exchange  # pyright: ignore[reportAttributeAccessIssue]
         good = [(tool, arguments, exchange.get(path).body) for tool, arguments, path in calls(world)]
     hits = {"data": [foreign.hit("t-1"), foreign.hit("t/2")], "next_cursor": "abc", "meta": {"recall": {}}}
     full = {"bearer": {"token_kind": "client"}, "connectors": [foreign.connector(short=False)]}
