@@ -150,7 +150,10 @@ QUERY_RECORDS = Tool(
     {
         "type": "object",
         "properties": {
-            "data": {"type": "object", "description": "data[].handle is the id for fetch"},
+            "data": {
+                "type": "object",
+                "description": "data[].handle is the id for fetch, emitted_at when it was stored",
+            },
             "next": {"type": "array"},
             "read_with": {"type": "object"},
             "request_id": {"type": "string"},
