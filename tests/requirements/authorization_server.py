@@ -178,12 +178,12 @@ PROMISES: dict[str, Promise] = {
         "does not count.",
     ),
     "as.flows.room": Promise(
-        source="decision 0029: who waits",
+        source="decision 0027: who waits",
         says="What strangers ask and register, or pages in a browser do, takes nothing from a client that the owner "
         "let in, from the address it comes from, or from the owner's own browser.",
     ),
     "as.flows.hostile": Promise(
-        source="decision 0029: who waits",
+        source="decision 0027: who waits",
         says="Behind thousands of hostile requests, claimed addresses and half-open connections, a known client at "
         "that same address signs in and reads.",
     ),

@@ -944,17 +944,17 @@ PROMISES: dict[str, Promise] = {
         deferred=later.EVENTS,
     ),
     "rs.connections.patience": Promise(
-        source="decision 0029: who waits",
+        source="decision 0027: who waits",
         says="A connection that does not finish its headers or its body, or does not take its answer, is ended, "
         "however it drips.",
     ),
     "rs.connections.bounded": Promise(
-        source="decision 0029: who waits",
+        source="decision 0027: who waits",
         says="Connections have a bound within what the process may open; where it is reached, whoever kept the server "
         "waiting longest makes room, and nobody whose request is being answered does.",
     ),
     "rs.connections.visitor": Promise(
-        source="decision 0029: who waits",
+        source="decision 0027: who waits",
         says="`X-Forwarded-For` is believed only of proxies that the owner named, read from its end.",
     ),
 }
