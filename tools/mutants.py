@@ -85,6 +85,7 @@ class Tests(NamedTuple):
 
     near: tuple[str, ...]
     wide: tuple[str, ...]
+    is_bare: bool = False  # whether `near` needs no conftest and no plugin: much the quicker start
 
 
 @cache
@@ -107,7 +108,10 @@ class Rules:
 
 def rules(path: Path = RULES) -> Rules:
     said = tomllib.loads(path.read_text("utf-8"))
-    modules = {each["file"]: Tests(tuple(each["near"]), tuple(each["wide"])) for each in said["module"]}
+    modules = {
+        each["file"]: Tests(tuple(each["near"]), tuple(each["wide"]), each.get("bare", False))
+        for each in said["module"]
+    }
     explained = tuple(
         Explained(each["file"], each["function"], tuple(each["operators"]), each.get("text", ""), each["reason"])
         for each in said.get("explained", ())
@@ -269,6 +273,7 @@ class Workshop:
         self._graph = graph
         self._free = [copy_of_tree(folder / str(number)) for number in range(WORKERS)]
         self._busy: list[Run] = []
+        self._stale: dict[str, set[str]] = {}
         _preload(graph)
 
     def run(self, todo: list[tuple[Mutant | None, Tests]]) -> Iterator[tuple[Mutant | None, Tests, str]]:
@@ -299,7 +304,7 @@ class Workshop:
         return code is not None
 
     def _start(self, run: Run) -> None:
-        stale = self._stale(run.mutant) if run.mutant else set[str]()
+        stale = self._stale_with(run.mutant.file) if run.mutant else set[str]()
         run.until = time.monotonic() + SECONDS_MAX
         run.pid = os.fork()
         if run.pid == 0:
@@ -307,8 +312,11 @@ class Workshop:
         if run not in self._busy:
             self._busy.append(run)
 
-    def _stale(self, mutant: Mutant) -> set[str]:
-        return set(distances(self._graph, [module for module in [module_of(mutant.file)] if module]))
+    def _stale_with(self, file: str) -> set[str]:
+        """The module in a file, and all that import it."""
+        if file not in self._stale:
+            self._stale[file] = set(distances(self._graph, [module for module in [module_of(file)] if module]))
+        return self._stale[file]
 
     def _outcome(self, run: Run) -> str | None:
         pid, status = os.waitpid(run.pid, os.WNOHANG)
@@ -371,6 +379,7 @@ def _preload_others(folder: Path) -> None:
 def _test(run: Run, stale: set[str]) -> None:
     """In the forked process, which ends here."""
     os.setsid()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.chdir(run.place)
     output = os.open(f"{run.place}.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     for stream in (1, 2):
@@ -385,7 +394,7 @@ def _test(run: Run, stale: set[str]) -> None:
     importlib.invalidate_caches()
     code = 1
     try:
-        code = _pytest(run.tests.wide if run.is_wide else run.tests.near)
+        code = _pytest(run.tests.wide) if run.is_wide else _pytest(run.tests.near, is_bare=run.tests.is_bare)
     except BaseException:  # noqa: BLE001  # whatever a mutant throws must not reach the code that forked
         traceback.print_exc()
     if run.mutant is None:
@@ -397,7 +406,7 @@ def _test(run: Run, stale: set[str]) -> None:
     os._exit(code)
 
 
-def _pytest(tests: tuple[str, ...]) -> int:
+def _pytest(tests: tuple[str, ...], *, is_bare: bool = False) -> int:
     hypothesis, pytest = importlib.import_module("hypothesis"), importlib.import_module("pytest")
     calm = {
         "deadline": None,
@@ -408,6 +417,9 @@ def _pytest(tests: tuple[str, ...]) -> int:
     hypothesis.settings.register_profile("mutants", **calm, derandomize=True)
     options = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-profile=mutants", f"--basetemp={Path.cwd()}.tmp"]
     early = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of plugins that were imported before the fork
+    if is_bare:
+        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+        early += ["--noconftest", "-p", "_hypothesis_pytestplugin", "-p", "anyio.pytest_plugin"]
     return int(pytest.main([*options, *early, *tests]))
 
 
@@ -455,6 +467,7 @@ def _outcomes(chosen: list[Mutant], said: Rules, *, is_fresh: bool) -> dict[Muta
     if not todo:
         return found
     os.nice(5)
+    signal.signal(signal.SIGTERM, _stop)
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         workshop = Workshop(Path(folder), graph)
         try:
@@ -471,6 +484,11 @@ def _outcomes(chosen: list[Mutant], said: Rules, *, is_fresh: bool) -> dict[Muta
         finally:
             workshop.stop()
     return found
+
+
+def _stop(_number: int, _frame: object) -> None:
+    """As at Ctrl-C: processes end, copies go."""
+    raise SystemExit(1)
 
 
 def _verdict(outcomes: dict[Mutant, str], said: Rules, files: list[str]) -> int:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pdpp_server.errors import InvalidCursor
 from pdpp_server.store.search import Position
-from pdpp_server.wire.cursors import KEY_BYTES, Kind, Place, Seal, digest_of
+from pdpp_server.wire.cursors import KEY_BYTES, Kind, Place, Seal, connection_digest, digest_of, is_of
 from tests.requirements import requirement
 
 SEAL = Seal(bytes(range(KEY_BYTES)))
@@ -98,3 +98,52 @@ def test_a_cursor_opens_only_under_the_key_kind_and_binding_it_was_made_for() ->
             seal.open(kind, cursor, bound_to=bound_to)
         assert refused.value.code == "invalid_cursor"
         assert refused.value.param == "cursor"
+
+
+@pytest.mark.parametrize(("plain", "size"), [(0, 65), (31, 65), (32, 65), (33, 151), (95, 151), (96, 151)])
+@requirement("rs.cursors.bounded-size")
+def test_a_cursor_has_one_of_two_sizes(plain: int, size: int) -> None:
+    cursor = SEAL.seal("search", b"p" * plain, bound_to=BOUND)
+
+    assert len(cursor) == size
+    assert SEAL.open("search", cursor, bound_to=BOUND).rstrip(b"\0") == b"p" * plain
+
+
+@pytest.mark.parametrize(
+    ("value", "key", "kept_value", "kept_key"),
+    [
+        ("v" * 40, "k" * 37, "v" * 40, "k" * 37),
+        ("v" * 41, "k" * 37, "v" * 40, "k" * 37),
+        ("v" * 40, "k" * 38, "v" * 40, "k" * 37),
+        ("v" * 90, "k" * 90, "v" * 40, "k" * 37),
+        ("v", "k" * 77, "v", "k" * 76),
+        (5, "k" * 70, 5, "k" * 69),
+        (0.5, "", 0.5, ""),
+        (b"", "k" * 78, b"", "k" * 77),
+        ("é" * 30, "é" * 30, "é" * 20, "é" * 18),
+    ],
+)
+def test_of_a_long_place_the_beginnings_are_kept(
+    value: int | float | str | bytes, key: str, kept_value: object, kept_key: str
+) -> None:
+    opened = Place.unpack(Place(value, 7, key).pack())
+
+    assert (opened.value, opened.connection, opened.key) == (kept_value, 7, kept_key)
+    assert type(opened.value) is type(kept_value)
+    assert opened.is_whole == ((kept_value, kept_key) == (value, key))
+
+
+def test_digests_stay_what_they_were_for_cursors_that_are_out_already() -> None:
+    assert digest_of(1, "k") == 1800197905747345539
+    assert connection_digest("cin_work") == 14412861020282483964
+
+
+def test_a_place_that_was_not_packed_is_whole_and_has_no_digest() -> None:
+    assert Place(1, 7, "k")[-2:] == (0, True)
+
+
+def test_a_cursor_says_by_its_first_letter_what_it_continues() -> None:
+    assert sealed().startswith("s")
+    assert is_of("search", "s")
+    assert not is_of("search", "r")
+    assert not is_of("search", "")
