@@ -104,7 +104,11 @@ def surroundings(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 RULES: list[tuple[str, Net, tuple[str, ...]]] = [
     ("only grants/permit.py makes a Permitted", proofs, ("grants/permit.py",)),
-    ("only a read makes a Pending", pendings, ("model/pending.py", "reads/services.py", "port/network.py")),
+    (
+        "only a read makes a Pending",
+        pendings,
+        ("model/pending.py", "reads/services.py", "port/network.py", "mcp/render.py"),
+    ),
     ("only the store writes SQL", statements, ("store/",)),
     ("clock and environment come in as values", surroundings, ("settings.py", "app.py", "cli/", "mcp/stdio.py")),
 ]

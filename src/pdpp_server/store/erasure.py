@@ -13,11 +13,6 @@ from pdpp_server.store.scrub import note_erasure
 ERASED_ONE_BY_ONE = 200
 
 _LIVE = "select live from streams where sid = ?"
-_MARK_WORDS = "insert into words(words, rank) values('secure-delete', 0)"
-_DROP_MARKED_WORDS = """
-insert into words(words) values('optimize');
-insert into words(words, rank) values('secure-delete', 1);
-"""
 _CHUNK = "select rid, data from records where rid >= ? and rid < ? and data is not null order by rid limit 500"
 _IS_EMPTY = """
 select not exists(select 1 from records where rid >= :low and rid < :high)
@@ -56,9 +51,11 @@ def empty_stream(write: Write, desk: Desk) -> None:
     writer, sid = write.connection, desk.place.sid
     if one(writer, _IS_EMPTY, _span(sid)):
         return
-    _forget_words(writer, desk)
+    are_left = _are_words_left(writer, desk)
     writer.execute(_ERASE, _span(sid))
     writer.execute(_EMPTIED, {"sid": sid, "version": one(writer, _TURN_CLOCK)})
+    if are_left:
+        rebuild_words(writer)
     note_erasure(writer)
 
 
@@ -66,33 +63,31 @@ def remove_connection(write: Write, connection: ConnectionPlace) -> None:
     """Everything that came by it. Grants that name it stay, and show what is left to them."""
     writer = write.connection
     declaration = write.layouts.declaration(writer, connection.declaration)
-    for name in connection.declared & connection.streams.keys():
-        _forget_words(writer, desk_of(declaration, connection, name))
+    names = connection.declared & connection.streams.keys()
+    are_left = [name for name in names if _are_words_left(writer, desk_of(declaration, connection, name))]
     for place in connection.streams.values():
         writer.execute(_ERASE, _span(place.sid))
     writer.execute(_NOTE_REMOVAL, (connection.origin.connection_id, one(writer, _TURN_CLOCK)))
     writer.execute(_REMOVE, {"connection": connection.number, "source_id": declaration.source.id})
     note_erasure(writer)
-    if not connection.streams.keys() <= connection.declared:
+    if are_left or not connection.streams.keys() <= connection.declared:
         rebuild_words(writer)  # of a stream that is no longer declared nobody knows which of its words are indexed
 
 
-def _forget_words(writer: apsw.Connection, desk: Desk) -> None:
-    """The index holds no text, so each record must be shown to it once more.
+def _are_words_left(writer: apsw.Connection, desk: Desk) -> bool:
+    """Of few records every word is erased here: the index holds no text, so each is shown to it once more.
 
-    Erasing word by word takes longer than importing, so many records are only marked, and then the index is written
-    anew without them.
+    Word by word takes longer than importing, so the words of many are left to whoever makes the index anew. To mark
+    them and let the index merge is no way: beside an index of prefixes FTS5 may keep the marks, and so the words.
     """
-    are_many = one(writer, _LIVE, (desk.place.sid,)) > ERASED_ONE_BY_ONE
-    if are_many:
-        writer.execute(_MARK_WORDS)
+    if one(writer, _LIVE, (desk.place.sid,)) > ERASED_ONE_BY_ONE:
+        return True
     low, high = first_rid(desk.place.sid), first_rid(desk.place.sid + 1)
     while desk.place.slots and (chunk := rows(writer, _CHUNK, (low, high))):
         found = [(rid, words) for rid, data in chunk if (words := desk.words(orjson.loads(data)))]
         writer.executemany(desk.drop_words, [(rid, *words) for rid, words in found])
         low = chunk[-1][0] + 1
-    if are_many:
-        writer.execute(_DROP_MARKED_WORDS)
+    return False
 
 
 def _span(sid: int) -> dict[str, int]:

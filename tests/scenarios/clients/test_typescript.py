@@ -46,7 +46,7 @@ def test_a_journey_through_all_tools_is_made_of_what_the_answers_say(other: Clie
 
     assert (total.structured["data"]["value"], tool, step["tool"]) == (31, "query_records", "read_record_field")
     assert letter["data"]["text"] in document.structured["text"]
-    assert window.text.endswith(letter["data"]["text"])
+    assert window.text.endswith(f"{letter['data']['text']}\n[end]")
     assert not any(answer.is_error for answer in (index, total, page, document, found, window))
 
 

@@ -48,10 +48,10 @@ def test_pages_say_what_the_command_says(owner: Visitor, world: World) -> None:
 @requirement("con.clients.last-read")
 def test_a_preview_is_no_read_of_the_client(owner: Visitor, world: World) -> None:
     look = FetchQuery("messages", "m1", world.work)
-    LocalReader(world.services, world.owner.preview_token(world.grant_id)).fetch(look)
+    assert told(LocalReader(world.services, world.owner.preview_token(world.grant_id)).fetch(look))
     assert "has read nothing yet" in shown(owner.page("/clients"))
 
-    world.reader.fetch(look)
+    assert world.reader.fetch(look).value
     assert "last read 2026-11-15" in shown(owner.page("/clients"))
 
 

@@ -148,7 +148,7 @@ def test_a_match_without_offsets_is_a_match_whose_place_is_not_proven(agent: Age
         }
     ]
     assert arguments == {"id": f"{WORK}/messages:m0", "field_path": "text", "q": "overdraft"}
-    assert opened.text.endswith("overdraft fee is due again.")
+    assert opened.text.endswith("overdraft fee is due again.\n[end]")
 
 
 @requirement("port.unknown.places")
