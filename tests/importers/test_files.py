@@ -1,9 +1,11 @@
 """What the owner names: a file, a folder or a zip are read alike, and a zip that lies is refused by name."""
 
+import gc
 import gzip
 import io
 import stat
 import tarfile
+import warnings
 import zipfile
 from datetime import UTC
 from pathlib import Path
@@ -211,6 +213,20 @@ def test_a_damaged_member_is_named_when_it_is_read(tmp_path: Path) -> None:
     assert damaged.value.param == "bad.bin"
     with files.entries["fine.txt"].open() as stream:
         assert stream.read() == b"fine"
+
+
+@requirement("imp.files.damaged")
+def test_an_archive_is_closed_whichever_of_its_parts_is_dropped_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error of a damaged member holds frames that hold the archive: such a ring is taken down in any order."""
+    monkeypatch.delattr(ZipFile, "__del__")
+    ring: list[object] = [opened(packed(tmp_path / "z.zip", ("a.txt", b"a")))]
+    ring.append(ring)
+
+    del ring
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        gc.collect()
+    assert [str(warning.message) for warning in said if "z.zip" in str(warning.message)] == []
 
 
 @requirement("imp.files.same-everywhere")

@@ -140,12 +140,15 @@ def _shown(name: str) -> str:
 
 
 def _in_zip(path: Path, meter: Meter) -> Iterator[File]:
+    whole = path.open("rb")
     try:
-        archive = ZipFile(path)
+        archive = ZipFile(whole)
     except (BadZipFile, OSError, NotImplementedError, ValueError) as error:
+        whole.close()
         raise DamagedFile(
             f"{path.name} is not a whole zip file ({error}).", remedy="Download it again, or have it exported again."
         ) from error
+    finalize(archive, whole.close)  # before anything is taken down, in a ring of references too
     members = archive.infolist()
     _require_likely_size(path.name, sum(member.file_size for member in members), path.stat().st_size)
     for member in members:
