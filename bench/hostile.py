@@ -2,7 +2,8 @@
 
 How much does a read work past its deadline? How long does another client wait while four loops of one token ask for
 as much as they can? Does the time of a read tell of what only hidden rows hold? For the last, what stands in 100,000
-hidden rows and in no visible one is asked for in turn with what stands nowhere, and medians are compared.
+hidden rows and in no visible one is asked for in turn with what stands nowhere, through the tools, and medians of
+the processor time are compared.
 """
 
 import os
@@ -28,10 +29,13 @@ from bench.clock import timed
 from bench.hosted import serving
 from bench.world import EVERYWHERE, VOCABULARY, World, build, now
 from pdpp_server.errors import QueryTimeout
+from pdpp_server.mcp.server import McpServer
+from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.model.ingest import Incoming
-from pdpp_server.model.queries import AggregateQuery, Condition, Query, RecordsQuery, SearchQuery
+from pdpp_server.model.queries import SearchQuery
 from pdpp_server.owner.desk import Owner
-from pdpp_server.reads import aggregate, query_records, search
+from pdpp_server.port.local import LocalReader
+from pdpp_server.reads import search
 from pdpp_server.reads.services import Call, Services, open_services
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import decode_selection
@@ -152,75 +156,86 @@ def hiding() -> Hiding:
     return Hiding(home, services, tokens)
 
 
-def _where(field: str, value: str) -> tuple[Condition, ...]:
-    return (Condition(field, "eq", value),)
+Asked = tuple[str, dict[str, Any]]  # a tool and its arguments: the least that a client can measure
 
 
-def _between(field: str, least: str, most: str) -> tuple[Condition, ...]:
-    return (Condition(field, "gte", least), Condition(field, "lt", most))
+def _search(words: str) -> Asked:
+    return "search", {"query": words}
 
 
-def _filtered(words: str, conditions: tuple[Condition, ...]) -> SearchQuery:
-    return SearchQuery(words, ("letters",), conditions=conditions)
+def _filtered(words: str, **filter: Any) -> Asked:
+    return "search", {"query": words, "streams": ["letters"], "filter": filter}
+
+
+def _between(least: Any, most: Any) -> dict[str, Any]:
+    return {"gte": least, "lt": most}
 
 
 # What only hidden rows hold, and the same of what stands nowhere.
-PAIRS: dict[str, tuple[Query, Query]] = {
-    "word": (SearchQuery("zebrafish"), SearchQuery("wombatfish")),
-    "words": (SearchQuery("zebrafish quarry -openly"), SearchQuery("wombatfish gopher -openly")),
-    "phrase": (SearchQuery('"zebrafish quarry"'), SearchQuery('"wombatfish gopher"')),
-    "prefix": (SearchQuery("zeb*"), SearchQuery("wom*")),
-    "prefix_long": (SearchQuery("zebra*"), SearchQuery("womba*")),
-    "prefix_beside": (SearchQuery("quark*"), SearchQuery("xylop*")),
-    "prefixes": (SearchQuery("zebra* quarr* quarkl* quarkling7*"), SearchQuery("womba* xyloph* xylophon* xylogr*")),
-    "filter": (_filtered("quail", _where("reply", "h1")), _filtered("quail", _where("reply", "n1"))),
-    "filter_plain": (_filtered("quail", _where("place", "h1")), _filtered("quail", _where("place", "n1"))),
-    "filter_word": (_filtered("zebrafish", _where("reply", "r1")), _filtered("wombatfish", _where("reply", "r1"))),
+PAIRS: dict[str, tuple[Asked, Asked]] = {
+    "word": (_search("zebrafish"), _search("wombatfish")),
+    "another_word": (_search("quarry"), _search("gopher")),
+    "words": (_search("zebrafish quarry -openly"), _search("wombatfish gopher -openly")),
+    "phrase": (_search('"zebrafish quarry"'), _search('"wombatfish gopher"')),
+    "prefix": (_search("zeb*"), _search("wom*")),
+    "prefix_long": (_search("zebra*"), _search("womba*")),
+    "prefix_beside": (_search("quark*"), _search("xylop*")),
+    "prefixes": (
+        _search("zebra* quarr* quarkl* quarkling7*"),
+        _search("womba* xyloph* xylophon* xylogr*"),
+    ),
+    "filter": (_filtered("quail", reply="h1"), _filtered("quail", reply="n1")),
+    "filter_plain": (_filtered("quail", place="h1"), _filtered("quail", place="n1")),
+    "filter_word": (_filtered("zebrafish", reply="r1"), _filtered("wombatfish", reply="r1")),
     "filter_range": (
-        _filtered("quail", _between("amount", "500", "1000")),
-        _filtered("quail", _between("amount", "2000", "3000")),
+        _filtered("quail", amount=_between(500, 1000)),
+        _filtered("quail", amount=_between(2000, 3000)),
     ),
     "filter_time": (
-        _filtered("quail", _between("sent_at", "2016-01-01T00:00:00Z", "2019-01-01T00:00:00Z")),
-        _filtered("quail", _between("sent_at", "2013-01-01T00:00:00Z", "2015-01-01T00:00:00Z")),
+        _filtered("quail", sent_at=_between("2016-01-01T00:00:00Z", "2019-01-01T00:00:00Z")),
+        _filtered("quail", sent_at=_between("2013-01-01T00:00:00Z", "2015-01-01T00:00:00Z")),
     ),
     "page": (
-        RecordsQuery("letters", conditions=_where("reply", "h1"), count=True),
-        RecordsQuery("letters", conditions=_where("reply", "n1"), count=True),
+        ("query_records", {"stream": "letters", "filter": {"reply": "h1"}, "count": "exact"}),
+        ("query_records", {"stream": "letters", "filter": {"reply": "n1"}, "count": "exact"}),
     ),
     "count": (
-        AggregateQuery("letters", conditions=_where("reply", "h1")),
-        AggregateQuery("letters", conditions=_where("reply", "n1")),
+        ("aggregate", {"stream": "letters", "metric": "count", "filter": {"reply": "h1"}}),
+        ("aggregate", {"stream": "letters", "metric": "count", "filter": {"reply": "n1"}}),
     ),
 }
-IN_FIELDS: dict[str, tuple[Query, Query]] = {"word": (SearchQuery("secretly"), SearchQuery("wombatfish"))}
+IN_FIELDS: dict[str, tuple[Asked, Asked]] = {"word": (_search("secretly"), _search("wombatfish"))}
 HIDES_NO_ROW = ("filter", "filter_plain", "filter_word", "filter_range", "filter_time", "page", "count")
 
 
-def likeness(world: Hiding, rounds: int = 15) -> dict[str, float]:
+def likeness(world: Hiding, rounds: int = 25) -> dict[str, float]:
     """Hidden against absent, for each way of hiding and each way of asking."""
     numbers: dict[str, float] = {}
     for hidden_by, token in world.tokens.items():
         pairs = IN_FIELDS if hidden_by == "field" else PAIRS
-        for asked, pair in pairs.items():
-            if hidden_by == "stream" and asked in HIDES_NO_ROW:
+        for name, pair in pairs.items():
+            if hidden_by == "stream" and name in HIDES_NO_ROW:
                 continue
-            hidden, absent = (_asking(world.services, token, query) for query in pair)
-            numbers |= _compared(f"{hidden_by}_{asked}", hidden, absent, rounds)
+            hidden, absent = (_asking(world.services, token, asked) for asked in pair)
+            numbers |= _compared(f"{hidden_by}_{name}", hidden, absent, rounds)
     return numbers
 
 
-def _asking(services: Services, token: str, query: Query) -> Callable[[], object]:
-    call = Call(token, "req_bench")
-    match query:
-        case SearchQuery():
-            return lambda: search.serve(services, call, query)
-        case RecordsQuery():
-            return lambda: query_records.serve(services, call, query)
-        case AggregateQuery():
-            return lambda: aggregate.serve(services, call, query)
-        case _:
-            raise TypeError(query)
+def _asking(services: Services, token: str, asked: Asked) -> Callable[[], object]:
+    reader = LocalReader(services, token)
+
+    def ask() -> None:
+        answer = _SERVER.call(lambda: reader, *asked)
+        assert b'"isError":true' not in answer, answer
+
+    return ask
+
+
+def _raise(error: Exception, _request_id: str) -> None:
+    raise error
+
+
+_SERVER = McpServer(TOOLS, _raise)
 
 
 def _compared(name: str, hidden: Callable[[], object], absent: Callable[[], object], rounds: int) -> dict[str, float]:

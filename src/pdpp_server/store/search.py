@@ -2,7 +2,7 @@
 
 import hashlib
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import add
 from typing import NamedTuple
@@ -26,13 +26,15 @@ from pdpp_server.store.records import Row, Showing
 from pdpp_server.store.rows import one, rows
 from pdpp_server.store.scope import Reach, named, reaches
 from pdpp_server.store.texts import Texts
-from pdpp_server.store.words import Finder, Span, WordQuery
+from pdpp_server.store.words import Finder, Phrase, Span, WordQuery
 
 CANDIDATES = 4000  # rows that one search scores at the most, about 2 µs each
 COUNTED = 50_000  # matches of one phrase that are counted, about 40 ns each
 EXCERPT_CHARS, EXCERPT_LEAD_CHARS = 170, 55
 EXCERPTS_PER_HIT = 2
 
+# From the newest on: forwards FTS5 walks through every page of some words, backwards it skips.
+_STANDS = "select 1 from words where words match :match and {where} order by rowid desc limit 1"
 _COUNT = "select count(*) from (select 1 from words where words match :match and {where} limit :most)"
 _MATCHING = "select words.rowid from words where words match :match and {where}"
 _NOTED = "select note(words) from words where words match :match and {where}"
@@ -175,9 +177,40 @@ def _spans(group: Sequence[Reach]) -> list[tuple[str, dict[str, int | str]]]:
 def _note_candidates(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[list[int], bool]:
     """Note the records to be ranked; how many hold each phrase, and whether these are all that match."""
     reading.ranking.noted.clear()
-    counts, is_complete = _note_opened(reading, groups, words) or _note_indexed(reading, groups, words)
+    counts, is_complete = _note_indexed(reading, groups, words)
     few = _note_few(reading, groups, words)
     return list(map(add, counts, few)), is_complete
+
+
+def _note_indexed(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[list[int], bool]:
+    """Phrases that stand in no visible record are left out after one look for each: every further one would cost the
+    more, the more hidden records they stand in."""
+    standing = {phrase for phrase in words.all if _stands(reading, groups, phrase.opening or phrase.match)}
+    wanted = tuple(phrase for phrase in words.wanted if phrase in standing)
+    unwanted = tuple(phrase for phrase in words.unwanted if phrase in standing)
+    if not wanted:
+        return [0] * len(words.wanted), True
+    asked = WordQuery(wanted, unwanted)
+    counts, is_complete = _note_opened(reading, groups, asked) or _note_standing(reading, groups, asked)
+    if len(wanted) == len(words.wanted):
+        return counts, is_complete
+    for rid, note in reading.ranking.noted.items():
+        reading.ranking.noted[rid] = note._replace(counts=_spread(note.counts, words, standing))
+    return _spread(counts, words, standing), is_complete
+
+
+def _stands(reading: Reading, groups: Sequence[_Group], match: str) -> bool:
+    return any(
+        rows(reading.connection, _STANDS.format(where=where), {"match": f"{group.columns}({match})", **values})
+        for group in groups
+        for where, values in _spans(group.indexed)
+    )
+
+
+def _spread(counts: Sequence[int], words: WordQuery, standing: Container[Phrase]) -> list[int]:
+    """One count for each wanted phrase, where those that stand nowhere had none."""
+    told = iter(counts)
+    return [next(told) if phrase in standing else 0 for phrase in words.wanted]
 
 
 def _note_few(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> list[int]:
@@ -194,7 +227,7 @@ def _note_opened(reading: Reading, groups: Sequence[_Group], words: WordQuery) -
     same three letters is found at once, and then read. None where there is no such prefix, or too much of that."""
     if not any(phrase.is_long for phrase in words.all):
         return None
-    any_of = " OR ".join(phrase.opening if phrase.is_long else phrase.match for phrase in words.all)
+    any_of = " OR ".join(phrase.opening or phrase.match for phrase in words.all)
     found = _matches(reading, groups, any_of, CANDIDATES + 1)
     if found > CANDIDATES:
         return None
@@ -240,7 +273,7 @@ def _kept(reading: Reading, noted: Mapping[int, Note], words: WordQuery) -> list
     return [sum(note.counts[i] > 0 for note in noted.values()) for i in range(wanted)]
 
 
-def _note_indexed(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[list[int], bool]:
+def _note_standing(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[list[int], bool]:
     """Rare phrases are followed to every record; where all of them together are too many, the common ones only add to
     the scores of records that a rare one found, and give their newest records."""
     any_of = " OR ".join(phrase.match for phrase in words.wanted)

@@ -47,8 +47,9 @@ class Phrase:
 
     @property
     def opening(self) -> str:
-        """The same with no more letters than the index keeps: whatever matches also matches this."""
-        return _quoted(" ".join((*self.tokens[:-1], self.tokens[-1][:PREFIX_LETTERS]))) + "*"
+        """Of a long prefix, the same with no more letters than the index keeps: whatever matches also matches this."""
+        shorter = (*self.tokens[:-1], self.tokens[-1][:PREFIX_LETTERS])
+        return _quoted(" ".join(shorter)) + "*" if self.is_long else ""
 
 
 _Same = tuple[tuple[str, ...], bool]  # what makes two phrases the same: their tokens, and whether it is a prefix
