@@ -79,7 +79,7 @@ def _live(connection: apsw.Connection) -> Iterator[Live]:
 def _places(live: list[Live]) -> Iterator[str]:
     for record in live:
         time_field = record.declared.get("consent_time_field") or record.declared.get("cursor_field")
-        at = micros(record.data.get(time_field) if time_field else record.emitted_at)
+        at = micros(record.data.get(time_field)) if time_field else record.at  # without a time it lies where it came
         day = 0 if at is None else max(0, at // 86_400_000_000 + (EPOCH - FIRST_DAY).days)
         if record.at != at:
             yield f"record {record.key} is at {record.at}, not {at}"

@@ -253,6 +253,8 @@ def _store(writer: apsw.Connection, desk: Desk, ready: Mapping[str, tuple[str, _
                 Rejection(place, "invalid_record", "the stream is append_only and holds other data for this key")
             )
             continue
+        if desk.stream.order_field is None and before and before.data is not None and record.data is not None:
+            record = record._replace(at=before.at)  # it lies where it came: an edit of a hidden field moves nothing
         changes.append((record, before))
     _Writing(writer, desk, now).apply(changes)
     gone = [(sid, key) for key, (_, record) in ready.items() if record.data is None]

@@ -4,22 +4,45 @@ from dataclasses import dataclass, replace
 from math import log
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import apsw
 import pytest
 
 from pdpp_server.errors import InvalidRequest
+from pdpp_server.model.ingest import Incoming
 from pdpp_server.model.queries import SearchQuery
 from pdpp_server.store import search
 from pdpp_server.store.rank import K1, SEVERAL, USUAL_LENGTH, B
 from pdpp_server.store.words import Phrase, Tokenizer
+from pdpp_server.wire.declarations import decode_declaration
+from pdpp_server.wire.grants import decode_selection
 from tests.requirements import requirement
 from tests.two_worlds.ask import connection_id, open_side
 from tests.two_worlds.plan import COMMON, Event, Grown, Plan, _key_text, plan
-from tests.worlds.chat import FAMILY, WORK, message
+from tests.worlds.chat import DOCUMENT, FAMILY, WORK, message
+from tests.worlds.chat import detail as detail_of
 from tests.worlds.world import World
 
 TOKENIZER = Tokenizer(apsw.Connection(":memory:"))
+TIMELESS: dict[str, Any] = {
+    **DOCUMENT,
+    "source": {"kind": "connector", "id": "https://registry.pdpp.dev/connectors/timeless"},
+    "streams": [
+        {
+            "name": "notes",
+            "semantics": "mutable_state",
+            "schema": {
+                "type": "object",
+                "required": ["id"],
+                "properties": {name: {"type": "string"} for name in ("id", "text", "secret")},
+            },
+            "primary_key": ["id"],
+            "selection": {"fields": True, "resources": True},
+            "query": {"search": {"lexical_fields": ["text"]}},
+        }
+    ],
+}
 
 
 @dataclass(frozen=True)
@@ -124,6 +147,32 @@ def test_a_hidden_time_orders_no_hits(world: World) -> None:
         return [hit.id.key for hit in world.reader_of(token).search(SearchQuery("alpenglow")).value.hits]
 
     assert found(range(1, 9)) == found(range(8, 0, -1))
+
+
+@requirement("grants.worlds.ranking")
+def test_an_edit_of_a_hidden_field_makes_no_record_newer(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a stream has no time of its own and there are too many matches, the newest that came are looked at."""
+    monkeypatch.setattr(search, "CANDIDATES", 5)
+    writer = world.owner.writer(decode_declaration(TIMELESS), "Timeless")
+
+    def brought(n: int, day: int, **more: str) -> None:
+        emitted_at = f"2026-07-{day:02}T09:00:00Z"
+        writer.deliver([Incoming("test", "notes", None, {"id": f"t{n:03}", "text": "alpenglow", **more}, emitted_at)])
+
+    for n in range(105):
+        brought(n, 1 + n // 10)
+    detail = {**detail_of({"name": "notes", "fields": ["id", "text"]}), "source": TIMELESS["source"]}
+    token = world.owner.create_grant(decode_selection([detail]), "Agent", None).token
+
+    def found() -> set[str]:
+        hits = world.reader_of(token).search(SearchQuery("alpenglow", limit=100)).value.hits
+        return {hit.id.key for hit in hits}
+
+    before = found()
+    brought(0, 20, secret="edited")
+
+    assert len(before) == 100
+    assert found() == before
 
 
 def test_pages_follow_each_other_without_a_gap_even_where_scores_are_equal(world: World) -> None:
