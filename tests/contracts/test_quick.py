@@ -19,7 +19,7 @@ def test_the_test_of_a_module_comes_first() -> None:
 
 
 def test_a_test_that_changed_is_run_before_all_others() -> None:
-    first, *others = chosen("tests/unit/store/test_db.py", "src/pdpp_server/store/db.py")
+    first, *others = chosen("tests/unit/store/test_db.py", "src/pdpp_server/store/engines/sqlite/db.py")
 
     assert first == "tests/unit/store/test_db.py"
     assert others
@@ -29,7 +29,7 @@ def test_what_imports_a_changed_module_is_reached_and_what_it_imports_is_not() -
     near = distances(GRAPH, ["pdpp_server.reads.search"])
 
     assert near["pdpp_server.port.local"] == 1
-    assert "pdpp_server.store.search" not in near
+    assert "pdpp_server.store.records.search" not in near
 
 
 def test_a_helper_of_tests_brings_the_tests_that_use_it() -> None:

@@ -15,7 +15,7 @@ from pdpp_server.model.records import Record
 from pdpp_server.owner.desk import Owner
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.services import Services, open_services
-from pdpp_server.store import check
+from pdpp_server.store.upkeep import check
 from pdpp_server.wire.grants import decode_selection
 from tests.crash.life import Key, State, words_of
 from tests.worlds import chat

@@ -8,7 +8,7 @@ import apsw
 import orjson
 
 from pdpp_server.model.ingest import Incoming
-from pdpp_server.store.migrations import migration_files
+from pdpp_server.store.engines.sqlite.migrations import migration_files
 from tests.crash.agree import EPOCH, FIRST_DAY, micros
 from tests.crash.life import ACCOUNT, key_of
 from tests.worlds import chat

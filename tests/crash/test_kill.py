@@ -13,7 +13,7 @@ from pdpp_server.importers.ndjson import import_ndjson
 from pdpp_server.owner.desk import Owner
 from pdpp_server.owner.restore import restore
 from pdpp_server.reads.services import open_services
-from pdpp_server.store.db import Database
+from pdpp_server.store.engines.sqlite.db import Database
 from tests.crash import life
 from tests.crash.agree import disagreements
 from tests.crash.findable import require_findable

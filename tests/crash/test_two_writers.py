@@ -7,7 +7,7 @@ import pytest
 
 from pdpp_server.errors import IngestStorageError
 from pdpp_server.model.queries import FetchQuery
-from pdpp_server.store import db
+from pdpp_server.store.engines.sqlite import db
 from tests.crash import life
 from tests.crash.agree import disagreements
 from tests.crash.killing import BEGIN, Child, Run, undisturbed

@@ -12,7 +12,7 @@ from pdpp_server.importers import run
 from pdpp_server.importers.files import open_files
 from pdpp_server.importers.registry import Found, SeveralKinds, look_into, nothing_known, recognise
 from pdpp_server.importers.run import Tally, fingerprint_of, import_account, survey
-from pdpp_server.store.rows import one
+from pdpp_server.store.engines.sqlite.rows import one
 from tests.importers import toys
 from tests.importers.toys import TOY, lines
 from tests.requirements import requirement

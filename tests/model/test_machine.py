@@ -34,7 +34,7 @@ from pdpp_server.owner.desk import Owner
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.deletes import delete_records
 from pdpp_server.reads.services import Call, Services, open_services
-from pdpp_server.store.ingest import deliver, desks
+from pdpp_server.store.records.ingest import deliver, desks
 from pdpp_server.wire.grants import decode_selection
 from tests.crash.agree import disagreements
 from tests.model.plain import DECLARATION, STREAM, Data, Following, Grant, Name, Paging, details

@@ -44,10 +44,10 @@ from pdpp_server.port.local import LocalReader
 from pdpp_server.reads import stream_metadata, streams
 from pdpp_server.reads.services import Call, Services, open_services
 from pdpp_server.settings import Settings
-from pdpp_server.store.grants import keep_grant
+from pdpp_server.store.consent.grants import keep_grant
+from pdpp_server.store.consent.tokens import keep_token
 from pdpp_server.store.log import read_segment, segment_paths
-from pdpp_server.store.sources import connection_id_of
-from pdpp_server.store.tokens import keep_token
+from pdpp_server.store.records.sources import connection_id_of
 from pdpp_server.wire import aggregate, fetch, query_records, read_record_field, schema, search
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.envelope import url

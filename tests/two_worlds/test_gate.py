@@ -13,7 +13,7 @@ import pytest
 
 from pdpp_server.grants.permitted import Scope
 from pdpp_server.owner import writer
-from pdpp_server.store import (
+from pdpp_server.store.records import (
     aggregate,
     blobs,
     changes,
@@ -22,12 +22,12 @@ from pdpp_server.store import (
     ingest,
     neighbours,
     query_records,
-    records,
     schema,
     search,
+    showing,
 )
-from pdpp_server.store.days import edge_days
-from pdpp_server.store.scope import reaches
+from pdpp_server.store.records.days import edge_days
+from pdpp_server.store.records.scope import reaches
 from tests.requirements import requirement
 from tests.two_worlds.compare import Difference, compare
 from tests.two_worlds.plan import Plan, plan
@@ -204,7 +204,7 @@ def tell_of_changes_in_hidden_fields(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def renew_the_time_with_a_hidden_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records.Showing, "seen_since", lambda _, row: (row.version, row.emitted_at))
+    monkeypatch.setattr(showing.Showing, "seen_since", lambda _, row: (row.version, row.emitted_at))
 
 
 def date_everything_by(monkeypatch: pytest.MonkeyPatch, statement: str) -> None:

@@ -32,7 +32,7 @@ from pdpp_server.http.people import Trouble
 from pdpp_server.http.visitors import visitor
 from pdpp_server.model.authorization import Client
 from pdpp_server.reads.services import Services
-from pdpp_server.store.grants import was_given_anything
+from pdpp_server.store.consent.grants import was_given_anything
 from pdpp_server.wire import discovery, oauth, oauth_requests, oauth_tokens
 from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.oauth_clients import encode_registered

@@ -11,11 +11,11 @@ from pdpp_server.model.authorization import Ask, Client
 from pdpp_server.model.selections import Selection
 from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Services
-from pdpp_server.store.asks import count_of_one, count_of_strangers, keep_ask
-from pdpp_server.store.forget import forget
-from pdpp_server.store.grants import was_given_anything
-from pdpp_server.store.offers import declaration_of, eligible
-from pdpp_server.store.resource_servers import addresses_elsewhere
+from pdpp_server.store.consent.asks import count_of_one, count_of_strangers, keep_ask
+from pdpp_server.store.consent.forget import forget
+from pdpp_server.store.consent.grants import was_given_anything
+from pdpp_server.store.consent.offers import declaration_of, eligible
+from pdpp_server.store.consent.resource_servers import addresses_elsewhere
 from pdpp_server.wire.oauth_requests import AuthorizationRequest, decode_details
 
 # What waits for the owner. Strangers share their room, and take none from a client that the owner let in before.

@@ -18,7 +18,7 @@ from pdpp_server.authorization_server.redirects import is_registered
 from pdpp_server.model.authorization import Ask, Client
 from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Services
-from pdpp_server.store.asks import open_pushed
+from pdpp_server.store.consent.asks import open_pushed
 from pdpp_server.wire.oauth import REQUEST_URI, consent_address, encode_denial
 from pdpp_server.wire.oauth_clients import CODE
 from pdpp_server.wire.oauth_requests import AuthorizationRequest

@@ -21,9 +21,9 @@ from pdpp_server.errors import PdppError
 from pdpp_server.model.authorization import Client
 from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Services
-from pdpp_server.store.clients import StoredClient, find_client, keep_client
-from pdpp_server.store.forget import forget
-from pdpp_server.store.grants import revoke_client
+from pdpp_server.store.consent.clients import StoredClient, find_client, keep_client
+from pdpp_server.store.consent.forget import forget
+from pdpp_server.store.consent.grants import revoke_client
 from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.oauth_clients import (
     CODE,

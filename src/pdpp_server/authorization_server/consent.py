@@ -18,14 +18,14 @@ from pdpp_server.model.grants import SUBJECT, Grant
 from pdpp_server.model.selections import Selection
 from pdpp_server.model.times import instant, iso, iso_micros
 from pdpp_server.reads.services import Services
-from pdpp_server.store.approvals import keep_approval
-from pdpp_server.store.asks import decide, device_code_of, find_ask
-from pdpp_server.store.codes import Code, keep_code
-from pdpp_server.store.db import Reading
-from pdpp_server.store.grants import keep_grant
-from pdpp_server.store.offers import declaration_of, eligible
-from pdpp_server.store.peek import token_digest
-from pdpp_server.store.resource_servers import addresses_elsewhere
+from pdpp_server.store.consent.approvals import keep_approval
+from pdpp_server.store.consent.asks import decide, device_code_of, find_ask
+from pdpp_server.store.consent.codes import Code, keep_code
+from pdpp_server.store.consent.grants import keep_grant
+from pdpp_server.store.consent.offers import declaration_of, eligible
+from pdpp_server.store.consent.resource_servers import addresses_elsewhere
+from pdpp_server.store.engines.sqlite.db import Reading
+from pdpp_server.store.engines.sqlite.peek import token_digest
 from pdpp_server.wire.grants import DETAILS, encode_grant, encode_selection
 from pdpp_server.wire.oauth import encode_denial, encode_permission
 

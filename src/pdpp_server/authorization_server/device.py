@@ -9,7 +9,7 @@ from pdpp_server.authorization_server.errors import UnauthorizedClient
 from pdpp_server.errors import NotFound
 from pdpp_server.model.authorization import Ask, Client, DeviceCode
 from pdpp_server.reads.services import Services
-from pdpp_server.store.asks import ask_of_user_code
+from pdpp_server.store.consent.asks import ask_of_user_code
 from pdpp_server.wire.oauth_clients import DEVICE
 from pdpp_server.wire.oauth_requests import AuthorizationRequest
 

@@ -12,16 +12,16 @@ from pdpp_server.grants.lifecycle import GrantState, TokenState
 from pdpp_server.model.grants import SUBJECT
 from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Services
-from pdpp_server.store.db import Reading
-from pdpp_server.store.families import is_of_ended_family
-from pdpp_server.store.peek import token_digest
-from pdpp_server.store.resource_servers import (
+from pdpp_server.store.consent.families import is_of_ended_family
+from pdpp_server.store.consent.resource_servers import (
     ResourceServer,
     addresses_elsewhere,
     find_resource_server,
     keep_resource_server,
 )
-from pdpp_server.store.tokens import states_of, token_row
+from pdpp_server.store.consent.tokens import states_of, token_row
+from pdpp_server.store.engines.sqlite.db import Reading
+from pdpp_server.store.engines.sqlite.peek import token_digest
 from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.oauth_requests import AboutToken
 from pdpp_server.wire.oauth_tokens import (

@@ -11,8 +11,8 @@ from pdpp_server.authorization_server.errors import (
     SlowDown,
 )
 from pdpp_server.model.times import iso
-from pdpp_server.store.asks import note_poll, polled
-from pdpp_server.store.db import Write
+from pdpp_server.store.consent.asks import note_poll, polled
+from pdpp_server.store.engines.sqlite.db import Write
 
 SLOWER_SECONDS = 5
 

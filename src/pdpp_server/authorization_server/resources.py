@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from pdpp_server.reads.bearers import MCP_AUDIENCE, REST_AUDIENCE, resource_of
-from pdpp_server.store.resource_servers import ResourceServer
+from pdpp_server.store.consent.resource_servers import ResourceServer
 from pdpp_server.wire.discovery import MCP, QUERY_BASE
 
 

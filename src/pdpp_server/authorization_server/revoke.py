@@ -6,10 +6,10 @@ from pdpp_server.grants.lifecycle import require_live_token
 from pdpp_server.model.times import iso
 from pdpp_server.reads.bearers import row_of
 from pdpp_server.reads.services import Services
-from pdpp_server.store.families import end_family, family_of, find_family
-from pdpp_server.store.grants import revoke
-from pdpp_server.store.peek import token_digest
-from pdpp_server.store.tokens import grant_states, revoke_token, states_of, token_row
+from pdpp_server.store.consent.families import end_family, family_of, find_family
+from pdpp_server.store.consent.grants import revoke
+from pdpp_server.store.consent.tokens import grant_states, revoke_token, states_of, token_row
+from pdpp_server.store.engines.sqlite.peek import token_digest
 from pdpp_server.wire.oauth_requests import AboutToken
 
 

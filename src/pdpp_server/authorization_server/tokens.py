@@ -24,14 +24,22 @@ from pdpp_server.model.authorization import Issued
 from pdpp_server.model.grants import Grant
 from pdpp_server.model.times import instant, iso
 from pdpp_server.reads.services import Services
-from pdpp_server.store.codes import Code, find_code, note_redeemed
-from pdpp_server.store.db import Write
-from pdpp_server.store.families import FAMILY_CHARS, Family, end_family, family_of, find_family, keep_family, rotate
-from pdpp_server.store.forget import forget
-from pdpp_server.store.grants import consume, is_continuous
-from pdpp_server.store.peek import token_digest
-from pdpp_server.store.resource_servers import addresses_elsewhere
-from pdpp_server.store.tokens import grant_states, keep_token
+from pdpp_server.store.consent.codes import Code, find_code, note_redeemed
+from pdpp_server.store.consent.families import (
+    FAMILY_CHARS,
+    Family,
+    end_family,
+    family_of,
+    find_family,
+    keep_family,
+    rotate,
+)
+from pdpp_server.store.consent.forget import forget
+from pdpp_server.store.consent.grants import consume, is_continuous
+from pdpp_server.store.consent.resource_servers import addresses_elsewhere
+from pdpp_server.store.consent.tokens import grant_states, keep_token
+from pdpp_server.store.engines.sqlite.db import Write
+from pdpp_server.store.engines.sqlite.peek import token_digest
 from pdpp_server.wire.oauth import OFFLINE_SCOPE, READ_SCOPE
 from pdpp_server.wire.oauth_clients import CODE, DEVICE, REFRESH
 from pdpp_server.wire.oauth_requests import TokenRequest, are_granted

@@ -28,7 +28,7 @@ from pdpp_server.port.connect import Server, by_browser, by_device, discover, re
 from pdpp_server.port.credentials import Credential, CredentialError, is_client_name, read_document, refuse_kind
 from pdpp_server.port.renewal import keep
 from pdpp_server.settings import Settings
-from pdpp_server.store.peek import token_kind
+from pdpp_server.store.engines.sqlite.peek import token_kind
 from pdpp_server.wire.address import is_loopback, server_address
 from pdpp_server.wire.client_files import Command, edited, http_entry, shown, stdio_entry, stdio_lines
 from pdpp_server.wire.clients import Way, ways

@@ -19,7 +19,7 @@ from pdpp_server.model.times import iso
 from pdpp_server.owner.desk import Issued
 from pdpp_server.port.credentials import NAME_RULE, is_client_name, save
 from pdpp_server.port.local import LocalReader
-from pdpp_server.store.grants import GrantRow
+from pdpp_server.store.consent.grants import GrantRow
 from pdpp_server.wire.connect import Given
 from pdpp_server.wire.credentials import Saved, encode_credential
 from pdpp_server.wire.grants import decode_selection, encode_grant

@@ -64,7 +64,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 def _mcp(arguments: Sequence[str]) -> int:
     from pdpp_server.mcp import stdio
-    from pdpp_server.store.peek import token_kind
+    from pdpp_server.store.engines.sqlite.peek import token_kind
 
     home = os.path.expanduser(os.environ.get("PDPP_HOME") or _usual_home())  # noqa: PTH111 - pathlib is dear to import
     try:

@@ -12,7 +12,7 @@ from pdpp_server.evidence.text import quoted, visible
 from pdpp_server.model.grants import Grant
 from pdpp_server.model.ingest import Finished, Rejection
 from pdpp_server.model.times import iso, iso_micros
-from pdpp_server.store.sources import StoredSource, StoredStream
+from pdpp_server.store.records.sources import StoredSource, StoredStream
 
 
 @click.group(invoke_without_command=True)

@@ -11,7 +11,8 @@ from pdpp_server.errors import InvalidRequest, ServerTrouble
 from pdpp_server.held import held
 from pdpp_server.model.backup import BackupReport, KeptFile, Manifest, Remark, Snapshot
 from pdpp_server.model.times import iso
-from pdpp_server.store import files, log, snapshot
+from pdpp_server.store import files, log
+from pdpp_server.store.engines.sqlite import snapshot
 from pdpp_server.wire.backup import (
     ACTIVITY,
     BLOBS,

@@ -14,11 +14,11 @@ from pdpp_server.model.grants import StreamGrant
 from pdpp_server.model.selections import Selection
 from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Services
-from pdpp_server.store import clients, grants
-from pdpp_server.store.approvals import last_approval
-from pdpp_server.store.grants import GrantRow
-from pdpp_server.store.offers import declaration_of, eligible, offers
-from pdpp_server.store.resource_servers import ResourceServer
+from pdpp_server.store.consent import clients, grants
+from pdpp_server.store.consent.approvals import last_approval
+from pdpp_server.store.consent.grants import GrantRow
+from pdpp_server.store.consent.offers import declaration_of, eligible, offers
+from pdpp_server.store.consent.resource_servers import ResourceServer
 
 WRONG_CODES = InWindow(30, 600)
 

@@ -20,15 +20,19 @@ from pdpp_server.model.sources import Declaration
 from pdpp_server.model.times import iso
 from pdpp_server.owner.writer import Writer
 from pdpp_server.reads.services import CURSOR_KEY, Services
-from pdpp_server.store import activity, grants, history, imports, log, sources
-from pdpp_server.store.db import Write
-from pdpp_server.store.erasure import remove_connection
+from pdpp_server.store import log
+from pdpp_server.store.consent import grants
+from pdpp_server.store.consent.grants import GrantRow
+from pdpp_server.store.consent.offers import declaration_of, eligible
+from pdpp_server.store.consent.tokens import forget_ended, keep_token
+from pdpp_server.store.engines.sqlite import activity
+from pdpp_server.store.engines.sqlite.db import Write
 from pdpp_server.store.files import written_whole
-from pdpp_server.store.grants import GrantRow
 from pdpp_server.store.layout import ConnectionPlace
-from pdpp_server.store.offers import declaration_of, eligible
-from pdpp_server.store.sources import StoredSource
-from pdpp_server.store.tokens import forget_ended, keep_token
+from pdpp_server.store.records import imports, sources
+from pdpp_server.store.records.sources import StoredSource
+from pdpp_server.store.upkeep import history
+from pdpp_server.store.upkeep.erasure import remove_connection
 from pdpp_server.wire.cursors import KEY_BYTES
 
 PREVIEW_SECONDS = 300

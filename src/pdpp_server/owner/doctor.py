@@ -19,15 +19,17 @@ from pdpp_server.port import credentials
 from pdpp_server.port.connect import BOUNDS, discover
 from pdpp_server.port.exchange import Exchange
 from pdpp_server.settings import Settings
-from pdpp_server.store import check, files, log, owner
-from pdpp_server.store.blobs import lost_blobs, stored_blobs, stray_blobs
-from pdpp_server.store.check_index import index_faults
-from pdpp_server.store.db import Database, Reading
-from pdpp_server.store.grants import grant_state
-from pdpp_server.store.migrations import migration_files
-from pdpp_server.store.peek import token_kind
-from pdpp_server.store.rebuild import rebuild_words
-from pdpp_server.store.recount import recount
+from pdpp_server.store import files, log
+from pdpp_server.store.consent import owner
+from pdpp_server.store.consent.grants import grant_state
+from pdpp_server.store.engines.sqlite.db import Database, Reading
+from pdpp_server.store.engines.sqlite.migrations import migration_files
+from pdpp_server.store.engines.sqlite.peek import token_kind
+from pdpp_server.store.records.blobs import lost_blobs, stored_blobs, stray_blobs
+from pdpp_server.store.upkeep import check
+from pdpp_server.store.upkeep.check_index import index_faults
+from pdpp_server.store.upkeep.rebuild import rebuild_words
+from pdpp_server.store.upkeep.recount import recount
 from pdpp_server.wire.address import ANYWHERE, is_loopback, server_address
 from pdpp_server.wire.credentials import decode_saved, granted_id
 from pdpp_server.wire.cursors import KEY_BYTES

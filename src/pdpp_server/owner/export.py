@@ -9,9 +9,9 @@ from pdpp_server.errors import InvalidRequest, ServerTrouble
 from pdpp_server.model.backup import ExportedBlob, ExportedConnection, ExportedStream, ExportReport, Remark
 from pdpp_server.model.sources import Declaration
 from pdpp_server.store import files
-from pdpp_server.store.db import Database, Reading
-from pdpp_server.store.export import blobs_of, declaration_document, records_of
+from pdpp_server.store.engines.sqlite.db import Database, Reading
 from pdpp_server.store.layout import ConnectionPlace
+from pdpp_server.store.upkeep.export import blobs_of, declaration_document, records_of
 from pdpp_server.wire.export import encode_export, encode_line
 
 EXPORT_FILE, README_FILE, BLOBS = "export.json", "README.txt", "blobs"

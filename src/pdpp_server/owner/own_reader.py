@@ -10,7 +10,7 @@ from pdpp_server.model.times import iso
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.bearers import OWNER_KINDS
 from pdpp_server.reads.services import Call, Services
-from pdpp_server.store.tokens import forget_ended, keep_token
+from pdpp_server.store.consent.tokens import forget_ended, keep_token
 
 TOKEN_LIFE, TOKEN_RENEWED = timedelta(hours=1), timedelta(minutes=5)
 

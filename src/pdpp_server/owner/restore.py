@@ -9,8 +9,9 @@ from pdpp_server.errors import Conflict, InvalidRequest, ServerTrouble
 from pdpp_server.model.backup import KeptFile, Manifest, Remark, RestoreReport, Snapshot
 from pdpp_server.model.times import instant, iso
 from pdpp_server.owner.backup import DATABASE_FILE, Progress, read_manifest
-from pdpp_server.store import files, log, snapshot
-from pdpp_server.store.migrations import NewerDatabase, migration_files
+from pdpp_server.store import files, log
+from pdpp_server.store.engines.sqlite import snapshot
+from pdpp_server.store.engines.sqlite.migrations import NewerDatabase, migration_files
 from pdpp_server.wire.backup import ACTIVITY
 
 DAMAGED_SHOWN = 5

@@ -15,7 +15,7 @@ from pdpp_server.http.limiter import EverSlower, Limiter
 from pdpp_server.http.visitors import visitor
 from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Services
-from pdpp_server.store import owner as store
+from pdpp_server.store.consent import owner as store
 
 PASSWORD_CHARS_MIN, PASSWORD_CHARS_MAX = 10, 1000
 IDLE, LONGEST = timedelta(hours=12), timedelta(days=14)

@@ -9,14 +9,14 @@ from pdpp_server.model.ingest import Finished, Incoming, Receipt, Rejection
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Services
-from pdpp_server.store.blobs import is_kept, keep_blob
-from pdpp_server.store.history import prune
-from pdpp_server.store.imports import keep_finished
-from pdpp_server.store.ingest import Desk, deliver, desks
+from pdpp_server.store.engines.sqlite.merging import merge_some
 from pdpp_server.store.layout import Layout
-from pdpp_server.store.merging import merge_some
-from pdpp_server.store.rebuild import rebuild_words
-from pdpp_server.store.sources import connect, finish_run
+from pdpp_server.store.records.blobs import is_kept, keep_blob
+from pdpp_server.store.records.imports import keep_finished
+from pdpp_server.store.records.ingest import Desk, deliver, desks
+from pdpp_server.store.records.sources import connect, finish_run
+from pdpp_server.store.upkeep.history import prune
+from pdpp_server.store.upkeep.rebuild import rebuild_words
 
 
 class Writer:

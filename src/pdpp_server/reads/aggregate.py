@@ -8,7 +8,7 @@ from pdpp_server.model.aggregates import Aggregation
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import AggregateQuery
 from pdpp_server.reads.services import Call, Services
-from pdpp_server.store.aggregate import aggregate
+from pdpp_server.store.records.aggregate import aggregate
 from pdpp_server.wire.envelope import sources_skipped
 
 

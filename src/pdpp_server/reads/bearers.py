@@ -4,9 +4,9 @@ from typing import Any
 
 from pdpp_server.errors import PermissionDenied, Unauthenticated
 from pdpp_server.grants.lifecycle import GrantState, TokenState, require_live_token
-from pdpp_server.store.db import Reading
-from pdpp_server.store.peek import token_digest
-from pdpp_server.store.tokens import states_of, token_row
+from pdpp_server.store.consent.tokens import states_of, token_row
+from pdpp_server.store.engines.sqlite.db import Reading
+from pdpp_server.store.engines.sqlite.peek import token_digest
 from pdpp_server.wire.discovery import MCP
 
 REST_KINDS = frozenset({"owner", "client"})

@@ -15,9 +15,9 @@ from pdpp_server.model.streams import Stream
 from pdpp_server.reads.services import Call, Services
 from pdpp_server.reads.writes import desk_for, writing
 from pdpp_server.store.blob_files import LostBlob
-from pdpp_server.store.blobs import find_blob, keep_blob
-from pdpp_server.store.ingest import Desk
-from pdpp_server.store.sources import resolve_connection
+from pdpp_server.store.records.blobs import find_blob, keep_blob
+from pdpp_server.store.records.ingest import Desk
+from pdpp_server.store.records.sources import resolve_connection
 
 
 class OpenedBlob(NamedTuple):

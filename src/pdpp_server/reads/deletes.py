@@ -4,9 +4,9 @@ from pdpp_server.errors import InvalidRecordIdentity
 from pdpp_server.model.ingest import Incoming, Target
 from pdpp_server.reads.services import Call, Services
 from pdpp_server.reads.writes import desk_for, writing
-from pdpp_server.store.erasure import empty_stream
-from pdpp_server.store.ingest import deliver
-from pdpp_server.store.sources import resolve_connection
+from pdpp_server.store.records.ingest import deliver
+from pdpp_server.store.records.sources import resolve_connection
+from pdpp_server.store.upkeep.erasure import empty_stream
 
 
 def delete_record(services: Services, call: Call, target: Target, stream: str, key: str) -> None:

@@ -4,7 +4,7 @@ from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import FetchQuery
 from pdpp_server.model.records import Record
 from pdpp_server.reads.services import Call, Services
-from pdpp_server.store.fetch import fetch
+from pdpp_server.store.records.fetch import fetch
 
 
 def serve(services: Services, call: Call, query: FetchQuery) -> Pending[Record]:

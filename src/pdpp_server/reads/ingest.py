@@ -8,10 +8,10 @@ from pdpp_server.errors import TooLarge
 from pdpp_server.model.ingest import Delivered, Delivery, Incoming, Line, Receipt, Refused, Rejection
 from pdpp_server.reads.services import Call, Services
 from pdpp_server.reads.writes import desk_for, writing
-from pdpp_server.store.db import Write
-from pdpp_server.store.history import prune
-from pdpp_server.store.ingest import Desk, deliver
-from pdpp_server.store.sources import finish_delivery, resolve_connection
+from pdpp_server.store.engines.sqlite.db import Write
+from pdpp_server.store.records.ingest import Desk, deliver
+from pdpp_server.store.records.sources import finish_delivery, resolve_connection
+from pdpp_server.store.upkeep.history import prune
 
 CHUNK_LINES = 1000
 REFUSED_MAX = 10_000

@@ -11,8 +11,8 @@ from pdpp_server.model.queries import BEGINNING, RecordsQuery
 from pdpp_server.model.records import RecordPage
 from pdpp_server.reads.binding import binding
 from pdpp_server.reads.services import Call, Read, Services
-from pdpp_server.store.changes import Session, changes, open_session
-from pdpp_server.store.query_records import query_records
+from pdpp_server.store.records.changes import Session, changes, open_session
+from pdpp_server.store.records.query_records import query_records
 from pdpp_server.wire.cursors import Kind, Place, is_of
 from pdpp_server.wire.envelope import sources_skipped
 

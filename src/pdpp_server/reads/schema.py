@@ -4,7 +4,7 @@ from pdpp_server.model.catalogue import Catalogue
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import SchemaQuery
 from pdpp_server.reads.services import Call, Services
-from pdpp_server.store.schema import schema
+from pdpp_server.store.records.schema import schema
 
 
 def serve(services: Services, call: Call, query: SchemaQuery) -> Pending[Catalogue]:

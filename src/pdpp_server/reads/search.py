@@ -9,7 +9,7 @@ from pdpp_server.model.queries import SearchQuery
 from pdpp_server.model.records import Hit, Record, SearchPage
 from pdpp_server.reads.binding import binding
 from pdpp_server.reads.services import Call, Services
-from pdpp_server.store.search import Found, Position, search
+from pdpp_server.store.records.search import Found, Position, search
 from pdpp_server.wire.cursors import Seal
 from pdpp_server.wire.envelope import prefixes_too_short, sources_skipped
 

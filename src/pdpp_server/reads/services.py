@@ -31,12 +31,12 @@ from pdpp_server.reads.bearers import (
     row_of,
 )
 from pdpp_server.reads.disclosure import disclosure
-from pdpp_server.store.db import Database, Reading
-from pdpp_server.store.grants import GrantShelf, described_now, kept_declaration, owners_grants
+from pdpp_server.store.consent.grants import GrantShelf, described_now, kept_declaration, owners_grants
+from pdpp_server.store.consent.tokens import AUDIENCE, KIND, token_row
+from pdpp_server.store.engines.sqlite.db import Database, Reading
+from pdpp_server.store.engines.sqlite.peek import token_digest
 from pdpp_server.store.layout import Layout
 from pdpp_server.store.log import DisclosureLog
-from pdpp_server.store.peek import token_digest
-from pdpp_server.store.tokens import AUDIENCE, KIND, token_row
 from pdpp_server.wire.cursors import KEY_BYTES, Seal
 from pdpp_server.wire.grants import decode_grant
 from pdpp_server.wire.introspection import Rights, mismatch

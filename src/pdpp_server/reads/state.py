@@ -7,11 +7,11 @@ from pdpp_server.model.state import Cursors, StateQuery, SyncState
 from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Call, Services
 from pdpp_server.reads.writes import require_owner, writing
-from pdpp_server.store.db import Reading
-from pdpp_server.store.grants import grant_state
+from pdpp_server.store.consent.grants import grant_state
+from pdpp_server.store.engines.sqlite.db import Reading
 from pdpp_server.store.layout import ConnectionPlace
-from pdpp_server.store.sources import resolve_connection
-from pdpp_server.store.sync_state import keep_cursors, list_cursors
+from pdpp_server.store.records.sources import resolve_connection
+from pdpp_server.store.records.sync_state import keep_cursors, list_cursors
 
 
 def get_state(services: Services, call: Call, query: StateQuery) -> SyncState:

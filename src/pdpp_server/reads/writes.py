@@ -7,9 +7,9 @@ from pdpp_server.errors import NotFound
 from pdpp_server.model.times import iso
 from pdpp_server.reads.bearers import OWNER_KINDS, require_live, row_of
 from pdpp_server.reads.services import Call, Services
-from pdpp_server.store.db import Write
-from pdpp_server.store.ingest import Desk, desk_of
+from pdpp_server.store.engines.sqlite.db import Write
 from pdpp_server.store.layout import ConnectionPlace
+from pdpp_server.store.records.ingest import Desk, desk_of
 
 
 def require_owner(services: Services, call: Call) -> None:

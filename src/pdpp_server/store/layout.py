@@ -7,7 +7,7 @@ import apsw
 import orjson
 
 from pdpp_server.model.sources import Declaration, Origin
-from pdpp_server.store.rows import one
+from pdpp_server.store.engines.sqlite.rows import one
 from pdpp_server.wire.declarations import decode_declaration
 
 SID_BITS, DAY_BITS = 43, 26

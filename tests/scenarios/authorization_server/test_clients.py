@@ -7,8 +7,8 @@ import pytest
 
 from pdpp_server.http.visitors import visitor
 from pdpp_server.model.authorization import Client
-from pdpp_server.store import forget
-from pdpp_server.store.clients import keep_client
+from pdpp_server.store.consent import forget
+from pdpp_server.store.consent.clients import keep_client
 from tests.requirements import requirement
 from tests.scenarios.authorization_server.flow import REDIRECT, Flow, error
 

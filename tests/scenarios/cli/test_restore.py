@@ -9,7 +9,7 @@ import pytest
 
 from pdpp_server.errors import Conflict
 from pdpp_server.owner.restore import DamagedBackup, HomeInTheWay
-from pdpp_server.store.migrations import NewerDatabase
+from pdpp_server.store.engines.sqlite.migrations import NewerDatabase
 from tests.requirements import requirement
 from tests.scenarios.cli.command import Command
 from tests.worlds.kept import Kept, backed_up, lived, records_in, restored

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pdpp_server.reads import search as reads
-from pdpp_server.store.search import Ranked
+from pdpp_server.store.records.search import Ranked
 from tests.requirements import requirement
 from tests.scenarios.mcp.agents import Agent, Connect, Result, agent_on, handle_of
 from tests.scenarios.mcp.rest import get

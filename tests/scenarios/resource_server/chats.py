@@ -16,10 +16,10 @@ from pdpp_server.model.ingest import Incoming
 from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Services, open_services
 from pdpp_server.settings import Settings
-from pdpp_server.store.grants import keep_grant, revoke
-from pdpp_server.store.ingest import deliver, desks
-from pdpp_server.store.sources import connect
-from pdpp_server.store.tokens import keep_token
+from pdpp_server.store.consent.grants import keep_grant, revoke
+from pdpp_server.store.consent.tokens import keep_token
+from pdpp_server.store.records.ingest import deliver, desks
+from pdpp_server.store.records.sources import connect
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import decode_selection
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from pdpp_server.store.history import prune
+from pdpp_server.store.upkeep.history import prune
 from tests.requirements import requirement
 from tests.scenarios.resource_server.client import Client, served
 from tests.worlds.chat import FAMILY, WORK, deletion, message

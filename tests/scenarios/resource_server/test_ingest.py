@@ -8,7 +8,7 @@ import pytest
 
 from pdpp_server.reads import ingest as reads
 from pdpp_server.resource_server import ingest as handler
-from pdpp_server.store.sources import list_rejections
+from pdpp_server.store.records.sources import list_rejections
 from tests.requirements import requirement
 from tests.scenarios.resource_server.writes import NDJSON, OwnersTools, deletion, envelope
 

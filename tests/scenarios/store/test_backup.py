@@ -10,7 +10,7 @@ import pytest
 
 from pdpp_server.errors import InvalidRequest, NotFound
 from pdpp_server.model.queries import FetchQuery, SearchQuery
-from pdpp_server.store import snapshot
+from pdpp_server.store.engines.sqlite import snapshot
 from pdpp_server.store.log import segment_paths, verify
 from pdpp_server.wire.backup import decode_manifest
 from tests.requirements import requirement

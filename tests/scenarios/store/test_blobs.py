@@ -13,7 +13,7 @@ import pytest
 
 from pdpp_server.model.blobs import Blob
 from pdpp_server.store.blob_files import BlobFiles
-from pdpp_server.store.blobs import lost_blobs, stored_blobs, stray_blobs
+from pdpp_server.store.records.blobs import lost_blobs, stored_blobs, stray_blobs
 from pdpp_server.wire.blobs import encode_reference
 from tests.requirements import requirement
 from tests.worlds.album import BYTES, CAMERA, PHONE, Album, photo
@@ -68,7 +68,7 @@ def test_a_file_is_kept_like_bytes(album: Album, tmp_path: Path) -> None:
 
 @requirement("store.blobs.content-addressed", "store.blobs.whole-or-nothing")
 def test_a_blob_whose_binding_fails_is_not_there(album: Album, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pdpp_server.store.blobs._BIND", "insert into no_such_table values(?, ?, ?, ?)")
+    monkeypatch.setattr("pdpp_server.store.records.blobs._BIND", "insert into no_such_table values(?, ?, ?, ?)")
     with pytest.raises(Exception, match="no_such_table"):
         album.devices[PHONE].keep_blob("photos", "p1", SECRET, "image/png")
     monkeypatch.undo()
@@ -203,7 +203,9 @@ from datetime import datetime
 from pathlib import Path
 from pdpp_server.owner.desk import Owner
 from pdpp_server.reads.services import open_services
-from pdpp_server.store import blob_files, blobs, db
+from pdpp_server.store import blob_files
+from pdpp_server.store.engines.sqlite import db
+from pdpp_server.store.records import blobs
 from tests.worlds import album
 home, moment, now = Path(sys.argv[1]), sys.argv[2], datetime.fromisoformat(sys.argv[3])
 

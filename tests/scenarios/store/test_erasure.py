@@ -15,8 +15,8 @@ from pdpp_server.importers.ndjson import import_ndjson
 from pdpp_server.model.ingest import Incoming
 from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery
 from pdpp_server.reads.services import open_services
-from pdpp_server.store import db
-from pdpp_server.store.scrub import scrub
+from pdpp_server.store.engines.sqlite import db
+from pdpp_server.store.engines.sqlite.scrub import scrub
 from pdpp_server.wire.declarations import decode_declaration
 from tests.requirements import requirement
 from tests.worlds.chat import DECLARATION, DOCUMENT, WORK, channel, deletion, message

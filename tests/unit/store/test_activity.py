@@ -12,8 +12,8 @@ import apsw
 import pytest
 
 from pdpp_server.model.activity import Day, Disclosure
-from pdpp_server.store import activity as module
-from pdpp_server.store.activity import catch_up, open_index, per_day, recent, seen
+from pdpp_server.store.engines.sqlite import activity as module
+from pdpp_server.store.engines.sqlite.activity import catch_up, open_index, per_day, recent, seen
 from pdpp_server.store.log import DisclosureLog, read_segment, segment_paths, verify
 from tests.requirements import requirement
 
@@ -55,7 +55,7 @@ ALL = [OF_OWNER, OF_OTHER_CLIENT, OF_PACKAGE, FIRST]
 CATCHING_UP = """
 import sys
 from pathlib import Path
-from pdpp_server.store.activity import catch_up, open_index
+from pdpp_server.store.engines.sqlite.activity import catch_up, open_index
 
 home = Path(sys.argv[1])
 sys.stdin.read()

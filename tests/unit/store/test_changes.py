@@ -20,11 +20,11 @@ from pdpp_server.model.records import Record, Tombstone
 from pdpp_server.model.times import instant, iso
 from pdpp_server.owner.writer import Writer
 from pdpp_server.reads.services import Services, open_services
-from pdpp_server.store import changes as module
-from pdpp_server.store.changes import Changed, Session, changes, open_session
-from pdpp_server.store.history import prune
-from pdpp_server.store.rows import one
-from pdpp_server.store.scope import shows
+from pdpp_server.store.engines.sqlite.rows import one
+from pdpp_server.store.records import changes as module
+from pdpp_server.store.records.changes import Changed, Session, changes, open_session
+from pdpp_server.store.records.scope import shows
+from pdpp_server.store.upkeep.history import prune
 from tests.requirements import requirement
 from tests.worlds.chat import DECLARATION, EMITTED_AT, FAMILY, WORK, deletion, message
 from tests.worlds.world import NOW, World, close

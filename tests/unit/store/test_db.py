@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from pdpp_server.errors import QueryTimeout
-from pdpp_server.store.db import Database
+from pdpp_server.store.engines.sqlite.db import Database
 from tests.requirements import requirement
 
 ENDLESS = "with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n"

@@ -12,13 +12,13 @@ from pdpp_server.grants.permitted import Scope
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.queries import SchemaQuery, SearchQuery
 from pdpp_server.model.times import instant
-from pdpp_server.store import freshness
-from pdpp_server.store.freshness import newest_change, stretches, whole_days
+from pdpp_server.store.engines.sqlite.migrations import migration_files
+from pdpp_server.store.engines.sqlite.rows import one, rows
 from pdpp_server.store.layout import MAX_DAY, day_of
-from pdpp_server.store.migrations import migration_files
-from pdpp_server.store.noted import EVER, SHIFTS
-from pdpp_server.store.rows import one, rows
-from pdpp_server.store.scope import reaches
+from pdpp_server.store.records import freshness
+from pdpp_server.store.records.freshness import newest_change, stretches, whole_days
+from pdpp_server.store.records.noted import EVER, SHIFTS
+from pdpp_server.store.records.scope import reaches
 from tests.requirements import requirement
 from tests.worlds.chat import DECLARATION, EMITTED_AT, FAMILY, WORK
 from tests.worlds.world import World

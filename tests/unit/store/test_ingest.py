@@ -12,7 +12,7 @@ from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.model.ingest import Incoming, Receipt
 from pdpp_server.model.queries import FetchQuery, SearchQuery
 from pdpp_server.model.sources import Declaration
-from pdpp_server.store import ingest
+from pdpp_server.store.records import ingest
 from pdpp_server.wire.declarations import decode_declaration
 from tests.requirements import requirement
 from tests.worlds import chat

@@ -10,9 +10,9 @@ import apsw
 import pytest
 
 from pdpp_server.errors import ServerTrouble
-from pdpp_server.store import migrations
-from pdpp_server.store.db import Database
-from pdpp_server.store.migrations import NewerDatabase, migration_files
+from pdpp_server.store.engines.sqlite import migrations
+from pdpp_server.store.engines.sqlite.db import Database
+from pdpp_server.store.engines.sqlite.migrations import NewerDatabase, migration_files
 from tests.requirements import requirement
 
 KNOWN = len(migration_files())
@@ -20,7 +20,7 @@ GENERATION = 2  # of a new home: the steps that change the layout count it up
 OPENING = """
 import sys
 from pathlib import Path
-from pdpp_server.store.db import Database
+from pdpp_server.store.engines.sqlite.db import Database
 sys.stdin.readline()
 database = Database(Path(sys.argv[1]))
 with database.writing() as writer:

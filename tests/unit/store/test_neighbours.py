@@ -7,7 +7,7 @@ import pytest
 from pdpp_server.mcp.tools.search import SEARCH
 from pdpp_server.model.queries import SearchQuery
 from pdpp_server.model.records import Hit, SearchPage
-from pdpp_server.store import neighbours
+from pdpp_server.store.records import neighbours
 from tests.requirements import requirement
 from tests.worlds.chat import WORK, message
 from tests.worlds.told import told

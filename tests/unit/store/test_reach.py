@@ -9,7 +9,7 @@ from pdpp_server.grants.permitted import Scope
 from pdpp_server.model.sources import Origin
 from pdpp_server.model.times import DAY_MICROS
 from pdpp_server.store.layout import MAX_DAY, ConnectionPlace, Layout, StreamPlace, day_of, first_rid
-from pdpp_server.store.scope import FEW, Reach, named, reaches, shows
+from pdpp_server.store.records.scope import FEW, Reach, named, reaches, shows
 from tests.requirements import requirement
 from tests.worlds.chat import DECLARATION
 

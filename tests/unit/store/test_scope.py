@@ -8,7 +8,7 @@ import pytest
 from pdpp_server.grants.permitted import Scope
 from pdpp_server.model.times import DAY_MICROS, instant
 from pdpp_server.store.layout import day_of
-from pdpp_server.store.scope import reaches, shows
+from pdpp_server.store.records.scope import reaches, shows
 from tests.requirements import requirement
 from tests.worlds.chat import DECLARATION, WORK, message
 from tests.worlds.world import World

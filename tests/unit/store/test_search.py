@@ -12,9 +12,9 @@ import pytest
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.model.ingest import Incoming
 from pdpp_server.model.queries import SearchQuery
-from pdpp_server.store import search
-from pdpp_server.store.rank import K1, SEVERAL, USUAL_LENGTH, B
-from pdpp_server.store.words import Phrase, Tokenizer
+from pdpp_server.store.records import search
+from pdpp_server.store.records.rank import K1, SEVERAL, USUAL_LENGTH, B
+from pdpp_server.store.records.words import Phrase, Tokenizer
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import decode_selection
 from tests.requirements import requirement

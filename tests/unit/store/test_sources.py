@@ -14,8 +14,8 @@ from pdpp_server.errors import (
 )
 from pdpp_server.model.ingest import Refused, Rejection
 from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery
-from pdpp_server.store import sources
-from pdpp_server.store.sources import connection_id_of, finish_delivery, list_rejections, resolve_connection
+from pdpp_server.store.records import sources
+from pdpp_server.store.records.sources import connection_id_of, finish_delivery, list_rejections, resolve_connection
 from pdpp_server.wire.declarations import decode_declaration
 from tests.requirements import requirement
 from tests.worlds import chat

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdpp_server.store.rank import Note, Ranking
-from pdpp_server.store.texts import Texts
-from pdpp_server.store.words import spaced
+from pdpp_server.store.records.rank import Note, Ranking
+from pdpp_server.store.records.texts import Texts
+from pdpp_server.store.records.words import spaced
 from tests.requirements import requirement
 
 SLOTS = (0, 1)

@@ -4,8 +4,8 @@ import pytest
 
 from pdpp_server.grants.lifecycle import GrantState, TokenState
 from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery
-from pdpp_server.store.peek import token_digest, token_kind
-from pdpp_server.store.tokens import states_of, token_row
+from pdpp_server.store.consent.tokens import states_of, token_row
+from pdpp_server.store.engines.sqlite.peek import token_digest, token_kind
 from tests.requirements import requirement
 from tests.worlds.world import World
 

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import apsw
 
-from pdpp_server.store.watchdog import Watch, Watchdog
+from pdpp_server.store.engines.sqlite.watchdog import Watch, Watchdog
 from tests.requirements import requirement
 
 

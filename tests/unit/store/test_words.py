@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpp_server.errors import InvalidRequest
-from pdpp_server.store.words import Phrase, Tokenizer, WordQuery
+from pdpp_server.store.records.words import Phrase, Tokenizer, WordQuery
 from tests.requirements import requirement
 
 TOKENIZER = Tokenizer(apsw.Connection(":memory:"))

@@ -1,0 +1,34 @@
+"""Approvals: what the owner agreed to last, for each client and each thing that it asks."""
+
+import hashlib
+
+import apsw
+import orjson
+
+from pdpp_server.model.authorization import Ask, Decision
+from pdpp_server.model.times import instant, iso_micros
+from pdpp_server.store.engines.sqlite.rows import one
+from pdpp_server.wire.grants import decode_selection, encode_selection
+
+_KEEP = "insert or replace into approvals(client_id, asked, approved_at, decision) values(?, ?, ?, ?)"
+_LAST = "select approved_at, decision from approvals where client_id = ? and asked = ?"
+
+
+def keep_approval(writer: apsw.Connection, ask: Ask, decision: Decision, now: str) -> None:
+    kept = [encode_selection(decision.selections), decision.expires_at, decision.ai_training]
+    writer.execute(_KEEP, (ask.client.client_id, _asked(ask), now, orjson.dumps(kept).decode()))
+
+
+def last_approval(reader: apsw.Connection, ask: Ask, now: str) -> Decision | None:
+    """What was decided then, for as long from now on as it was for then."""
+    row = one(reader, _LAST, (ask.client.client_id, _asked(ask)))
+    if row is None:
+        return None
+    selections, expires_at, ai_training = orjson.loads(row[1])
+    ends, approved, here = instant(expires_at), instant(row[0]) or 0, instant(now) or 0
+    return Decision(decode_selection(selections), iso_micros(here + ends - approved) if ends else None, ai_training)
+
+
+def _asked(ask: Ask) -> bytes:
+    asked = [encode_selection(ask.selections), ask.resource]
+    return hashlib.sha256(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)).digest()

@@ -1,0 +1,156 @@
+"""Grants, the declarations they were given by, and their states."""
+
+from dataclasses import dataclass, replace
+
+import apsw
+import orjson
+
+from pdpp_server.grants.issue import everything
+from pdpp_server.grants.lifecycle import GrantState
+from pdpp_server.model.grants import Grant, StreamGrant
+from pdpp_server.model.sources import Declaration
+from pdpp_server.store.engines.sqlite.db import Reading, Write
+from pdpp_server.store.engines.sqlite.rows import one, rows
+from pdpp_server.store.layout import Layout
+from pdpp_server.wire.grants import decode_grant, encode_grant
+
+_NEW = """
+insert into grants(grant_id, package_id, client_id, document, declaration, issued_at, expires_at)
+select :grant_id, :package_id, :client_id, :document, declaration, :issued_at, :expires_at
+from declarations where source_id = :source_id and version = :version
+"""
+_DOCUMENT = "select document, declaration from grants where grant_id = ?"
+_ALL = """
+select grant_id, expires_at, revoked_at, consumed_at, package_id from grants order by issued_at, grant_id
+"""
+_STATE = "select grant_id, expires_at, revoked_at, consumed_at from grants where grant_id = ?"
+_REVOKE = "update grants set revoked_at = :now where grant_id = :grant_id and revoked_at is null"
+_REVOKE_CLIENT = "update grants set revoked_at = :now where client_id = :client_id and revoked_at is null"
+_WAS_GIVEN = "select exists(select 1 from grants where client_id = ?)"
+_EXISTS = "select 1 from grants where grant_id = ?"
+_IS_CONTINUOUS = """
+select not exists(select 1 from grants where (grant_id = :grant_id or package_id = :package_id)
+and document ->> '$.access_mode' <> 'continuous')
+"""
+_CONSUME = """
+update grants set consumed_at = :now where (grant_id = :grant_id or package_id = :package_id)
+and consumed_at is null and document ->> '$.access_mode' = 'single_use'
+"""
+_DECLARATIONS_IN_USE = """
+select d.declaration, group_concat(c.connection_id) from connections c join declarations d using(declaration)
+group by d.declaration order by d.declaration
+"""
+_KEPT = "select declaration from declarations where source_id = ? and version = ?"
+_LATEST = """
+select d.declaration from connections c join declarations d using(declaration) where d.source_id = ?
+order by c.updated_at desc limit 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class GrantRow:
+    grant: Grant
+    state: GrantState
+    package_id: str | None
+
+
+class GrantShelf:
+    """Grants never change once given, so one decoding of each serves for ever; what is said of their fields may."""
+
+    def __init__(self) -> None:
+        self._grants: dict[str, Grant] = {}
+        self._described: dict[str, tuple[Layout, Grant]] = {}
+
+    def described(self, reading: Reading, grant_id: str) -> Grant:
+        """The grant as its client reads by it: the rights of its snapshot, in the words of now."""
+        layout, known = reading.layout, self._described.get(grant_id)
+        if known is None or known[0] is not layout:
+            known = self._described[grant_id] = layout, described_now(reading, self.get(reading, grant_id))
+        return known[1]
+
+    def get(self, reading: Reading | Write, grant_id: str) -> Grant:
+        grant = self._grants.get(grant_id)
+        if grant is None:
+            document, number = one(reading.connection, _DOCUMENT, (grant_id,))
+            declaration = reading.layouts.declaration(reading.connection, number)
+            grant = self._grants[grant_id] = decode_grant(orjson.loads(document), declaration)
+        return grant
+
+
+def described_now(reading: Reading, grant: Grant) -> Grant:
+    """With what the newest declaration among its connections says about the granted fields."""
+    return replace(grant, streams=tuple(_described(reading, stream) for stream in grant.streams))
+
+
+def _described(reading: Reading, granted: StreamGrant) -> StreamGrant:
+    held = [reading.layout.connections.get(name) for name in granted.connections]
+    numbers = [place.declaration for place in held if place and granted.name in place.declared]
+    if not numbers:
+        return granted
+    newest = reading.layouts.declaration(reading.connection, max(numbers))
+    return replace(granted, declared=granted.declared.described_by(newest.streams[granted.name]))
+
+
+def keep_grant(writer: apsw.Connection, grant: Grant, package_id: str | None = None) -> None:
+    row = {
+        "grant_id": grant.grant_id, "package_id": package_id, "client_id": grant.client_id,
+        "document": orjson.dumps(encode_grant(grant)).decode(), "issued_at": grant.issued_at,
+        "expires_at": grant.expires_at, "source_id": grant.source.id, "version": grant.declaration_version,
+    }  # fmt: skip
+    writer.execute(_NEW, row)
+
+
+def list_grants(reading: Reading, shelf: GrantShelf) -> list[GrantRow]:
+    found = rows(reading.connection, _ALL)
+    return [GrantRow(shelf.get(reading, row[0]), GrantState(*row[:4]), row[4]) for row in found]
+
+
+def grant_state(reader: apsw.Connection, grant_id: str) -> GrantState | None:
+    row = one(reader, _STATE, (grant_id,))
+    return None if row is None else GrantState(*row)
+
+
+def revoke(writer: apsw.Connection, grant_id: str, now: str) -> bool:
+    """False where there is no such grant; revoking again changes nothing."""
+    writer.execute(_REVOKE, {"grant_id": grant_id, "now": now})
+    return one(writer, _EXISTS, (grant_id,)) is not None
+
+
+def revoke_client(writer: apsw.Connection, client_id: str, now: str) -> None:
+    """Every grant of that client."""
+    writer.execute(_REVOKE_CLIENT, {"client_id": client_id, "now": now})
+
+
+def was_given_anything(reader: apsw.Connection, client_id: str) -> bool:
+    """Whether the owner ever let that client read something."""
+    return bool(one(reader, _WAS_GIVEN, (client_id,)))
+
+
+def is_continuous(reader: apsw.Connection, grant_id: str | None, package_id: str | None) -> bool:
+    """Whether the grant, or every grant of the package, may be read for longer than one token lives."""
+    return bool(one(reader, _IS_CONTINUOUS, {"grant_id": grant_id, "package_id": package_id}))
+
+
+def consume(writer: apsw.Connection, grant_id: str | None, package_id: str | None, now: str) -> None:
+    """A single use is spent with the first token."""
+    writer.execute(_CONSUME, {"grant_id": grant_id, "package_id": package_id, "now": now})
+
+
+def owners_grants(reading: Reading) -> tuple[Grant, ...]:
+    """Everything there is, as the owner may read it: by the declarations of now."""
+    return tuple(
+        everything(reading.layouts.declaration(reading.connection, number), tuple(connection_ids.split(",")))
+        for number, connection_ids in rows(reading.connection, _DECLARATIONS_IN_USE)
+    )
+
+
+def current_declaration(reading: Reading, source_id: str) -> Declaration | None:
+    """What the source's most recently used connection declares."""
+    number = one(reading.connection, _LATEST, (source_id,))
+    return None if number is None else reading.layouts.declaration(reading.connection, number)
+
+
+def kept_declaration(reading: Reading, source_id: str, version: str) -> Declaration | None:
+    """That version of what the source declares, where this home has it."""
+    number = one(reading.connection, _KEPT, (source_id, version))
+    return None if number is None else reading.layouts.declaration(reading.connection, number)

@@ -1,0 +1,59 @@
+"""The owner's password, and who is signed in by it. Secrets are kept as digests only."""
+
+import apsw
+
+from pdpp_server.store.engines.sqlite.peek import token_digest
+from pdpp_server.store.engines.sqlite.rows import one
+
+SESSIONS_MAX = 50  # browsers of one person; the ones left alone longest are signed out
+
+_PASSWORD = "select phc from owner_password"
+_SET_PASSWORD = """
+insert into owner_password(owner, phc, changed_at) values(1, :phc, :now)
+on conflict(owner) do update set phc = excluded.phc, changed_at = excluded.changed_at
+"""
+_SET_FIRST = (
+    "insert into owner_password(owner, phc, changed_at) values(1, :phc, :now) on conflict do nothing returning 1"
+)
+_END_ALL = "delete from sessions"
+_NEW = "insert into sessions(digest, created_at, seen_at) values(:digest, :now, :now)"
+_FORGET = """
+delete from sessions where created_at <= :oldest or seen_at <= :idle or digest not in (
+    select digest from sessions order by seen_at desc limit :kept)
+"""
+_SEEN = "select seen_at from sessions where digest = :digest and created_at > :oldest and seen_at > :idle"
+_TOUCH = "update sessions set seen_at = :now where digest = :digest"
+_END = "delete from sessions where digest = ?"
+
+
+def password(reader: apsw.Connection) -> str | None:
+    return one(reader, _PASSWORD)
+
+
+def set_password(writer: apsw.Connection, phc: str, now: str) -> None:
+    """Whoever was signed in by the old one no longer is."""
+    writer.execute(_SET_PASSWORD, {"phc": phc, "now": now})
+    writer.execute(_END_ALL)
+
+
+def set_first_password(writer: apsw.Connection, phc: str, now: str) -> bool:
+    """Whether this is the first one: of many that come at once, one is."""
+    return one(writer, _SET_FIRST, {"phc": phc, "now": now}) is not None
+
+
+def begin_session(writer: apsw.Connection, secret: str, now: str, *, oldest: str, idle: str) -> None:
+    writer.execute(_NEW, {"digest": token_digest(secret), "now": now})
+    writer.execute(_FORGET, {"oldest": oldest, "idle": idle, "kept": SESSIONS_MAX})
+
+
+def session_seen(reader: apsw.Connection, secret: str, *, oldest: str, idle: str) -> str | None:
+    """When that session was last used; None where there is none, or none any more."""
+    return one(reader, _SEEN, {"digest": token_digest(secret), "oldest": oldest, "idle": idle})
+
+
+def touch_session(writer: apsw.Connection, secret: str, now: str) -> None:
+    writer.execute(_TOUCH, {"digest": token_digest(secret), "now": now})
+
+
+def end_session(writer: apsw.Connection, secret: str) -> None:
+    writer.execute(_END, (token_digest(secret),))

@@ -1,0 +1,39 @@
+"""Resource servers elsewhere that may ask about tokens. Only digests of their secrets are kept."""
+
+from hmac import compare_digest
+from typing import NamedTuple
+
+import apsw
+
+from pdpp_server.store.engines.sqlite.peek import token_digest
+from pdpp_server.store.engines.sqlite.rows import one, rows
+
+_KEEP = """
+insert into resource_servers(name, digest, address, created_at) values(:name, :digest, :address, :now)
+on conflict(name) do update
+set digest = excluded.digest, address = coalesce(excluded.address, address), created_at = excluded.created_at
+"""
+_ONE = "select digest, address from resource_servers where name = ?"
+_ELSEWHERE = "select name, address from resource_servers where address is not null order by name"
+
+
+class ResourceServer(NamedTuple):
+    name: str
+    address: str | None  # None where it stands behind ours
+
+
+def keep_resource_server(writer: apsw.Connection, server: ResourceServer, secret: str, now: str) -> None:
+    """One of the same name gets the new secret, and loses the old one; its address stays, unless there is a new one."""
+    named = {"name": server.name, "address": server.address}
+    writer.execute(_KEEP, {**named, "digest": token_digest(secret), "now": now})
+
+
+def find_resource_server(reader: apsw.Connection, name: str, secret: str) -> ResourceServer | None:
+    """None where there is none of that name and secret."""
+    digest, address = one(reader, _ONE, (name,)) or (b"", None)
+    return ResourceServer(name, address) if compare_digest(digest, token_digest(secret)) else None
+
+
+def addresses_elsewhere(reader: apsw.Connection) -> dict[str, str]:
+    """By name, of those that have one of their own."""
+    return dict(rows(reader, _ELSEWHERE))

@@ -1,0 +1,1 @@
+"""The engines, a folder each."""

@@ -1,0 +1,1 @@
+"""SQLite: one file of a home, one writer, many readers."""

@@ -1,0 +1,207 @@
+"""Connections: many readers, one writer, the pragmas, the deadline of a read."""
+
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+import apsw
+
+from pdpp_server.errors import IngestStorageError, QueryTimeout, ServerTrouble
+from pdpp_server.store.blob_files import BlobFiles
+from pdpp_server.store.engines.sqlite.migrations import migrate
+from pdpp_server.store.engines.sqlite.released import erase_released
+from pdpp_server.store.engines.sqlite.scrub import are_traces_left, scrub
+from pdpp_server.store.engines.sqlite.watchdog import Watch, Watchdog
+from pdpp_server.store.layout import Layout, LayoutCache
+from pdpp_server.store.records.rank import Ranking
+
+_PRAGMAS = """
+pragma journal_mode = wal;
+pragma synchronous = normal;
+pragma secure_delete = on;
+pragma foreign_keys = on;
+pragma trusted_schema = off;
+pragma temp_store = memory;
+pragma cache_size = -32000;
+"""
+_SCRUB_TRIES = 3
+BUSY_TIMEOUT_MS = 30_000
+
+
+class Reading:
+    """One snapshot of the database. Every statement in it sees the same moment and shares one deadline."""
+
+    def __init__(self, connection: apsw.Connection, layouts: LayoutCache, watch: Watch, seconds: float) -> None:
+        self.connection = connection
+        self.layouts = layouts
+        self.ranking = Ranking(connection)
+        self.is_usable = True
+        self.watch = watch
+        self._seconds = seconds
+
+    def __enter__(self) -> "Reading":
+        self.watch.begin()
+        try:
+            self.connection.execute("begin")
+            self.layout: Layout = self.layouts.of(self.connection)
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self.watch.end()
+        self._leave_snapshot()
+        if isinstance(error, apsw.InterruptError):
+            raise QueryTimeout(f"The read took longer than {self._seconds:g} s.") from error
+
+    def _leave_snapshot(self) -> None:
+        """An interrupt lasts while any statement is open, and one may be: what it stopped can be far below."""
+        if not self.connection.in_transaction:  # an interrupted statement may have ended it already
+            return
+        try:
+            self.connection.execute("rollback")
+        except apsw.InterruptError:
+            self.is_usable = False
+            self.connection.close(True)
+
+
+@contextmanager
+def _disk_trouble() -> Generator[None, None, None]:
+    try:
+        yield
+    except (apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.BusyError) as error:
+        raise IngestStorageError(
+            f"The database could not be written ({error}).",
+            remedy="Free disk space, or wait for the other writer, and try again: nothing is stored twice.",
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One open transaction of the writer: where things lie as it began, and when that was."""
+
+    connection: apsw.Connection
+    layouts: LayoutCache
+    layout: Layout
+    now: str
+
+
+class Database:
+    """One home's records, declarations, grants, and the files of its blobs. Opening it brings its schema up to date."""
+
+    def __init__(self, path: Path, *, read_seconds: float = 5.0) -> None:
+        self.path = path
+        self.blobs = BlobFiles(path.with_name("blobs"))
+        self._read_seconds = read_seconds
+        self._watchdog = Watchdog(read_seconds)
+        self._local = threading.local()
+        self.layouts = LayoutCache()
+        self._writer: apsw.Connection | None = None
+        self._write_lock = threading.Lock()
+        self._opened: list[apsw.Connection] = []
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            self._writer = self._open()
+            migrate(self._writer, path)
+            erase_released(self._writer, self.blobs)
+            self._writer.set_busy_timeout(0)
+            with suppress(IngestStorageError):  # whoever keeps it busy will do it, so nobody waits for that here
+                self.forget_erased()  # of a writer that was killed
+            self._writer.set_busy_timeout(BUSY_TIMEOUT_MS)
+        except apsw.Error as error:
+            self.close()
+            raise ServerTrouble(
+                f"{path} cannot be used as the database ({error}).",
+                remedy="PDPP_HOME must name a folder with room to write in; a backup can replace a damaged file.",
+            ) from error
+        except ServerTrouble:
+            self.close()
+            raise
+
+    def _open(self) -> apsw.Connection:
+        fresh = not self.path.exists()
+        connection = apsw.Connection(str(self.path))
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)  # before the first statement: opening a WAL may have to wait
+        if fresh:
+            self.path.chmod(0o600)  # its -wal and -shm files take the same mode
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)  # or joins are planned anew for every value bound
+        connection.execute(_PRAGMAS).fetchall()  # a statement that gives a row waits there until it is asked for more
+        self._opened.append(connection)
+        return connection
+
+    def reading(self) -> Reading:
+        """This thread's reader; use it as a context manager."""
+        reading: Reading | None = getattr(self._local, "reading", None)
+        if reading is not None and reading.is_usable:
+            return reading
+        if reading is not None:
+            self._opened.remove(reading.connection)
+            self._watchdog.forget(reading.watch)
+        connection = self._open()
+        watch = self._watchdog.watch(connection)
+        reading = self._local.reading = Reading(connection, self.layouts, watch, self._read_seconds)
+        return reading
+
+    @contextmanager
+    def writing(self) -> Generator[apsw.Connection, None, None]:
+        """The one writer, inside one transaction: all of it is kept, or none."""
+        with self._write_lock, _disk_trouble():
+            assert self._writer is not None
+            writer = self._writer
+            try:
+                writer.execute("begin immediate")
+                yield writer
+                writer.execute("commit")
+                erase_released(writer, self.blobs)
+            finally:
+                if writer.in_transaction:
+                    writer.execute("rollback")
+
+    @contextmanager
+    def write(self, now: str) -> Generator[Write, None, None]:
+        """The same, with what a change of whole streams and connections needs to know."""
+        with self.writing() as writer:
+            yield Write(writer, self.layouts, self.layouts.of(writer), now)
+
+    def truncate_wal(self) -> None:
+        """Fold the log into the database, so that erased pages are not left behind in it."""
+        with self._write_lock, _disk_trouble():
+            assert self._writer is not None
+            self._writer.execute("pragma wal_checkpoint(truncate)")
+
+    def forget_erased(self) -> None:
+        """Leave nothing of what was erased: not in the log, not in unused room, not in the copies that migrations made.
+
+        Raises:
+            IngestStorageError: others read or wrote all the time.
+        """
+        assert self._writer is not None
+        with self._write_lock:
+            if not are_traces_left(self._writer):
+                return
+        for copy in self.path.parent.glob(f"{self.path.name}.before-*"):
+            copy.unlink()
+        for _ in range(_SCRUB_TRIES):
+            self.truncate_wal()
+            with self.writing() as writer:
+                if self._wal_size() == 0:  # or somebody wrote in between
+                    scrub(writer)
+                    break
+        else:
+            raise IngestStorageError(
+                "It is erased, but traces may be left in the file of the database, which others use all the time.",
+                remedy="It is tried again with the next deletion, and when the server starts.",
+            )
+
+    def _wal_size(self) -> int:
+        wal = self.path.with_name(f"{self.path.name}-wal")
+        return wal.stat().st_size if wal.exists() else 0
+
+    def close(self) -> None:
+        for connection in self._opened:
+            connection.close()
+        self._opened.clear()

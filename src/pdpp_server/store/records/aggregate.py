@@ -1,0 +1,299 @@
+"""Numbers about visible records: totals, extremes and groups, over all connections together before any group is cut."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import merge, nsmallest
+from itertools import groupby, pairwise, repeat
+from math import fsum
+from typing import cast
+
+import apsw
+import orjson
+
+from pdpp_server.errors import InvalidRequest
+from pdpp_server.grants.permitted import Permitted
+from pdpp_server.model.aggregates import Aggregation, Group, Scalar
+from pdpp_server.model.buckets import Bucket, Buckets, zone_of
+from pdpp_server.model.queries import AggregateQuery, Condition
+from pdpp_server.model.streams import Field
+from pdpp_server.model.times import DAY_MICROS, iso_exact
+from pdpp_server.store.engines.sqlite.db import Reading
+from pdpp_server.store.layout import MAX_DAY, first_moment
+from pdpp_server.store.records.conditions import index_of, passing
+from pdpp_server.store.records.count import count
+from pdpp_server.store.records.days import edge_days, inner_days
+from pdpp_server.store.records.fetch import require_declared
+from pdpp_server.store.records.ingest import INDEXED_CHARS, NO_VALUE
+from pdpp_server.store.records.scope import Reach, reaches
+
+_TALLIES = """
+select i.value, count(*) from {index} i
+where i.fid = :fid and i.value >= :least and i.value < :beyond and {where} group by i.value order by i.value
+"""
+_BETWEEN = """
+select count(*) from {index} i where i.fid = :fid and i.value >= :least and i.value < :beyond and {where}
+"""
+_LEAST_VALUE = """
+select i.value from {index} i where i.fid = :fid and i.value < :beyond and {where} order by i.value limit 1
+"""
+_GREATEST_VALUE = """
+select i.value from {index} i where i.fid = :fid and i.value < :beyond and {where} order by i.value desc limit 1
+"""
+_HOLDERS = """
+select r.data from {index} i cross join records r on r.rid = i.rid where i.fid = :fid and i.value = :value and {where}
+"""
+
+Value = int | float | str
+Tally = tuple[Value, int]  # a value, and how many records have it
+_LEAST = float("-inf")
+_BEHIND_NUMBERS = ""
+_WHOLE_FLOATS = 1 << 53
+_JSON_INTEGERS = range(-(1 << 63), 1 << 64)
+
+
+def aggregate(reading: Reading, permitted: Permitted[AggregateQuery]) -> Aggregation:
+    query = permitted.query
+    reached = [reach for scope in permitted.scopes for reach in reaches(reading.connection, reading.layout, scope)]
+    require_declared(reading.layout, permitted)
+    name = query.field or query.group_by or query.group_by_time
+    if name is None:
+        records = sum(count(reading, reach, query.conditions) for reach in reached)
+        return Aggregation(query, records, records)
+    field = permitted.scopes[0].stream.fields[name]
+    parts = [_part(reading, reach, field, query.conditions) for reach in reached]
+    records = sum(part.records for part in parts)
+    if query.group_by_time is not None:
+        groups = _periods(query, field, parts, records)
+    elif query.group_by is not None:
+        groups = _groups(field, _merged(parts), records, query.limit)
+    else:
+        return Aggregation(query, records, _value(query, field, parts))
+    others = records - sum(group.count for group in groups)
+    return Aggregation(query, records, None, groups, others, "largest" if query.group_by is not None else "latest")
+
+
+# Values, groups, periods --------------------------------------------------------------------------------------------
+
+
+def _value(query: AggregateQuery, field: Field, parts: Sequence["_Part"]) -> Scalar | None:
+    match query.metric:
+        case "sum":
+            return _plain(_sum(_merged(parts)))
+        case "min":
+            return _shown(field, min((value for part in parts for value in part.ends()), default=None, key=_order))
+        case "max":
+            return _shown(field, max((value for part in parts for value in part.ends()), default=None, key=_order))
+        case _:
+            return sum(1 for _ in _merged(parts))
+
+
+def _sum(tallies: Iterable[Tally]) -> int | float:
+    """Whole numbers exactly; others rounded once, so that their order is of no account."""
+    whole, fractions = 0, list[float]()
+    for value, records in tallies:
+        if isinstance(value, int):
+            whole += value * records
+        elif isinstance(value, float):
+            fractions += repeat(value, records)
+    try:
+        exact = not fractions and whole in _JSON_INTEGERS
+        return whole if exact else fsum([*fractions, whole])
+    except OverflowError:
+        raise InvalidRequest("The sum is larger than a number can be.", param="field") from None
+
+
+def _groups(field: Field, tallies: Iterable[Tally], records: int, limit: int) -> tuple[Group, ...]:
+    """The largest, then by value; the records without a value stand behind others of their number."""
+    known = 0
+
+    def counted() -> Iterator[tuple[Value | None, int]]:
+        nonlocal known
+        for value, number in tallies:
+            known += number
+            yield value, number
+
+    def rank(group: tuple[Value | None, int]) -> tuple[int, bool, tuple[bool, Value]]:
+        value, number = group
+        return -number, value is None, _order(value or 0)
+
+    largest = nsmallest(limit, counted(), key=rank)
+    if known < records:
+        largest = nsmallest(limit, [*largest, (None, records - known)], key=rank)
+    return tuple(Group(_shown(field, value), number) for value, number in largest)
+
+
+def _periods(query: AggregateQuery, field: Field, parts: Sequence["_Part"], records: int) -> tuple[Group, ...]:
+    """The most recent, in their order; the records without a time come last, where there is room for them."""
+    zone, utc = zone_of(query.time_zone), zone_of("UTC")
+    assert zone is not None and utc is not None and query.granularity is not None  # wire/aggregate.py has seen to it
+    asked = Buckets(query.granularity, zone)
+    is_floating = field.type == "date"  # a day of the calendar is that day in every zone
+    buckets = Buckets(query.granularity, utc) if is_floating else asked
+    counted = Counter[Bucket]()
+    for part in parts:
+        counted.update(part.periods(buckets))
+    recent = sorted(counted, key=_by_time)[-query.limit :]
+    groups = [
+        Group(asked.key(bucket), counted[bucket], asked.start(Bucket(bucket.wall) if is_floating else bucket))
+        for bucket in recent
+    ]
+    missing = records - counted.total()
+    if missing and len(groups) < query.limit:
+        groups.append(Group(None, missing))
+    return tuple(groups)
+
+
+def _by_time(bucket: Bucket) -> tuple[int, int]:
+    """By the clock; where it was turned back, the hour further from UTC was the first."""
+    return bucket.wall, -(bucket.offset or 0)
+
+
+def _shown(field: Field, value: Value | None) -> Scalar | None:
+    """A value as its field has it."""
+    if value is None or isinstance(value, str):
+        return value
+    if field.type == "boolean":
+        return bool(value)
+    if field.is_date and isinstance(value, int):
+        is_day = field.type == "date" and value % DAY_MICROS == 0
+        return iso_exact(value)[:10] if is_day else iso_exact(value)
+    return _plain(value)
+
+
+def _plain(value: int | float) -> int | float:
+    """The one way to write a number: 2 and 2.0 are the same group, whichever came first."""
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _WHOLE_FLOATS else value
+
+
+# One connection -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Indexed:
+    """The values of one field in the visible records, by its index."""
+
+    reading: Reading
+    reach: Reach
+    field: Field
+    index: str
+    records: int
+
+    @property
+    def beyond(self) -> str | bytes:
+        """Behind every value of the field's type; one of another type comes from another declaration, and is none."""
+        return NO_VALUE if self.field.type == "string" else _BEHIND_NUMBERS
+
+    def tallies(self) -> Iterable[Tally]:
+        """In the order of values."""
+        tallies = self._ask(_TALLIES, least=_LEAST, beyond=self.beyond)
+        return self._whole(tallies) if self.field.type == "string" else tallies
+
+    def ends(self) -> Iterator[Value]:
+        """The least and the greatest value."""
+        for statement in (_LEAST_VALUE, _GREATEST_VALUE):
+            for (value,) in self._ask(statement, beyond=self.beyond):
+                yield value
+
+    def periods(self, buckets: Buckets) -> Counter[Bucket]:
+        scope = self.reach.scope
+        is_laid_out = self.field.name == scope.stream.order_field and scope.resources is None
+        return self._by_days(buckets) if is_laid_out and buckets.are_long else _placed(self.tallies(), buckets)
+
+    def _by_days(self, buckets: Buckets) -> Counter[Bucket]:
+        """From the numbers of whole days, except where a bucket or the grant begins or ends within a day."""
+        counted = Counter[Bucket]()
+        for day in set(edge_days(self.reach.scope)):
+            least = _LEAST if day == 0 else first_moment(day)
+            beyond = _BEHIND_NUMBERS if day == MAX_DAY else first_moment(day + 1)
+            counted.update(_placed(self._ask(_TALLIES, least=least, beyond=beyond), buckets))
+        bucket, since, until = buckets.core(first_moment(0))
+        for day, live in inner_days(self.reading, self.reach):
+            begin, end = first_moment(day), first_moment(day + 1)
+            if begin >= until:
+                bucket, since, until = buckets.core(begin)
+            if since <= begin and end <= until:
+                counted[bucket] += live
+            else:
+                counted.update(self._by_pieces(buckets, begin, end, live))
+        return +counted  # without those that stayed empty
+
+    def _by_pieces(self, buckets: Buckets, begin: int, end: int, live: int) -> dict[Bucket, int]:
+        """The records of one day, of which there are `live`."""
+        starts = buckets.cut(begin, end)
+        if len(starts) == 1:
+            return {buckets.of(begin): live}
+        counted = Counter[Bucket]()
+        for least, beyond in pairwise((*starts, end)):
+            counted[buckets.of(least)] += self._ask(_BETWEEN, least=least, beyond=beyond).get
+        return counted
+
+    def _whole(self, tallies: Iterable[Tally]) -> Iterator[Tally]:
+        """Long texts that begin alike, told apart: the index does not hold their ends."""
+        name = self.field.name
+        for value, number in tallies:
+            if isinstance(value, str) and len(value) == INDEXED_CHARS:
+                texts = Counter(str(orjson.loads(data)[name]) for (data,) in self._ask(_HOLDERS, value=value))
+                yield from sorted(texts.items())
+            else:
+                yield value, number
+
+    def _ask(self, statement: str, **values: Value | bytes) -> apsw.Cursor:
+        reach = self.reach
+        bound = {**reach.values, "fid": reach.place.fids[self.field.name], **values}
+        narrowed = statement.format(index=self.index, where=reach.narrowing("i.rid"))
+        return self.reading.connection.execute(narrowed, bound)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scanned:
+    """The same by a look at every record that passes the conditions."""
+
+    records: int
+    counted: Mapping[Value, int]
+
+    def tallies(self) -> Iterable[Tally]:
+        return sorted(self.counted.items(), key=lambda tally: _order(tally[0]))
+
+    def ends(self) -> Iterable[Value]:
+        return self.counted
+
+    def periods(self, buckets: Buckets) -> Counter[Bucket]:
+        return _placed(self.counted.items(), buckets)
+
+
+_Part = _Indexed | _Scanned
+
+
+def _part(reading: Reading, reach: Reach, field: Field, conditions: tuple[Condition, ...]) -> _Part:
+    index = None if conditions or reach.is_few else index_of(reach.place, field)
+    if index is not None:
+        return _Indexed(reading, reach, field, index, count(reading, reach))
+    values = [field.comparable(row.data.get(field.name)) for row in passing(reading, reach, conditions)]
+    fitting = (value for value in values if value is not None)
+    if field.type != "string":
+        fitting = (value for value in fitting if not isinstance(value, str))
+    return _Scanned(len(values), Counter(fitting))
+
+
+def _merged(parts: Sequence[_Part]) -> Iterable[Tally]:
+    """The tallies of all connections as one, still in order."""
+    return parts[0].tallies() if len(parts) == 1 else _interleaved(parts)
+
+
+def _interleaved(parts: Sequence[_Part]) -> Iterator[Tally]:
+    ordered = merge(*(part.tallies() for part in parts), key=lambda tally: _order(tally[0]))
+    for value, same in groupby(ordered, key=lambda tally: tally[0]):
+        yield value, sum(number for _, number in same)
+
+
+def _placed(tallies: Iterable[Tally], buckets: Buckets) -> Counter[Bucket]:
+    counted = Counter[Bucket]()
+    for moment, number in tallies:
+        counted[buckets.of(cast("int", moment))] += number
+    return counted
+
+
+def _order(value: Value) -> tuple[bool, Value]:
+    """As SQLite orders them: numbers before text."""
+    return isinstance(value, str), value

@@ -1,0 +1,147 @@
+"""Blobs: kept for a record, found through a record that refers to them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import apsw
+import orjson
+
+from pdpp_server.errors import AmbiguousConnection, BlobNotFound, Candidate
+from pdpp_server.grants.permitted import Permitted, Scope
+from pdpp_server.model.blobs import ANY_BYTES, ID_PREFIX, Blob, is_mime_type
+from pdpp_server.model.queries import BlobQuery
+from pdpp_server.model.records import RecordId
+from pdpp_server.model.sources import Origin
+from pdpp_server.store.blob_files import BlobFiles, Draft
+from pdpp_server.store.engines.sqlite.db import Reading
+from pdpp_server.store.engines.sqlite.rows import one, rows
+from pdpp_server.store.records.scope import Reach, reaches
+
+_NEW = "insert into blobs(blob_id, size, created_at) values(?, ?, ?) on conflict do nothing"
+_BIND = """
+insert into blob_bindings(blob_id, sid, key, mime_type) values(?, ?, ?, ?)
+on conflict do update set mime_type = excluded.mime_type
+"""
+_BOUND = """
+select size from blobs join blob_bindings using(blob_id) where blob_id = ? and sid = ? and key = ? and mime_type = ?
+"""
+_REFERRING = """
+select records.key, blob_refs.field, records.data, blobs.size,
+       (select mime_type from blob_bindings b
+        where b.blob_id = blobs.blob_id and b.sid = records.sid and b.key = records.key)
+from blob_refs join blobs using(blob_id) join records using(rid)
+where blob_refs.blob_id = :blob_id and blob_refs.sid = :sid
+and blob_refs.field in (select value from json_each(:fields)) and {where}
+order by blob_refs.field, records.key limit 1
+"""
+_ALL = "select blob_id, size from blobs where blob_id > ? order by blob_id limit 1000"
+
+
+class FoundBlob(NamedTuple):
+    """A blob, and the record and field through which its reader sees it."""
+
+    blob: Blob
+    record: RecordId
+    field: str
+
+
+class StoredBlob(NamedTuple):
+    blob_id: str
+    size: int
+    path: Path
+
+
+def keep_blob(
+    writer: apsw.Connection, files: BlobFiles, draft: Draft, *, sid: int, key: str, mime_type: str, now: str
+) -> Blob:
+    """Give the bytes their name and bind them to their record; the caller commits. The same again is the same blob."""
+    blob = Blob(ID_PREFIX + draft.sha256, draft.size, mime_type if is_mime_type(mime_type) else ANY_BYTES)
+    files.place(draft)  # first: a row without its file would be a promise not kept
+    writer.execute(_NEW, (blob.blob_id, blob.size, now))
+    writer.execute(_BIND, (blob.blob_id, sid, key, blob.mime_type))
+    return blob
+
+
+def is_kept(reader: apsw.Connection, files: BlobFiles, blob: Blob, *, sid: int, key: str) -> bool:
+    """Whether these bytes are there already, for that record and as that type."""
+    size = one(reader, _BOUND, (blob.blob_id, sid, key, blob.mime_type))
+    return size is not None and _is_as_kept(StoredBlob(blob.blob_id, size, files.path_of(blob.sha256)))
+
+
+def find_blob(reading: Reading, permitted: Permitted[BlobQuery]) -> FoundBlob:
+    """The blob as a visible record refers to it, in a field that the scope shows.
+
+    Raises:
+        BlobNotFound: no such record, or no such blob: nobody is told which.
+        AmbiguousConnection: records of several connections do.
+    """
+    found: dict[str, tuple[Scope, Origin, FoundBlob]] = {}
+    for scope in permitted.scopes:
+        for reach in reaches(reading.connection, reading.layout, scope):
+            seen = _seen_through(reading.connection, reach, permitted.query.blob_id)
+            if seen is not None:
+                found.setdefault(reach.origin.connection_id, (scope, reach.origin, seen))
+    if not found:
+        raise BlobNotFound("No visible record refers to such a blob.", param="blob_id")
+    if len(found) > 1:
+        raise AmbiguousConnection(
+            f"Records of {len(found)} connections refer to the blob.",
+            param="connection_id",
+            candidates=tuple(
+                Candidate(origin.connection_id, origin.connector_key, scope.grant_id, origin.label)
+                for scope, origin, _ in found.values()
+            ),
+        )
+    ((_, _, blob),) = found.values()
+    return blob
+
+
+def _seen_through(connection: apsw.Connection, reach: Reach, blob_id: str) -> FoundBlob | None:
+    fields = orjson.dumps(sorted(reach.scope.fields)).decode()
+    values = {**reach.values, "blob_id": blob_id, "sid": reach.place.sid, "fields": fields}
+    row = one(connection, _REFERRING.format(where=reach.narrowing("blob_refs.rid")), values)
+    if row is None:
+        return None
+    key, field, data, size, delivered_as = row
+    record = RecordId(reach.origin.connection_id, reach.scope.stream.name, key)
+    mime_type = _told_type(orjson.loads(data).get(field), blob_id) or delivered_as or ANY_BYTES
+    return FoundBlob(Blob(blob_id, size, mime_type), record, field)
+
+
+def _told_type(value: object, blob_id: str) -> str | None:
+    """What the reference itself says: the bytes may have been delivered for another record or field that is hidden."""
+    for ref in cast("list[Any]", value) if isinstance(value, list) else [value]:
+        match ref:
+            case {"blob_id": str(named), "mime_type": str(told)} if named == blob_id and is_mime_type(told):
+                return told
+            case _:
+                pass
+    return None
+
+
+# For export, backup and doctor --------------------------------------------------------------------------------------
+
+
+def stored_blobs(reading: Reading, files: BlobFiles) -> Iterator[StoredBlob]:
+    """Every blob there is, and where its bytes should lie."""
+    after = ""
+    while batch := rows(reading.connection, _ALL, (after,)):
+        for blob_id, size in batch:
+            yield StoredBlob(blob_id, size, files.path_of(blob_id.removeprefix(ID_PREFIX)))
+        after = batch[-1][0]
+
+
+def stray_blobs(reading: Reading, files: BlobFiles) -> list[Path]:
+    """Files that no row knows: what a killed writer left behind. Nobody can read them through this server."""
+    known = {stored.path for stored in stored_blobs(reading, files)}
+    return [path for path in files.paths() if path not in known]
+
+
+def lost_blobs(reading: Reading, files: BlobFiles) -> list[StoredBlob]:
+    """Blobs whose file is not there, or has another size."""
+    return [stored for stored in stored_blobs(reading, files) if not _is_as_kept(stored)]
+
+
+def _is_as_kept(stored: StoredBlob) -> bool:
+    return stored.path.is_file() and stored.path.stat().st_size == stored.size

@@ -1,0 +1,165 @@
+"""Conditions on fields: which records pass, and which index leads to them soonest."""
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import orjson
+
+from pdpp_server.grants.permitted import Scope
+from pdpp_server.model.queries import Condition
+from pdpp_server.model.streams import Field, Stream
+from pdpp_server.store.engines.sqlite.db import Reading
+from pdpp_server.store.engines.sqlite.rows import one
+from pdpp_server.store.layout import StreamPlace
+from pdpp_server.store.records.days import count_by_days
+from pdpp_server.store.records.ingest import INDEXED_CHARS
+from pdpp_server.store.records.scope import Reach
+from pdpp_server.store.records.showing import Row
+
+GATHERED = 2000  # so many records are read and sorted at once, rather than walking a stream for them
+
+_FIELD_INDEX = {True: "positions", False: "field_values"}
+_BETWEEN = "i.fid = :fid and i.value >= :least and i.value <= :most"
+_EQUAL = "i.fid = :fid and i.value = :least"  # said so, the index goes on in the order of rids
+_IN_RANGE = "i.rid >= :low and i.rid < :high"
+_MATCHES = "select count(*) from (select 1 from {index} i where {between} and {where} limit :enough)"
+_BY_INDEX = """
+select r.rid, r.key, r.version, r.revised, r.emitted_at, r.data from {index} i cross join records r on r.rid = i.rid
+where {between} and {where} and r.data is not null
+"""
+_ALL = "select rid, key, version, revised, emitted_at, data from records where {where} and data is not null"
+
+Value = int | float | str
+_COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
+    "eq": operator.eq,
+    "gte": operator.ge,
+    "gt": operator.gt,
+    "lte": operator.le,
+    "lt": operator.lt,
+}
+
+
+class Bounds(NamedTuple):
+    """A range of one indexed field in which every record that passes lies; both ends belong to it."""
+
+    table: str
+    fid: int
+    least: Value
+    most: Value
+
+    @property
+    def values(self) -> dict[str, Value]:
+        return {"fid": self.fid, "least": self.least, "most": self.most}
+
+    @property
+    def where(self) -> str:
+        return _EQUAL if self.least == self.most else _BETWEEN
+
+
+def passes(stream: Stream, conditions: tuple[Condition, ...]) -> Callable[[Mapping[str, Any]], bool]:
+    """Whether the data of a record passes every condition; a record without the value does not."""
+    tests = [
+        (field, _COMPARE[condition.comparison], field.literal(condition.value))
+        for condition in conditions
+        for field in [stream.fields[condition.field]]
+    ]
+
+    def test(data: Mapping[str, Any]) -> bool:
+        for field, compare, literal in tests:
+            value = field.comparable(data.get(field.name))
+            if value is None or not compare(value, literal):
+                return False
+        return True
+
+    return test
+
+
+def index_of(place: StreamPlace, field: Field) -> str | None:
+    """The table that holds the values of a field in order; none where its source now declares another type."""
+    if field.name not in place.fids or place.types[field.name] not in ("", field.type):
+        return None
+    return _FIELD_INDEX[field.name == place.position]
+
+
+def bounds_of(reach: Reach, conditions: tuple[Condition, ...], field: str) -> Bounds | None:
+    """The narrowest range that the conditions leave of an indexed field; None where they say nothing of it."""
+    declared = reach.scope.stream.fields[field]
+    index = index_of(reach.place, declared)
+    about = [condition for condition in conditions if condition.field == field]
+    if index is None or not about:
+        return None
+    least: Value = float("-inf")
+    most: Value = ""  # behind every number
+    for condition in about:
+        literal = declared.literal(condition.value)
+        assert literal is not None  # grants/permit.py has read it
+        value = literal[:INDEXED_CHARS] if isinstance(literal, str) else literal
+        if condition.comparison in ("eq", "gte", "gt"):
+            least = value if least == float("-inf") else max(least, value)  # pyright: ignore[reportArgumentType]
+        if condition.comparison in ("eq", "lte", "lt"):
+            most = value if most == "" else min(most, value)  # pyright: ignore[reportArgumentType]
+    if field == reach.scope.stream.order_field:
+        least, most = within_grant(reach.scope, least, most)
+    return Bounds(index, reach.place.fids[field], least, most)
+
+
+def within_grant(scope: Scope, least: Any, most: Any) -> tuple[Any, Any]:
+    """A range of the time that orders a stream, without what lies outside the grant's own."""
+    if scope.since is not None:
+        least = max(least, scope.since)
+    if scope.until is not None:
+        most = scope.until if isinstance(most, str | bytes) else min(most, scope.until)
+    return least, most
+
+
+def fewest(reading: Reading, reach: Reach, conditions: tuple[Condition, ...]) -> tuple[Bounds | None, int]:
+    """The index range with the fewest entries, and how many they are; more than GATHERED is not counted further.
+
+    None where the visible records themselves are few. How long it takes must not tell of others, so what passes over
+    hidden records on its way, a range of a field that is not the stream's time, is the last choice.
+    """
+    if reach.rids is not None and reach.is_few:
+        return None, len(reach.rids)
+    found = [bounds for field in _fields(conditions) if (bounds := bounds_of(reach, conditions, field)) is not None]
+    ranges = [bounds for bounds in found if not _is_narrow(reach, bounds)]
+    if len(ranges) < len(found):
+        found = [bounds for bounds in found if bounds not in ranges]
+    elif found and not reach.is_whole and reach.rids is None:
+        visible = count_by_days(reading, reach)
+        if visible <= GATHERED:
+            return None, visible
+    counted = [(bounds, _entries(reading, reach, bounds)) for bounds in found]
+    return min(counted, key=itemgetter(1), default=(None, GATHERED + 1))
+
+
+def _fields(conditions: tuple[Condition, ...]) -> Iterable[str]:
+    return dict.fromkeys(condition.field for condition in conditions)
+
+
+def _is_narrow(reach: Reach, bounds: Bounds) -> bool:
+    """Whether the range holds nothing but what the grant's own time leaves of it."""
+    is_time = bounds.table == _FIELD_INDEX[True] and reach.place.position == reach.scope.stream.order_field
+    return is_time or bounds.least == bounds.most
+
+
+def _entries(reading: Reading, reach: Reach, bounds: Bounds) -> int:
+    statement = _MATCHES.format(index=bounds.table, between=bounds.where, where=_IN_RANGE)
+    values = {"low": reach.values["low"], "high": reach.values["high"], **bounds.values, "enough": GATHERED + 1}
+    return one(reading.connection, statement, values)
+
+
+def passing(reading: Reading, reach: Reach, conditions: tuple[Condition, ...]) -> Iterator[Row]:
+    """Every visible record that passes, in no order worth a name."""
+    bounds, _ = fewest(reading, reach, conditions)
+    if bounds is None:
+        statement, values = _ALL.format(where=reach.narrowing("records.rid")), reach.values
+    else:
+        where = reach.narrowing("i.rid")
+        statement = _BY_INDEX.format(index=bounds.table, between=bounds.where, where=where)
+        values = {**reach.values, **bounds.values}
+    test = passes(reach.scope.stream, conditions)
+    for *stored, text in reading.connection.execute(statement, values):
+        if test(data := orjson.loads(text)):
+            yield Row._make((*stored, data))

@@ -1,0 +1,59 @@
+"""How many records are visible, and from when to when."""
+
+from collections.abc import Sequence
+
+from pdpp_server.model.queries import Condition
+from pdpp_server.model.records import Span
+from pdpp_server.model.times import iso_micros
+from pdpp_server.store.engines.sqlite.db import Reading
+from pdpp_server.store.engines.sqlite.rows import one
+from pdpp_server.store.records.conditions import index_of, passing
+from pdpp_server.store.records.days import count_by_days
+from pdpp_server.store.records.scope import Reach
+
+_LIVE = "select live from streams where sid = :sid"
+_EDGE = """
+select i.value from {index} i where i.fid = :fid and i.value < '' and {where} order by i.value {order} limit 1
+"""
+
+
+def count(reading: Reading, reach: Reach, conditions: tuple[Condition, ...] = ()) -> int:
+    """Exactly."""
+    if conditions:
+        return sum(1 for _ in passing(reading, reach, conditions))
+    if reach.is_whole:
+        return one(reading.connection, _LIVE, {"sid": reach.place.sid})
+    return count_by_days(reading, reach) if reach.rids is None else len(reach.rids)
+
+
+def span(reading: Reading, reaches: Sequence[Reach], conditions: tuple[Condition, ...]) -> Span:
+    """The total over all reaches, with the first and the last consent time where the grant shows that field."""
+    totals: list[int] = []
+    times: list[int] = []
+    fields: dict[str, None] = {}
+    for reach in reaches:
+        field = reach.scope.stream.consent_time_field
+        shown = field if field in reach.scope.granted else None
+        if shown:
+            fields[shown] = None
+        if conditions or reach.rids is not None:
+            found = [row.data.get(shown) if shown else None for row in passing(reading, reach, conditions)]
+            totals.append(len(found))
+            if shown:
+                timed = reach.scope.stream.fields[shown]
+                times += [at for value in found if isinstance(at := timed.comparable(value), int)]
+        else:
+            totals.append(count(reading, reach))
+            times += _edges(reading, reach, shown) if shown else []
+    if not times:
+        return Span(sum(totals))
+    return Span(sum(totals), iso_micros(min(times)), iso_micros(max(times)), tuple(fields))
+
+
+def _edges(reading: Reading, reach: Reach, field: str) -> list[int]:
+    index = index_of(reach.place, reach.scope.stream.fields[field])
+    if index is None:
+        return []
+    values = {**reach.values, "fid": reach.place.fids[field]}
+    statements = [_EDGE.format(index=index, where=reach.narrowing("i.rid"), order=order) for order in ("asc", "desc")]
+    return [at for statement in statements if (at := one(reading.connection, statement, values)) is not None]

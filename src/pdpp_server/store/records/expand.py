@@ -1,0 +1,95 @@
+"""Related records: of the same connection, under the limits of their own stream."""
+
+from collections.abc import Sequence
+
+import orjson
+
+from pdpp_server.grants.permitted import Related, Scope
+from pdpp_server.model.records import Expanded, Record
+from pdpp_server.store.engines.sqlite.db import Reading
+from pdpp_server.store.engines.sqlite.rows import one, rows
+from pdpp_server.store.records.conditions import index_of
+from pdpp_server.store.records.ingest import INDEXED_CHARS
+from pdpp_server.store.records.scope import Reach, reaches, shows
+from pdpp_server.store.records.showing import Row, Showing
+
+_REFERRING = """
+select r.rid, r.key, r.version, r.revised, r.emitted_at, r.data from {index} i cross join records r on r.rid = i.rid
+where i.fid = :fid and i.value = :value and {where} and r.data is not null
+"""
+_NAMED = """
+select rid, key, version, revised, emitted_at, data, at from records where sid = ? and key = ? and data is not null
+"""
+
+
+def expanded(
+    reading: Reading, related: Sequence[Related], records: Sequence[Record], found: Sequence[Row]
+) -> list[Record]:
+    """The same records with what they are related to; `found` is what they were made from."""
+    reached = {
+        (each.relationship.name, reach.origin.connection_id): reach
+        for each in related
+        for reach in reaches(reading.connection, reading.layout, each.scope)
+    }
+    return [
+        record._replace(
+            expanded={
+                each.relationship.name: _expanded(
+                    reading, each, reached.get((each.relationship.name, record.id.connection_id)), row
+                )
+                for each in related
+            },
+        )
+        for record, row in zip(records, found, strict=True)
+    ]
+
+
+def _expanded(reading: Reading, related: Related, there: Reach | None, row: Row) -> Expanded:
+    is_list = related.relationship.cardinality == "has_many"
+    if there is None:  # the related stream is not in this connection, or not granted of it
+        return Expanded((), is_list)
+    if related.relationship.joins_there(there.scope.stream):
+        found = _referring(reading, related, there, row.key)
+    else:
+        found = _named(reading, there, _key_in(row, related.relationship.foreign_key))
+    most = related.limit if is_list else 1
+    showing = Showing(reading, there.scope, there.origin, there.place.sid)
+    shown = tuple(showing.record(each) for each in found[:most])
+    return Expanded(shown, is_list, has_more=is_list and len(found) > most)
+
+
+def _referring(reading: Reading, related: Related, there: Reach, key: str) -> list[Row]:
+    """Newest first; the index holds the beginning of a long key, so each record is asked for the whole of it."""
+    name = related.relationship.foreign_key
+    field = there.scope.stream.fields[name]
+    index = index_of(there.place, field)
+    value = field.literal(key)
+    if index is None or value is None:
+        return []
+    cut = value[:INDEXED_CHARS] if isinstance(value, str) else value
+    values = {**there.values, "fid": there.place.fids[name], "value": cut}
+    statement = _REFERRING.format(index=index, where=there.narrowing("i.rid"))
+    found = [Row._make((*stored, orjson.loads(text))) for *stored, text in rows(reading.connection, statement, values)]
+    same = [each for each in found if field.comparable(each.data.get(name)) == value]
+    return sorted(same, key=lambda each: (_time(there.scope, each), each.key), reverse=True)
+
+
+def _time(scope: Scope, row: Row) -> int:
+    """By the time that the grant shows; 0 where it shows none."""
+    name = next((name for name in scope.stream.time_fields if name in scope.granted), None)
+    at = scope.stream.fields[name].comparable(row.data.get(name)) if name else None
+    return at if isinstance(at, int) else 0
+
+
+def _key_in(row: Row, field: str) -> str | None:
+    value = row.data.get(field)
+    return None if value is None or isinstance(value, dict | list) else str(value)
+
+
+def _named(reading: Reading, there: Reach, key: str | None) -> list[Row]:
+    if key is None:
+        return []
+    found = one(reading.connection, _NAMED, (there.place.sid, key))
+    if found is None or not shows(there.scope, key, found[6]):
+        return []
+    return [Row._make((*found[:5], orjson.loads(found[5])))]

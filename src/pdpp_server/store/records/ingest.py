@@ -1,0 +1,468 @@
+"""Insert, update, tombstone; the word index and the field index in the same transaction."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, cast
+
+import apsw
+import jsonschema_rs
+import orjson
+
+from pdpp_server.errors import InvalidRecordId
+from pdpp_server.evidence.handles import check_key
+from pdpp_server.model.ingest import Incoming, Receipt, Rejection
+from pdpp_server.model.records import RecordId
+from pdpp_server.model.sources import Declaration
+from pdpp_server.model.streams import Field, Stream
+from pdpp_server.model.times import instant
+from pdpp_server.store.engines.sqlite.rows import one, rows
+from pdpp_server.store.engines.sqlite.scrub import note_erasure
+from pdpp_server.store.layout import ConnectionPlace, StreamPlace, day_in, day_of, first_rid
+from pdpp_server.store.records.noted import Change, Noted, edited_fields
+from pdpp_server.store.records.words import spaced
+
+RECORD_BYTES_MAX = 16 * 1024 * 1024
+DEPTH_MAX = 100
+INDEXED_CHARS = 128  # of a long string; enough to find candidates, which are then compared whole
+
+_STORED = """
+select key, rid, version, at, emitted_at, deleted_at, data from records
+where sid = ? and key in (select value from json_each(?))
+"""
+_LAST_RID = "select max(rid) from records where rid >= ? and rid < ?"
+_CLOCK = "select version from clock"
+_TURN_CLOCK = "update clock set version = ?"
+_ADVANCE = "update streams set version = ?, live = live + ? where sid = ?"
+_NEW = "insert into records(rid, sid, key, version, revised, at, emitted_at, data) values(?, ?, ?, ?, ?, ?, ?, ?)"
+_DROP = "delete from records where rid = ?"
+_BURY = """
+update records set version = ?, revised = 1, at = null, emitted_at = ?, deleted_at = ?, data = null where rid = ?
+"""
+_REPLACE = """
+update records set version = ?, revised = 1, at = ?, emitted_at = ?, deleted_at = null, data = ? where rid = ?
+"""
+_SUPERSEDE = """
+insert into history(sid, key, version, until, at, data, live, emitted_at, deleted_at) values(?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_ERASE_HISTORY = "update history set data = null where sid = ? and key = ?"
+_NEW_VALUE = "insert or ignore into field_values(fid, value, rid) values(?, ?, ?)"
+_DROP_VALUE = "delete from field_values where fid = ? and value = ? and rid = ?"
+_NEW_POSITION = "insert into positions(fid, value, key, rid) values(?, ?, ?, ?)"
+_DROP_POSITION = "delete from positions where fid = ? and value = ? and key = ?"
+_COUNT_DAY = """
+insert into days(sid, day, live) values(?, ?, ?) on conflict do update set live = live + excluded.live
+"""
+_NEW_BLOB_REF = "insert or ignore into blob_refs(blob_id, sid, field, rid) values(?, ?, ?, ?)"
+_DROP_BLOB_REFS = "delete from blob_refs where rid = ?"
+_UNBIND_ALL = "delete from blob_bindings where sid = ? and key = ?"
+_UNBIND = "delete from blob_bindings where blob_id = ? and sid = ? and key = ?"
+_NEW_WORDS = "insert into words(rowid, {columns}) values(?, {marks})"
+_DROP_WORDS = "insert into words(words, rowid, {columns}) values('delete', ?, {marks})"
+_EASY_KEY = re.compile(r"[\w:@+=-]{1,200}", re.ASCII)  # such a key surely fits into a handle
+
+
+NO_VALUE = b""  # of a record without a value in positions; behind every number and text
+Findable = tuple[int, str, Mapping[str, Any]]  # rid, key, data
+
+
+class _Stored(NamedTuple):
+    rid: int
+    version: int
+    at: int | None
+    emitted_at: str
+    deleted_at: str | None
+    data: str | None
+
+
+class _Ready(NamedTuple):
+    """A record that passed every check."""
+
+    key: str
+    at: int | None
+    emitted_at: str
+    data: Mapping[str, Any] | None
+    canonical: str | None
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Where records of one stream of one connection are checked and laid down."""
+
+    connection_id: str
+    stream: Stream
+    place: StreamPlace
+    validator: jsonschema_rs.Draft202012Validator
+
+    def check(self, incoming: Incoming, now: str) -> _Ready | Rejection:
+        try:
+            return self._check(incoming, now)
+        except (_Unfit, InvalidRecordId) as unfit:
+            code = unfit.code if isinstance(unfit, _Unfit) else "invalid_record_identity"
+            return Rejection(incoming.place, code, str(unfit))
+
+    def _check(self, incoming: Incoming, now: str) -> _Ready:
+        data = incoming.data
+        emitted_at = incoming.emitted_at or now
+        if incoming.emitted_at and instant(emitted_at) is None:
+            raise _Unfit("invalid_record", "`emitted_at` is not an ISO 8601 time")
+        if data is None:
+            return _Ready(self._joined(incoming.key), None, emitted_at, None, None)
+        if not self.validator.is_valid(data):
+            raise _Unfit("invalid_record", _why_invalid(self.validator, self.stream, data))
+        if any("fetch_url" in ref for name in self.stream.blob_fields for ref in _listed(data.get(name))):
+            raise _Unfit("invalid_record", "`fetch_url` of a blob is written by the server alone")
+        key = self._key(incoming.key, data)
+        if not _EASY_KEY.fullmatch(key):
+            if "\0" in key:
+                raise _Unfit("invalid_record_identity", "the key holds a NUL character")
+            check_key(RecordId(self.connection_id, self.stream.name, key))
+        order_field = self.stream.order_field
+        at = instant(data.get(order_field) if order_field else emitted_at)
+        return _Ready(key, at, emitted_at, data, _canonical(data))
+
+    def _key(self, given: str | tuple[str, ...] | None, data: Mapping[str, Any]) -> str:
+        parts = [_key_part(data.get(name)) for name in self.stream.primary_key]
+        if given is None:
+            if None in parts:
+                missing = self.stream.primary_key[parts.index(None)]
+                raise _Unfit("invalid_record_identity", f"the data has no {missing!r}, which the key needs")
+            return _join_key([part for part in parts if part is not None])
+        named = self._split(given)
+        for name, part, told in zip(self.stream.primary_key, parts, named, strict=True):
+            if part is not None and part != told:
+                raise _Unfit("invalid_record_identity", f"the key and {name!r} of the data disagree")
+        return _join_key(named)
+
+    def _split(self, given: str | tuple[str, ...]) -> Sequence[str]:
+        arity = len(self.stream.primary_key)
+        named: object = given
+        if isinstance(given, str):
+            named = [given] if arity == 1 else _parsed_list(given)
+        parts: list[Any] = list(named) if isinstance(named, list | tuple) else []  # pyright: ignore[reportUnknownArgumentType]
+        if len(parts) != arity or not all(type(part) in (str, int) for part in parts):
+            raise _Unfit("invalid_record_identity", f"the key has {arity} parts: {', '.join(self.stream.primary_key)}")
+        return [str(part) for part in parts]
+
+    def _joined(self, given: str | tuple[str, ...] | None) -> str:
+        assert given is not None
+        return _join_key(self._split(given))
+
+    @cached_property
+    def new_words(self) -> str:
+        return self._on_words(_NEW_WORDS)
+
+    @cached_property
+    def drop_words(self) -> str:
+        return self._on_words(_DROP_WORDS)
+
+    def _on_words(self, statement: str) -> str:
+        slots = self.place.slots.values()
+        return statement.format(columns=", ".join(f"s{slot}" for slot in slots), marks=", ".join("?" for _ in slots))
+
+    def words(self, data: Mapping[str, Any]) -> list[str]:
+        """The columns of the word index, in the order of `place.slots`; empty where there is no word to index."""
+        row = [spaced(text) if isinstance(text := data.get(name), str) else "" for name in self.place.slots]
+        return row if any(row) else []
+
+    def values(self, data: Mapping[str, Any], rid: int) -> list[tuple[int, int | float | str, int]]:
+        """The rows of the field index."""
+        return [
+            (fid, value, rid)
+            for fid, field in self._indexed
+            if (value := indexed_value(field, data.get(field.name))) is not None
+        ]
+
+    def position(self, data: Mapping[str, Any]) -> tuple[int, int | float | str | bytes] | None:
+        """The number of the field by which pages are ordered, and the value there; None in a stream without one."""
+        if self._positioned is None:
+            return None
+        fid, field = self._positioned
+        value = indexed_value(field, data.get(field.name))
+        return fid, NO_VALUE if value is None else value
+
+    def blob_refs(self, data: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """The fields that refer to blobs, and to which; a field may refer to several."""
+        return [
+            (name, blob_id)
+            for name in self.stream.blob_fields
+            for ref in _listed(data.get(name))
+            if isinstance(blob_id := ref.get("blob_id"), str)
+        ]
+
+    @cached_property
+    def _indexed(self) -> list[tuple[int, Field]]:
+        place = self.place
+        return [(fid, self.stream.fields[name]) for name, fid in place.fids.items() if name != place.position]
+
+    @cached_property
+    def _positioned(self) -> tuple[int, Field] | None:
+        name = self.place.position
+        return (self.place.fids[name], self.stream.fields[name]) if name else None
+
+
+class _Unfit(Exception):
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+
+
+def desks(declaration: Declaration, connection: ConnectionPlace) -> dict[str, Desk]:
+    """One desk for each stream, by name."""
+    return {name: desk_of(declaration, connection, name) for name in declaration.streams}
+
+
+def desk_of(declaration: Declaration, connection: ConnectionPlace, name: str) -> Desk:
+    stream = declaration.streams[name]
+    validator = jsonschema_rs.Draft202012Validator(dict(stream.schema), offline=True)
+    return Desk(connection.origin.connection_id, stream, connection.streams[name], validator)
+
+
+def deliver(writer: apsw.Connection, desk: Desk, batch: Iterable[Incoming], now: str) -> Receipt:
+    """Store what is new or changed. A rejected record does not stop the others; the caller commits."""
+    receipt = Receipt()
+    ready: dict[str, tuple[str, _Ready]] = {}
+    rejected: list[Rejection] = []
+    for incoming in batch:
+        checked = desk.check(incoming, now)
+        if isinstance(checked, Rejection):
+            rejected.append(checked)
+            continue
+        if checked.key in ready:  # the same record twice: the first must be stored before the second can change it
+            receipt += _store(writer, desk, ready, now)
+            ready = {}
+        ready[checked.key] = (incoming.place, checked)
+    receipt += _store(writer, desk, ready, now)
+    return receipt + Receipt(rejected=tuple(rejected))
+
+
+def _store(writer: apsw.Connection, desk: Desk, ready: Mapping[str, tuple[str, _Ready]], now: str) -> Receipt:
+    sid = desk.place.sid
+    keys = orjson.dumps(list(ready)).decode()
+    stored = {row[0]: _Stored(*row[1:]) for row in rows(writer, _STORED, (sid, keys))} if ready else {}
+    changes: list[tuple[_Ready, _Stored | None]] = []
+    rejected: list[Rejection] = []
+    for key, (place, record) in ready.items():
+        before = stored.get(key)
+        if record.canonical == (before.data if before else None):
+            continue  # there already, or gone already
+        if before and before.data is not None and record.data is not None and desk.stream.semantics == "append_only":
+            rejected.append(
+                Rejection(place, "invalid_record", "the stream is append_only and holds other data for this key")
+            )
+            continue
+        if desk.stream.order_field is None and before and before.data is not None and record.data is not None:
+            record = record._replace(at=before.at)  # it lies where it came: an edit of a hidden field moves nothing
+        changes.append((record, before))
+    _Writing(writer, desk, now).apply(changes)
+    gone = [(sid, key) for key, (_, record) in ready.items() if record.data is None]
+    writer.executemany(_UNBIND_ALL, gone)  # also what was delivered for a record that never came
+    return Receipt(len(changes), len(ready) - len(changes) - len(rejected), tuple(rejected))
+
+
+class _Writing:
+    """The statements of one batch, gathered and then run table by table: what the index likes best is sorted rows."""
+
+    def __init__(self, writer: apsw.Connection, desk: Desk, now: str) -> None:
+        self._writer, self._desk, self._now = writer, desk, now
+        self._next_rids: dict[int, int] = {}
+        self._version: int = 0
+
+    def apply(self, changes: Sequence[tuple[_Ready, _Stored | None]]) -> None:
+        if not changes:
+            return
+        sid = self._desk.place.sid
+        self._version = one(self._writer, _CLOCK)
+        self._unindex([(record.key, before) for record, before in changes if before])
+        fresh: list[tuple[Any, ...]] = []
+        findable: list[Findable] = []
+        days: Counter[int] = Counter()
+        noted = Noted()
+        for record, before in changes:
+            self._version += 1
+            rid = before.rid if before and record.data is None else self._rid(record, before)
+            self._note(noted, record, before, rid)
+            if before:
+                self._supersede(record, before, rid)
+                self._unbind(record, before)
+                days[day_in(before.rid)] -= before.data is not None
+            if record.data is not None:
+                days[day_in(rid)] += 1
+                findable.append((rid, record.key, record.data))
+                if not (before and before.rid == rid):
+                    row = (rid, sid, record.key, self._version, before is not None, record.at, record.emitted_at)
+                    fresh.append((*row, record.canonical))
+        self._writer.executemany(_NEW, fresh)
+        index_records(self._writer, self._desk, sorted(findable, key=_rid_of))
+        self._writer.executemany(_COUNT_DAY, [(sid, day, change) for day, change in days.items() if change])
+        noted.keep(self._writer, sid)
+        self._writer.execute(_ADVANCE, (self._version, days.total(), sid))
+        self._writer.execute(_TURN_CLOCK, (self._version,))
+        if any(record.data is None for record, _ in changes):
+            note_erasure(self._writer)
+
+    def _note(self, noted: Noted, record: _Ready, before: _Stored | None, rid: int) -> None:
+        change = Change(self._version, record.emitted_at)
+        if before is None or before.data is None or record.data is None:
+            noted.came_or_went(day_in(rid), change)
+            return
+        fields = edited_fields(self._desk.stream.fields, orjson.loads(before.data), record.data)
+        noted.edited(fields, day_in(before.rid), day_in(rid), change)
+
+    def _unindex(self, stored: Sequence[tuple[str, _Stored]]) -> None:
+        for key, before in sorted(stored, key=lambda row: row[1].rid):
+            if before.data is not None:
+                data = orjson.loads(before.data)
+                if words := self._desk.words(data):
+                    self._writer.execute(self._desk.drop_words, (before.rid, *words))
+                self._writer.executemany(_DROP_VALUE, self._desk.values(data, before.rid))
+                if position := self._desk.position(data):
+                    self._writer.execute(_DROP_POSITION, (*position, key))
+                if self._desk.stream.blob_fields:
+                    self._writer.execute(_DROP_BLOB_REFS, (before.rid,))
+
+    def _supersede(self, record: _Ready, before: _Stored, rid: int) -> None:
+        """Keep what a change feed needs of the version before, and make its row the new one, or room for it.
+
+        A deletion leaves no data behind, not in the history either.
+        """
+        sid = self._desk.place.sid
+        if record.data is None:
+            self._writer.execute(_ERASE_HISTORY, (sid, record.key))
+            self._writer.execute(_BURY, (self._version, record.emitted_at, self._now, rid))
+        elif before.rid == rid:
+            self._writer.execute(_REPLACE, (self._version, record.at, record.emitted_at, record.canonical, rid))
+        else:
+            self._writer.execute(_DROP, (before.rid,))
+        kept = None if record.data is None else before.data
+        was_live = before.data is not None
+        row = (sid, record.key, before.version, self._version, before.at, kept, was_live)
+        self._writer.execute(_SUPERSEDE, (*row, before.emitted_at, before.deleted_at))
+
+    def _unbind(self, record: _Ready, before: _Stored) -> None:
+        """A changed record keeps the blobs that it still refers to, and those that it never referred to."""
+        sid, key = self._desk.place.sid, record.key
+        if self._desk.stream.blob_fields and record.data is not None and before.data is not None:
+            kept = {blob_id for _, blob_id in self._desk.blob_refs(record.data)}
+            held = {blob_id for _, blob_id in self._desk.blob_refs(orjson.loads(before.data))}
+            self._writer.executemany(_UNBIND, [(blob_id, sid, key) for blob_id in held - kept])
+
+    def _rid(self, record: _Ready, before: _Stored | None) -> int:
+        """The rid of before while the day is the same; else the next free one of its day."""
+        first = first_rid(self._desk.place.sid, day_of(record.at))
+        if before and first <= before.rid < first_rid(self._desk.place.sid, day_of(record.at) + 1):
+            return before.rid
+        if first not in self._next_rids:
+            last = one(self._writer, _LAST_RID, (first, first_rid(self._desk.place.sid, day_of(record.at) + 1)))
+            self._next_rids[first] = first if last is None else last + 1
+        rid = self._next_rids[first]
+        self._next_rids[first] = rid + 1
+        return rid
+
+
+def index_records(writer: apsw.Connection, desk: Desk, records: Sequence[Findable]) -> None:
+    """Make records findable; they come in the order of their rids."""
+    if desk.place.slots:
+        writer.executemany(desk.new_words, ((rid, *row) for rid, _, data in records if (row := desk.words(data))))
+    values = [row for rid, _, data in records for row in desk.values(data, rid)]
+    writer.executemany(_NEW_VALUE, sorted(values, key=_value_order))
+    if desk.place.position:
+        positions = [(*position, key, rid) for rid, key, data in records if (position := desk.position(data))]
+        writer.executemany(_NEW_POSITION, sorted(positions, key=_value_order))
+    if desk.stream.blob_fields:
+        sid = desk.place.sid
+        refs = [(blob_id, sid, name, rid) for rid, _, data in records for name, blob_id in desk.blob_refs(data)]
+        writer.executemany(_NEW_BLOB_REF, refs)
+
+
+def _rid_of(findable: Findable) -> int:
+    return findable[0]
+
+
+def _value_order(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """As SQLite orders them: numbers, text, bytes."""
+    value = row[1]
+    return (row[0], 2 if isinstance(value, bytes) else isinstance(value, str), *row[1:])
+
+
+def _listed(value: object) -> list[Mapping[str, Any]]:
+    """The objects in a field that holds one, or a list of them."""
+    values = cast("list[Any]", value) if isinstance(value, list) else [value]
+    return [item for item in values if isinstance(item, dict)]
+
+
+def indexed_value(field: Field, value: object) -> int | float | str | None:
+    """A value as the field index holds it: text by its beginning."""
+    comparable = field.comparable(value)
+    return comparable[:INDEXED_CHARS] if isinstance(comparable, str) else comparable
+
+
+def _canonical(data: Mapping[str, Any]) -> str:
+    try:
+        raw = orjson.dumps(data, option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError as error:
+        raise _Unfit("invalid_record", f"cannot be stored as JSON: {error}") from error
+    if len(raw) > RECORD_BYTES_MAX:
+        raise _Unfit("invalid_record", f"larger than {RECORD_BYTES_MAX >> 20} MiB")
+    if raw.count(b"[") + raw.count(b"{") > DEPTH_MAX and _depth(data) > DEPTH_MAX:
+        raise _Unfit("invalid_record", f"nested deeper than {DEPTH_MAX} levels")
+    text = raw.decode()
+    if "\\u0000" in text and _holds_nul(data):
+        raise _Unfit("invalid_record", "holds a NUL character")
+    return text
+
+
+def _depth(value: Any) -> int:
+    level: list[Any] = [value]
+    deepest = 0
+    while level:
+        deepest += 1
+        level = [child for node in level for child in _children(node)]
+    return deepest
+
+
+def _holds_nul(value: Any) -> bool:
+    if isinstance(value, str):
+        return "\0" in value
+    names = cast(dict[str, Any], value) if isinstance(value, dict) else ()
+    return any("\0" in name for name in names) or any(_holds_nul(child) for child in _children(value))
+
+
+def _children(node: Any) -> Iterable[Any]:
+    if isinstance(node, dict):
+        return cast(dict[str, Any], node).values()
+    return cast(list[Any], node) if isinstance(node, list) else ()
+
+
+def _key_part(value: object) -> str | None:
+    match value:
+        case str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return str(value)
+        case _:
+            return None
+
+
+def _join_key(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else orjson.dumps(list(parts)).decode()
+
+
+def _parsed_list(text: str) -> object:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _why_invalid(validator: jsonschema_rs.Draft202012Validator, stream: Stream, data: Mapping[str, Any]) -> str:
+    """Which rule of the schema is broken and in which declared field; other names may be words of the record."""
+    error = next(iter(validator.iter_errors(data)))
+    place = error.instance_path
+    where = place[0] if place and place[0] in stream.fields else "the record"
+    rule = error.schema_path[-1] if error.schema_path else "schema"
+    return f"{where} does not fit the declared `{rule}`"

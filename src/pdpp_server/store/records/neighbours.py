@@ -1,0 +1,109 @@
+"""Neighbours in time: what was said right before and after a match is lifted by it, inside the grant only."""
+
+from collections.abc import Iterable, Mapping
+from math import fsum
+from typing import NamedTuple
+
+import orjson
+
+from pdpp_server.model.streams import Stream
+from pdpp_server.store.engines.sqlite.db import Reading
+from pdpp_server.store.engines.sqlite.rows import rows
+from pdpp_server.store.layout import SID_BITS
+from pdpp_server.store.records.conditions import index_of
+from pdpp_server.store.records.scope import Reach
+
+SHARES = (0.5, 0.25)  # of a score, for the first and the second record on either side
+SOURCES = 100  # best records whose neighbours are looked for
+SILENCE = 3_600_000_000  # microseconds without a word that end a talk
+
+# The plus takes the affinity from `at`: compared with it, the index of values could not be used.
+_BESIDE = """
+select c.rid, (select json_group_array(rid) from (
+    select p.rid from positions p
+    where p.fid = :fid and (p.value, p.key) < (+c.at, c.key) and p.value >= c.at - :silence and {where}
+    order by p.value desc, p.key desc limit 2)),
+(select json_group_array(rid) from (
+    select p.rid from positions p
+    where p.fid = :fid and (p.value, p.key) > (+c.at, c.key) and p.value <= c.at + :silence and {where}
+    order by p.value, p.key limit 2))
+from records c where c.rid in (select value from json_each(:sources)) and c.at is not null
+"""
+_TITLES = "select rid, data ->> ? from records where rid in (select value from json_each(?))"
+
+
+class Beside(NamedTuple):
+    """A record that a match lifts, and by which share of that match's score."""
+
+    source: int
+    rid: int
+    share: float
+
+
+def lifted(reading: Reading, reaches: Iterable[Reach], scores: Mapping[int, float]) -> Mapping[int, float]:
+    """The scores with the shares of neighbours, and those neighbours that had no score."""
+    by_sid: dict[int, list[int]] = {}
+    for rid in _sources(scores):
+        by_sid.setdefault(rid >> SID_BITS, []).append(rid)
+    parts: dict[int, list[float]] = {}
+    for reach in reaches:
+        sources = by_sid.get(reach.place.sid)
+        if sources and _is_talk(reach):
+            for source, rid, share in _beside(reading, reach, sources):
+                parts.setdefault(rid, [scores.get(rid, 0.0)]).append(share * scores[source])
+    # The exact sum is the same in every order; the order in which rows come may tell of hidden ones.
+    return {**scores, **{rid: fsum(part) for rid, part in parts.items()}}
+
+
+def _sources(scores: Mapping[int, float]) -> list[int]:
+    """The best, without those that tie with one left out: which of them comes first is nothing that a reader sees."""
+    if len(scores) <= SOURCES:
+        return list(scores)
+    left_out = sorted(scores.values(), reverse=True)[SOURCES]
+    return [rid for rid, score in scores.items() if score > left_out]
+
+
+def _is_talk(reach: Reach) -> bool:
+    """Whether somebody says something in each record, and pages follow the time, which the grant shows.
+
+    Single records that a grant or a filter names have no stretch of time around them.
+    """
+    stream, place, granted = reach.scope.stream, reach.place, reach.scope.granted
+    time, title = stream.order_field, _title(reach)
+    if time is None or time != place.position or "rids" in reach.values or not {time, title or time} <= granted:
+        return False
+    return _has_speakers(stream) and stream.fields[time].is_date and index_of(place, stream.fields[time]) is not None
+
+
+def _has_speakers(stream: Stream) -> bool:
+    return {"actor", "primary-body"} <= {*stream.roles.values()}
+
+
+def _title(reach: Reach) -> str | None:
+    return next((name for name, role in reach.scope.stream.roles.items() if role == "primary-title"), None)
+
+
+def _beside(reading: Reading, reach: Reach, sources: list[int]) -> list[Beside]:
+    assert reach.place.position is not None
+    asked = {"fid": reach.place.fids[reach.place.position], "silence": SILENCE}
+    statement = _BESIDE.format(where=reach.narrowing("p.rid"))
+    found = [
+        Beside(source, rid, share)
+        for source, before, after in rows(
+            reading.connection, statement, {**reach.values, **asked, "sources": orjson.dumps(sources).decode()}
+        )
+        for side in (before, after)
+        if side != "[]"
+        for rid, share in zip(orjson.loads(side), SHARES, strict=False)
+    ]
+    return _of_one_title(reading, reach, found) if found else found
+
+
+def _of_one_title(reading: Reading, reach: Reach, found: list[Beside]) -> list[Beside]:
+    """Where a stream declares a title, it names what records of the same title are a part of."""
+    title = _title(reach)
+    if title is None:
+        return found
+    rids = sorted({rid for beside in found for rid in beside[:2]})
+    titles = dict(rows(reading.connection, _TITLES, (title, orjson.dumps(rids).decode())))
+    return [beside for beside in found if titles[beside.source] == titles[beside.rid]]

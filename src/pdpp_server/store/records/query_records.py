@@ -1,0 +1,258 @@
+"""A page of one stream, in one order over all its connections."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from heapq import merge
+from itertools import islice
+from typing import Any, NamedTuple
+
+import orjson
+
+from pdpp_server.errors import InvalidCursor
+from pdpp_server.grants.permitted import Permitted
+from pdpp_server.model.queries import RecordsQuery
+from pdpp_server.model.records import Record, Span
+from pdpp_server.store.engines.sqlite.db import Reading
+from pdpp_server.store.engines.sqlite.rows import rows
+from pdpp_server.store.records.conditions import GATHERED, bounds_of, fewest, index_of, passes, passing, within_grant
+from pdpp_server.store.records.count import count, span
+from pdpp_server.store.records.expand import expanded
+from pdpp_server.store.records.fetch import require_declared
+from pdpp_server.store.records.ingest import NO_VALUE, indexed_value
+from pdpp_server.store.records.scope import Reach, reaches
+from pdpp_server.store.records.showing import Row, Showing
+from pdpp_server.wire.cursors import Place, connection_digest, digest_of
+
+CHUNK_MAX = 1000
+_BEFORE_KEYS, _BEHIND_KEYS = "", b""  # in the order of SQLite
+_LAST_CHARACTER = "\U0010ffff"
+_NUMBERS_FROM = float("-inf")
+
+_FORWARD = """
+select p.value, r.rid, p.key, r.version, r.revised, r.emitted_at, r.data
+from positions p cross join records r on r.rid = p.rid
+where p.fid = :fid and (p.value, p.key) > (:value, :key) and p.value >= :least and p.value <= :most and {where}
+order by p.value, p.key limit :chunk
+"""
+_BACKWARD = """
+select p.value, r.rid, p.key, r.version, r.revised, r.emitted_at, r.data
+from positions p cross join records r on r.rid = p.rid
+where p.fid = :fid and (p.value, p.key) < (:value, :key) and p.value >= :least and p.value <= :most and {where}
+order by p.value desc, p.key desc limit :chunk
+"""
+_FORWARD_BY_KEY = """
+select :nothing, r.rid, r.key, r.version, r.revised, r.emitted_at, r.data from records r
+where r.sid = :sid and r.key > :key and {where} and r.data is not null order by r.key limit :chunk
+"""
+_BACKWARD_BY_KEY = """
+select :nothing, r.rid, r.key, r.version, r.revised, r.emitted_at, r.data from records r
+where r.sid = :sid and r.key < :key and {where} and r.data is not null order by r.key desc limit :chunk
+"""
+_AT_VALUE = "select value, key from positions where fid = ? and value >= ? and value <= ? order by value, key"
+_AT_KEY = "select x'', key from records where sid = ? and key >= ? and key <= ? and data is not null order by key"
+
+Value = int | float | str | bytes
+
+
+class Entry(NamedTuple):
+    """A record of a page before it is shown, and the value that gives it its place."""
+
+    reach: Reach
+    value: Value
+    row: Row
+
+    @property
+    def place(self) -> Place:
+        return Place(self.value, connection_digest(self.reach.origin.connection_id), self.row.key)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Records in order, and what they were made from; `has_more` where the page is not the last."""
+
+    records: tuple[Record, ...]
+    entries: list[Entry]
+    has_more: bool
+    count: int | None
+    span: Span | None
+
+
+class _Start(NamedTuple):
+    """Where a walk through one connection begins: behind this value and key."""
+
+    value: Value
+    key: str | bytes
+
+
+def query_records(reading: Reading, permitted: Permitted[RecordsQuery], after: Place | None) -> Listed:
+    query = permitted.query
+    reached = [reach for scope in permitted.scopes for reach in reaches(reading.connection, reading.layout, scope)]
+    require_declared(reading.layout, permitted)
+    place = _restored(reading, reached, after) if after and not after.is_whole else after
+    walks = [_walk(reading, reach, query, place) for reach in reached]
+    found = list(islice(_merged(walks, query.ascending), query.limit + 1))
+    shown = found[: query.limit]
+    records = _shown(reading, shown)
+    if permitted.related:
+        records = expanded(reading, permitted.related, records, [entry.row for entry in shown])
+    return Listed(
+        tuple(records),
+        shown,
+        len(found) > query.limit,
+        sum(count(reading, reach, query.conditions) for reach in reached) if query.count else None,
+        span(reading, reached, query.conditions) if query.window else None,
+    )
+
+
+def _merged(walks: list[Iterator[Entry]], ascending: bool) -> Iterator[Entry]:
+    if len(walks) == 1:
+        return walks[0]
+    return merge(*walks, key=lambda entry: _order(entry, ascending), reverse=not ascending)
+
+
+def _order(entry: Entry, ascending: bool) -> tuple[Any, ...]:
+    return (*_value_order(entry.value, ascending), entry.reach.origin.connection_id, entry.row.key)
+
+
+def _value_order(value: Value, ascending: bool) -> tuple[Any, ...]:
+    """Numbers before text; a record without a value stands last in both directions."""
+    is_last = isinstance(value, bytes)
+    return is_last if ascending else not is_last, isinstance(value, str), value
+
+
+def _shown(reading: Reading, entries: list[Entry]) -> list[Record]:
+    showings = {
+        id(reach): Showing(reading, reach.scope, reach.origin, reach.place.sid).record
+        for reach in {id(entry.reach): entry.reach for entry in entries}.values()
+    }
+    return [showings[id(reach)](row) for reach, _, row in entries]
+
+
+# One connection ---------------------------------------------------------------------------------------------------
+
+
+def _walk(reading: Reading, reach: Reach, query: RecordsQuery, after: Place | None) -> Iterator[Entry]:
+    """The visible records that pass, in order, from the place on."""
+    start = _start(reach, query, after)
+    few = reach.scope.resources is not None or (
+        bool(query.conditions) and fewest(reading, reach, query.conditions)[1] <= GATHERED
+    )
+    return _gathered(reading, reach, query, start) if few else _walked(reading, reach, query, start)
+
+
+def _start(reach: Reach, query: RecordsQuery, after: Place | None) -> _Start | None:
+    """Equal values are ordered by connection, so another connection begins before or behind all its keys."""
+    if after is None:
+        return None
+    mine = reach.origin.connection_id
+    theirs = next((name for name in reach.scope.connections if connection_digest(name) == after.connection), None)
+    if theirs is None:
+        raise InvalidCursor("The connection at which the cursor stands is gone.", param="cursor")
+    if mine == theirs:
+        return _Start(after.value, after.key)
+    is_behind = mine < theirs if query.ascending else mine > theirs  # everything of this value was shown before
+    return _Start(after.value, _BEHIND_KEYS if is_behind == query.ascending else _BEFORE_KEYS)
+
+
+def _position_field(reach: Reach) -> str | None:
+    """The field that orders the page; one that the grant hides must not show itself in the order."""
+    name = reach.place.position
+    return name if name in reach.scope.granted and index_of(reach.place, reach.scope.stream.fields[name]) else None
+
+
+def _gathered(reading: Reading, reach: Reach, query: RecordsQuery, start: _Start | None) -> Iterator[Entry]:
+    """Few records: read them all and sort them."""
+    name, ascending = _position_field(reach), query.ascending
+    field = reach.scope.stream.fields[name] if name else None
+    found: list[Entry] = []
+    for row in passing(reading, reach, query.conditions):
+        value = indexed_value(field, row.data.get(field.name)) if field else None
+        found.append(Entry(reach, NO_VALUE if value is None else value, row))
+    found.sort(key=lambda entry: _order(entry, ascending), reverse=not ascending)
+    return (entry for entry in found if start is None or _is_behind(entry, start, ascending))
+
+
+def _is_behind(entry: Entry, start: _Start, ascending: bool) -> bool:
+    value, started_at = _value_order(entry.value, ascending), _value_order(start.value, ascending)
+    if value != started_at:
+        return value > started_at if ascending else value < started_at
+    if isinstance(start.key, bytes):  # behind all keys of this value
+        return not ascending
+    return entry.row.key > start.key if ascending else entry.row.key < start.key
+
+
+def _walked(reading: Reading, reach: Reach, query: RecordsQuery, start: _Start | None) -> Iterator[Entry]:
+    """Many records: follow the index, in chunks that grow, and stop when nobody asks for more."""
+    name = _position_field(reach)
+    if name is None:
+        yield from _chunks(reading, reach, query, _BY_KEY[query.ascending], _key_values(reach), start)
+        return
+    values = {**_bounds(reach, query, name), "fid": reach.place.fids[name]}
+    statement = _BY_POSITION[query.ascending]
+    if query.ascending:
+        yield from _chunks(reading, reach, query, statement, values, start)
+        return
+    if start is None or not isinstance(start.value, bytes):
+        yield from _chunks(reading, reach, query, statement, values, start or _Start(NO_VALUE, _BEFORE_KEYS))
+        start = None
+    if values["most"] == NO_VALUE:
+        behind = start or _Start(NO_VALUE, _BEHIND_KEYS)
+        yield from _chunks(reading, reach, query, statement, {**values, "least": NO_VALUE}, behind)
+
+
+_BY_POSITION = {True: _FORWARD, False: _BACKWARD}
+_BY_KEY = {True: _FORWARD_BY_KEY, False: _BACKWARD_BY_KEY}
+
+
+def _key_values(reach: Reach) -> dict[str, Any]:
+    return {"sid": reach.place.sid, "nothing": NO_VALUE}
+
+
+def _bounds(reach: Reach, query: RecordsQuery, name: str) -> dict[str, Any]:
+    """The part of the index in which anything can be found: what the filter and the grant's own time leave."""
+    bounds = bounds_of(reach, query.conditions, name)
+    least: Any = bounds.least if bounds else _NUMBERS_FROM
+    most: Any = bounds.most if bounds else NO_VALUE
+    if name == reach.scope.stream.order_field:
+        least, most = within_grant(reach.scope, least, most)
+    return {"least": least, "most": most}
+
+
+def _chunks(
+    reading: Reading, reach: Reach, query: RecordsQuery, statement: str, values: dict[str, Any], start: _Start | None
+) -> Iterator[Entry]:
+    test = passes(reach.scope.stream, query.conditions)
+    filled = statement.format(where=reach.narrowing("r.rid"))
+    if start is None:
+        start = _Start(_NUMBERS_FROM, _BEFORE_KEYS) if query.ascending else _Start(NO_VALUE, _BEHIND_KEYS)
+    chunk = query.limit + 1
+    while True:
+        at = {"value": start.value, "key": start.key, "chunk": chunk}
+        found = rows(reading.connection, filled, {**reach.values, **values, **at})
+        for value, rid, key, version, revised, emitted_at, text in found:
+            data = orjson.loads(text)
+            if not query.conditions or test(data):
+                yield Entry(reach, value, Row(rid, key, version, revised, emitted_at, data))
+        if len(found) < chunk:
+            return
+        start = _Start(found[-1][0], found[-1][2])
+        chunk = min(chunk * 4, CHUNK_MAX)
+
+
+def _restored(reading: Reading, reached: list[Reach], cut: Place) -> Place:
+    """The whole place of which a cursor could keep only the beginning; that beginning where the record is gone."""
+    for reach in reached:
+        if connection_digest(reach.origin.connection_id) != cut.connection:
+            continue
+        for value, key in _beginning_with(reading, reach, cut):
+            if digest_of(value, key) == cut.digest:
+                return cut._replace(value=value, key=key)
+    return cut
+
+
+def _beginning_with(reading: Reading, reach: Reach, cut: Place) -> list[tuple[Value, str]]:
+    name = _position_field(reach)
+    if name is None:
+        return rows(reading.connection, _AT_KEY, (reach.place.sid, cut.key, cut.key + _LAST_CHARACTER))
+    most = cut.value + _LAST_CHARACTER if isinstance(cut.value, str) else cut.value
+    return rows(reading.connection, _AT_VALUE, (reach.place.fids[name], cut.value, most))

@@ -1,0 +1,424 @@
+"""Full-text search over granted streams: bounded work, order by visible facts, proven offsets."""
+
+import hashlib
+import struct
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import add
+from typing import NamedTuple
+
+import orjson
+
+from pdpp_server.errors import InvalidRequest
+from pdpp_server.grants.permitted import Permitted, Scope
+from pdpp_server.model.queries import Condition, SearchQuery
+from pdpp_server.model.records import Excerpt, Recall, Record
+from pdpp_server.model.times import newest
+from pdpp_server.store.engines.sqlite.db import Reading
+from pdpp_server.store.engines.sqlite.rows import one, rows
+from pdpp_server.store.layout import SID_BITS
+from pdpp_server.store.records.conditions import passing
+from pdpp_server.store.records.count import count
+from pdpp_server.store.records.fetch import require_declared
+from pdpp_server.store.records.freshness import newest_change
+from pdpp_server.store.records.neighbours import lifted
+from pdpp_server.store.records.rank import Note, score, weight
+from pdpp_server.store.records.scope import Reach, named, reaches
+from pdpp_server.store.records.showing import Row, Showing
+from pdpp_server.store.records.texts import Texts
+from pdpp_server.store.records.words import Finder, Phrase, Span, WordQuery
+
+CANDIDATES = 4000  # rows that one search scores at the most, about 2 µs each
+COUNTED = 50_000  # matches of one phrase that are counted, about 40 ns each
+EXCERPT_CHARS, EXCERPT_LEAD_CHARS = 170, 55
+EXCERPTS_PER_HIT = 2
+
+# From the newest on: forwards FTS5 walks through every page of some words, backwards it skips.
+_STANDS = "select 1 from words where words match :match and {where} order by rowid desc limit 1"
+_COUNT = "select count(*) from (select 1 from words where words match :match and {where} limit :most)"
+_MATCHING = "select words.rowid from words where words match :match and {where}"
+_NOTED = "select note(words) from words where words match :match and {where}"
+_NOTED_NEWEST = _NOTED + " order by rowid desc limit :most"
+_KEYS = """
+select rid, key, at from records where rid in (select value from json_each(?)) and data is not null
+"""
+_TEXTS = "select rid, data from records where rid in (select value from json_each(?)) and data is not null"
+_DATA = """
+select rid, key, version, revised, emitted_at, data from records where rid in (select value from json_each(?))
+"""
+
+
+_POSITION = struct.Struct(">dqq")
+
+
+class Position(NamedTuple):
+    """Where a page ended: nothing but what its reader could see."""
+
+    score: float
+    at: int
+    digest: int
+
+    def pack(self) -> bytes:
+        return _POSITION.pack(*self)
+
+    @classmethod
+    def unpack(cls, packed: bytes) -> "Position":
+        return cls(*_POSITION.unpack_from(packed))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    record: Record
+    excerpts: tuple[Excerpt, ...]
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    found: tuple[Found, ...]
+    has_more: bool
+    recall: Recall
+    as_of: str | None  # when something visible last changed in the searched streams
+    short: tuple[str, ...] = ()  # prefixes that were looked for as words
+
+
+class _Candidate(NamedTuple):
+    position: Position
+    rid: int
+    reach: Reach
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Reaches that are asked in the same columns: all that their rows have, or only the granted ones."""
+
+    slots: tuple[int, ...]
+    columns: str
+    reaches: list[Reach]
+
+    @property
+    def indexed(self) -> list[Reach]:
+        """Those for which the index is asked."""
+        return [reach for reach in self.reaches if not reach.is_few]
+
+
+def search(reading: Reading, permitted: Permitted[SearchQuery], after: Position | None) -> Ranked:
+    words = reading.ranking.tokenizer.query(permitted.query.text)
+    if not words.wanted:
+        raise InvalidRequest(
+            "The query has no word to look for.", param="q", remedy='Give words, a "phrase" or a prefix*.'
+        )
+    require_declared(reading.layout, permitted)
+    groups = _groups(reading, permitted)
+    counts, is_complete = _note_candidates(reading, groups, words)
+    visible = _visible_records(reading, groups)
+    weights = [weight(visible, count) for count in counts]
+    scores = {rid: score(note, weights) for rid, note in reading.ranking.noted.items()}
+    # A neighbour might hold what must not occur: where a query says that, only matches are found.
+    ranked = scores if words.unwanted else lifted(reading, [r for group in groups for r in group.reaches], scores)
+    page, has_more = _page(reading, groups, ranked, after, permitted.query.limit)
+    matches = len(scores) if is_complete else max(*counts, len(scores))
+    beside = len(ranked) - len(scores)
+    recall = Recall(is_complete, matches, is_complete, len(scores), None if is_complete else CANDIDATES, beside)
+    found = tuple(_found(reading, page, reading.ranking.tokenizer.finder(words.wanted, weights)))
+    return Ranked(found, has_more, recall, _as_of(reading, groups), words.short)
+
+
+def _reaches(reading: Reading, scope: Scope, conditions: tuple[Condition, ...]) -> Iterator[Reach]:
+    """A filter makes the records that pass it the only ones there are: of others nothing is counted either."""
+    for reach in reaches(reading.connection, reading.layout, scope):
+        yield named(reach, [row.rid for row in passing(reading, reach, conditions)]) if conditions else reach
+
+
+def _groups(reading: Reading, permitted: Permitted[SearchQuery]) -> list[_Group]:
+    grouped: dict[str, _Group] = {}
+    for scope in permitted.scopes:
+        for reach in _reaches(reading, scope, permitted.query.conditions):
+            slots = reach.place.slots
+            granted = tuple(sorted(_granted_fields(reach).values()))
+            if not granted:
+                continue
+            columns = "" if len(granted) == len(slots) else "{" + " ".join(f"s{slot}" for slot in granted) + "} : "
+            known = grouped.get(columns)
+            merged = granted if known is None else tuple(sorted({*known.slots, *granted}))
+            grouped[columns] = _Group(merged, columns, [*(known.reaches if known else ()), reach])
+    return list(grouped.values())
+
+
+def _granted_fields(reach: Reach) -> dict[str, int]:
+    """The fields that are searched, each with its column of the index."""
+    slots, stream, fields = reach.place.slots, reach.scope.stream, reach.scope.fields
+    return {name: slots[name] for name in stream.lexical_fields if name in fields and name in slots}
+
+
+def _matches(reading: Reading, groups: Sequence[_Group], match: str, most: int) -> int:
+    """How many visible records match; counting stops at `most`."""
+    total = 0
+    for group in groups:
+        for where, values in _spans(group.indexed):
+            if total >= most:
+                return most
+            asked = {"match": f"{group.columns}({match})", "most": most - total, **values}
+            total += one(reading.connection, _COUNT.format(where=where), asked)
+    return total
+
+
+def _spans(group: Sequence[Reach]) -> list[tuple[str, dict[str, int | str]]]:
+    """Reaches as few ranges: neighbours of which nothing is hidden become one."""
+    spans: list[tuple[Reach, dict[str, int | str]]] = []
+    for reach in sorted(group, key=lambda reach: reach.values["low"]):
+        if spans and reach.is_whole and spans[-1][0].is_whole and spans[-1][1]["high"] == reach.values["low"]:
+            spans[-1][1]["high"] = reach.values["high"]
+        else:
+            spans.append((reach, dict(reach.values)))
+    return [(reach.narrowing("words.rowid"), values) for reach, values in spans]
+
+
+def _note_candidates(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[list[int], bool]:
+    """Note the records to be ranked; how many hold each phrase, and whether these are all that match."""
+    reading.ranking.noted.clear()
+    counts, is_complete = _note_indexed(reading, groups, words)
+    few = _note_few(reading, groups, words)
+    return list(map(add, counts, few)), is_complete
+
+
+def _note_indexed(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[list[int], bool]:
+    """Phrases that stand in no visible record are left out after one look for each: every further one would cost the
+    more, the more hidden records they stand in."""
+    standing = {phrase for phrase in words.all if _stands(reading, groups, phrase.opening or phrase.match)}
+    wanted = tuple(phrase for phrase in words.wanted if phrase in standing)
+    unwanted = tuple(phrase for phrase in words.unwanted if phrase in standing)
+    if not wanted:
+        return [0] * len(words.wanted), True
+    asked = WordQuery(wanted, unwanted)
+    counts, is_complete = _note_opened(reading, groups, asked) or _note_standing(reading, groups, asked)
+    if len(wanted) == len(words.wanted):
+        return counts, is_complete
+    for rid, note in reading.ranking.noted.items():
+        reading.ranking.noted[rid] = note._replace(counts=_spread(note.counts, words, standing))
+    return _spread(counts, words, standing), is_complete
+
+
+def _stands(reading: Reading, groups: Sequence[_Group], match: str) -> bool:
+    return any(
+        rows(reading.connection, _STANDS.format(where=where), {"match": f"{group.columns}({match})", **values})
+        for group in groups
+        for where, values in _spans(group.indexed)
+    )
+
+
+def _spread(counts: Sequence[int], words: WordQuery, standing: Container[Phrase]) -> list[int]:
+    """One count for each wanted phrase, where those that stand nowhere had none."""
+    told = iter(counts)
+    return [next(told) if phrase in standing else 0 for phrase in words.wanted]
+
+
+def _note_few(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> list[int]:
+    """Of records that are few and named, each is looked at: the index would pass over hidden ones between them."""
+    texts = Texts(reading.ranking.tokenizer, words.all)
+    noted: dict[int, Note] = {}
+    for reach in (reach for group in groups for reach in group.reaches if reach.is_few):
+        noted |= _read(reading, texts, reach, str(reach.values["rids"]))
+    return _kept(reading, noted, words)
+
+
+def _note_opened(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[list[int], bool] | None:
+    """For long prefixes, of which the index would merge every word, those of hidden records too: what begins with the
+    same three letters is found at once, and then read. None where there is no such prefix, or too much of that."""
+    if not any(phrase.is_long for phrase in words.all):
+        return None
+    any_of = " OR ".join(phrase.opening or phrase.match for phrase in words.all)
+    found = _matches(reading, groups, any_of, CANDIDATES + 1)
+    if found > CANDIDATES:
+        return None
+    noted: dict[int, Note] = {}
+    if found:
+        texts = Texts(reading.ranking.tokenizer, words.all)
+        for group in groups:
+            for where, values in _spans(group.indexed):
+                asked = {"match": f"{group.columns}({any_of})", **values}
+                rids = [rid for (rid,) in rows(reading.connection, _MATCHING.format(where=where), asked)]
+                noted |= _read_all(reading, texts, group, rids)
+    return _kept(reading, noted, words), True
+
+
+def _read_all(reading: Reading, texts: Texts, group: _Group, rids: Sequence[int]) -> dict[int, Note]:
+    noted: dict[int, Note] = {}
+    by_sid: dict[int, list[int]] = {}
+    for rid in rids:
+        by_sid.setdefault(rid >> SID_BITS, []).append(rid)
+    for reach in group.indexed:
+        noted |= _read(reading, texts, reach, orjson.dumps(by_sid.get(reach.place.sid, [])).decode())
+    return noted
+
+
+def _read(reading: Reading, texts: Texts, reach: Reach, rids: str) -> dict[int, Note]:
+    """Those of the records that hold any phrase, in fields that the grant shows."""
+    fields = _granted_fields(reach)
+    noted: dict[int, Note] = {}
+    for rid, data in rows(reading.connection, _TEXTS, (rids,)):
+        record = orjson.loads(data)
+        held = {slot: text for name, slot in fields.items() if isinstance(text := record.get(name), str)}
+        if note := texts.note(held):
+            noted[rid] = note
+    return noted
+
+
+def _kept(reading: Reading, noted: Mapping[int, Note], words: WordQuery) -> list[int]:
+    """Note those that hold what is wanted and nothing that is not; of all, how many hold each wanted phrase."""
+    wanted = len(words.wanted)
+    for rid, note in noted.items():
+        if any(note.counts[:wanted]) and not any(note.counts[wanted:]):
+            reading.ranking.noted[rid] = note._replace(counts=note.counts[:wanted])
+    return [sum(note.counts[i] > 0 for note in noted.values()) for i in range(wanted)]
+
+
+def _note_standing(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[list[int], bool]:
+    """Rare phrases are followed to every record; where all of them together are too many, the common ones only add to
+    the scores of records that a rare one found, and give their newest records."""
+    any_of = " OR ".join(phrase.match for phrase in words.wanted)
+    if not words.unwanted and (found := _matches(reading, groups, any_of, CANDIDATES + 1)) <= CANDIDATES:
+        if found:
+            _note_all(reading, groups, words, "")
+        return reading.ranking.counts() or [0] * len(words.wanted), True
+    counts = [_matches(reading, groups, phrase.match, COUNTED) for phrase in words.wanted]
+    rarest = sorted(range(len(counts)), key=counts.__getitem__)
+    essential: list[int] = []
+    for i in rarest:
+        if sum(counts[j] for j in essential) + counts[i] > CANDIDATES:
+            break
+        essential.append(i)
+    if any(counts[i] for i in essential):
+        _note_all(reading, groups, words, f"({' OR '.join(words.wanted[i].match for i in essential)})")
+    common = rarest[len(essential) :]
+    if common:
+        _note_newest(reading, groups, words, common)
+    return counts, not common
+
+
+def _note_all(reading: Reading, groups: Sequence[_Group], words: WordQuery, narrowing: str) -> None:
+    for group in groups:
+        reading.ranking.use(len(words.wanted), group.slots)
+        match = _match(group, words, narrowing)
+        for where, values in _spans(group.indexed):
+            rows(reading.connection, _NOTED.format(where=where), {"match": match, **values})
+
+
+def _match(group: _Group, words: WordQuery, narrowing: str) -> str:
+    """All wanted phrases come first, so that they are the ones that are noted, then what narrows, if anything does.
+
+    No AND may stand below another node: there FTS5 forgets the positions of a phrase that is ahead of a row which
+    matches in other columns only, and a hidden word would change a score. NOT binds to the last part of `narrowing`.
+    """
+    wanted = " OR ".join(phrase.match for phrase in words.wanted)
+    unwanted = "".join(f" NOT {phrase.match}" for phrase in words.unwanted)
+    return f"{group.columns}(({wanted}) AND {narrowing}{unwanted})" if narrowing else f"{group.columns}({wanted})"
+
+
+def _note_newest(reading: Reading, groups: Sequence[_Group], words: WordQuery, common: Sequence[int]) -> None:
+    """The newest records that hold all the common phrases, and the newest that hold the rarest of them."""
+    most = max(CANDIDATES // max(1, sum(len(group.indexed) for group in groups)), 100)
+    together = " AND ".join(words.wanted[i].match for i in common)
+    for narrowing in dict.fromkeys((together, words.wanted[common[0]].match)):
+        for group in groups:
+            reading.ranking.use(len(words.wanted), group.slots)
+            match = _match(group, words, narrowing)
+            for reach in group.indexed:
+                # "Newest" would tell of a hidden time: where it is hidden, every match is looked at.
+                statement = _NOTED_NEWEST if _shows_its_order(reach.scope) else _NOTED
+                asked = {"match": match, "most": most, **reach.values}
+                rows(reading.connection, statement.format(where=reach.narrowing("words.rowid")), asked)
+
+
+def _shows_its_order(scope: Scope) -> bool:
+    return scope.stream.order_field is None or scope.stream.order_field in scope.fields
+
+
+def _visible_records(reading: Reading, groups: Sequence[_Group]) -> int:
+    total = 0
+    for group in groups:
+        for reach in group.reaches:
+            visible = count(reading, reach)
+            total += visible if reach.is_whole else min(visible, COUNTED)
+    return total
+
+
+def _page(
+    reading: Reading, groups: Sequence[_Group], scores: Mapping[int, float], after: Position | None, limit: int
+) -> tuple[list[_Candidate], bool]:
+    """The next `limit` in order of score, time, digest of the id; and whether more follow."""
+    ranked = sorted(scores.items(), key=lambda item: -item[1])
+    if after is not None:
+        ranked = [item for item in ranked if item[1] <= after.score]
+    ties_before = sum(1 for _, score in ranked if after is not None and score == after.score)
+    last = ranked[: limit + ties_before + 1][-1][1] if ranked else 0.0
+    contenders = [item for item in ranked if item[1] >= last]
+    ordered = sorted(_candidates(reading, groups, dict(contenders)), key=lambda candidate: _order(candidate.position))
+    if after is not None:
+        ordered = [candidate for candidate in ordered if _order(candidate.position) > _order(after)]
+    return ordered[:limit], len(ordered) > limit
+
+
+def _as_of(reading: Reading, groups: Sequence[_Group]) -> str | None:
+    return newest(newest_change(reading, reach) for group in groups for reach in group.reaches)
+
+
+def _order(position: Position) -> tuple[float, int, int]:
+    return -position.score, -position.at, position.digest
+
+
+def _candidates(reading: Reading, groups: Sequence[_Group], scores: Mapping[int, float]) -> Iterator[_Candidate]:
+    by_sid = {reach.place.sid: reach for group in groups for reach in group.reaches}
+    rids = orjson.dumps(list(scores)).decode()
+    for rid, key, at in rows(reading.connection, _KEYS, (rids,)):
+        reach = by_sid[rid >> SID_BITS]
+        shown_at = at if reach.scope.stream.order_field in reach.scope.fields else None
+        named = f"{reach.origin.connection_id}/{reach.scope.stream.name}:{key}"
+        digest = int.from_bytes(hashlib.blake2b(named.encode(), digest_size=8).digest()) >> 1
+        yield _Candidate(Position(scores[rid], shown_at or 0, digest), rid, reach)
+
+
+def _found(reading: Reading, page: Sequence[_Candidate], finder: Finder) -> Iterator[Found]:
+    rids = orjson.dumps([candidate.rid for candidate in page]).decode()
+    stored = {row[0]: row for row in rows(reading.connection, _DATA, (rids,))}
+    showings = {
+        id(reach): Showing(reading, reach.scope, reach.origin, reach.place.sid)
+        for reach in (candidate.reach for candidate in page)
+    }
+    for candidate in page:
+        reach, (*row, text) = candidate.reach, stored[candidate.rid]
+        record = showings[id(reach)].record(Row._make((*row, orjson.loads(text))))
+        note = reading.ranking.noted.get(candidate.rid)
+        excerpts = _excerpts(finder, reach, record, note.slots) if note else _passage(reach, record)
+        yield Found(record, tuple(excerpts), candidate.position)
+
+
+def _passage(reach: Reach, record: Record) -> Iterator[Excerpt]:
+    """How a record begins that only stands beside a match: nothing in it is marked."""
+    body = next((name for name, role in reach.scope.stream.roles.items() if role == "primary-body"), None)
+    text = record.data.get(body) if body else None
+    if body and isinstance(text, str) and text:
+        yield _excerpt(body, text, (), 0)
+
+
+def _excerpts(finder: Finder, reach: Reach, record: Record, matched: Sequence[int]) -> Iterator[Excerpt]:
+    """The proof: where in the matched fields the phrases stand."""
+    slots = reach.place.slots
+    fields = [name for name in reach.scope.stream.lexical_fields if slots.get(name) in matched]
+    for field in fields[:EXCERPTS_PER_HIT]:
+        text = record.data.get(field)
+        if isinstance(text, str) and (spans := finder.spans(text, near=EXCERPT_CHARS)):
+            yield _excerpt(field, text, spans, finder.best(spans, EXCERPT_CHARS - EXCERPT_LEAD_CHARS).start)
+
+
+def _excerpt(field: str, text: str, spans: Sequence[Span], first: int) -> Excerpt:
+    """Some words around the match that begins at `first`, with every match among them."""
+    start = max(0, first - EXCERPT_LEAD_CHARS)
+    end = min(len(text), start + EXCERPT_CHARS)
+    if start:
+        start = text.find(" ", start, first) + 1 or start
+    if end < len(text):
+        space = text.rfind(" ", first, end)
+        end = space if space > first else end
+    marks = tuple([(span.start, span.end) for span in spans if start <= span.start and span.end <= end])
+    return Excerpt(field, text[start:end], start, marks, len(text))

@@ -1,0 +1,294 @@
+"""Declarations, connections, rejections: what the owner has brought in."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import apsw
+import orjson
+
+from pdpp_server.errors import (
+    AmbiguousConnectorInstance,
+    Candidate,
+    ConnectorInstanceNotFound,
+    ConnectorInvalid,
+    InvalidDeclaration,
+)
+from pdpp_server.model.ingest import Refused, Rejection
+from pdpp_server.model.sources import Declaration
+from pdpp_server.model.streams import Stream
+from pdpp_server.store.engines.sqlite.rows import one, rows
+from pdpp_server.store.layout import INDEXED, POSITIONED, ConnectionPlace, Layout, first_rid
+from pdpp_server.wire.declarations import decode_declaration
+
+RECEIPTS_KEPT = 1000  # of lines that came over HTTP, for each connection
+
+_KNOWN_DECLARATION = "select declaration, document from declarations where source_id = ? and version = ?"
+# Numbers are never given twice, also when a declaration was removed: whoever decoded one remembers it by its number.
+_NEW_DECLARATION = """
+insert into declarations(declaration, source_id, version, document, created_at)
+select max(generation, (select coalesce(max(declaration), 0) from declarations)) + 1, ?, ?, ?, ? from layout
+returning declaration
+"""
+_KNOWN_CONNECTION = "select connection, declaration from connections where connection_id = ?"
+_NEW_CONNECTION = """
+insert into connections(connection_id, declaration, connector_key, display_name, created_at, updated_at)
+values(:id, :declaration, :connector_key, :name, :now, :now) returning connection
+"""
+_ADOPT = "update connections set declaration = ?, updated_at = ? where connection = ?"
+_HELD_DECLARATION = """
+select document from declarations join connections using(declaration) where connection = ?
+"""
+_FILLED_STREAMS = "select name, laid_out from streams where connection = ? and version > 0"
+_LAID_OUT = "update streams set laid_out = ? where sid = ?"
+_TOUCH = "update connections set updated_at = ? where connection = ?"
+_REFRESHED = "update streams set refreshed_on = ? where connection = ? and name = ?"
+_NEW_STREAM = "insert into streams(connection, name) values(?, ?) on conflict do nothing"
+_STREAM = "select sid from streams where connection = ? and name = ?"
+_FIELDS = "select name, slot, indexed, type from fields where sid = ?"
+_CLEAR_FIELDS = "delete from fields where sid = ?"
+_NEW_FIELD = "insert into fields(sid, name, slot, indexed, type) values(?, ?, ?, ?, ?)"
+_CHANGED = "update layout set generation = generation + 1"
+_FORGET_REJECTED = "delete from rejections where connection = ? and (place = ? or place >= ? and place < ?)"
+_REJECTIONS = """
+select place, code, reason from rejections join connections using(connection) where connection_id = ?
+order by length(place), place
+"""
+_REJECTED = "insert or replace into rejections(connection, place, code, reason, at) values(?, ?, ?, ?, ?)"
+_FORGET_DELIVERED = """
+delete from rejections where connection = :connection and place >= 'ingest/' and place < 'ingest0' and place not in (
+    select place from rejections where connection = :connection and place >= 'ingest/' and place < 'ingest0'
+    order by at desc, place limit :kept)
+"""
+_RENAME = "update connections set display_name = ? where connection = ?"
+_SOURCES = """
+select c.connection_id, c.connector_key, c.display_name, c.updated_at, s.name, s.live, s.sid,
+       (select count(*) from rejections r where r.connection = c.connection)
+from connections c left join streams s on s.connection = c.connection
+order by c.connection, s.name
+"""
+_OLDEST = """
+select at from records where rid >= ? and rid < ? and at is not null and data is not null order by rid limit 1
+"""
+_NEWEST = """
+select at from records where rid >= ? and rid < ? and at is not null and data is not null order by rid desc limit 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredStream:
+    name: str
+    records: int
+    earliest: int | None
+    latest: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSource:
+    connection_id: str
+    connector_key: str
+    name: str | None
+    updated_at: str
+    rejected: int
+    streams: tuple[StoredStream, ...]
+
+
+def connection_id_of(connector_key: str, source_kind: str, binding: str, *, subject: str) -> str:
+    """Stable for the same owner, connector and binding, so that importing again meets the same connection."""
+    named = "\n".join((subject, connector_key, source_kind, binding))
+    return "cin_" + hashlib.sha256(named.encode()).hexdigest()[:24]
+
+
+def declare(writer: apsw.Connection, declaration: Declaration, now: str) -> int:
+    """Keep a declaration for ever.
+
+    Raises:
+        InvalidDeclaration: the same source published something else under this version before.
+    """
+    document = orjson.dumps(declaration.document).decode()  # in its own order: that is the order of the fields
+    known = one(writer, _KNOWN_DECLARATION, (declaration.source.id, declaration.version))
+    if known is not None:
+        number, kept = known
+        if orjson.loads(kept) != declaration.document:
+            raise InvalidDeclaration(
+                f"{declaration.source.id} already declared something else as version {declaration.version!r}.",
+                param="declaration_version",
+                remedy="Give the changed declaration a new declaration_version.",
+            )
+        return number
+    return one(writer, _NEW_DECLARATION, (declaration.source.id, declaration.version, document, now))
+
+
+def connect(
+    writer: apsw.Connection, declaration: Declaration, name: str, *, subject: str, now: str
+) -> tuple[str, bool]:
+    """The connection of that name, made or brought to this declaration; and whether its index must be rebuilt."""
+    source = declaration.source
+    connection_id = connection_id_of(source.connector_key, source.kind, name, subject=subject)
+    number = declare(writer, declaration, now)
+    known = one(writer, _KNOWN_CONNECTION, (connection_id,))
+    if known is not None and known[1] == number:
+        return connection_id, False
+    if known is None:
+        row = {
+            "id": connection_id,
+            "declaration": number,
+            "connector_key": source.connector_key,
+            "name": name,
+            "now": now,
+        }
+        connection = one(writer, _NEW_CONNECTION, row)
+    else:
+        connection = known[0]
+        _require_same_layout(writer, connection, declaration)
+        writer.execute(_ADOPT, (number, now, connection))
+    changed = [_lay_out(writer, connection, stream, declaration) for stream in declaration.streams.values()]
+    writer.execute(_CHANGED)
+    return connection_id, known is not None and any(changed)
+
+
+def resolve_connection(layout: Layout, connector_key: str, connection_id: str | None) -> ConnectionPlace:
+    """The connection that a write means: the one named, else the connector's only one.
+
+    Raises:
+        ConnectorInvalid: nothing was ever brought in by such a connector.
+        ConnectorInstanceNotFound: the connection named is none of its connections.
+        AmbiguousConnectorInstance: it has several, and none was named.
+    """
+    places = [place for place in layout.connections.values() if place.origin.connector_key == connector_key]
+    if not places:
+        raise ConnectorInvalid("No connection of such a connector is here.", param="connector_id")
+    if connection_id is None:
+        if len(places) > 1:
+            raise AmbiguousConnectorInstance(
+                "The connector has several connections.",
+                param="connection_id",
+                candidates=tuple(
+                    Candidate(p.origin.connection_id, connector_key, label=p.origin.label) for p in places
+                ),
+            )
+        return places[0]
+    named = next((place for place in places if place.origin.connection_id == connection_id), None)
+    if named is None:
+        raise ConnectorInstanceNotFound("The connector has no such connection.", param="connection_id")
+    return named
+
+
+def _require_same_layout(writer: apsw.Connection, connection: int, declaration: Declaration) -> None:
+    """Records lie by their key and their time. Grants bound by that time would show other records if it changed."""
+    held = decode_declaration(orjson.loads(one(writer, _HELD_DECLARATION, (connection,))))
+    for name, laid_out in rows(writer, _FILLED_STREAMS, (connection,)):
+        before, after = held.streams.get(name), declaration.streams.get(name)
+        laid_by = laid_out or (_laid_out(before) if before else None)
+        if after is not None and laid_by is not None and laid_by != _laid_out(after):
+            key, time = orjson.loads(laid_by)
+            raise InvalidDeclaration(
+                f"Stream {name!r} holds records by {', '.join(key)} and {time}.",
+                param="streams",
+                remedy="Import under another name where the primary key or the time field of a stream has changed.",
+            )
+
+
+def _laid_out(stream: Stream) -> str:
+    return orjson.dumps([stream.primary_key, stream.order_field]).decode()
+
+
+def _lay_out(writer: apsw.Connection, connection: int, stream: Stream, declaration: Declaration) -> bool:
+    """Number the stream and its fields; whether that differs from what was there."""
+    writer.execute(_NEW_STREAM, (connection, stream.name))
+    sid = one(writer, _STREAM, (connection, stream.name))
+    writer.execute(_LAID_OUT, (_laid_out(stream), sid))
+    wanted = _field_rows(stream, declaration)
+    if {row[0]: row[1:] for row in writer.execute(_FIELDS, (sid,))} == wanted:
+        return False
+    writer.execute(_CLEAR_FIELDS, (sid,))
+    writer.executemany(_NEW_FIELD, [(sid, name, *row) for name, row in wanted.items()])
+    return True
+
+
+def _field_rows(stream: Stream, declaration: Declaration) -> dict[str, tuple[int | None, int, str]]:
+    """Field to its column of the word index, whether its values are indexed, and its type; nothing for others."""
+    slots = {name: slot for slot, name in enumerate(stream.lexical_fields)}
+    indexed = dict.fromkeys(indexed_fields(stream, declaration), INDEXED)
+    if stream.position_field:
+        indexed[stream.position_field] = POSITIONED
+    return {
+        name: (slots.get(name), indexed.get(name, 0), field.type or "")
+        for name, field in stream.fields.items()
+        if name in slots or name in indexed
+    }
+
+
+def indexed_fields(stream: Stream, declaration: Declaration) -> frozenset[str]:
+    """The fields that declared filters, orders, aggregations and relationships need."""
+    declared = stream.aggregations
+    related = {
+        relationship.foreign_key
+        for other in declaration.streams.values()
+        for relationship in other.relationships
+        if relationship.stream == stream.name and relationship.joins_there(stream)
+    }
+    wanted = {
+        *stream.time_fields, *stream.range_filters, *declared.sum, *declared.min, *declared.max, *related,
+        *declared.count_distinct, *declared.group_by, *declared.group_by_time, stream.cursor_field,
+    }  # fmt: skip
+    return frozenset(name for name in wanted if name and stream.fields[name].is_scalar)
+
+
+def finish_run(
+    writer: apsw.Connection,
+    connection_id: str,
+    files: Iterable[str],
+    rejections: Sequence[Rejection],
+    now: str,
+    *,
+    complete: Iterable[str] = (),
+) -> None:
+    """Note that files were taken in, and what of them was not: the rejections of the last run are those that stand.
+
+    Of the streams in `complete` they were all that there is. If something was rejected they were not, and nobody knows
+    of which stream.
+    """
+    connection = one(writer, _KNOWN_CONNECTION, (connection_id,))[0]
+    writer.execute(_TOUCH, (now, connection))
+    if not rejections:
+        writer.executemany(_REFRESHED, [(now[:10], connection, stream) for stream in complete])
+    writer.executemany(_FORGET_REJECTED, ((connection, file, f"{file}:", f"{file};") for file in files))
+    writer.executemany(_REJECTED, [(connection, r.place, r.code, r.reason, now) for r in rejections])
+
+
+def finish_delivery(
+    writer: apsw.Connection, connection: int, stream: str, refused: Sequence[Refused], now: str
+) -> None:
+    """Note that lines were taken in over HTTP, and those that were not, by their receipts; the newest are kept."""
+    writer.execute(_TOUCH, (now, connection))
+    if refused:
+        rows_of = [(connection, f"ingest/{stream}/{r.receipt_id}", r.code, r.reason, now) for r in refused]
+        writer.executemany(_REJECTED, rows_of)
+        writer.execute(_FORGET_DELIVERED, {"connection": connection, "kept": RECEIPTS_KEPT})
+
+
+def rename(writer: apsw.Connection, connection: int, name: str) -> None:
+    writer.execute(_RENAME, (name, connection))
+    writer.execute(_CHANGED)
+
+
+def list_rejections(reader: apsw.Connection, connection_id: str) -> list[Rejection]:
+    return [Rejection(*row) for row in rows(reader, _REJECTIONS, (connection_id,))]
+
+
+def list_sources(reader: apsw.Connection) -> list[StoredSource]:
+    found: dict[str, StoredSource] = {}
+    streams: dict[str, list[StoredStream]] = {}
+    for connection_id, connector_key, name, updated_at, stream, live, sid, rejected in rows(reader, _SOURCES):
+        found[connection_id] = StoredSource(connection_id, connector_key, name, updated_at, rejected, ())
+        if stream is not None:
+            span = (first_rid(sid), first_rid(sid + 1))
+            oldest, newest = one(reader, _OLDEST, span), one(reader, _NEWEST, span)
+            streams.setdefault(connection_id, []).append(StoredStream(stream, live, oldest, newest))
+    return [
+        StoredSource(
+            s.connection_id, s.connector_key, s.name, s.updated_at, s.rejected, tuple(streams.get(s.connection_id, ()))
+        )
+        for s in found.values()
+    ]

@@ -1,0 +1,300 @@
+"""Words: how text becomes index terms, how a query becomes phrases, and where a phrase stands in a text."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import apsw
+
+from pdpp_server.errors import InvalidRequest
+
+# Scripts written without spaces: each character becomes a word of its own, so that any run of them can be found.
+_UNSPACED = re.compile("[\u0e00-\u0e7f\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_BREAK = re.compile(rf"[\s!-/:-@\[-`{{-~]|{_UNSPACED.pattern}")
+_QUERY_PART = re.compile(r'(?P<minus>-?)(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))')
+# Words that carry no topic. They are left out of a query that has others, and found when it has none.
+_STOP_WORDS = frozenset(
+    """a about after all also am an and any are as at be been before being but by can could did do does doing for from
+    had has have having he her him his how i if in into is it its just like me my no not of on or our she should so some
+    than that the their them then there these they this those to too us was we were what when where which who whom whose
+    why will with would you your""".split()
+)
+_PUNCTUATION = ".,;:!?()[]{}'\u2019\u2026"
+_CHUNK_CHARS = 8192
+_MAX_PHRASES = 24
+PREFIX_LETTERS = (
+    3  # the index keeps the first three letters of every word (store/engines/sqlite/migrations/0005_prefixes.sql)
+)
+PREFIXES_MAX = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """One thing to find: `text` as the index is asked for it, `tokens` as the tokenizer sees it."""
+
+    text: str
+    tokens: tuple[str, ...]
+    is_prefix: bool = False
+
+    @property
+    def match(self) -> str:
+        return _quoted(" ".join(self.tokens)) + "*" if self.is_prefix else _quoted(self.text)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it is a prefix of more letters than the index keeps."""
+        return self.is_prefix and len(self.tokens[-1]) > PREFIX_LETTERS
+
+    @property
+    def opening(self) -> str:
+        """Of a long prefix, the same with no more letters than the index keeps: whatever matches also matches this."""
+        shorter = (*self.tokens[:-1], self.tokens[-1][:PREFIX_LETTERS])
+        return _quoted(" ".join(shorter)) + "*" if self.is_long else ""
+
+
+_Same = tuple[tuple[str, ...], bool]  # what makes two phrases the same: their tokens, and whether it is a prefix
+
+
+@dataclass(frozen=True, slots=True)
+class WordQuery:
+    wanted: tuple[Phrase, ...]
+    unwanted: tuple[Phrase, ...]
+    short: tuple[str, ...] = ()  # prefixes of which too little is left without an ending: they are looked for as words
+
+    @property
+    def all(self) -> tuple[Phrase, ...]:
+        return (*self.wanted, *self.unwanted)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+def spaced(text: str) -> str:
+    """What the index is fed: the text, with unspaced scripts set apart. Must never change without a rebuild."""
+    return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
+
+
+class Tokenizer:
+    """The index's own tokenizer, so that a proof cannot disagree with a match."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._tokenize = connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
+
+    def tokens(self, text: str) -> tuple[str, ...]:
+        raw = self._tokenize(spaced(text).encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
+        return tuple(str(token[0]) for token in raw)
+
+    def take_prefixes(self, connection: apsw.Connection) -> None:
+        """Let prefixes be asked for in the index's own tokens, which must not be stemmed once more: the first three
+        letters of `gasoline` are no plural. Whatever else is asked is tokenized as it was indexed."""
+
+        def tokenize(text: bytes, flags: int, locale: str | None) -> Any:
+            is_prefix = flags & apsw.FTS5_TOKENIZE_PREFIX
+            return text.decode().split(" ") if is_prefix else self._tokenize(text, flags, locale)
+
+        connection.register_fts5_tokenizer("porter", lambda _connection, _arguments: tokenize)
+
+    def query(self, text: str) -> WordQuery:
+        """Ranked words; `"quotes"` keep words together, `word*` is a prefix, `-word` excludes.
+
+        Raises:
+            InvalidRequest: there are too many prefixes.
+        """
+        wanted: dict[_Same, Phrase] = {}
+        unwanted: dict[_Same, Phrase] = {}
+        stop: dict[_Same, Phrase] = {}
+        short: list[str] = []
+        for part in _QUERY_PART.finditer(text.replace("\0", " ")):  # a NUL would end the statement's text
+            raw = part["phrase"] if part["phrase"] is not None else part["word"]
+            is_word = part["word"] is not None
+            tokens = self.tokens(raw)
+            if not tokens:
+                continue
+            is_prefix = is_word and _is_prefix(raw, tokens)
+            if is_prefix and len(tokens[-1]) < PREFIX_LETTERS:
+                is_prefix = False
+                short.append(raw)
+            phrase = Phrase(spaced(raw.rstrip("*") if is_word else raw), tokens, is_prefix)
+            if part["minus"]:
+                kind = unwanted
+            else:
+                kind = stop if is_word and raw.strip(_PUNCTUATION).lower() in _STOP_WORDS else wanted
+            kind.setdefault((tokens, is_prefix), phrase)
+        _require_few_prefixes([*wanted.values(), *unwanted.values()])
+        chosen = tuple((wanted or stop).values())[:_MAX_PHRASES]
+        return WordQuery(chosen, tuple(unwanted.values())[:_MAX_PHRASES], tuple(dict.fromkeys(short)))
+
+    def finder(self, phrases: Sequence[Phrase], weights: Sequence[float]) -> "Finder":
+        return Finder(self._tokenize, phrases, weights)
+
+
+def _is_prefix(raw: str, tokens: Sequence[str]) -> bool:
+    """Whether it ends with a star that means something: a character of an unspaced script is a whole word already."""
+    return raw.endswith("*") and not _UNSPACED.fullmatch(tokens[-1])
+
+
+def _require_few_prefixes(phrases: Sequence[Phrase]) -> None:
+    prefixes = sum(phrase.is_prefix for phrase in phrases)
+    if prefixes > PREFIXES_MAX:
+        raise InvalidRequest(
+            f"The query has {prefixes} prefixes; at most {PREFIXES_MAX} are searched at once.",
+            param="q",
+            remedy="Leave some out, or search for them in several calls.",
+        )
+
+
+class Span(NamedTuple):
+    """Where a phrase stands, in code points, and which one it is."""
+
+    start: int
+    end: int
+    phrase: int
+
+
+class Finder:
+    """Looks for the phrases of one query in many texts. A phrase of more weight is the one to be shown."""
+
+    def __init__(self, tokenize: apsw.FTS5Tokenizer, phrases: Sequence[Phrase], weights: Sequence[float]) -> None:
+        self._tokenize, self._phrases, self._weights = tokenize, phrases, weights
+        self._typed = [phrase.text.strip(_PUNCTUATION).lower() for phrase in phrases]
+
+    def spans(self, text: str, *, near: int) -> list[Span]:
+        """The phrases, in reading order, in a stretch of the text that has the most telling of them.
+
+        A text that is not much longer than `near` is looked through whole. In a longer one the words are first looked
+        for as they were typed; only what stands around them has to be tokenized.
+        """
+        if len(text) <= near:
+            return self._in_stretch(text, 0, len(text))
+        for start, end in self._stretches(text, near):
+            if found := self._in_stretch(text, start, end):
+                return found
+        return self._in_stretch(text, 0, len(text))  # a phrase across two stretches
+
+    def best(self, spans: Sequence[Span], within: int) -> Span:
+        """The span from which on the most telling phrases stand within so many code points."""
+        if len(spans) == 1:
+            return spans[0]
+        return max(spans, key=lambda span: (self._told(spans, span.start, span.start + within), -span.start))
+
+    def _told(self, spans: Sequence[Span], start: int, end: int) -> float:
+        return sum(self._weights[phrase] for phrase in {s.phrase for s in spans if start <= s.start and s.end <= end})
+
+    def _stretches(self, text: str, near: int) -> Iterator[tuple[int, int]]:
+        lowered = text.lower()
+        if len(lowered) == len(text):  # else its offsets would not be those of the text
+            places = enumerate(_word_place(lowered, word) for word in self._typed)
+            typed = [Span(place, place + 1, phrase) for phrase, place in places if place >= 0]
+            if typed:
+                first = self.best(typed, near).start
+                yield _break_before(text, first - near // 3), _break_after(text, first + near * 2 // 3)
+        start = 0
+        while start < len(text):
+            end = _break_after(text, start + _CHUNK_CHARS)
+            yield start, end
+            start = end
+
+    def _in_stretch(self, text: str, start: int, end: int) -> list[Span]:
+        stretch = text[start:end]
+        fed = spaced(stretch)
+        raw = fed.encode()
+        tokens: Any = self._tokenize(raw, apsw.FTS5_TOKENIZE_DOCUMENT, None)
+        found = self._matches([token[2] for token in tokens])
+        if len(raw) == len(stretch):
+            return [Span(start + tokens[a][0], start + tokens[b][1], phrase) for a, b, phrase in found]
+        place = _Places(stretch, fed, raw)
+        return [
+            Span(start + place.start(tokens[a][0]), start + place.end(tokens[b][1]), phrase) for a, b, phrase in found
+        ]
+
+    def _matches(self, tokens: list[str]) -> list[tuple[int, int, int]]:
+        """First and last token of each match, and its phrase; what begins inside an earlier match is part of it."""
+        found: list[tuple[int, int, int]] = []
+        for number, phrase in enumerate(self._phrases):
+            size = len(phrase.tokens)
+            places = openings(tokens, phrase)
+            found += [(i, i + size - 1, number) for i in places if size == 1 or stands_at(tokens, i, phrase)]
+        if len(found) < 2:
+            return found
+        apart: list[tuple[int, int, int]] = []
+        for match in sorted(found, key=lambda match: (match[0], -match[1])):
+            if not apart or match[0] > apart[-1][1]:
+                apart.append(match)
+        return apart
+
+
+def openings(tokens: Sequence[str], phrase: Phrase) -> list[int]:
+    """Where the first token of a phrase stands."""
+    opening = phrase.tokens[0]
+    if phrase.is_prefix and len(phrase.tokens) == 1:
+        return [i for i, token in enumerate(tokens) if token.startswith(opening)]
+    places: list[int] = []
+    for _ in range(tokens.count(opening)):
+        places.append(tokens.index(opening, places[-1] + 1 if places else 0))
+    return places
+
+
+def stands_at(tokens: Sequence[str], i: int, phrase: Phrase) -> bool:
+    """Whether the phrase stands there, from the i-th token on."""
+    here = tokens[i : i + len(phrase.tokens)]
+    if len(here) < len(phrase.tokens) or tuple(here[:-1]) != phrase.tokens[:-1]:
+        return False
+    return here[-1] == phrase.tokens[-1] or (phrase.is_prefix and here[-1].startswith(phrase.tokens[-1]))
+
+
+class _Places:
+    """Byte offsets in what was fed to the tokenizer, as code points of the original text."""
+
+    def __init__(self, text: str, fed: str, raw: bytes) -> None:
+        self._raw = None if len(raw) == len(fed) == len(text) else raw
+        self._text_at_fed = None
+        if len(fed) != len(text):  # each character set apart stands between two added spaces
+            self._text_at_fed = [m.start() for m in _UNSPACED.finditer(text)]
+
+    def start(self, byte_offset: int) -> int:
+        return byte_offset if self._raw is None else self._place(len(self._raw[:byte_offset].decode()))
+
+    def end(self, byte_offset: int) -> int:
+        """Counted from the last character, so that spaces added behind it do not count."""
+        return byte_offset if self._raw is None else self._place(len(self._raw[:byte_offset].decode()) - 1) + 1
+
+    def _place(self, fed_offset: int) -> int:
+        """The i-th set-apart character, at t in the text, stands at t + 2i + 1 in what was fed."""
+        if self._text_at_fed is None:
+            return fed_offset
+        before = bisect_right(range(len(self._text_at_fed)), fed_offset, key=self._fed_place)
+        if before and self._fed_place(before - 1) == fed_offset:
+            return self._text_at_fed[before - 1]
+        return fed_offset - 2 * before
+
+    def _fed_place(self, i: int) -> int:
+        assert self._text_at_fed is not None
+        return self._text_at_fed[i] + 2 * i + 1
+
+
+def _break_after(text: str, at: int) -> int:
+    """The first place from there on where no word can be cut in two."""
+    found = _BREAK.search(text, at) if at < len(text) else None
+    return found.start() if found else len(text)
+
+
+def _break_before(text: str, at: int) -> int:
+    if at <= 0:
+        return 0
+    if (space := text.rfind(" ", max(0, at - 200), at)) >= 0:
+        return space
+    found = [match.start() for match in _BREAK.finditer(text, max(0, at - 200), at)]
+    return found[-1] if found else 0
+
+
+def _word_place(lowered: str, word: str) -> int:
+    """Where the word stands with nothing of a word before it; -1 where it does not, or not soon."""
+    place = -1
+    for _ in range(20):
+        place = lowered.find(word, place + 1)
+        if place <= 0 or not lowered[place - 1].isalnum():
+            break
+    return place

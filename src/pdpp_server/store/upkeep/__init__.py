@@ -1,0 +1,1 @@
+"""Upkeep: checked, counted again, made anew, pruned, erased, taken out."""

@@ -1,0 +1,32 @@
+"""Superseded versions: how many are kept for readers of changes, and when each came."""
+
+import apsw
+
+from pdpp_server.model.records import Version
+from pdpp_server.store.engines.sqlite.rows import one, rows
+
+_EDGE = "select version - ? from clock"
+_NOTE_PRUNED = """
+update streams set pruned = dropped.until
+from (select sid, max(until) until from history where until <= ? group by sid) dropped where dropped.sid = streams.sid
+"""
+_DROP = "delete from history where until <= ?"
+_VERSIONS = """
+select emitted_at, deleted_at from (
+    select version, emitted_at, deleted_at from records where sid = :sid and key = :key
+    union all select version, emitted_at, deleted_at from history where sid = :sid and key = :key)
+order by version desc
+"""
+
+
+def prune(writer: apsw.Connection, keep: int) -> None:
+    """Forget what records were before the last `keep` changes of any stream; 0 keeps everything."""
+    if keep:
+        edge = one(writer, _EDGE, (keep,))
+        writer.execute(_NOTE_PRUNED, (edge,))
+        writer.execute(_DROP, (edge,))
+
+
+def versions(reader: apsw.Connection, sid: int, key: str) -> list[Version]:
+    """Newest first."""
+    return [Version(*row) for row in rows(reader, _VERSIONS, {"sid": sid, "key": key})]
