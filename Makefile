@@ -17,7 +17,7 @@ GENERATORS := pdpp_server.mcp.generate
 PAGES := $(shell grep -rl --include='*.md' '\[\[\[cog' README.md AGENTS.md docs 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup clients browser demo test quick check bench soak mutants map slice promises fix shape wheel mcpb requirements
+.PHONY: help setup clients browser pages demo test quick check bench soak mutants map slice promises fix shape wheel mcpb requirements
 
 help:
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{printf "make %-14s%s\n", $$1, $$2}'
@@ -46,6 +46,9 @@ browser:  ## install Debian's chromium, which the tests of the pages drive, wher
 	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
 		&& apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium fonts-dejavu-core >/dev/null; } \
 		|| echo "The tests of the pages need a browser called chromium on the PATH: sudo apt-get install chromium" >&2
+
+pages: setup clients browser  ## every page of the owner's in every state, as pictures to look at: make pages only=consent
+	@$(BIN)/python -m tools.pages $(only)
 
 demo: setup  ## set up, load a sample life, serve it, and show one agent journey
 	@$(BIN)/pdpp demo

@@ -51,6 +51,18 @@ PROMISES: dict[str, Promise] = {
         source=PAGES,
         says="Pages say of grants and of activity what the command says.",
     ),
+    "con.pages.accessible": Promise(
+        source=PAGES,
+        says="axe finds no fault of level A or AA on any page in any state, in the light scheme and in the dark one.",
+    ),
+    "con.pages.narrow": Promise(
+        source=PAGES,
+        says="No page is wider than a screen of 390 pixels, whatever things are called.",
+    ),
+    "con.pages.small": Promise(
+        source=PAGES,
+        says="Each page is at most 60 kB, without its attachments.",
+    ),
     "con.pages.record": Promise(
         source=PAGES,
         says="The address of a citation leads to the record, with its fields, its versions and who read it.",

@@ -1,0 +1,246 @@
+"""Every page of the owner's in every state that it has, and the way there: what tests judge and `make pages` shows."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+import httpx2
+import orjson
+from playwright.sync_api import Page
+
+from pdpp_server.wire.grants import DETAIL_TYPE
+from tests.scenarios.authorization_server.flow import CHALLENGE, EVERY_FLOW
+from tests.worlds.lived import AGENT, FORMER, MAIL, PASSWORD, Lived
+
+REGISTRY = "https://registry.pdpp.dev/connectors"
+REDIRECT = "http://localhost/callback"
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Somebody with a browser, at a home that has nothing yet and at one with a whole life."""
+
+    page: Page
+    empty: Lived
+    full: Lived
+    passed: list["State"] = field(default_factory=list)
+
+    def go(self, path: str, life: Lived | None = None) -> None:
+        self.page.goto(f"{(life or self.full).base}{path}")
+
+    def through(self, door: "State | None", state: "State") -> None:
+        """Past that door once, then on."""
+        if door and door not in self.passed:
+            door(self)
+            self.passed.append(door)
+        state(self)
+
+    def click(self, name: str) -> None:
+        self.page.get_by_role("button", name=name, exact=True).first.click()
+
+    def record(self, connection: tuple[str, str], stream: str, words: str) -> str:
+        """The address of a record that the agent would find by those words."""
+        found = self.full.call(
+            "search", query=words, streams=[stream], connection_id=self.full.connections[connection], limit=1
+        )
+        return quote(found["results"][0]["id"])
+
+    def asked(self, life: Lived | None = None, *details: dict[str, Any], **members: Any) -> None:
+        """To the page on which a client asks; without details it leaves the choice to the owner."""
+        base = (life or self.full).base
+        with httpx2.Client(base_url=base) as http:
+            about = {"client_name": "Claude Code", "redirect_uris": [REDIRECT], "grant_types": EVERY_FLOW, **members}
+            client_id = http.post("/oauth/register", json=about).json()["client_id"]
+            given: dict[str, str] = {
+                "client_id": client_id,
+                "redirect_uri": REDIRECT,
+                "response_type": "code",
+                "code_challenge": CHALLENGE,
+                "code_challenge_method": "S256",
+                "resource": f"{base}/mcp",
+            }
+            if details:
+                given["authorization_details"] = orjson.dumps(details).decode()
+            sent = http.get("/oauth/authorize", params=given, follow_redirects=False)
+        self.page.goto(sent.headers["location"])
+
+    def grant_of(self, client: str) -> str:
+        rows = self.full.owner.grants()
+        row = next(row for row in rows if row.grant.client_name == client)
+        return row.package_id or row.grant.grant_id
+
+
+def detail(key: str, *streams: str, **members: Any) -> dict[str, Any]:
+    return {
+        "type": DETAIL_TYPE,
+        "source": {"id": f"{REGISTRY}/{key}"},
+        "purpose_code": "https://pdpp.dev/purpose/assistant",
+        "access_mode": "continuous",
+        "streams": [{"name": name} for name in streams],
+        **members,
+    }
+
+
+State = Callable[[Walk], None]
+BEFORE: dict[str, State] = {}  # nobody is signed in
+EMPTY: dict[str, State] = {}  # the owner is, where nothing is yet
+FULL: dict[str, State] = {}  # and where everything is
+
+
+def _at(states: dict[str, State], **paths: str) -> None:
+    for name, path in paths.items():
+        states[name.replace("_", "-")] = lambda walk, path=path, states=states: walk.go(
+            path, walk.full if states is FULL else walk.empty
+        )
+
+
+def _state(states: dict[str, State]) -> Callable[[State], State]:
+    def known(walk: State) -> State:
+        states[walk.__name__.replace("_", "-")] = walk
+        return walk
+
+    return known
+
+
+def sign_up(walk: Walk) -> None:
+    walk.go("/welcome", walk.empty)
+    walk.page.get_by_label("Setup code").fill(walk.empty.setup_code or "")
+    walk.page.get_by_label("Password").fill(PASSWORD)
+    walk.page.get_by_label("The same again").fill(PASSWORD)
+    walk.click("Set the password")
+
+
+def sign_in(walk: Walk) -> None:
+    walk.go("/sign-in")
+    walk.page.get_by_label("Password").fill(PASSWORD)
+    walk.click("Sign in")
+
+
+def every_state() -> Iterator[tuple[str, State]]:
+    """In an order in which one browser can go: both homes are at the same host, so they share a cookie."""
+    for number, (states, door) in enumerate(((BEFORE, None), (EMPTY, sign_up), (FULL, sign_in))):
+        for name, state in states.items():
+            yield f"{number}-{name}", lambda walk, state=state, door=door: walk.through(door, state)
+
+
+# At the door ----------------------------------------------------------------------------------------------------------
+
+_at(BEFORE, welcome="/welcome")
+
+
+@_state(BEFORE)
+def welcome_refused(walk: Walk) -> None:
+    walk.go("/welcome", walk.empty)
+    walk.page.get_by_label("Setup code").fill("not the code")
+    walk.page.get_by_label("Password").fill(PASSWORD)
+    walk.page.get_by_label("The same again").fill("something else entirely")
+    walk.click("Set the password")
+
+
+@_state(BEFORE)
+def signing_in(walk: Walk) -> None:
+    walk.go("/sign-in")
+
+
+@_state(BEFORE)
+def signing_in_refused(walk: Walk) -> None:
+    walk.go("/sign-in")
+    walk.page.get_by_label("Password").fill("not the password")
+    walk.click("Sign in")
+
+
+# Nothing yet ----------------------------------------------------------------------------------------------------------
+
+_at(EMPTY, home="/", clients="/clients", activity="/activity", sources="/sources", search="/search", connect="/connect")
+
+
+@_state(EMPTY)
+def consent(walk: Walk) -> None:
+    walk.asked(walk.empty)
+
+
+# A whole life ---------------------------------------------------------------------------------------------------------
+
+_at(FULL, home="/", clients="/clients")
+
+
+@_state(FULL)
+def client(walk: Walk) -> None:
+    walk.go(f"/clients/{walk.grant_of(AGENT)}")
+
+
+@_state(FULL)
+def client_ended(walk: Walk) -> None:
+    walk.go(f"/clients/{walk.grant_of(FORMER)}")
+
+
+_at(FULL, activity="/activity", activity_none="/activity?request=req_0", sources="/sources")
+
+
+@_state(FULL)
+def source(walk: Walk) -> None:
+    walk.go(f"/sources/{walk.full.connections['mail', MAIL]}")
+
+
+@_state(FULL)
+def source_rejected(walk: Walk) -> None:
+    walk.go(f"/sources/{walk.full.connections['ofx', 'Maasbank']}")
+
+
+_at(FULL, search="/search", search_found="/search?q=lease+break", search_nothing="/search?q=xylophone+zeppelin")
+
+
+@_state(FULL)
+def record_mail(walk: Walk) -> None:
+    walk.go(f"/records/{walk.record(('mail', MAIL), 'messages', 'letter came deposit keys')}")
+
+
+@_state(FULL)
+def record_note(walk: Walk) -> None:
+    walk.go(f"/records/{walk.record(('markdown', 'Commonplace'), 'notes', 'break option')}")
+
+
+@_state(FULL)
+def record_window(walk: Walk) -> None:
+    walk.go(f"/records/{walk.record(('markdown', 'Commonplace'), 'notes', 'break option')}?field=body&from=400")
+
+
+@_state(FULL)
+def record_gone(walk: Walk) -> None:
+    walk.go(f"/records/{walk.full.connections['mail', MAIL]}/messages:gone")
+
+
+_at(FULL, connect="/connect", device="/device", unknown="/no-such-page", oauth_error="/oauth/authorize?client_id=x")
+
+
+@_state(FULL)
+def device_refused(walk: Walk) -> None:
+    walk.go("/device")
+    walk.page.get_by_label("Code").fill("AAAA-BBBB")
+    walk.click("Continue")
+
+
+@_state(FULL)
+def consent_open(walk: Walk) -> None:
+    walk.asked()
+
+
+@_state(FULL)
+def consent_nothing_chosen(walk: Walk) -> None:
+    walk.asked()
+    walk.click("Show what this gives")
+
+
+@_state(FULL)
+def consent_asked(walk: Walk) -> None:
+    said = {
+        "purpose_description": "To find what you have forgotten.",
+        "retention": {"max_duration": "P30D", "on_expiry": "delete"},
+    }
+    walk.asked(None, detail("mail", "messages", **said), detail("markdown", "notes"))
+
+
+@_state(FULL)
+def consent_training(walk: Walk) -> None:
+    walk.asked(None, detail("markdown", "notes", purpose_code="https://pdpp.dev/purpose/ai_training"))

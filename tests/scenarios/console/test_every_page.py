@@ -1,0 +1,106 @@
+"""Every page in every state, in a browser: nothing that axe finds fault with, nothing wider than the screen."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+import pytest
+from playwright.sync_api import Browser
+
+from tests.requirements import requirement
+from tests.scenarios.console.chromium import chromium
+from tests.scenarios.console.states import State, Walk, every_state, sign_in
+from tests.worlds.lived import Lived, empty, lived
+from tools.tree import ROOT
+
+AXE = ROOT / "tests/node/node_modules/axe-core/axe.min.js"
+LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
+WIDE, NARROW = (1280, 900), (390, 844)
+PAGE_BYTES = 60_000
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as launched:
+        yield launched
+
+
+@pytest.fixture(scope="module")
+def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lived]:
+    with lived(tmp_path_factory.mktemp("lived")) as whole:
+        yield whole
+
+
+@pytest.fixture(scope="module")
+def walk(browser: Browser, life: Lived, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
+    with empty(tmp_path_factory.mktemp("empty") / "home") as nothing:
+        context = browser.new_context(viewport={"width": NARROW[0], "height": NARROW[1]})
+        page = context.new_page()
+        page.set_default_timeout(5000)
+        yield Walk(page, nothing, life)
+        context.close()
+
+
+@requirement("con.pages.accessible", "con.pages.narrow", "con.pages.small")
+@pytest.mark.parametrize("state", [pytest.param(state, id=name) for name, state in every_state()])
+def test_a_page_is_for_everybody_and_fits(walk: Walk, state: State) -> None:
+    state(walk)
+
+    walk.page.emulate_media(color_scheme="light")
+    assert faults(walk, runOnly=LEVELS) == []
+    walk.page.emulate_media(color_scheme="dark")
+    assert faults(walk, runOnly=["color-contrast"]) == []  # nothing else depends on colours
+    for width, height in (WIDE, NARROW):
+        walk.page.set_viewport_size({"width": width, "height": height})
+        assert sticking_out(walk) == []
+    assert len(walk.page.content().encode()) <= PAGE_BYTES
+
+
+@requirement("con.pages.narrow")
+def test_names_of_two_hundred_characters_without_a_space_fit(walk: Walk, life: Lived) -> None:
+    names = {source.connection_id: source.name or "" for source in life.owner.sources()}
+    for number, connection in enumerate(names):
+        life.owner.rename_source(connection, f"{number}{'W' * 199}")
+    life.grant("markdown", {"notes": None}, "W" * 200)
+    key = life.deliver_note("W" * 200)
+    walk.page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
+
+    too_wide = {name: found for name, state in wide_states(key) if (found := _walked(walk, state))}
+
+    for connection, name in names.items():
+        life.owner.rename_source(connection, name)
+    assert too_wide == {}
+
+
+def _walked(walk: Walk, state: State) -> list[str]:
+    state(walk)
+    return sticking_out(walk)
+
+
+def wide_states(record: str) -> Iterator[tuple[str, State]]:
+    yield "home", lambda walk: walk.through(sign_in, lambda walk: walk.go("/"))
+    yield "record", lambda walk: walk.go(f"/records/{record}")
+    yield "client", lambda walk: walk.go(f"/clients/{walk.grant_of('W' * 200)}")
+    yield "asking", lambda walk: walk.asked(client_name="W" * 200)
+    yield from ((name, state) for name, state in every_state() if name.startswith("2"))
+
+
+def faults(walk: Walk, **options: Any) -> list[tuple[str, str]]:
+    """What axe finds, and where."""
+    if not AXE.exists():
+        pytest.fail(f"{AXE.relative_to(ROOT)} is missing: run `make clients`.")
+    script = f"{AXE.read_text('utf-8')}; axe.run({orjson.dumps(options).decode()})"
+    found: dict[str, Any] = walk.page.evaluate(script)
+    return [(fault["id"], node["html"]) for fault in found["violations"] for node in fault["nodes"]]
+
+
+def sticking_out(walk: Walk) -> list[str]:
+    """What is wider than the screen; all of an open page, its folds too."""
+    return walk.page.evaluate("""() => {
+        document.querySelectorAll('details').forEach(each => { each.open = true });
+        const width = document.documentElement.clientWidth;
+        if (document.documentElement.scrollWidth <= width) return [];
+        return [...document.body.querySelectorAll('*')]
+            .filter(each => each.getBoundingClientRect().right > width + 1)
+            .map(each => each.outerHTML.slice(0, 200)).slice(0, 5);
+    }""")
