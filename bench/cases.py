@@ -25,6 +25,7 @@ from pdpp_server.model.queries import FetchQuery, SearchQuery
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads import fetch, search
 from pdpp_server.reads.services import Call, open_services
+from tests.worlds.beneath import connection_of
 from tests.worlds.told import told
 
 Numbers = dict[str, Any]
@@ -76,7 +77,7 @@ def _bare_insert(db: apsw.Connection, lines: list[tuple[int, str, dict[str, str]
 
 def point_read(world: World) -> Numbers:
     """A read through the door (token, permit, read, log) beside the bare statement."""
-    connection = world.services.database.reading().connection
+    connection = connection_of(world.services.database.reading())
     keys = [f"m{i * 7919 % world.count}" for i in range(200)]
     turn = iter(range(10**9))
 

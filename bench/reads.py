@@ -14,6 +14,7 @@ from pdpp_server.model.ingest import Incoming
 from pdpp_server.model.queries import AggregateQuery, BlobQuery, RecordsQuery, WindowQuery
 from pdpp_server.reads import aggregate, blobs, query_records, read_record_field
 from pdpp_server.reads.services import Call
+from tests.worlds.beneath import connection_of
 from tests.worlds.told import told
 
 Numbers = dict[str, float]
@@ -35,7 +36,7 @@ class Reads:
     def __init__(self, world: World) -> None:
         self.world = world
         self.call = Call(world.token, "req_bench")
-        self.bare = world.services.database.reading().connection
+        self.bare = connection_of(world.services.database.reading())
         self.fid: int = self.bare.execute("select fid from fields where name = 'sent_at'").get
 
     def ratio(self, name: str, ours: Callable[[], object], floor: Callable[[], object], *, each: int = 50) -> Numbers:

@@ -83,6 +83,18 @@ def statements(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 pass
 
 
+def executions(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Where a statement is run by whoever has a connection, or a session of the store, in hand."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="execute" | "executemany" | "run_many")):
+                yield node.lineno, "runs a statement"
+            case ast.Attribute(attr="connection", value=ast.Name(id="reading" | "write" | "writer")):
+                yield node.lineno, "holds a connection"
+            case _:
+                pass
+
+
 def surroundings(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Where the clock or the environment is read, by whatever name it was imported."""
     names: dict[str, str] = {}
@@ -110,6 +122,7 @@ RULES: list[tuple[str, Net, tuple[str, ...]]] = [
         ("model/pending.py", "reads/services.py", "port/network.py", "mcp/render.py"),
     ),
     ("only the store writes SQL", statements, ("store/",)),
+    ("only the store runs a statement", executions, ("store/",)),
     ("clock and environment come in as values", surroundings, ("settings.py", "app.py", "cli/", "mcp/stdio.py")),
 ]
 
@@ -142,6 +155,9 @@ def test_only_one_place_does_it(net: Net, allowed: tuple[str, ...]) -> None:
         (statements, "sql = '''\nINSERT OR IGNORE INTO rec values (1)\n'''"),
         (statements, "sql = f'select {columns} from rec'"),
         (statements, "sql = 'with x as (select 1 from rec) ...'"),
+        (executions, "writer.execute(statement)"),
+        (executions, "self._index.executemany(statement, rows)"),
+        (executions, "find(reading.connection, id)"),
         (surroundings, "import os\nhome = os.environ['PDPP_HOME']"),
         (surroundings, "from os import getenv\nhome = getenv('PDPP_HOME')"),
         (surroundings, "import time as t\nnow = t.time()"),
@@ -161,6 +177,7 @@ def test_a_net_catches(net: Net, source: str) -> None:
         (proofs, "id = id._replace(connection_id=connection)"),
         (statements, '"""select a record from the store"""'),
         (statements, "text = 'You may select fields from the list.'"),
+        (executions, "with database.writing() as writer:\n    keep(writer, token)"),
         (surroundings, "import time\nstarted = time.perf_counter()"),
         (surroundings, "moment = datetime.fromisoformat(text)"),
     ],

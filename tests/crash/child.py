@@ -22,7 +22,7 @@ from pdpp_server.owner.backup import back_up
 from pdpp_server.owner.writer import Writer
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.services import open_services
-from pdpp_server.store.engines.sqlite.db import Database
+from pdpp_server.store.engines.sqlite.db import SqliteDatabase
 from tests.crash import life
 from tests.crash.killing import BEGIN, COMMIT, DONE, FOLD, INSIDE, OUTSIDE, UNDO
 from tests.importers import toys
@@ -114,7 +114,7 @@ def serve(_: Pipe, home: Path) -> None:
 
 def open_(pipe: Pipe, home: Path) -> None:
     """Opening a home brings its schema up to date."""
-    database = Database(home / "pdpp.sqlite")
+    database = SqliteDatabase(home / "pdpp.sqlite")
     pipe.say(DONE)
     database.close()
 

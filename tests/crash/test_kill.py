@@ -13,7 +13,7 @@ from pdpp_server.importers.ndjson import import_ndjson
 from pdpp_server.owner.desk import Owner
 from pdpp_server.owner.restore import restore
 from pdpp_server.reads.services import open_services
-from pdpp_server.store.engines.sqlite.db import Database
+from pdpp_server.store.engines.sqlite.db import SqliteDatabase
 from tests.crash import life
 from tests.crash.agree import disagreements
 from tests.crash.findable import require_findable
@@ -133,7 +133,7 @@ def test_a_killed_migration_leaves_the_old_database_or_the_new_one(seeds: range,
         run = killed(Moment.drawn(random, whole.said), home, "open")
         tally[run.where] += 1
         assert life.stored(database_of(home)) == state
-        Database(database_of(home)).close()
+        SqliteDatabase(database_of(home)).close()
         require_whole(home, Run(DONE, True, ""), [{}, state], random)
         assert records_before(home) == state
     landed(tally)

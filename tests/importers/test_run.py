@@ -12,7 +12,6 @@ from pdpp_server.importers import run
 from pdpp_server.importers.files import open_files
 from pdpp_server.importers.registry import Found, SeveralKinds, look_into, nothing_known, recognise
 from pdpp_server.importers.run import Tally, fingerprint_of, import_account, survey
-from pdpp_server.store.engines.sqlite.rows import one
 from tests.importers import toys
 from tests.importers.toys import TOY, lines
 from tests.requirements import requirement
@@ -63,7 +62,7 @@ def test_only_an_export_that_is_a_whole_and_was_taken_in_whole_is_a_complete_pic
         found = toy(tmp_path / "a.toy", text)
         bring(world, found._replace(account=replace(found.account, complete=complete)))
         with world.services.database.reading() as reading:
-            return one(reading.connection, "select refreshed_on from streams where name = 'notes'")
+            return reading.one("select refreshed_on from streams where name = 'notes'")
 
     assert brought(lines(2)) is None
     assert brought(lines(2) + "no parts\n", "notes") is None

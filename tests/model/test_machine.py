@@ -39,6 +39,7 @@ from pdpp_server.wire.grants import decode_selection
 from tests.crash.agree import disagreements
 from tests.model.plain import DECLARATION, STREAM, Data, Following, Grant, Name, Paging, details
 from tests.requirements import requirement
+from tests.worlds.beneath import connection_of
 from tests.worlds.chat import EMITTED_AT, FAMILY, WORK, deletion
 from tests.worlds.told import ToldReader
 from tests.worlds.world import NOW, close
@@ -320,7 +321,7 @@ class Home(RuleBasedStateMachine):
                 place = database.layouts.of(writer).connections[self.ids[account]]
                 desk = desks(DECLARATION, place)[STREAM]
                 deliver(writer, desk, [_incoming(key, data) for key, data in batch], "2026-11-15T12:00:00.000Z")
-                writer.cache_flush()  # or a transaction this small would leave nothing behind
+                connection_of(writer).cache_flush()  # or a transaction this small would leave nothing behind
                 raise _Killed(self.left_behind())
         except _Killed as killed:
             return killed.copy

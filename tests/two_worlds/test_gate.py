@@ -135,12 +135,12 @@ def show_every_record_by_its_id(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def count_what_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schema, "reaches", lambda c, layout, scope: reaches(c, layout, unbounded(scope)))
+    monkeypatch.setattr(schema, "reaches", lambda reading, scope: reaches(reading, unbounded(scope)))
 
 
 def weigh_words_by_what_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     everything = "select sum(live) from streams"
-    monkeypatch.setattr(search, "_visible_records", lambda reading, _: reading.connection.execute(everything).get)
+    monkeypatch.setattr(search, "_visible_records", lambda reading, _: reading.one(everything))
 
 
 def look_for_words_in_every_field(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +169,7 @@ def order_hits_by_a_hidden_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def in_time(reading: Any, *told: Any) -> Iterator[Any]:
         for each in candidates(reading, *told):
-            time = reading.connection.execute(at, (each.rid,)).get
+            time = reading.one(at, (each.rid,))
             yield each._replace(position=each.position._replace(at=time or 0))
 
     monkeypatch.setattr(search, "_candidates", in_time)
@@ -196,7 +196,7 @@ def order_pages_by_a_hidden_field(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def count_hidden_records_in_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aggregate, "reaches", lambda c, layout, scope: reaches(c, layout, unbounded(scope)))
+    monkeypatch.setattr(aggregate, "reaches", lambda reading, scope: reaches(reading, unbounded(scope)))
 
 
 def tell_of_changes_in_hidden_fields(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,7 +210,7 @@ def renew_the_time_with_a_hidden_change(monkeypatch: pytest.MonkeyPatch) -> None
 def date_everything_by(monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
     def told(reading: Any, reach: Any) -> Any:
         place = {"sid": reach.place.sid, "connection_id": reach.origin.connection_id}
-        return reading.connection.execute(statement, place).get
+        return reading.one(statement, place)
 
     monkeypatch.setattr(schema, "newest_change", told)
     monkeypatch.setattr(search, "newest_change", told)
@@ -226,7 +226,7 @@ def date_a_stream_by_hidden_deliveries(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def date_a_search_by_hidden_streams(monkeypatch: pytest.MonkeyPatch) -> None:
     newest = "select max(emitted_at) from records"
-    monkeypatch.setattr(search, "_as_of", lambda reading, _: reading.connection.execute(newest).get)
+    monkeypatch.setattr(search, "_as_of", lambda reading, _: reading.one(newest))
 
 
 def let_an_edit_of_any_field_be_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,7 +270,7 @@ def name_a_day_after_a_failed_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def open_a_blob_for_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blobs, "reaches", lambda c, layout, scope: reaches(c, layout, unbounded(scope)))
+    monkeypatch.setattr(blobs, "reaches", lambda reading, scope: reaches(reading, unbounded(scope)))
 
 
 FAULTS = {

@@ -108,7 +108,7 @@ class AuthorizationServer:
 
     def _was_let_in(self, client_id: str) -> bool:
         with self.services.database.reading() as reading:
-            return was_given_anything(reading.connection, client_id)
+            return was_given_anything(reading, client_id)
 
     async def _answer(self, endpoint: Endpoint, request: Request) -> Response:
         if request.method != endpoint.method and (request.method, endpoint.method) != ("HEAD", "GET"):

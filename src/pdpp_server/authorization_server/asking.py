@@ -71,7 +71,7 @@ def keep(
 def _audience(services: Services, origin: str, resource: str | None) -> str | None:
     try:
         with services.database.reading() as reading:
-            return audience_of(origin, addresses_elsewhere(reading.connection), resource)
+            return audience_of(origin, addresses_elsewhere(reading), resource)
     except KeyError:
         raise InvalidTarget("The resource is no address of this server, nor of another that it knows.") from None
 

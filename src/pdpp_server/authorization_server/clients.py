@@ -92,7 +92,7 @@ def _stored(services: Services, client_id: str | None) -> StoredClient | None:
     if not client_id:
         raise InvalidOAuthRequest("client_id is missing.")
     with services.database.reading() as reading:
-        return find_client(reading.connection, client_id)
+        return find_client(reading, client_id)
 
 
 def _require_usable(client: Client) -> None:

@@ -24,8 +24,8 @@ from pdpp_server.store.consent.codes import Code, keep_code
 from pdpp_server.store.consent.grants import keep_grant
 from pdpp_server.store.consent.offers import declaration_of, eligible
 from pdpp_server.store.consent.resource_servers import addresses_elsewhere
-from pdpp_server.store.engines.sqlite.db import Reading
-from pdpp_server.store.engines.sqlite.peek import token_digest
+from pdpp_server.store.digests import token_digest
+from pdpp_server.store.engine import Reading
 from pdpp_server.wire.grants import DETAILS, encode_grant, encode_selection
 from pdpp_server.wire.oauth import encode_denial, encode_permission
 
@@ -37,7 +37,7 @@ AI_TRAINING = "https://pdpp.dev/purpose/ai_training"
 def waiting(services: Services, ask_id: str) -> Ask:
     """Raises NotFound where there is none any more, ApprovalConflict where it was decided."""
     with services.database.reading() as reading:
-        stored = find_ask(reading.connection, ask_id, iso(services.now()))
+        stored = find_ask(reading, ask_id, iso(services.now()))
     if stored is None:
         raise NotFound("This request is not known here, or has expired.", remedy="Ask the client to connect again.")
     if stored.decided is not None:
@@ -51,7 +51,7 @@ def review(services: Services, ask: Ask, decision: Decision) -> Review:
     if not 0 < len(decision.selections) <= DETAILS:
         raise InvalidRequest(f"Choose at least one source, and at most {DETAILS}.", param="selections")
     with services.database.reading() as reading:
-        if len(decision.selections) > 1 and reads_one_source(_audience(ask, addresses_elsewhere(reading.connection))):
+        if len(decision.selections) > 1 and reads_one_source(_audience(ask, addresses_elsewhere(reading))):
             raise InvalidAuthorizationDetails("This client reads one source at a time: choose one.", param="selections")
         granted = tuple(_issued(reading, ask, each, decision, services.now()) for each in decision.selections)
         for grant in granted:

@@ -34,7 +34,7 @@ def ask_of(services: Services, user_code: str) -> Ask:
     """Raises NotFound: no device shows that code, or no longer."""
     typed = "".join(letter for letter in user_code.upper() if letter in LETTERS)
     with services.database.reading() as reading:
-        ask_id = ask_of_user_code(reading.connection, typed)
+        ask_id = ask_of_user_code(reading, typed)
     if ask_id is None:
         raise NotFound("No device waits with that code.", remedy="Compare it with the one that the device shows.")
     return waiting(services, ask_id)

@@ -20,8 +20,8 @@ from pdpp_server.store.consent.resource_servers import (
     keep_resource_server,
 )
 from pdpp_server.store.consent.tokens import states_of, token_row
-from pdpp_server.store.engines.sqlite.db import Reading
-from pdpp_server.store.engines.sqlite.peek import token_digest
+from pdpp_server.store.digests import token_digest
+from pdpp_server.store.engine import Reading
 from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.oauth_requests import AboutToken
 from pdpp_server.wire.oauth_tokens import (
@@ -60,7 +60,7 @@ def require_resource_server(services: Services, authorization: str) -> ResourceS
     except (NoBase64, UnicodeDecodeError):
         name = secret = ""
     with services.database.reading() as reading:
-        server = find_resource_server(reading.connection, name, secret)
+        server = find_resource_server(reading, name, secret)
     if scheme.lower() != "basic" or server is None:
         raise NotAResourceServer("Only resource servers that the owner named may ask about tokens.")
     return server
@@ -72,14 +72,14 @@ def introspect(services: Services, origin: str, asked: AboutToken, server: Resou
         raise InvalidOAuthRequest("token is missing.")
     digest, now = token_digest(asked.token), iso(services.now())
     with services.database.reading() as reading:
-        row = token_row(reading.connection, digest)
+        row = token_row(reading, digest)
         if row is None:
             return INACTIVE
-        token, grants = states_of(reading.connection, row)
+        token, grants = states_of(reading, row)
         addresses = addresses_of(token.audience, origin, server)
         if token.kind != "owner" and not addresses:
             return INACTIVE
-        ended = is_of_ended_family(reading.connection, digest)
+        ended = is_of_ended_family(reading, digest)
         reason = _inactive(token, grants, now, family_ended=ended)
         if reason:
             return encode_inactive(reason)

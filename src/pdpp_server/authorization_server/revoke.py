@@ -9,7 +9,7 @@ from pdpp_server.reads.services import Services
 from pdpp_server.store.consent.families import end_family, family_of, find_family
 from pdpp_server.store.consent.grants import revoke
 from pdpp_server.store.consent.tokens import grant_states, revoke_token, states_of, token_row
-from pdpp_server.store.engines.sqlite.peek import token_digest
+from pdpp_server.store.digests import token_digest
 from pdpp_server.wire.oauth_requests import AboutToken
 
 
@@ -36,9 +36,9 @@ def revoke_grant(services: Services, bearer: str | None, grant_id: str) -> None:
     now = iso(services.now())
     with services.database.reading() as reading:
         _, row = row_of(reading, bearer)
-        token, held = states_of(reading.connection, row)
+        token, held = states_of(reading, row)
         require_live_token(token, now)
-        named = grant_states(reading.connection, grant_id, None) or grant_states(reading.connection, None, grant_id)
+        named = grant_states(reading, grant_id, None) or grant_states(reading, None, grant_id)
     if not named or not (token.kind == "owner" or {*named} <= {*held}):
         raise NotFound("There is no such grant.")
     with services.database.writing() as writer:

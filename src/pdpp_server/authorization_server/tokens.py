@@ -38,8 +38,8 @@ from pdpp_server.store.consent.forget import forget
 from pdpp_server.store.consent.grants import consume, is_continuous
 from pdpp_server.store.consent.resource_servers import addresses_elsewhere
 from pdpp_server.store.consent.tokens import grant_states, keep_token
-from pdpp_server.store.engines.sqlite.db import Write
-from pdpp_server.store.engines.sqlite.peek import token_digest
+from pdpp_server.store.digests import token_digest
+from pdpp_server.store.engine import Write
 from pdpp_server.wire.oauth import OFFLINE_SCOPE, READ_SCOPE
 from pdpp_server.wire.oauth_clients import CODE, DEVICE, REFRESH
 from pdpp_server.wire.oauth_requests import TokenRequest, are_granted
@@ -56,7 +56,7 @@ def give(services: Services, origin: str, asked: TokenRequest) -> Issued:
     """
     client_id = known_client(services, asked.client_id).client_id
     with services.database.write(iso(services.now())) as write:
-        forget(write.connection, services.now())
+        forget(write, services.now())
         outcome = _Giving(services, origin, write, client_id, asked).outcome()
     if isinstance(outcome, OAuthError):  # only now, so that the transaction is kept
         raise outcome
@@ -85,7 +85,7 @@ class _Giving:
 
     def _for_code(self, code: str) -> Issued | OAuthError:
         digest = token_digest(code)
-        found = self._of_client(find_code(self._write.connection, digest))
+        found = self._of_client(find_code(self._write, digest))
         if found.code_challenge is None:
             raise InvalidGrant("The code is not known here.")
         if self._asked.redirect_uri not in {None, found.redirect_uri}:
@@ -100,7 +100,7 @@ class _Giving:
         if refusal is not None:
             return refusal
         digest = token_digest(device_code)
-        return self._redeemed(digest, self._of_client(find_code(self._write.connection, digest)))
+        return self._redeemed(digest, self._of_client(find_code(self._write, digest)))
 
     def _of_client(self, code: Code | None) -> Code:
         if code is None or code.client_id != self._client_id:
@@ -109,7 +109,7 @@ class _Giving:
 
     def _redeemed(self, digest: bytes, code: Code) -> Issued | OAuthError:
         """Once. Whoever comes a second time may have stolen it, or was stolen from: what it gave ends."""
-        writer, now = self._write.connection, self._write.now
+        writer, now = self._write, self._write.now
         if code.family is not None:
             end_family(writer, code.family, now)
             return InvalidGrant("The code was used before; what it gave is revoked.")
@@ -133,7 +133,7 @@ class _Giving:
 
     def _for_refresh(self, refresh_token: str) -> Issued | OAuthError:
         """The newest token of its family, once. An older one means that two hold it: then nobody does."""
-        writer, number = self._write.connection, family_of(refresh_token)
+        writer, number = self._write, family_of(refresh_token)
         family = find_family(writer, number)
         if family is None or family.client_id != self._client_id:
             raise InvalidGrant("The refresh token is not known here.", fresh_authorization_required=True)
@@ -164,7 +164,7 @@ class _Giving:
     def _issued(self, number: bytes, family: Family, refresh_token: str | None) -> Issued:
         self._require_target(family.audience)
         write, token = self._write, secrets.token_hex(32)
-        states = grant_states(write.connection, family.grant_id, family.package_id)
+        states = grant_states(write, family.grant_id, family.package_id)
         alive = [state for state in states if state.word(write.now) == "active"]
         if not alive:
             raise InvalidGrant("The owner's grant has ended.", fresh_authorization_required=True)
@@ -173,7 +173,7 @@ class _Giving:
         ends = max(state.expires_at or NEVER for state in alive)
         expires_at = min(ends, self._in(timedelta(seconds=ACCESS_SECONDS)))
         keep_token(
-            write.connection,
+            write,
             token,
             kind="mcp_package" if family.package_id else "client",
             now=write.now,
@@ -190,7 +190,7 @@ class _Giving:
         """RFC 8707: a token can be had for what was asked before, and for nothing else."""
         resource = self._asked.resource
         try:
-            elsewhere = addresses_elsewhere(self._write.connection)
+            elsewhere = addresses_elsewhere(self._write)
             if resource is None or audience_of(self._origin, elsewhere, resource) == audience:
                 return
         except KeyError:

@@ -79,7 +79,7 @@ class ConsentDesk:
     def earlier(self, ask: Ask) -> Decision | None:
         """What the owner agreed to when the same client last asked the same: approving it again takes one click."""
         with self._services.database.reading() as reading:
-            return last_approval(reading.connection, ask, iso(self._services.now()))
+            return last_approval(reading, ask, iso(self._services.now()))
 
     def review(self, ask_id: str, decision: Decision) -> Review:
         """The grants as approval would make them; nothing is kept.
@@ -116,7 +116,7 @@ class ConsentDesk:
                 KnownClient(
                     client_id,
                     rows[-1].grant.client_name,
-                    stored.client if (stored := clients.find_client(reading.connection, client_id)) else None,
+                    stored.client if (stored := clients.find_client(reading, client_id)) else None,
                     tuple(rows),
                 )
                 for client_id, rows in by_client.items()

@@ -25,8 +25,8 @@ from pdpp_server.store.consent import grants
 from pdpp_server.store.consent.grants import GrantRow
 from pdpp_server.store.consent.offers import declaration_of, eligible
 from pdpp_server.store.consent.tokens import forget_ended, keep_token
+from pdpp_server.store.engine import Write
 from pdpp_server.store.engines.sqlite import activity
-from pdpp_server.store.engines.sqlite.db import Write
 from pdpp_server.store.files import written_whole
 from pdpp_server.store.layout import ConnectionPlace
 from pdpp_server.store.records import imports, sources
@@ -61,19 +61,19 @@ class Owner:
 
     def sources(self) -> list[StoredSource]:
         with self._services.database.reading() as reading:
-            return sources.list_sources(reading.connection)
+            return sources.list_sources(reading)
 
     def finished_import(self, declaration: Declaration, name: str, fingerprint: str) -> Finished | None:
         """How files of that fingerprint were read to their end for the connection of that name, if there is one."""
         source = declaration.source
         connection_id = sources.connection_id_of(source.connector_key, source.kind, name, subject=SUBJECT)
         with self._services.database.reading() as reading:
-            return imports.finished_import(reading.connection, connection_id, fingerprint)
+            return imports.finished_import(reading, connection_id, fingerprint)
 
     def last_imports(self) -> dict[str, Finished]:
         """By connection, the latest export that was read to its end."""
         with self._services.database.reading() as reading:
-            return imports.last_imports(reading.connection)
+            return imports.last_imports(reading)
 
     def remove_source(self, connection_id: str) -> None:
         """Everything that came by that connection, for good. Grants that name it stay, and show what is left to them.
@@ -89,17 +89,17 @@ class Owner:
     def rename_source(self, connection_id: str, name: str) -> None:
         """The label that answers show; what is imported under the old name still comes here."""
         with self._services.database.write(iso(self._services.now())) as write:
-            sources.rename(write.connection, _place(write, connection_id).number, name)
+            sources.rename(write, _place(write, connection_id).number, name)
 
     def rejections(self, connection_id: str) -> list[Rejection]:
         with self._services.database.reading() as reading:
-            return sources.list_rejections(reading.connection, connection_id)
+            return sources.list_rejections(reading, connection_id)
 
     def versions(self, id: RecordId) -> list[Version]:
         """What is known of when a record changed, newest first; nothing of what it held."""
         with self._services.database.reading() as reading:
             place = reading.layout.place(id.connection_id, id.stream)
-            return [] if place is None else history.versions(reading.connection, place.sid, id.key)
+            return [] if place is None else history.versions(reading, place.sid, id.key)
 
     # grants
 

@@ -22,9 +22,11 @@ from pdpp_server.settings import Settings
 from pdpp_server.store import files, log
 from pdpp_server.store.consent import owner
 from pdpp_server.store.consent.grants import grant_state
-from pdpp_server.store.engines.sqlite.db import Database, Reading
+from pdpp_server.store.engine import Database, Reading
+from pdpp_server.store.engines.sqlite import activity
 from pdpp_server.store.engines.sqlite.migrations import migration_files
 from pdpp_server.store.engines.sqlite.peek import token_kind
+from pdpp_server.store.opened import open_database
 from pdpp_server.store.records.blobs import lost_blobs, stored_blobs, stray_blobs
 from pdpp_server.store.upkeep import check
 from pdpp_server.store.upkeep.check_index import index_faults
@@ -56,7 +58,7 @@ class Patient:
         return self.settings.home
 
     def open(self) -> None:
-        self.database = Database(self.home / "pdpp.sqlite", read_seconds=DEADLINE_SECONDS)
+        self.database = open_database(self.home, read_seconds=DEADLINE_SECONDS)
 
     @contextmanager
     def reading(self) -> Generator[Reading, None, None]:
@@ -194,7 +196,7 @@ def _unusable(patient: Patient, name: str, found: credentials.Credential) -> str
     if saved and saved.token_endpoint:
         return None
     with patient.reading() as reading:
-        state = grant_state(reading.connection, grant_id) if grant_id else None
+        state = grant_state(reading, grant_id) if grant_id else None
     if state and state.word(iso(patient.now)) != "active":
         return "client_ended"
     return None if found.client or kind in credentials.SCOPED_KINDS else "client_unusable"
@@ -203,7 +205,7 @@ def _unusable(patient: Patient, name: str, found: credentials.Credential) -> str
 def _password(patient: Patient) -> Looked:
     """Whoever reads only by commands needs none; a server that others reach should not wait for its first visitor."""
     with patient.reading() as reading:
-        is_set = owner.password(reading.connection) is not None
+        is_set = owner.password(reading) is not None
     is_missed = patient.settings.public_url is not None and not is_set
     return Looked((Fault("password_missing"),) if is_missed else (), {"set": int(is_set)})
 
@@ -300,7 +302,7 @@ def _grants(patient: Patient) -> Looked:
 def _log(patient: Patient) -> Looked:
     """Compared with what the index has seen of it, where the index can be read."""
     folder = patient.home / "activity"
-    seen = check.seen_of_log(patient.home / "activity.sqlite")
+    seen = activity.seen_of_log(patient.home / "activity.sqlite")
     verdicts = log.verify(folder, seen)
     changed = tuple(verdict.segment for verdict in verdicts if not verdict.is_sound)
     lines = sum(verdict.lines for verdict in verdicts)
@@ -310,7 +312,7 @@ def _log(patient: Patient) -> Looked:
 def _log_index(patient: Patient) -> Looked:
     if not log.segment_paths(patient.home / "activity"):
         return Looked()
-    trouble = check.activity_trouble(patient.home / "activity.sqlite", patient.home / "activity")
+    trouble = activity.trouble(patient.home / "activity.sqlite", patient.home / "activity")
     return Looked((Fault("log_index_damaged", places=(trouble,)),) if trouble else ())
 
 

@@ -9,8 +9,9 @@ from pdpp_server.errors import InvalidRequest, ServerTrouble
 from pdpp_server.model.backup import ExportedBlob, ExportedConnection, ExportedStream, ExportReport, Remark
 from pdpp_server.model.sources import Declaration
 from pdpp_server.store import files
-from pdpp_server.store.engines.sqlite.db import Database, Reading
+from pdpp_server.store.engine import Database, Reading
 from pdpp_server.store.layout import ConnectionPlace
+from pdpp_server.store.opened import open_database
 from pdpp_server.store.upkeep.export import blobs_of, declaration_document, records_of
 from pdpp_server.wire.export import encode_export, encode_line
 
@@ -27,7 +28,7 @@ def export(home: Path, target: Path, *, connection_id: str | None, readme: str, 
     """One moment of one connection, or of all. The folder takes its name only when it is whole."""
     target = target.absolute()
     _require_free(home, target)
-    database = Database(home / "pdpp.sqlite", read_seconds=DEADLINE_SECONDS)
+    database = open_database(home, read_seconds=DEADLINE_SECONDS)
     draft = files.draft_of(target)
     try:
         if draft.exists():
@@ -65,7 +66,7 @@ class _Export:
         return tuple(self._write_connection(id, places[id]) for id in wanted)
 
     def _write_connection(self, connection_id: str, place: ConnectionPlace) -> ExportedConnection:
-        declaration = self._reading.layouts.declaration(self._reading.connection, place.declaration)
+        declaration = self._reading.layouts.declaration(self._reading, place.declaration)
         folder = _file_name(connection_id, place.number)
         declared = f"{folder}/declaration.json"
         _write(self._folder / declared, declaration_document(self._reading, place))

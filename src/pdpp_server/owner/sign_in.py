@@ -113,7 +113,7 @@ class SignIn:
         if not secret:
             return False
         with self._services.database.reading() as reading:
-            seen = store.session_seen(reading.connection, secret, **self._bounds())
+            seen = store.session_seen(reading, secret, **self._bounds())
         if seen is None:
             return False
         if seen < iso(self._services.now() - TOUCHED_EVERY):
@@ -140,7 +140,7 @@ class SignIn:
 
     def _password(self) -> str | None:
         with self._services.database.reading() as reading:
-            return store.password(reading.connection)
+            return store.password(reading)
 
     def _hashed(self, password: str) -> str:
         if not PASSWORD_CHARS_MIN <= len(password) <= PASSWORD_CHARS_MAX:

@@ -9,7 +9,6 @@ from pdpp_server.model.ingest import Finished, Incoming, Receipt, Rejection
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Services
-from pdpp_server.store.engines.sqlite.merging import merge_some
 from pdpp_server.store.layout import Layout
 from pdpp_server.store.records.blobs import is_kept, keep_blob
 from pdpp_server.store.records.imports import keep_finished
@@ -63,7 +62,7 @@ class Writer:
         database = self._services.database
         with database.reading() as reading:
             place = reading.layout.connections[self.connection_id].streams[stream]
-            return is_kept(reading.connection, database.blobs, blob, sid=place.sid, key=key)
+            return is_kept(reading, database.blobs, blob, sid=place.sid, key=key)
 
     def finish(self, file: str, rejections: Sequence[Rejection]) -> None:
         self.finish_import((file,), rejections)
@@ -95,7 +94,7 @@ class Writer:
         is_more = True
         while is_more:
             with self._services.database.writing() as writer:
-                is_more = merge_some(writer)
+                is_more = writer.merge_words()
 
     def _now(self) -> str:
         return iso(self._services.now())

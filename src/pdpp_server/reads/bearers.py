@@ -5,8 +5,8 @@ from typing import Any
 from pdpp_server.errors import PermissionDenied, Unauthenticated
 from pdpp_server.grants.lifecycle import GrantState, TokenState, require_live_token
 from pdpp_server.store.consent.tokens import states_of, token_row
-from pdpp_server.store.engines.sqlite.db import Reading
-from pdpp_server.store.engines.sqlite.peek import token_digest
+from pdpp_server.store.digests import token_digest
+from pdpp_server.store.engine import Reading
 from pdpp_server.wire.discovery import MCP
 
 REST_KINDS = frozenset({"owner", "client"})
@@ -26,7 +26,7 @@ def row_of(reading: Reading, bearer: str | None) -> tuple[bytes, tuple[Any, ...]
     if not bearer:
         raise Unauthenticated("No bearer token was sent.")
     digest = token_digest(bearer)
-    row = token_row(reading.connection, digest)
+    row = token_row(reading, digest)
     if row is None:
         raise Unauthenticated("The token is not known here.")
     return digest, row
@@ -36,7 +36,7 @@ def require_live(
     reading: Reading, row: tuple[Any, ...], kinds: frozenset[str], now: str
 ) -> tuple[TokenState, list[GrantState]]:
     """What the row of a token stands for; whether its grants are alive is asked elsewhere."""
-    token, grants = states_of(reading.connection, row)
+    token, grants = states_of(reading, row)
     require_live_token(token, now)
     require_kind(token.kind, kinds)
     return token, grants

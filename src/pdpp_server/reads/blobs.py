@@ -70,9 +70,7 @@ def keep(services: Services, call: Call, delivery: BlobDelivery, data: bytes) ->
         desk = desk_for(write, resolve_connection(write.layout, *delivery.target), delivery.stream)
         _require_reference(desk.stream, delivery.field)
         key, mime_type = _key_of(desk, delivery.record_key, write.now), delivery.mime_type
-        return keep_blob(
-            write.connection, files, draft, sid=desk.place.sid, key=key, mime_type=mime_type, now=write.now
-        )
+        return keep_blob(write, files, draft, sid=desk.place.sid, key=key, mime_type=mime_type, now=write.now)
 
 
 def _require_reference(stream: Stream, field: str | None) -> None:

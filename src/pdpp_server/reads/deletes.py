@@ -13,7 +13,7 @@ def delete_record(services: Services, call: Call, target: Target, stream: str, k
     """Nothing changes where there is no such record."""
     with writing(services, call) as write:
         desk = desk_for(write, resolve_connection(write.layout, *target), stream)
-        receipt = deliver(write.connection, desk, [Incoming("here", stream, key, None, None)], write.now)
+        receipt = deliver(write, desk, [Incoming("here", stream, key, None, None)], write.now)
         if receipt.rejected:
             reason = receipt.rejected[0].reason
             raise InvalidRecordIdentity(f"The id cannot be one of this stream: {reason}.", param="id")

@@ -8,7 +8,7 @@ from pdpp_server.errors import TooLarge
 from pdpp_server.model.ingest import Delivered, Delivery, Incoming, Line, Receipt, Refused, Rejection
 from pdpp_server.reads.services import Call, Services
 from pdpp_server.reads.writes import desk_for, writing
-from pdpp_server.store.engines.sqlite.db import Write
+from pdpp_server.store.engine import Write
 from pdpp_server.store.records.ingest import Desk, deliver
 from pdpp_server.store.records.sources import finish_delivery, resolve_connection
 from pdpp_server.store.upkeep.history import prune
@@ -35,8 +35,8 @@ def serve(services: Services, call: Call, delivery: Delivery) -> Delivered:
             if len(refused) > REFUSED_MAX:
                 raise TooLarge(f"More than {REFUSED_MAX:,} lines are no records of the stream; nothing was stored.")
         refused.sort()
-        finish_delivery(write.connection, connection.number, delivery.stream, refused, write.now)
-        prune(write.connection, services.change_history_limit)
+        finish_delivery(write, connection.number, delivery.stream, refused, write.now)
+        prune(write, services.change_history_limit)
     services.database.forget_erased()
     return Delivered(delivery.stream, receipt.accepted + receipt.unchanged, tuple(refused))
 
@@ -50,7 +50,7 @@ def _chunks(lines: Iterable[Line]) -> Iterator[list[Line]]:
 def _deliver(write: Write, desk: Desk, lines: list[Line]) -> Receipt:
     records = [line.read for line in lines if isinstance(line.read, Incoming)]
     unread = tuple(line.read for line in lines if isinstance(line.read, Rejection))
-    return deliver(write.connection, desk, records, write.now) + Receipt(rejected=unread)
+    return deliver(write, desk, records, write.now) + Receipt(rejected=unread)
 
 
 def _refused(rejections: Iterable[Rejection], lines: list[Line], desk: Desk, key: bytes) -> list[Refused]:

@@ -33,10 +33,11 @@ from pdpp_server.reads.bearers import (
 from pdpp_server.reads.disclosure import disclosure
 from pdpp_server.store.consent.grants import GrantShelf, described_now, kept_declaration, owners_grants
 from pdpp_server.store.consent.tokens import AUDIENCE, KIND, token_row
-from pdpp_server.store.engines.sqlite.db import Database, Reading
-from pdpp_server.store.engines.sqlite.peek import token_digest
+from pdpp_server.store.digests import token_digest
+from pdpp_server.store.engine import Database, Reading
 from pdpp_server.store.layout import Layout
 from pdpp_server.store.log import DisclosureLog
+from pdpp_server.store.opened import open_database
 from pdpp_server.wire.cursors import KEY_BYTES, Seal
 from pdpp_server.wire.grants import decode_grant
 from pdpp_server.wire.introspection import Rights, mismatch
@@ -106,7 +107,7 @@ class Services:
         if self.introspect is None or call.told or call.reviewed or not call.bearer:
             return call.told
         with self.database.reading() as reading:
-            row = token_row(reading.connection, token_digest(call.bearer))
+            row = token_row(reading, token_digest(call.bearer))
         if row is not None and row[KIND] == "owner":
             return None
         return self.introspect(call.bearer, call.audience)
@@ -239,7 +240,7 @@ def open_services(
     """Everything a read needs, on one home."""
     sync = "full" if log_sync == "full" else "normal"
     return Services(
-        Database(home / "pdpp.sqlite", read_seconds=read_seconds),
+        open_database(home, read_seconds=read_seconds),
         DisclosureLog(home / "activity", sync=sync),
         home / "keys",
         now,

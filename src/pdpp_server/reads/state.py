@@ -8,7 +8,7 @@ from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Call, Services
 from pdpp_server.reads.writes import require_owner, writing
 from pdpp_server.store.consent.grants import grant_state
-from pdpp_server.store.engines.sqlite.db import Reading
+from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import ConnectionPlace
 from pdpp_server.store.records.sources import resolve_connection
 from pdpp_server.store.records.sync_state import keep_cursors, list_cursors
@@ -20,7 +20,7 @@ def get_state(services: Services, call: Call, query: StateQuery) -> SyncState:
         connection = resolve_connection(reading.layout, *query.target)
         if query.grant_id is not None:
             _require_grant(services, reading, query.grant_id, connection)
-        cursors, updated_at = list_cursors(reading.connection, connection.number, query.grant_id)
+        cursors, updated_at = list_cursors(reading, connection.number, query.grant_id)
         return SyncState(connection.origin, query.grant_id, cursors, updated_at)
 
 
@@ -36,13 +36,13 @@ def put_state(services: Services, call: Call, query: StateQuery, cursors: Cursor
             _require_granted(grant, connection, cursors)
     with writing(services, call) as write:
         connection = resolve_connection(write.layout, *query.target)
-        keep_cursors(write.connection, connection.number, query.grant_id, cursors, write.now)
+        keep_cursors(write, connection.number, query.grant_id, cursors, write.now)
     return get_state(services, call, query)
 
 
 def _require_grant(services: Services, reading: Reading, grant_id: str, connection: ConnectionPlace) -> Grant:
     """A state of its own has only a grant that goes on, and that is of this connector."""
-    state = grant_state(reading.connection, grant_id)
+    state = grant_state(reading, grant_id)
     grant = services.shelf.get(reading, grant_id) if state else None
     if state is None or grant is None or grant.source.connector_key != connection.origin.connector_key:
         raise NotFound("The connector has no such grant.", param="grant_id")

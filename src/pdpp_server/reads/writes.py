@@ -7,7 +7,7 @@ from pdpp_server.errors import NotFound
 from pdpp_server.model.times import iso
 from pdpp_server.reads.bearers import OWNER_KINDS, require_live, row_of
 from pdpp_server.reads.services import Call, Services
-from pdpp_server.store.engines.sqlite.db import Write
+from pdpp_server.store.engine import Write
 from pdpp_server.store.layout import ConnectionPlace
 from pdpp_server.store.records.ingest import Desk, desk_of
 
@@ -40,4 +40,4 @@ def desk_for(write: Write, connection: ConnectionPlace, stream: str) -> Desk:
     """
     if stream not in connection.declared:
         raise NotFound("The source declares no such stream.", param="stream")
-    return desk_of(write.layouts.declaration(write.connection, connection.declaration), connection, stream)
+    return desk_of(write.layouts.declaration(write, connection.declaration), connection, stream)

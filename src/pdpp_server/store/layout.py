@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import apsw
 import orjson
 
 from pdpp_server.model.sources import Declaration, Origin
-from pdpp_server.store.engines.sqlite.rows import one
+from pdpp_server.store.session import Session
 from pdpp_server.wire.declarations import decode_declaration
 
 SID_BITS, DAY_BITS = 43, 26
@@ -79,27 +78,27 @@ class LayoutCache:
         self._layout: Layout | None = None
         self._declarations: dict[int, Declaration] = {}
 
-    def of(self, connection: apsw.Connection) -> Layout:
-        generation: int = one(connection, _GENERATION)
+    def of(self, connection: Session) -> Layout:
+        generation: int = connection.one(_GENERATION)
         layout = self._layout
         if layout is None or layout.generation != generation:
             layout = self._layout = self._load(connection, generation)
         return layout
 
-    def declaration(self, connection: apsw.Connection, number: int) -> Declaration:
+    def declaration(self, connection: Session, number: int) -> Declaration:
         """Declarations never change once stored, so one decoding serves for ever."""
         known = self._declarations.get(number)
         if known is None:
-            document = one(connection, _DECLARATION, (number,))
+            document = connection.one(_DECLARATION, (number,))
             known = self._declarations[number] = decode_declaration(orjson.loads(document))
         return known
 
-    def _load(self, connection: apsw.Connection, generation: int) -> Layout:
+    def _load(self, connection: Session, generation: int) -> Layout:
         fields: dict[int, list[tuple[str, int, int | None, int, str]]] = {}
-        for sid, name, fid, slot, indexed, kind in connection.execute(_FIELDS):
+        for sid, name, fid, slot, indexed, kind in connection.rows(_FIELDS):
             fields.setdefault(sid, []).append((name, fid, slot, indexed, kind))
         streams: dict[int, dict[str, StreamPlace]] = {}
-        for sid, number, name in connection.execute(_STREAMS):
+        for sid, number, name in connection.rows(_STREAMS):
             rows = fields.get(sid, [])
             streams.setdefault(number, {})[name] = StreamPlace(
                 sid,
@@ -116,6 +115,6 @@ class LayoutCache:
                 streams.get(number, {}),
                 frozenset(self.declaration(connection, declaration).streams),
             )
-            for number, connection_id, declaration, connector_key, label in connection.execute(_CONNECTIONS)
+            for number, connection_id, declaration, connector_key, label in connection.rows(_CONNECTIONS)
         }
         return Layout(generation, connections, {name: place.origin for name, place in connections.items()})

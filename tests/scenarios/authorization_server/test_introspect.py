@@ -76,7 +76,7 @@ def test_why_a_token_is_not_good(flow: Flow) -> None:
 def test_a_token_that_outlives_its_grant_says_so(flow: Flow) -> None:
     token = flow.world.owner.create_grant(flow.decision().selections, "A", "2026-11-15T12:30:00.000Z").token
     with flow.world.services.database.writing() as writer:
-        writer.execute("update tokens set expires_at = null")
+        writer.run("update tokens set expires_at = null")
     flow.world.clock.moment += timedelta(hours=1)
 
     assert told(flow, token)["inactive_reason"] == "grant_expired"

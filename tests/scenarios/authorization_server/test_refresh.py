@@ -124,7 +124,7 @@ def test_nothing_that_opens_a_door_is_kept_as_it_is(flow: Flow) -> None:
     device = flow.device_code()
     with flow.world.services.database.reading() as reading:
         tables = ("asks", "codes", "tokens", "families")
-        kept = [reading.connection.execute(f"select * from {table}").fetchall() for table in tables]
+        kept = [reading.rows(f"select * from {table}") for table in tables]
 
     for secret in (code, body["access_token"], body["refresh_token"], device["device_code"]):
         assert secret not in repr(kept)

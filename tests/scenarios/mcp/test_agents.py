@@ -43,10 +43,8 @@ def test_a_grant_that_was_revoked_between_two_calls_is_over(tool: str, agent: Ag
 def test_using_every_tool_leaves_the_database_as_it_was(agent: Agent, world: World) -> None:
     def everything() -> dict[str, list[Any]]:
         with world.services.database.reading() as reading:
-            names = [
-                name for (name,) in reading.connection.execute("select name from sqlite_master where type='table'")
-            ]
-            return {name: reading.connection.execute(f'select * from "{name}"').fetchall() for name in names}
+            names = [name for (name,) in reading.rows("select name from sqlite_master where type='table'")]
+            return {name: reading.rows(f'select * from "{name}"') for name in names}
 
     before = everything()
     for tool, call in reads_of(world).items():

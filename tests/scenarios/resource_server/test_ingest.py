@@ -60,7 +60,7 @@ def test_a_line_that_is_sent_again_gets_the_same_receipt_and_the_owner_can_look_
 
     assert first == again
     with tools.chats.services.database.reading() as reading:
-        (kept,) = list_rejections(reading.connection, tools.chats.work)
+        (kept,) = list_rejections(reading, tools.chats.work)
     assert kept.place == f"ingest/messages/{first[0]['receipt_id']}"
     assert kept.code == "invalid_record"
 

@@ -182,12 +182,8 @@ def test_a_cursor_is_sealed_and_of_one_length(api: Api) -> None:
 def test_paging_leaves_no_row_behind(api: Api) -> None:
     def rows() -> dict[str, object]:
         with api.chats.services.database.reading() as reading:
-            names = [
-                name for (name,) in reading.connection.execute("select name from sqlite_master where type = 'table'")
-            ]
-            return {
-                name: reading.connection.execute(f'select count(*) from "{name}"').fetchall()[0][0] for name in names
-            }
+            names = [name for (name,) in reading.rows("select name from sqlite_master where type = 'table'")]
+            return {name: reading.rows(f'select count(*) from "{name}"')[0][0] for name in names}
 
     before = rows()
     link = "/v1/search?q=pizza&limit=5"

@@ -80,7 +80,7 @@ def test_a_token_for_another_address_or_by_another_issuer_is_nobodys(world: Worl
 @requirement("rs.separate.one-answer")
 def test_rights_by_a_declaration_that_is_not_here_are_none(servers: Servers) -> None:
     with servers.copy.database.writing() as writer:
-        writer.execute("update declarations set version = 'another'")
+        writer.run("update declarations set version = 'another'")
 
     refused = servers.get(servers.world.token)
 
@@ -92,7 +92,7 @@ def test_rights_by_a_declaration_that_is_not_here_are_none(servers: Servers) -> 
 def test_a_token_for_one_door_is_none_for_the_other(servers: Servers) -> None:
     token = servers.world.token
     with servers.world.services.database.writing() as writer:
-        writer.execute("update tokens set audience = 'mcp'")
+        writer.run("update tokens set audience = 'mcp'")
 
     assert servers.call(token, "schema").status_code == 200
     assert code(servers.get(token)) == (401, "authentication_error")

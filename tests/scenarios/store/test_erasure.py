@@ -2,7 +2,6 @@
 
 import random
 import re
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -75,8 +74,8 @@ def _kept(home: Path) -> bytes:
 
 def _require_sound(world: World) -> None:
     with world.services.database.writing() as writer:
-        assert writer.execute("pragma integrity_check").get == "ok"
-        writer.execute("insert into words(words, rank) values('integrity-check', 0)")
+        assert writer.one("pragma integrity_check") == "ok"
+        writer.run("insert into words(words, rank) values('integrity-check', 0)")
 
 
 def _delete_moved_records(world: World) -> None:
@@ -97,7 +96,7 @@ def _moved(chance: random.Random, number: int) -> Incoming:
 
 def _deleted_texts(world: World) -> set[bytes]:
     with world.services.database.reading() as reading:
-        live = {key.encode() for (key,) in reading.connection.execute("select key from records where data is not null")}
+        live = {key.encode() for (key,) in reading.rows("select key from records where data is not null")}
     return {*re.findall(rb"zyx-(k\d+)-wvu", _kept(world.home))} - live
 
 
@@ -139,8 +138,12 @@ def test_who_remembers_pages_does_not_bring_copies_back(
 
     monkeypatch.setattr(db, "scrub", scrub_what_is_remembered)
     world.services.database.forget_erased()
-    with world.services.database.writing() if who == "this process" else closing(other) as writer:
-        writer.execute("update records set emitted_at = replace(emitted_at, '2026', '2025')")
+    change = "update records set emitted_at = replace(emitted_at, '2026', '2025')"
+    if who == "this process":
+        with world.services.database.writing() as writer:
+            writer.run(change)
+    else:
+        other.execute(change)
     other.close()
 
     world.services.database.truncate_wal()
@@ -192,7 +195,7 @@ def test_what_was_removed_can_be_brought_in_again_and_no_old_number_points_at_it
     with world.services.database.reading() as reading:
         place = reading.layout.connections[world.work]
         assert numbers.isdisjoint(stream.sid for stream in place.streams.values())
-        assert reading.layouts.declaration(reading.connection, place.declaration).name == "Chat of now"
+        assert reading.layouts.declaration(reading, place.declaration).name == "Chat of now"
 
 
 @requirement("store.erasure.everywhere")

@@ -101,9 +101,8 @@ def test_paging_leaves_no_row_behind(world: World) -> None:
 
 def _rows(world: World) -> dict[str, int]:
     with world.services.database.reading() as reading:
-        run = reading.connection.execute
-        tables = [str(row[0]) for row in run("select name from sqlite_schema where type = 'table'").fetchall()]
-        return {table: run(f'select count(*) from "{table}"').get for table in tables}
+        tables = [str(row[0]) for row in reading.rows("select name from sqlite_schema where type = 'table'")]
+        return {table: reading.one(f'select count(*) from "{table}"') for table in tables}
 
 
 @requirement("rs.cursors.bound-to-query")

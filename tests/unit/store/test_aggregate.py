@@ -18,6 +18,7 @@ from pdpp_server.model.aggregates import Aggregation, Group
 from pdpp_server.model.buckets import Buckets
 from pdpp_server.model.queries import AggregateQuery, Condition, Granularity
 from pdpp_server.model.times import instant, iso_exact
+from tests.worlds.beneath import connection_of
 from tests.worlds.ledger import CURRENT, LONG_NAME, SAVINGS, Ledger, booking
 
 TIMES = [
@@ -215,7 +216,7 @@ def test_counting_months_is_no_more_work_where_days_have_more_records(empty: Led
             steps += 1
             return False
 
-        connection = empty.services.database.reading().connection
+        connection = connection_of(empty.services.database.reading())
         connection.set_progress_handler(step, 1, id="steps")
         counted = empty.reader(token).aggregate(by_month).value
         connection.set_progress_handler(None, id="steps")

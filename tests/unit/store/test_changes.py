@@ -20,7 +20,6 @@ from pdpp_server.model.records import Record, Tombstone
 from pdpp_server.model.times import instant, iso
 from pdpp_server.owner.writer import Writer
 from pdpp_server.reads.services import Services, open_services
-from pdpp_server.store.engines.sqlite.rows import one
 from pdpp_server.store.records import changes as module
 from pdpp_server.store.records.changes import Changed, Session, changes, open_session
 from pdpp_server.store.records.scope import shows
@@ -177,8 +176,8 @@ class Feed(RuleBasedStateMachine):
     @invariant()
     def the_clock_is_the_newest_version(self) -> None:
         with self.services.database.reading() as reading:
-            newest = one(reading.connection, "select max(version) from records") or 0
-            assert one(reading.connection, "select version from clock") == newest
+            newest = reading.one("select max(version) from records") or 0
+            assert reading.one("select version from clock") == newest
 
     def teardown(self) -> None:
         close(self.services)
@@ -277,7 +276,7 @@ def pruned(world: World, keep: int) -> int:
     """How many superseded versions are left."""
     with world.services.database.writing() as writer:
         prune(writer, keep)
-        return one(writer, "select count(*) from history")
+        return writer.one("select count(*) from history")
 
 
 @requirement("store.changes.retention")
@@ -312,7 +311,7 @@ def test_an_import_prunes_by_the_limit_of_the_server(world: World) -> None:
     world.owner.writer(DECLARATION, WORK).finish("chat.ndjson", [])
 
     with world.services.database.reading() as reading:
-        assert one(reading.connection, "select count(*) from history") == 1
+        assert reading.one("select count(*) from history") == 1
 
 
 STATEMENTS = (
@@ -336,7 +335,7 @@ def test_no_statement_of_the_feed_walks_a_whole_table_or_stream(world: World, st
     }
 
     with world.services.database.reading() as reading:
-        plan = reading.connection.execute("explain query plan " + statement, values).fetchall()
+        plan = reading.rows("explain query plan " + statement, values)
 
     steps = [str(step) for *_, step in plan]
     assert not any(step.startswith("SCAN") and "json_each" not in step for step in steps)

@@ -13,13 +13,13 @@ from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.queries import SchemaQuery, SearchQuery
 from pdpp_server.model.times import instant
 from pdpp_server.store.engines.sqlite.migrations import migration_files
-from pdpp_server.store.engines.sqlite.rows import one, rows
 from pdpp_server.store.layout import MAX_DAY, day_of
 from pdpp_server.store.records import freshness
 from pdpp_server.store.records.freshness import newest_change, stretches, whole_days
 from pdpp_server.store.records.noted import EVER, SHIFTS
 from pdpp_server.store.records.scope import reaches
 from tests.requirements import requirement
+from tests.worlds.beneath import connection_of
 from tests.worlds.chat import DECLARATION, EMITTED_AT, FAMILY, WORK
 from tests.worlds.world import World
 
@@ -45,7 +45,7 @@ def gone(id: str, emitted_at: str) -> Incoming:
 def seen(world: World, fields: frozenset[str] = SHOWN, connection: str = "", **narrowing: Any) -> str | None:
     scope = Scope("grt", MESSAGES, (connection or world.work,), fields, granted=fields, **narrowing)
     with world.services.database.reading() as reading:
-        (reach,) = reaches(reading.connection, reading.layout, scope)
+        (reach,) = reaches(reading, scope)
         return newest_change(reading, reach)
 
 
@@ -164,7 +164,7 @@ def test_no_look_for_the_newest_change_walks_a_table_or_a_stream(world: World, s
     values = named if ":sid" in statement else (1, "[]", 0)[: statement.count("?")]
 
     with world.services.database.reading() as reading:
-        plan = [str(row[-1]) for row in rows(reading.connection, "explain query plan " + statement, values)]
+        plan = [str(row[-1]) for row in reading.rows("explain query plan " + statement, values)]
 
     assert not any(step.startswith("SCAN") and "json_each" not in step for step in plan), plan
     assert not any(step.endswith("(sid=?)") for step in plan), plan
@@ -200,7 +200,7 @@ def test_a_home_of_before_knows_when_records_came_that_never_changed(world: Worl
     world.deliver(WORK, [told("m7", at(2), text="new")])
     world.deliver(WORK, [told("m2", at(3), text="changed")])
     older = apsw.Connection(str(tmp_path / "older.sqlite"))
-    with world.services.database.reading() as reading, older.backup("main", reading.connection, "main") as backup:
+    with world.services.database.reading() as reading, older.backup("main", connection_of(reading), "main") as backup:
         backup.step()
     older.execute("drop table newest_changes; alter table streams drop column refreshed_on")
     (migration,) = (file for file in migration_files() if file.name.endswith("freshness.sql"))
@@ -208,8 +208,8 @@ def test_a_home_of_before_knows_when_records_came_that_never_changed(world: Worl
     older.execute(migration.read_text())
 
     asked = "select emitted_at from newest_changes where what = '+' and shift = ? and place = 0 and sid = 1"
-    assert one(older, asked, (EVER,)) == at(2)
-    assert one(older, "select count(distinct shift) from newest_changes") == len(SHIFTS) + 1
+    assert older.execute(asked, (EVER,)).get == at(2)
+    assert older.execute("select count(distinct shift) from newest_changes").get == len(SHIFTS) + 1
     older.close()
 
 
@@ -218,5 +218,5 @@ def test_what_is_erased_leaves_no_time_behind(world: World) -> None:
     world.owner.remove_source(world.work)
 
     with world.services.database.reading() as reading:
-        left = rows(reading.connection, "select distinct sid from newest_changes")
-        assert left == rows(reading.connection, "select sid from streams where live > 0")
+        left = reading.rows("select distinct sid from newest_changes")
+        assert left == reading.rows("select sid from streams where live > 0")

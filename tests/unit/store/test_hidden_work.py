@@ -6,6 +6,7 @@ import pytest
 
 from pdpp_server.model.queries import Condition, RecordsQuery, SearchQuery
 from tests.requirements import requirement
+from tests.worlds.beneath import connection_of
 from tests.worlds.chat import WORK, message
 from tests.worlds.world import World
 
@@ -44,7 +45,7 @@ def steps(world: World, token: str, query: Any) -> int:
         taken += 1
         return False
 
-    connection = world.services.database.reading().connection
+    connection = connection_of(world.services.database.reading())
     reads[type(query)](query)
     connection.set_progress_handler(step, 1, id="steps")
     try:

@@ -28,7 +28,7 @@ def stored(world: World, key: str, stream: str = "messages", connection: str | N
         place = reading.layout.place(connection or world.work, stream)
         assert place
         asked = "select rid, version, at, deleted_at, data from records where sid = ? and key = ?"
-        return reading.connection.execute(asked, (place.sid, key)).get
+        return reading.one(asked, (place.sid, key))
 
 
 def history(world: World, key: str) -> list[tuple[Any, ...]]:
@@ -36,7 +36,7 @@ def history(world: World, key: str) -> list[tuple[Any, ...]]:
         place = reading.layout.place(world.work, "messages")
         assert place
         asked = "select version, until, data from history where sid = ? and key = ? order by version"
-        return reading.connection.execute(asked, (place.sid, key)).fetchall()
+        return reading.rows(asked, (place.sid, key))
 
 
 def stream_row(world: World, stream: str = "messages") -> tuple[int, int]:
@@ -44,9 +44,7 @@ def stream_row(world: World, stream: str = "messages") -> tuple[int, int]:
     with world.services.database.reading() as reading:
         place = reading.layout.place(world.work, stream)
         assert place
-        return reading.connection.execute(
-            "select clock.version, live from clock, streams where sid = ?", (place.sid,)
-        ).get
+        return reading.one("select clock.version, live from clock, streams where sid = ?", (place.sid,))
 
 
 def found(world: World, words: str) -> list[str]:
@@ -398,12 +396,11 @@ def test_a_batch_whose_source_breaks_off_leaves_nothing(world: World) -> None:
 
 def _everything(world: World) -> list[Any]:
     with world.services.database.reading() as reading:
-        run = reading.connection.execute
         tables = [
-            run(f"select * from {table} order by 1, 2, 3").fetchall()
+            reading.rows(f"select * from {table} order by 1, 2, 3")
             for table in ("records", "history", "field_values", "streams")
         ]
-        words = run("select rowid from words where words match 'lease OR changed OR new OR key'").fetchall()
+        words = reading.rows("select rowid from words where words match 'lease OR changed OR new OR key'")
     return [*tables, sorted(words)]
 
 

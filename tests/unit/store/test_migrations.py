@@ -11,7 +11,7 @@ import pytest
 
 from pdpp_server.errors import ServerTrouble
 from pdpp_server.store.engines.sqlite import migrations
-from pdpp_server.store.engines.sqlite.db import Database
+from pdpp_server.store.engines.sqlite.db import SqliteDatabase
 from pdpp_server.store.engines.sqlite.migrations import NewerDatabase, migration_files
 from tests.requirements import requirement
 
@@ -20,11 +20,11 @@ GENERATION = 2  # of a new home: the steps that change the layout count it up
 OPENING = """
 import sys
 from pathlib import Path
-from pdpp_server.store.engines.sqlite.db import Database
+from pdpp_server.store.engines.sqlite.db import SqliteDatabase
 sys.stdin.readline()
-database = Database(Path(sys.argv[1]))
+database = SqliteDatabase(Path(sys.argv[1]))
 with database.writing() as writer:
-    writer.execute("update layout set generation = generation + 1")
+    writer.run("update layout set generation = generation + 1")
 database.close()
 """
 
@@ -35,7 +35,7 @@ def path(home: Path) -> Path:
 
 
 def opened_once(path: Path) -> None:
-    Database(path).close()
+    SqliteDatabase(path).close()
 
 
 @requirement("store.migrations.refuse-newer")
@@ -48,7 +48,7 @@ def test_a_newer_database_is_refused_by_name_and_not_touched(path: Path) -> None
     before = path.read_bytes()
 
     with pytest.raises(NewerDatabase, match=rf"pdpp\.sqlite has schema {newer}; this pdpp-server knows {newer - 1}"):
-        Database(path)
+        SqliteDatabase(path)
 
     assert path.read_bytes() == before
 
@@ -80,7 +80,7 @@ def test_a_step_backs_up_what_was_there_before_it_changes_anything(
     opened_once(path)
     with_a_second_step(tmp_path / "steps", monkeypatch, "update layout set generation = 77;")
 
-    database = Database(path)
+    database = SqliteDatabase(path)
     with database.reading() as reading:
         assert reading.layout.generation == 77
     database.close()
@@ -98,10 +98,10 @@ def test_a_step_that_fails_leaves_the_database_as_it_was(
     with_a_second_step(tmp_path / "steps", monkeypatch, "update layout set generation = 77; select no_such_function();")
 
     with pytest.raises(ServerTrouble):
-        Database(path)
+        SqliteDatabase(path)
     monkeypatch.undo()
 
-    database = Database(path)
+    database = SqliteDatabase(path)
     with database.reading() as reading:
         assert reading.layout.generation == GENERATION
     database.close()
@@ -120,7 +120,7 @@ def test_several_processes_may_open_a_new_home_at_once(path: Path) -> None:
     errors = [process.communicate(timeout=60)[1].decode() for process in started]
 
     assert [process.returncode for process in started] == [0] * 4, errors
-    database = Database(path)
+    database = SqliteDatabase(path)
     with database.reading() as reading:
         assert reading.layout.generation == GENERATION + 4
     database.close()
@@ -196,11 +196,11 @@ def test_the_word_index_is_made_anew_with_the_first_letters_of_each_word(
     monkeypatch.setattr(migrations, "_SAID_FROM", 1)
 
     with caplog.at_level(logging.WARNING):
-        database = Database(path)
+        database = SqliteDatabase(path)
 
     with database.reading() as reading:
-        found = reading.connection.execute("select rowid from words where words match '\"sta\"*'").fetchall()
-        kept = reading.connection.execute("select sql from sqlite_schema where name = 'words'").get
+        found = reading.rows("select rowid from words where words match '\"sta\"*'")
+        kept = reading.one("select sql from sqlite_schema where name = 'words'")
     database.close()
     assert found == [((1 << 43) + 5,)]
     assert "prefix='3'" in kept

@@ -8,6 +8,8 @@ import pytest
 from pdpp_server.grants.permitted import Scope
 from pdpp_server.model.sources import Origin
 from pdpp_server.model.times import DAY_MICROS
+from pdpp_server.store.engine import Reading
+from pdpp_server.store.engines.sqlite.session import SqliteSession
 from pdpp_server.store.layout import MAX_DAY, ConnectionPlace, Layout, StreamPlace, day_of, first_rid
 from pdpp_server.store.records.scope import FEW, Reach, named, reaches, shows
 from tests.requirements import requirement
@@ -24,12 +26,19 @@ LATER, LAST = 20_000 * DAY_MICROS + 7, 20_010 * DAY_MICROS + 9  # neither lies a
 FIRST_DAY, LAST_DAY = day_of(LATER), day_of(LAST)
 
 
+def standing(connection: apsw.Connection) -> Reading:
+    """No more of a reading than a reach needs: the table, and where things lie."""
+    session = SqliteSession(connection)
+    session.layout = LAYOUT  # pyright: ignore[reportAttributeAccessIssue]
+    return cast("Reading", session)
+
+
 def reach_of(scope: Scope, *rids: int) -> Reach:
     """Over a table of records that all are named m1, without a time."""
     connection = apsw.Connection(":memory:")
     connection.execute("create table records (rid integer primary key, sid, key, at, data)")
     connection.executemany("insert into records values (?, 5, 'm1', null, '')", [(rid,) for rid in rids])
-    (found,) = reaches(connection, LAYOUT, scope)
+    (found,) = reaches(standing(connection), scope)
     return found
 
 
@@ -90,7 +99,7 @@ def test_few_are_looked_up_one_by_one_and_many_are_passed_over(count: int, is_fe
 def test_a_connection_without_the_stream_is_passed_over() -> None:
     nowhere = SCOPE._replace(connections=("cin_gone", "cin"))
 
-    assert [reach.place for reach in reaches(cast("apsw.Connection", None), LAYOUT, nowhere)] == [PLACE]
+    assert [reach.place for reach in reaches(standing(apsw.Connection(":memory:")), nowhere)] == [PLACE]
 
 
 @pytest.mark.parametrize(

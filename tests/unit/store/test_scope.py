@@ -42,18 +42,16 @@ def dated(world: World) -> Iterator[World]:
 def chosen(world: World, scope: Scope) -> set[str]:
     """The keys that the WHERE lets through."""
     with world.services.database.reading() as reading:
-        (reach,) = reaches(reading.connection, reading.layout, scope)
+        (reach,) = reaches(reading, scope)
         asked = f"select key from records where {reach.narrowing('records.rid')} and data is not null"
-        return {row[0] for row in reading.connection.execute(asked, reach.values)}
+        return {row[0] for row in reading.rows(asked, reach.values)}
 
 
 def rows(world: World) -> dict[str, int | None]:
     with world.services.database.reading() as reading:
         place = reading.layout.place(world.work, "messages")
         assert place
-        found: list[Any] = reading.connection.execute(
-            "select key, at from records where sid = ?", (place.sid,)
-        ).fetchall()
+        found: list[Any] = reading.rows("select key, at from records where sid = ?", (place.sid,))
         return dict(found)
 
 
@@ -98,9 +96,7 @@ def test_a_connection_that_is_gone_gives_no_reach(world: World) -> None:
     scope = Scope("g", DECLARATION.streams["messages"], ("cin_gone", world.family), frozenset({"id"}))
 
     with world.services.database.reading() as reading:
-        assert [reach.origin.connection_id for reach in reaches(reading.connection, reading.layout, scope)] == [
-            world.family
-        ]
+        assert [reach.origin.connection_id for reach in reaches(reading, scope)] == [world.family]
 
 
 @pytest.mark.parametrize("time", ["0001-01-01", "1799-12-31", "1800-01-01", "1970-01-01", "2158-11-10", "9999-12-31"])

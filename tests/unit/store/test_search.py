@@ -12,6 +12,7 @@ import pytest
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.model.ingest import Incoming
 from pdpp_server.model.queries import SearchQuery
+from pdpp_server.store.engines.sqlite.cutting import Fts5Cutter
 from pdpp_server.store.records import search
 from pdpp_server.store.records.rank import K1, SEVERAL, USUAL_LENGTH, B
 from pdpp_server.store.records.words import Phrase, Tokenizer
@@ -24,7 +25,7 @@ from tests.worlds.chat import DOCUMENT, FAMILY, WORK, message
 from tests.worlds.chat import detail as detail_of
 from tests.worlds.world import World
 
-TOKENIZER = Tokenizer(apsw.Connection(":memory:"))
+TOKENIZER = Tokenizer(Fts5Cutter(apsw.Connection(":memory:")))
 TIMELESS: dict[str, Any] = {
     **DOCUMENT,
     "source": {"kind": "connector", "id": "https://registry.pdpp.dev/connectors/timeless"},

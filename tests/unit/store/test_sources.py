@@ -196,7 +196,7 @@ def test_of_lines_that_came_over_http_the_newest_receipts_are_kept(
             finish_delivery(writer, number, "messages", refused, f"2026-11-0{day}T00:00:00.000Z")
 
     with world.services.database.reading() as reading:
-        places = [rejection.place for rejection in list_rejections(reading.connection, world.work)]
+        places = [rejection.place for rejection in list_rejections(reading, world.work)]
     assert places == ["file:1", "ingest/messages/rej_2", "ingest/messages/rej_3"]
 
 
@@ -212,4 +212,4 @@ def test_the_number_of_a_removed_declaration_is_never_given_again(world: World) 
 
     assert numbers[0] < numbers[1]
     with world.services.database.reading() as reading:
-        assert reading.connection.execute("select count(*) from declarations").get == 1
+        assert reading.one("select count(*) from declarations") == 1

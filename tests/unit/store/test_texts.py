@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdpp_server.store.records.rank import Note, Ranking
+from pdpp_server.store.engines.sqlite.cutting import Fts5Cutter
+from pdpp_server.store.engines.sqlite.ranking import Ranking
+from pdpp_server.store.records.rank import Note
 from pdpp_server.store.records.texts import Texts
-from pdpp_server.store.records.words import spaced
+from pdpp_server.store.records.words import Tokenizer, spaced
 from tests.requirements import requirement
 
 SLOTS = (0, 1)
@@ -23,17 +25,19 @@ WORDS = st.one_of(
 )
 
 
-def indexed() -> tuple[apsw.Connection, Ranking]:
+def indexed() -> tuple[apsw.Connection, Ranking, Tokenizer]:
     index = apsw.Connection(":memory:")
+    cutter = Fts5Cutter(index)
+    cutter.take_prefixes(index)
     ranking = Ranking(index)
     index.execute(
         "create virtual table words using fts5(s0, s1, content='', prefix='3', "
         "tokenize='porter unicode61 remove_diacritics 2')"
     )
-    return index, ranking
+    return index, ranking, Tokenizer(cutter)
 
 
-INDEX, RANKING = indexed()
+INDEX, RANKING, TOKENIZER = indexed()
 
 
 @given(st.lists(WORDS, max_size=12), st.lists(WORDS, max_size=3), st.lists(WORDS, min_size=1, max_size=4), st.data())
@@ -44,8 +48,8 @@ def test_a_note_from_the_text_is_the_one_from_the_index(
     texts = {0: " ".join(subject), 1: "; ".join(body)}
     shapes = ["{}", '"{}"'] if len(asked) < 3 else ["{}"]
     query = data.draw(st.sampled_from(shapes)).format(" ".join(asked))
-    prefix = next((word for word in subject if word.isascii() and len(RANKING.tokenizer.tokens(word)[0]) > 3), None)
-    words = RANKING.tokenizer.query(f"{query} {prefix}*" if prefix else query)
+    prefix = next((word for word in subject if word.isascii() and len(TOKENIZER.tokens(word)[0]) > 3), None)
+    words = TOKENIZER.query(f"{query} {prefix}*" if prefix else query)
     if not words.wanted:
         return
 
@@ -56,7 +60,7 @@ def test_a_note_from_the_text_is_the_one_from_the_index(
     INDEX.execute("select note(words) from words where words match ?", (match,)).fetchall()
     INDEX.execute("insert into words(words) values('delete-all')")
 
-    assert Texts(RANKING.tokenizer, words.wanted).note(texts) == RANKING.noted.get(1)
+    assert Texts(TOKENIZER, words.wanted).note(texts) == RANKING.noted.get(1)
 
 
 @pytest.mark.parametrize(
@@ -68,4 +72,4 @@ def test_a_note_from_the_text_is_the_one_from_the_index(
     ],
 )
 def test_counts_lengths_and_columns(texts: dict[int, str], note: Note | None) -> None:
-    assert Texts(RANKING.tokenizer, RANKING.tokenizer.query("lease lake").wanted).note(texts) == note
+    assert Texts(TOKENIZER, TOKENIZER.query("lease lake").wanted).note(texts) == note

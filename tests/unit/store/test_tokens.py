@@ -5,7 +5,8 @@ import pytest
 from pdpp_server.grants.lifecycle import GrantState, TokenState
 from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery
 from pdpp_server.store.consent.tokens import states_of, token_row
-from pdpp_server.store.engines.sqlite.peek import token_digest, token_kind
+from pdpp_server.store.digests import token_digest
+from pdpp_server.store.engines.sqlite.peek import token_kind
 from tests.requirements import requirement
 from tests.worlds.world import World
 
@@ -27,8 +28,8 @@ def test_no_token_stands_in_any_file_of_the_home(world: World) -> None:
 
 def states(world: World, token: str) -> tuple[TokenState, list[GrantState]] | None:
     with world.services.database.reading() as reading:
-        row = token_row(reading.connection, token_digest(token))
-        return states_of(reading.connection, row) if row else None
+        row = token_row(reading, token_digest(token))
+        return states_of(reading, row) if row else None
 
 
 def test_a_token_is_found_with_the_grant_it_stands_for(world: World) -> None:

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpp_server.errors import InvalidRequest
+from pdpp_server.store.engines.sqlite.cutting import Fts5Cutter
 from pdpp_server.store.records.words import Phrase, Tokenizer, WordQuery
 from tests.requirements import requirement
 
-TOKENIZER = Tokenizer(apsw.Connection(":memory:"))
+TOKENIZER = Tokenizer(Fts5Cutter(apsw.Connection(":memory:")))
 WORDS = ["lease", "Café", "naïve", "🦭", "京都", "running", "runs", "ΑΒΓ", "e\u0301te", "x", "—", "データ", "ไทย"]
 
 
@@ -193,7 +194,7 @@ def test_a_prefix_that_is_too_short_is_looked_for_as_a_word(query: str, short: t
 
 def asked_of_index(text: str, phrase: str) -> bool:
     index = apsw.Connection(":memory:")
-    Tokenizer(index).take_prefixes(index)
+    Fts5Cutter(index).take_prefixes(index)
     index.execute("create virtual table t using fts5(x, prefix='3', tokenize='porter unicode61 remove_diacritics 2')")
     index.execute("insert into t values(?)", (text,))
     return index.execute("select 1 from t where t match ?", (phrase,)).get is not None

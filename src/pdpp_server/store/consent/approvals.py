@@ -2,26 +2,26 @@
 
 import hashlib
 
-import apsw
 import orjson
 
 from pdpp_server.model.authorization import Ask, Decision
 from pdpp_server.model.times import instant, iso_micros
-from pdpp_server.store.engines.sqlite.rows import one
+from pdpp_server.store.engine import Writing
+from pdpp_server.store.session import Session
 from pdpp_server.wire.grants import decode_selection, encode_selection
 
 _KEEP = "insert or replace into approvals(client_id, asked, approved_at, decision) values(?, ?, ?, ?)"
 _LAST = "select approved_at, decision from approvals where client_id = ? and asked = ?"
 
 
-def keep_approval(writer: apsw.Connection, ask: Ask, decision: Decision, now: str) -> None:
+def keep_approval(writer: Writing, ask: Ask, decision: Decision, now: str) -> None:
     kept = [encode_selection(decision.selections), decision.expires_at, decision.ai_training]
-    writer.execute(_KEEP, (ask.client.client_id, _asked(ask), now, orjson.dumps(kept).decode()))
+    writer.run(_KEEP, (ask.client.client_id, _asked(ask), now, orjson.dumps(kept).decode()))
 
 
-def last_approval(reader: apsw.Connection, ask: Ask, now: str) -> Decision | None:
+def last_approval(reader: Session, ask: Ask, now: str) -> Decision | None:
     """What was decided then, for as long from now on as it was for then."""
-    row = one(reader, _LAST, (ask.client.client_id, _asked(ask)))
+    row = reader.one(_LAST, (ask.client.client_id, _asked(ask)))
     if row is None:
         return None
     selections, expires_at, ai_training = orjson.loads(row[1])

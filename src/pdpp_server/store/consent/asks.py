@@ -2,13 +2,13 @@
 
 from typing import NamedTuple
 
-import apsw
 import orjson
 
 from pdpp_server.model.authorization import Ask
 from pdpp_server.store.consent.clients import find_client
-from pdpp_server.store.engines.sqlite.peek import token_digest
-from pdpp_server.store.engines.sqlite.rows import one
+from pdpp_server.store.digests import token_digest
+from pdpp_server.store.engine import Writing
+from pdpp_server.store.session import Session
 from pdpp_server.wire.grants import decode_selection, encode_selection
 
 _NEW = """
@@ -56,7 +56,7 @@ class Polled(NamedTuple):
 
 
 def keep_ask(
-    writer: apsw.Connection,
+    writer: Writing,
     ask: Ask,
     *,
     request_uri: str | None = None,
@@ -70,12 +70,12 @@ def keep_ask(
         "device_code": device_code and token_digest(device_code), "pause_seconds": pause_seconds,
         "expires_at": ask.expires_at, "selections": orjson.dumps(encode_selection(ask.selections)).decode(),
     }  # fmt: skip
-    writer.execute(_NEW, row)
+    writer.run(_NEW, row)
 
 
-def find_ask(reader: apsw.Connection, ask_id: str, now: str) -> StoredAsk | None:
+def find_ask(reader: Session, ask_id: str, now: str) -> StoredAsk | None:
     """None where there is none, it has expired, or a pushed one was not opened yet."""
-    row = one(reader, _ASK, (ask_id, now))
+    row = reader.one(_ASK, (ask_id, now))
     stored = row and find_client(reader, row[0])
     if not stored:
         return None
@@ -84,40 +84,40 @@ def find_ask(reader: apsw.Connection, ask_id: str, now: str) -> StoredAsk | None
     return StoredAsk(Ask(ask_id, stored.client, selections, *row[2:9]), row[9])
 
 
-def ask_of_user_code(reader: apsw.Connection, user_code: str) -> str | None:
-    return one(reader, _BY_USER_CODE, (user_code,))
+def ask_of_user_code(reader: Session, user_code: str) -> str | None:
+    return reader.one(_BY_USER_CODE, (user_code,))
 
 
-def open_pushed(writer: apsw.Connection, request_uri: str, client_id: str, *, now: str, until: str) -> str | None:
+def open_pushed(writer: Writing, request_uri: str, client_id: str, *, now: str, until: str) -> str | None:
     """The ask that was pushed, once; None where it is another client's, was opened, or has expired."""
     row = {"request_uri": token_digest(request_uri), "client_id": client_id, "now": now, "until": until}
-    return one(writer, _OPEN, row)
+    return writer.one(_OPEN, row)
 
 
-def decide(writer: apsw.Connection, ask_id: str, decided: str, now: str) -> bool:
+def decide(writer: Writing, ask_id: str, decided: str, now: str) -> bool:
     """Whether this is the decision: there is one at most."""
-    return one(writer, _DECIDE, {"ask_id": ask_id, "decided": decided, "now": now}) is not None
+    return writer.one(_DECIDE, {"ask_id": ask_id, "decided": decided, "now": now}) is not None
 
 
-def count_of_one(reader: apsw.Connection, client_id: str, now: str) -> int:
+def count_of_one(reader: Session, client_id: str, now: str) -> int:
     """How many asks of that client can still be decided."""
-    return one(reader, _WAITING_OF_ONE, {"client_id": client_id, "now": now})
+    return reader.one(_WAITING_OF_ONE, {"client_id": client_id, "now": now})
 
 
-def count_of_strangers(reader: apsw.Connection, now: str) -> int:
+def count_of_strangers(reader: Session, now: str) -> int:
     """How many asks can still be decided of all clients to whom nothing was ever granted."""
-    return one(reader, _WAITING_OF_STRANGERS, {"now": now})
+    return reader.one(_WAITING_OF_STRANGERS, {"now": now})
 
 
-def polled(reader: apsw.Connection, device_code: str) -> Polled | None:
-    row = one(reader, _POLL, (token_digest(device_code),))
+def polled(reader: Session, device_code: str) -> Polled | None:
+    row = reader.one(_POLL, (token_digest(device_code),))
     return None if row is None else Polled(*row)
 
 
-def note_poll(writer: apsw.Connection, ask_id: str, now: str, pause_seconds: int) -> None:
-    writer.execute(_POLLED, (now, pause_seconds, ask_id))
+def note_poll(writer: Writing, ask_id: str, now: str, pause_seconds: int) -> None:
+    writer.run(_POLLED, (now, pause_seconds, ask_id))
 
 
-def device_code_of(reader: apsw.Connection, ask_id: str) -> bytes | None:
+def device_code_of(reader: Session, ask_id: str) -> bytes | None:
     """The digest of the code with which a device polls for this ask."""
-    return one(reader, _DEVICE_CODE, (ask_id,))
+    return reader.one(_DEVICE_CODE, (ask_id,))

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-import apsw
 import orjson
 
 from pdpp_server.model.authorization import Client
-from pdpp_server.store.engines.sqlite.rows import one
+from pdpp_server.store.engine import Writing
+from pdpp_server.store.session import Session
 from pdpp_server.wire.oauth_clients import decode_client, encode_client
 
 _CLIENT = "select document, is_verified, fresh_until, pinned from clients where client_id = ?"
@@ -24,8 +24,8 @@ class StoredClient:
     pinned: bytes | None
 
 
-def find_client(reader: apsw.Connection, client_id: str) -> StoredClient | None:
-    row = one(reader, _CLIENT, (client_id,))
+def find_client(reader: Session, client_id: str) -> StoredClient | None:
+    row = reader.one(_CLIENT, (client_id,))
     if row is None:
         return None
     document, is_verified, fresh_until, pinned = row
@@ -34,10 +34,10 @@ def find_client(reader: apsw.Connection, client_id: str) -> StoredClient | None:
 
 
 def keep_client(
-    writer: apsw.Connection, client: Client, now: str, *, fresh_until: str | None = None, pinned: bytes | None = None
+    writer: Writing, client: Client, now: str, *, fresh_until: str | None = None, pinned: bytes | None = None
 ) -> None:
     row = {
         "client_id": client.client_id, "document": orjson.dumps(encode_client(client)).decode(),
         "is_verified": client.is_verified, "now": now, "fresh_until": fresh_until, "pinned": pinned,
     }  # fmt: skip
-    writer.execute(_KEEP, row)
+    writer.run(_KEEP, row)

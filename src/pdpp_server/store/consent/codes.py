@@ -2,9 +2,8 @@
 
 from typing import NamedTuple
 
-import apsw
-
-from pdpp_server.store.engines.sqlite.rows import one
+from pdpp_server.store.engine import Writing
+from pdpp_server.store.session import Session
 
 _NEW = """
 insert into codes(digest, client_id, redirect_uri, code_challenge, audience, grant_id, package_id, expires_at)
@@ -28,14 +27,14 @@ class Code(NamedTuple):
     family: bytes | None = None  # what it gave; None while it was not redeemed
 
 
-def keep_code(writer: apsw.Connection, digest: bytes, code: Code) -> None:
-    writer.execute(_NEW, {"digest": digest, **code._asdict()})
+def keep_code(writer: Writing, digest: bytes, code: Code) -> None:
+    writer.run(_NEW, {"digest": digest, **code._asdict()})
 
 
-def find_code(reader: apsw.Connection, digest: bytes) -> Code | None:
-    row = one(reader, _CODE, (digest,))
+def find_code(reader: Session, digest: bytes) -> Code | None:
+    row = reader.one(_CODE, (digest,))
     return None if row is None else Code(*row)
 
 
-def note_redeemed(writer: apsw.Connection, digest: bytes, family: bytes) -> None:
-    writer.execute(_REDEEMED, (family, digest))
+def note_redeemed(writer: Writing, digest: bytes, family: bytes) -> None:
+    writer.run(_REDEEMED, (family, digest))

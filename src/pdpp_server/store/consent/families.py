@@ -2,10 +2,9 @@
 
 from typing import NamedTuple
 
-import apsw
-
-from pdpp_server.store.engines.sqlite.peek import token_digest
-from pdpp_server.store.engines.sqlite.rows import one
+from pdpp_server.store.digests import token_digest
+from pdpp_server.store.engine import Writing
+from pdpp_server.store.session import Session
 
 FAMILY_CHARS = 24  # of a refresh token: what it shares with its whole family
 
@@ -36,26 +35,26 @@ def family_of(refresh_token: str) -> bytes:
     return token_digest(refresh_token[:FAMILY_CHARS])
 
 
-def keep_family(writer: apsw.Connection, digest: bytes, family: Family) -> None:
+def keep_family(writer: Writing, digest: bytes, family: Family) -> None:
     row = family._asdict()
     row.pop("ended_at")
-    writer.execute(_NEW, {"family": digest, **row})
+    writer.run(_NEW, {"family": digest, **row})
 
 
-def find_family(reader: apsw.Connection, digest: bytes) -> Family | None:
-    row = one(reader, _FAMILY, (digest,))
+def find_family(reader: Session, digest: bytes) -> Family | None:
+    row = reader.one(_FAMILY, (digest,))
     return None if row is None else Family(*row)
 
 
-def rotate(writer: apsw.Connection, digest: bytes, refresh_token: str, expires_at: str) -> None:
-    writer.execute(_ROTATE, (token_digest(refresh_token), expires_at, digest))
+def rotate(writer: Writing, digest: bytes, refresh_token: str, expires_at: str) -> None:
+    writer.run(_ROTATE, (token_digest(refresh_token), expires_at, digest))
 
 
-def end_family(writer: apsw.Connection, digest: bytes, now: str) -> None:
+def end_family(writer: Writing, digest: bytes, now: str) -> None:
     """Neither its refresh token nor any access token of it is good from now on."""
     for statement in (_END, _END_TOKENS):
-        writer.execute(statement, {"family": digest, "now": now})
+        writer.run(statement, {"family": digest, "now": now})
 
 
-def is_of_ended_family(reader: apsw.Connection, token: bytes) -> bool:
-    return bool(one(reader, _IS_ENDED, (token,)))
+def is_of_ended_family(reader: Session, token: bytes) -> bool:
+    return bool(reader.one(_IS_ENDED, (token,)))

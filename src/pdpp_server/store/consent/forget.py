@@ -2,9 +2,8 @@
 
 from datetime import datetime, timedelta
 
-import apsw
-
 from pdpp_server.model.times import iso
+from pdpp_server.store.engine import Writing
 
 KEPT_HOURS = 1  # after its end: so long it can still be said that it has ended
 IDLE_DAYS = 7  # a client to whom nothing was given can register anew
@@ -34,7 +33,7 @@ _STATEMENTS = (
 )
 
 
-def forget(writer: apsw.Connection, now: datetime) -> None:
+def forget(writer: Writing, now: datetime) -> None:
     """Called whenever something new is kept, so that nothing grows by being asked."""
     bounds = {
         "most": STRANGERS_MAX,
@@ -43,4 +42,4 @@ def forget(writer: apsw.Connection, now: datetime) -> None:
         "idle_since": iso(now - timedelta(days=IDLE_DAYS)),
     }
     for statement in _STATEMENTS:
-        writer.execute(statement, {name: bounds[name] for name in bounds if f":{name}" in statement})
+        writer.run(statement, {name: bounds[name] for name in bounds if f":{name}" in statement})

@@ -2,16 +2,15 @@
 
 from dataclasses import dataclass, replace
 
-import apsw
 import orjson
 
 from pdpp_server.grants.issue import everything
 from pdpp_server.grants.lifecycle import GrantState
 from pdpp_server.model.grants import Grant, StreamGrant
 from pdpp_server.model.sources import Declaration
-from pdpp_server.store.engines.sqlite.db import Reading, Write
-from pdpp_server.store.engines.sqlite.rows import one, rows
+from pdpp_server.store.engine import Reading, Write, Writing
 from pdpp_server.store.layout import Layout
+from pdpp_server.store.session import Session
 from pdpp_server.wire.grants import decode_grant, encode_grant
 
 _NEW = """
@@ -71,8 +70,8 @@ class GrantShelf:
     def get(self, reading: Reading | Write, grant_id: str) -> Grant:
         grant = self._grants.get(grant_id)
         if grant is None:
-            document, number = one(reading.connection, _DOCUMENT, (grant_id,))
-            declaration = reading.layouts.declaration(reading.connection, number)
+            document, number = reading.one(_DOCUMENT, (grant_id,))
+            declaration = reading.layouts.declaration(reading, number)
             grant = self._grants[grant_id] = decode_grant(orjson.loads(document), declaration)
         return grant
 
@@ -87,70 +86,70 @@ def _described(reading: Reading, granted: StreamGrant) -> StreamGrant:
     numbers = [place.declaration for place in held if place and granted.name in place.declared]
     if not numbers:
         return granted
-    newest = reading.layouts.declaration(reading.connection, max(numbers))
+    newest = reading.layouts.declaration(reading, max(numbers))
     return replace(granted, declared=granted.declared.described_by(newest.streams[granted.name]))
 
 
-def keep_grant(writer: apsw.Connection, grant: Grant, package_id: str | None = None) -> None:
+def keep_grant(writer: Writing, grant: Grant, package_id: str | None = None) -> None:
     row = {
         "grant_id": grant.grant_id, "package_id": package_id, "client_id": grant.client_id,
         "document": orjson.dumps(encode_grant(grant)).decode(), "issued_at": grant.issued_at,
         "expires_at": grant.expires_at, "source_id": grant.source.id, "version": grant.declaration_version,
     }  # fmt: skip
-    writer.execute(_NEW, row)
+    writer.run(_NEW, row)
 
 
 def list_grants(reading: Reading, shelf: GrantShelf) -> list[GrantRow]:
-    found = rows(reading.connection, _ALL)
+    found = reading.rows(_ALL)
     return [GrantRow(shelf.get(reading, row[0]), GrantState(*row[:4]), row[4]) for row in found]
 
 
-def grant_state(reader: apsw.Connection, grant_id: str) -> GrantState | None:
-    row = one(reader, _STATE, (grant_id,))
+def grant_state(reader: Session, grant_id: str) -> GrantState | None:
+    row = reader.one(_STATE, (grant_id,))
     return None if row is None else GrantState(*row)
 
 
-def revoke(writer: apsw.Connection, grant_id: str, now: str) -> bool:
+def revoke(writer: Writing, grant_id: str, now: str) -> bool:
     """False where there is no such grant; revoking again changes nothing."""
-    writer.execute(_REVOKE, {"grant_id": grant_id, "now": now})
-    return one(writer, _EXISTS, (grant_id,)) is not None
+    writer.run(_REVOKE, {"grant_id": grant_id, "now": now})
+    return writer.one(_EXISTS, (grant_id,)) is not None
 
 
-def revoke_client(writer: apsw.Connection, client_id: str, now: str) -> None:
+def revoke_client(writer: Writing, client_id: str, now: str) -> None:
     """Every grant of that client."""
-    writer.execute(_REVOKE_CLIENT, {"client_id": client_id, "now": now})
+    writer.run(_REVOKE_CLIENT, {"client_id": client_id, "now": now})
 
 
-def was_given_anything(reader: apsw.Connection, client_id: str) -> bool:
+def was_given_anything(reader: Session, client_id: str) -> bool:
     """Whether the owner ever let that client read something."""
-    return bool(one(reader, _WAS_GIVEN, (client_id,)))
+    return bool(reader.one(_WAS_GIVEN, (client_id,)))
 
 
-def is_continuous(reader: apsw.Connection, grant_id: str | None, package_id: str | None) -> bool:
+def is_continuous(reader: Session, grant_id: str | None, package_id: str | None) -> bool:
     """Whether the grant, or every grant of the package, may be read for longer than one token lives."""
-    return bool(one(reader, _IS_CONTINUOUS, {"grant_id": grant_id, "package_id": package_id}))
+    return bool(reader.one(_IS_CONTINUOUS, {"grant_id": grant_id, "package_id": package_id}))
 
 
-def consume(writer: apsw.Connection, grant_id: str | None, package_id: str | None, now: str) -> None:
+def consume(writer: Writing, grant_id: str | None, package_id: str | None, now: str) -> None:
     """A single use is spent with the first token."""
-    writer.execute(_CONSUME, {"grant_id": grant_id, "package_id": package_id, "now": now})
+    writer.run(_CONSUME, {"grant_id": grant_id, "package_id": package_id, "now": now})
 
 
 def owners_grants(reading: Reading) -> tuple[Grant, ...]:
     """Everything there is, as the owner may read it: by the declarations of now."""
     return tuple(
-        everything(reading.layouts.declaration(reading.connection, number), tuple(connection_ids.split(",")))
-        for number, connection_ids in rows(reading.connection, _DECLARATIONS_IN_USE)
+        everything(reading.layouts.declaration(reading, number), tuple(connection_ids.split(",")))
+        for number, connection_ids in reading.rows(_DECLARATIONS_IN_USE)
     )
 
 
 def current_declaration(reading: Reading, source_id: str) -> Declaration | None:
     """What the source's most recently used connection declares."""
-    number = one(reading.connection, _LATEST, (source_id,))
-    return None if number is None else reading.layouts.declaration(reading.connection, number)
+    number = reading.one(_LATEST, (source_id,))
+    return None if number is None else reading.layouts.declaration(reading, number)
 
 
 def kept_declaration(reading: Reading, source_id: str, version: str) -> Declaration | None:
     """That version of what the source declares, where this home has it."""
-    number = one(reading.connection, _KEPT, (source_id, version))
-    return None if number is None else reading.layouts.declaration(reading.connection, number)
+    number = reading.one(_KEPT, (source_id, version))
+    return None if number is None else reading.layouts.declaration(reading, number)

@@ -6,8 +6,7 @@ from pdpp_server.model.catalogue import Holding
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.times import iso_micros
 from pdpp_server.store.consent.grants import current_declaration
-from pdpp_server.store.engines.sqlite.db import Reading
-from pdpp_server.store.engines.sqlite.rows import rows
+from pdpp_server.store.engine import Reading
 from pdpp_server.store.records.sources import StoredSource, list_sources
 
 _SOURCES = "select distinct source_id from connections join declarations using(declaration) order by source_id"
@@ -29,7 +28,7 @@ def eligible(reading: Reading, declaration: Declaration) -> dict[str, tuple[str,
     of_source = [
         (connection_id, place)
         for connection_id, place in reading.layout.connections.items()
-        if reading.layouts.declaration(reading.connection, place.declaration).source.id == declaration.source.id
+        if reading.layouts.declaration(reading, place.declaration).source.id == declaration.source.id
     ]
     return {
         name: tuple(connection_id for connection_id, place in of_source if name in place.streams)
@@ -39,8 +38,8 @@ def eligible(reading: Reading, declaration: Declaration) -> dict[str, tuple[str,
 
 def offers(reading: Reading) -> tuple[Offer, ...]:
     """Every source of which there is a connection."""
-    stored = {source.connection_id: source for source in list_sources(reading.connection)}
-    declarations = [declaration_of(reading, source_id) for (source_id,) in rows(reading.connection, _SOURCES)]
+    stored = {source.connection_id: source for source in list_sources(reading)}
+    declarations = [declaration_of(reading, source_id) for (source_id,) in reading.rows(_SOURCES)]
     return tuple(
         Offer(
             declaration,

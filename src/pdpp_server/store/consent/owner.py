@@ -1,9 +1,8 @@
 """The owner's password, and who is signed in by it. Secrets are kept as digests only."""
 
-import apsw
-
-from pdpp_server.store.engines.sqlite.peek import token_digest
-from pdpp_server.store.engines.sqlite.rows import one
+from pdpp_server.store.digests import token_digest
+from pdpp_server.store.engine import Writing
+from pdpp_server.store.session import Session
 
 SESSIONS_MAX = 50  # browsers of one person; the ones left alone longest are signed out
 
@@ -26,34 +25,34 @@ _TOUCH = "update sessions set seen_at = :now where digest = :digest"
 _END = "delete from sessions where digest = ?"
 
 
-def password(reader: apsw.Connection) -> str | None:
-    return one(reader, _PASSWORD)
+def password(reader: Session) -> str | None:
+    return reader.one(_PASSWORD)
 
 
-def set_password(writer: apsw.Connection, phc: str, now: str) -> None:
+def set_password(writer: Writing, phc: str, now: str) -> None:
     """Whoever was signed in by the old one no longer is."""
-    writer.execute(_SET_PASSWORD, {"phc": phc, "now": now})
-    writer.execute(_END_ALL)
+    writer.run(_SET_PASSWORD, {"phc": phc, "now": now})
+    writer.run(_END_ALL)
 
 
-def set_first_password(writer: apsw.Connection, phc: str, now: str) -> bool:
+def set_first_password(writer: Writing, phc: str, now: str) -> bool:
     """Whether this is the first one: of many that come at once, one is."""
-    return one(writer, _SET_FIRST, {"phc": phc, "now": now}) is not None
+    return writer.one(_SET_FIRST, {"phc": phc, "now": now}) is not None
 
 
-def begin_session(writer: apsw.Connection, secret: str, now: str, *, oldest: str, idle: str) -> None:
-    writer.execute(_NEW, {"digest": token_digest(secret), "now": now})
-    writer.execute(_FORGET, {"oldest": oldest, "idle": idle, "kept": SESSIONS_MAX})
+def begin_session(writer: Writing, secret: str, now: str, *, oldest: str, idle: str) -> None:
+    writer.run(_NEW, {"digest": token_digest(secret), "now": now})
+    writer.run(_FORGET, {"oldest": oldest, "idle": idle, "kept": SESSIONS_MAX})
 
 
-def session_seen(reader: apsw.Connection, secret: str, *, oldest: str, idle: str) -> str | None:
+def session_seen(reader: Session, secret: str, *, oldest: str, idle: str) -> str | None:
     """When that session was last used; None where there is none, or none any more."""
-    return one(reader, _SEEN, {"digest": token_digest(secret), "oldest": oldest, "idle": idle})
+    return reader.one(_SEEN, {"digest": token_digest(secret), "oldest": oldest, "idle": idle})
 
 
-def touch_session(writer: apsw.Connection, secret: str, now: str) -> None:
-    writer.execute(_TOUCH, {"digest": token_digest(secret), "now": now})
+def touch_session(writer: Writing, secret: str, now: str) -> None:
+    writer.run(_TOUCH, {"digest": token_digest(secret), "now": now})
 
 
-def end_session(writer: apsw.Connection, secret: str) -> None:
-    writer.execute(_END, (token_digest(secret),))
+def end_session(writer: Writing, secret: str) -> None:
+    writer.run(_END, (token_digest(secret),))

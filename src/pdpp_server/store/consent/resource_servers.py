@@ -3,10 +3,9 @@
 from hmac import compare_digest
 from typing import NamedTuple
 
-import apsw
-
-from pdpp_server.store.engines.sqlite.peek import token_digest
-from pdpp_server.store.engines.sqlite.rows import one, rows
+from pdpp_server.store.digests import token_digest
+from pdpp_server.store.engine import Writing
+from pdpp_server.store.session import Session
 
 _KEEP = """
 insert into resource_servers(name, digest, address, created_at) values(:name, :digest, :address, :now)
@@ -22,18 +21,18 @@ class ResourceServer(NamedTuple):
     address: str | None  # None where it stands behind ours
 
 
-def keep_resource_server(writer: apsw.Connection, server: ResourceServer, secret: str, now: str) -> None:
+def keep_resource_server(writer: Writing, server: ResourceServer, secret: str, now: str) -> None:
     """One of the same name gets the new secret, and loses the old one; its address stays, unless there is a new one."""
     named = {"name": server.name, "address": server.address}
-    writer.execute(_KEEP, {**named, "digest": token_digest(secret), "now": now})
+    writer.run(_KEEP, {**named, "digest": token_digest(secret), "now": now})
 
 
-def find_resource_server(reader: apsw.Connection, name: str, secret: str) -> ResourceServer | None:
+def find_resource_server(reader: Session, name: str, secret: str) -> ResourceServer | None:
     """None where there is none of that name and secret."""
-    digest, address = one(reader, _ONE, (name,)) or (b"", None)
+    digest, address = reader.one(_ONE, (name,)) or (b"", None)
     return ResourceServer(name, address) if compare_digest(digest, token_digest(secret)) else None
 
 
-def addresses_elsewhere(reader: apsw.Connection) -> dict[str, str]:
+def addresses_elsewhere(reader: Session) -> dict[str, str]:
     """By name, of those that have one of their own."""
-    return dict(rows(reader, _ELSEWHERE))
+    return dict(reader.rows(_ELSEWHERE))

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import apsw
-
 from pdpp_server.grants.lifecycle import GrantState, TokenState
-from pdpp_server.store.engines.sqlite.peek import token_digest
-from pdpp_server.store.engines.sqlite.rows import one, rows
+from pdpp_server.store.digests import token_digest
+from pdpp_server.store.engine import Writing
+from pdpp_server.store.session import Session
 
 _TOKEN = """
 select t.kind, t.client_id, t.expires_at, t.revoked_at, t.package_id, t.audience,
@@ -26,12 +25,12 @@ KIND, AUDIENCE = 0, 5  # their places in a row
 _STATE = AUDIENCE + 1
 
 
-def token_row(reader: apsw.Connection, digest: bytes) -> tuple[Any, ...] | None:
+def token_row(reader: Session, digest: bytes) -> tuple[Any, ...] | None:
     """What is stored of a token and its one grant; two equal rows mean the same."""
-    return one(reader, _TOKEN, (digest,))
+    return reader.one(_TOKEN, (digest,))
 
 
-def states_of(reader: apsw.Connection, row: tuple[Any, ...]) -> tuple[TokenState, list[GrantState]]:
+def states_of(reader: Session, row: tuple[Any, ...]) -> tuple[TokenState, list[GrantState]]:
     """The token's own state, and that of every grant it stands for."""
     state = TokenState(*row[:_STATE])
     if state.package_id is not None:
@@ -39,18 +38,18 @@ def states_of(reader: apsw.Connection, row: tuple[Any, ...]) -> tuple[TokenState
     return state, [GrantState(*row[_STATE:])] if row[_STATE] is not None else []
 
 
-def grant_states(reader: apsw.Connection, grant_id: str | None, package_id: str | None) -> list[GrantState]:
+def grant_states(reader: Session, grant_id: str | None, package_id: str | None) -> list[GrantState]:
     """Of the one grant, or of every grant of the package."""
-    found = rows(reader, _GRANT, (grant_id,)) if package_id is None else rows(reader, _PACKAGE, (package_id,))
+    found = reader.rows(_GRANT, (grant_id,)) if package_id is None else reader.rows(_PACKAGE, (package_id,))
     return [GrantState(*row) for row in found]
 
 
-def revoke_token(writer: apsw.Connection, digest: bytes, now: str) -> None:
-    writer.execute(_REVOKE, (now, digest))
+def revoke_token(writer: Writing, digest: bytes, now: str) -> None:
+    writer.run(_REVOKE, (now, digest))
 
 
 def keep_token(
-    writer: apsw.Connection,
+    writer: Writing,
     token: str,
     *,
     kind: str,
@@ -66,9 +65,9 @@ def keep_token(
         "digest": token_digest(token), "kind": kind, "grant_id": grant_id, "package_id": package_id,
         "client_id": client_id, "now": now, "expires_at": expires_at, "audience": audience, "family": family,
     }  # fmt: skip
-    writer.execute(_NEW, row)
+    writer.run(_NEW, row)
 
 
-def forget_ended(writer: apsw.Connection, client_id: str, now: str) -> None:
+def forget_ended(writer: Writing, client_id: str, now: str) -> None:
     """Tokens of that client that nobody can use any more."""
-    writer.execute(_FORGET, (client_id, now))
+    writer.run(_FORGET, (client_id, now))

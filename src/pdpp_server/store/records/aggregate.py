@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from heapq import merge, nsmallest
 from itertools import groupby, pairwise, repeat
 from math import fsum
-from typing import cast
+from typing import Any, cast
 
-import apsw
 import orjson
 
 from pdpp_server.errors import InvalidRequest
@@ -18,7 +17,7 @@ from pdpp_server.model.buckets import Bucket, Buckets, zone_of
 from pdpp_server.model.queries import AggregateQuery, Condition
 from pdpp_server.model.streams import Field
 from pdpp_server.model.times import DAY_MICROS, iso_exact
-from pdpp_server.store.engines.sqlite.db import Reading
+from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import MAX_DAY, first_moment
 from pdpp_server.store.records.conditions import index_of, passing
 from pdpp_server.store.records.count import count
@@ -54,7 +53,7 @@ _JSON_INTEGERS = range(-(1 << 63), 1 << 64)
 
 def aggregate(reading: Reading, permitted: Permitted[AggregateQuery]) -> Aggregation:
     query = permitted.query
-    reached = [reach for scope in permitted.scopes for reach in reaches(reading.connection, reading.layout, scope)]
+    reached = [reach for scope in permitted.scopes for reach in reaches(reading, scope)]
     require_declared(reading.layout, permitted)
     name = query.field or query.group_by or query.group_by_time
     if name is None:
@@ -225,7 +224,8 @@ class _Indexed:
             return {buckets.of(begin): live}
         counted = Counter[Bucket]()
         for least, beyond in pairwise((*starts, end)):
-            counted[buckets.of(least)] += self._ask(_BETWEEN, least=least, beyond=beyond).get
+            ((number,),) = self._ask(_BETWEEN, least=least, beyond=beyond)
+            counted[buckets.of(least)] += number
         return counted
 
     def _whole(self, tallies: Iterable[Tally]) -> Iterator[Tally]:
@@ -238,11 +238,11 @@ class _Indexed:
             else:
                 yield value, number
 
-    def _ask(self, statement: str, **values: Value | bytes) -> apsw.Cursor:
+    def _ask(self, statement: str, **values: Value | bytes) -> Iterator[tuple[Any, ...]]:
         reach = self.reach
         bound = {**reach.values, "fid": reach.place.fids[self.field.name], **values}
         narrowed = statement.format(index=self.index, where=reach.narrowing("i.rid"))
-        return self.reading.connection.execute(narrowed, bound)
+        return self.reading.each(narrowed, bound)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-import apsw
 import orjson
 
 from pdpp_server.errors import AmbiguousConnection, BlobNotFound, Candidate
@@ -14,9 +13,9 @@ from pdpp_server.model.queries import BlobQuery
 from pdpp_server.model.records import RecordId
 from pdpp_server.model.sources import Origin
 from pdpp_server.store.blob_files import BlobFiles, Draft
-from pdpp_server.store.engines.sqlite.db import Reading
-from pdpp_server.store.engines.sqlite.rows import one, rows
+from pdpp_server.store.engine import Reading, Writing
 from pdpp_server.store.records.scope import Reach, reaches
+from pdpp_server.store.session import Session
 
 _NEW = "insert into blobs(blob_id, size, created_at) values(?, ?, ?) on conflict do nothing"
 _BIND = """
@@ -52,20 +51,18 @@ class StoredBlob(NamedTuple):
     path: Path
 
 
-def keep_blob(
-    writer: apsw.Connection, files: BlobFiles, draft: Draft, *, sid: int, key: str, mime_type: str, now: str
-) -> Blob:
+def keep_blob(writer: Writing, files: BlobFiles, draft: Draft, *, sid: int, key: str, mime_type: str, now: str) -> Blob:
     """Give the bytes their name and bind them to their record; the caller commits. The same again is the same blob."""
     blob = Blob(ID_PREFIX + draft.sha256, draft.size, mime_type if is_mime_type(mime_type) else ANY_BYTES)
     files.place(draft)  # first: a row without its file would be a promise not kept
-    writer.execute(_NEW, (blob.blob_id, blob.size, now))
-    writer.execute(_BIND, (blob.blob_id, sid, key, blob.mime_type))
+    writer.run(_NEW, (blob.blob_id, blob.size, now))
+    writer.run(_BIND, (blob.blob_id, sid, key, blob.mime_type))
     return blob
 
 
-def is_kept(reader: apsw.Connection, files: BlobFiles, blob: Blob, *, sid: int, key: str) -> bool:
+def is_kept(reader: Session, files: BlobFiles, blob: Blob, *, sid: int, key: str) -> bool:
     """Whether these bytes are there already, for that record and as that type."""
-    size = one(reader, _BOUND, (blob.blob_id, sid, key, blob.mime_type))
+    size = reader.one(_BOUND, (blob.blob_id, sid, key, blob.mime_type))
     return size is not None and _is_as_kept(StoredBlob(blob.blob_id, size, files.path_of(blob.sha256)))
 
 
@@ -78,8 +75,8 @@ def find_blob(reading: Reading, permitted: Permitted[BlobQuery]) -> FoundBlob:
     """
     found: dict[str, tuple[Scope, Origin, FoundBlob]] = {}
     for scope in permitted.scopes:
-        for reach in reaches(reading.connection, reading.layout, scope):
-            seen = _seen_through(reading.connection, reach, permitted.query.blob_id)
+        for reach in reaches(reading, scope):
+            seen = _seen_through(reading, reach, permitted.query.blob_id)
             if seen is not None:
                 found.setdefault(reach.origin.connection_id, (scope, reach.origin, seen))
     if not found:
@@ -97,10 +94,10 @@ def find_blob(reading: Reading, permitted: Permitted[BlobQuery]) -> FoundBlob:
     return blob
 
 
-def _seen_through(connection: apsw.Connection, reach: Reach, blob_id: str) -> FoundBlob | None:
+def _seen_through(connection: Session, reach: Reach, blob_id: str) -> FoundBlob | None:
     fields = orjson.dumps(sorted(reach.scope.fields)).decode()
     values = {**reach.values, "blob_id": blob_id, "sid": reach.place.sid, "fields": fields}
-    row = one(connection, _REFERRING.format(where=reach.narrowing("blob_refs.rid")), values)
+    row = connection.one(_REFERRING.format(where=reach.narrowing("blob_refs.rid")), values)
     if row is None:
         return None
     key, field, data, size, delivered_as = row
@@ -126,7 +123,7 @@ def _told_type(value: object, blob_id: str) -> str | None:
 def stored_blobs(reading: Reading, files: BlobFiles) -> Iterator[StoredBlob]:
     """Every blob there is, and where its bytes should lie."""
     after = ""
-    while batch := rows(reading.connection, _ALL, (after,)):
+    while batch := reading.rows(_ALL, (after,)):
         for blob_id, size in batch:
             yield StoredBlob(blob_id, size, files.path_of(blob_id.removeprefix(ID_PREFIX)))
         after = batch[-1][0]

@@ -11,8 +11,7 @@ from pdpp_server.errors import CursorExpired, InvalidCursor
 from pdpp_server.grants.permitted import Permitted
 from pdpp_server.model.queries import RecordsQuery
 from pdpp_server.model.records import Record, RecordId, Tombstone
-from pdpp_server.store.engines.sqlite.db import Reading
-from pdpp_server.store.engines.sqlite.rows import one, rows
+from pdpp_server.store.engine import Reading
 from pdpp_server.store.records.fetch import require_declared
 from pdpp_server.store.records.scope import Reach, reaches, shows
 from pdpp_server.store.records.showing import Showing, projected
@@ -81,7 +80,7 @@ class _State(NamedTuple):
 
 def open_session(reading: Reading, since: int) -> Session:
     """From that bookmark (0: the beginning) until now."""
-    return Session(since, since, one(reading.connection, _CLOCK))
+    return Session(since, since, reading.one(_CLOCK))
 
 
 def changes(reading: Reading, permitted: Permitted[RecordsQuery], session: Session, limit: int) -> Changed:
@@ -91,7 +90,7 @@ def changes(reading: Reading, permitted: Permitted[RecordsQuery], session: Sessi
         InvalidCursor: the session knows more than the store, which may have been restored from a backup.
         CursorExpired: what the records were at the bookmark, or at the horizon, is no longer kept.
     """
-    reached = [reach for scope in permitted.scopes for reach in reaches(reading.connection, reading.layout, scope)]
+    reached = [reach for scope in permitted.scopes for reach in reaches(reading, scope)]
     require_declared(reading.layout, permitted)
     _require_known(reading, permitted, reached, session)
     chunk = limit // max(len(reached), 1) + 1
@@ -105,14 +104,14 @@ def _require_known(
     reading: Reading, permitted: Permitted[RecordsQuery], reached: list[Reach], session: Session
 ) -> None:
     param = "cursor" if permitted.query.cursor else "changes_since"
-    if max(session) > one(reading.connection, _CLOCK):
+    if max(session) > reading.one(_CLOCK):
         raise InvalidCursor("The bookmark is newer than anything here.", param=param)
     values = {
         "sids": orjson.dumps([reach.place.sid for reach in reached]).decode(),
         "connections": orjson.dumps([name for scope in permitted.scopes for name in scope.connections]).decode(),
     }
     oldest_needed = session.since or session.horizon
-    if oldest_needed < one(reading.connection, _FORGOTTEN, values):
+    if oldest_needed < reading.one(_FORGOTTEN, values):
         raise CursorExpired("The history since this bookmark is no longer kept.", param=param)
 
 
@@ -155,7 +154,7 @@ class _Walk:
         """In chunks that grow: what is eligible cannot be counted before it is compared."""
         chunk, edge = self._chunk, self._session.after
         while True:
-            found = rows(self._reading.connection, statement, {**self._values, "edge": edge, "chunk": chunk})
+            found = self._reading.rows(statement, {**self._values, "edge": edge, "chunk": chunk})
             yield from found
             if len(found) < chunk:
                 return
@@ -164,7 +163,7 @@ class _Walk:
 
     def _entry(self, version: int, key: str) -> Record | Tombstone | None:
         """What is told of a record at this version; None where it is told elsewhere, or not at all."""
-        states = [_State._make(row) for row in rows(self._reading.connection, _STATES, {**self._values, "key": key})]
+        states = [_State._make(row) for row in self._reading.rows(_STATES, {**self._values, "key": key})]
         looks = [self._look(key, state) for state in states]
         first = len(looks) - 1
         while first and looks[first - 1] == looks[-1]:

@@ -10,8 +10,7 @@ import orjson
 from pdpp_server.grants.permitted import Scope
 from pdpp_server.model.queries import Condition
 from pdpp_server.model.streams import Field, Stream
-from pdpp_server.store.engines.sqlite.db import Reading
-from pdpp_server.store.engines.sqlite.rows import one
+from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import StreamPlace
 from pdpp_server.store.records.days import count_by_days
 from pdpp_server.store.records.ingest import INDEXED_CHARS
@@ -147,7 +146,7 @@ def _is_narrow(reach: Reach, bounds: Bounds) -> bool:
 def _entries(reading: Reading, reach: Reach, bounds: Bounds) -> int:
     statement = _MATCHES.format(index=bounds.table, between=bounds.where, where=_IN_RANGE)
     values = {"low": reach.values["low"], "high": reach.values["high"], **bounds.values, "enough": GATHERED + 1}
-    return one(reading.connection, statement, values)
+    return reading.one(statement, values)
 
 
 def passing(reading: Reading, reach: Reach, conditions: tuple[Condition, ...]) -> Iterator[Row]:
@@ -160,6 +159,6 @@ def passing(reading: Reading, reach: Reach, conditions: tuple[Condition, ...]) -
         statement = _BY_INDEX.format(index=bounds.table, between=bounds.where, where=where)
         values = {**reach.values, **bounds.values}
     test = passes(reach.scope.stream, conditions)
-    for *stored, text in reading.connection.execute(statement, values):
+    for *stored, text in reading.each(statement, values):
         if test(data := orjson.loads(text)):
             yield Row._make((*stored, data))

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from pdpp_server.model.queries import Condition
 from pdpp_server.model.records import Span
 from pdpp_server.model.times import iso_micros
-from pdpp_server.store.engines.sqlite.db import Reading
-from pdpp_server.store.engines.sqlite.rows import one
+from pdpp_server.store.engine import Reading
 from pdpp_server.store.records.conditions import index_of, passing
 from pdpp_server.store.records.days import count_by_days
 from pdpp_server.store.records.scope import Reach
@@ -22,7 +21,7 @@ def count(reading: Reading, reach: Reach, conditions: tuple[Condition, ...] = ()
     if conditions:
         return sum(1 for _ in passing(reading, reach, conditions))
     if reach.is_whole:
-        return one(reading.connection, _LIVE, {"sid": reach.place.sid})
+        return reading.one(_LIVE, {"sid": reach.place.sid})
     return count_by_days(reading, reach) if reach.rids is None else len(reach.rids)
 
 
@@ -56,4 +55,4 @@ def _edges(reading: Reading, reach: Reach, field: str) -> list[int]:
         return []
     values = {**reach.values, "fid": reach.place.fids[field]}
     statements = [_EDGE.format(index=index, where=reach.narrowing("i.rid"), order=order) for order in ("asc", "desc")]
-    return [at for statement in statements if (at := one(reading.connection, statement, values)) is not None]
+    return [at for statement in statements if (at := reading.one(statement, values)) is not None]

@@ -1,8 +1,7 @@
 """Whole days, counted beforehand; only the days at the edges of a grant need a look at their records."""
 
 from pdpp_server.grants.permitted import Scope
-from pdpp_server.store.engines.sqlite.db import Reading
-from pdpp_server.store.engines.sqlite.rows import one, rows
+from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import MAX_DAY, day_of, first_rid
 from pdpp_server.store.records.scope import Reach
 
@@ -21,15 +20,15 @@ def edge_days(scope: Scope) -> tuple[int, int]:
 
 def inner_days(reading: Reading, reach: Reach) -> list[tuple[int, int]]:
     """Each day between the edges with its number of records. Only for a scope that is not narrowed to resources."""
-    return rows(reading.connection, _INNER, (reach.place.sid, *edge_days(reach.scope)))
+    return reading.rows(_INNER, (reach.place.sid, *edge_days(reach.scope)))
 
 
 def count_by_days(reading: Reading, reach: Reach) -> int:
     """How many records are visible, under the same condition."""
     sid, edges = reach.place.sid, edge_days(reach.scope)
-    total: int = one(reading.connection, _INNER_TOTAL, (sid, *edges))
+    total: int = reading.one(_INNER_TOTAL, (sid, *edges))
     statement = _AT_EDGE.format(where=reach.narrowing("records.rid"))
     for day in set(edges):
         span = {"first_of_day": first_rid(sid, day), "first_of_next": first_rid(sid, day + 1)}
-        total += one(reading.connection, statement, {**reach.values, **span})
+        total += reading.one(statement, {**reach.values, **span})
     return total

@@ -6,8 +6,7 @@ import orjson
 
 from pdpp_server.grants.permitted import Related, Scope
 from pdpp_server.model.records import Expanded, Record
-from pdpp_server.store.engines.sqlite.db import Reading
-from pdpp_server.store.engines.sqlite.rows import one, rows
+from pdpp_server.store.engine import Reading
 from pdpp_server.store.records.conditions import index_of
 from pdpp_server.store.records.ingest import INDEXED_CHARS
 from pdpp_server.store.records.scope import Reach, reaches, shows
@@ -29,7 +28,7 @@ def expanded(
     reached = {
         (each.relationship.name, reach.origin.connection_id): reach
         for each in related
-        for reach in reaches(reading.connection, reading.layout, each.scope)
+        for reach in reaches(reading, each.scope)
     }
     return [
         record._replace(
@@ -69,7 +68,7 @@ def _referring(reading: Reading, related: Related, there: Reach, key: str) -> li
     cut = value[:INDEXED_CHARS] if isinstance(value, str) else value
     values = {**there.values, "fid": there.place.fids[name], "value": cut}
     statement = _REFERRING.format(index=index, where=there.narrowing("i.rid"))
-    found = [Row._make((*stored, orjson.loads(text))) for *stored, text in rows(reading.connection, statement, values)]
+    found = [Row._make((*stored, orjson.loads(text))) for *stored, text in reading.rows(statement, values)]
     same = [each for each in found if field.comparable(each.data.get(name)) == value]
     return sorted(same, key=lambda each: (_time(there.scope, each), each.key), reverse=True)
 
@@ -89,7 +88,7 @@ def _key_in(row: Row, field: str) -> str | None:
 def _named(reading: Reading, there: Reach, key: str | None) -> list[Row]:
     if key is None:
         return []
-    found = one(reading.connection, _NAMED, (there.place.sid, key))
+    found = reading.one(_NAMED, (there.place.sid, key))
     if found is None or not shows(there.scope, key, found[6]):
         return []
     return [Row._make((*found[:5], orjson.loads(found[5])))]

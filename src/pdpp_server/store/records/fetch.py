@@ -7,8 +7,7 @@ from pdpp_server.grants.permitted import Permitted, Scope
 from pdpp_server.model.queries import FetchQuery, SearchQuery, StreamRead, WindowQuery
 from pdpp_server.model.records import Record
 from pdpp_server.model.sources import Origin
-from pdpp_server.store.engines.sqlite.db import Reading
-from pdpp_server.store.engines.sqlite.rows import one
+from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import Layout
 from pdpp_server.store.records.expand import expanded
 from pdpp_server.store.records.scope import shows
@@ -40,7 +39,7 @@ def find(reading: Reading, permitted: Permitted[FetchQuery] | Permitted[WindowQu
             place = layout.place(connection_id, query.stream)
             if place is None:
                 continue
-            row = one(reading.connection, _RECORD, (place.sid, query.key))
+            row = reading.one(_RECORD, (place.sid, query.key))
             if row is not None and shows(scope, query.key, row[5]):
                 found.append((scope, layout.origins[connection_id], place.sid, row))
     if not found:

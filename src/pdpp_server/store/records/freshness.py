@@ -9,8 +9,7 @@ from itertools import pairwise
 import orjson
 
 from pdpp_server.grants.permitted import Scope
-from pdpp_server.store.engines.sqlite.db import Reading
-from pdpp_server.store.engines.sqlite.rows import one, rows
+from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import MAX_DAY, day_of, first_moment
 from pdpp_server.store.records.noted import CAME_OR_WENT, EDITED, EVER, MOVED, SHIFTS, Change
 from pdpp_server.store.records.scope import Reach, shows
@@ -38,12 +37,12 @@ def newest_change(reading: Reading, reach: Reach) -> str | None:
         return _newest_named(reading, reach)
     kinds = [CAME_OR_WENT, *(EDITED + name for name in scope.granted)]
     if not scope.is_bounded:
-        is_empty = one(reading.connection, _IS_EMPTY, (reach.place.sid,))
+        is_empty = reading.one(_IS_EMPTY, (reach.place.sid,))
         return None if is_empty else _newest_of(reading, reach, kinds, [(EVER, 0, 1)])
     if scope.stream.order_field not in scope.granted:
         return None  # whether a record came from outside the bounds or was there before, only a hidden time tells
     first, end = whole_days(scope)
-    if not one(reading.connection, _HAS_DAYS, (reach.place.sid, first, end)):
+    if not reading.one(_HAS_DAYS, (reach.place.sid, first, end)):
         return None
     return _newest_of(reading, reach, [*kinds, MOVED], stretches(first, end))
 
@@ -79,7 +78,7 @@ def stretches(first: int, end: int) -> Iterator[tuple[int, int, int]]:
 def _newest_of(reading: Reading, reach: Reach, kinds: list[str], places: Iterable[tuple[int, int, int]]) -> str | None:
     asked = {"sid": reach.place.sid, "kinds": orjson.dumps(sorted(kinds)).decode()}
     found = [
-        one(reading.connection, _NEWEST, {**asked, "shift": shift, "low": low, "high": high})
+        reading.one(_NEWEST, {**asked, "shift": shift, "low": low, "high": high})
         for shift, low, high in places
         if low < high
     ]
@@ -92,7 +91,7 @@ def _newest_named(reading: Reading, reach: Reach) -> str | None:
     scope, sid = reach.scope, reach.place.sid
     showing = Showing(reading, scope, reach.origin, sid)
     keys = orjson.dumps(sorted(scope.resources or ())).decode()
-    named = rows(reading.connection, _NAMED, (sid, keys))
+    named = reading.rows(_NAMED, (sid, keys))
     latest: Change | None = None
     for rid, key, version, revised, emitted_at, at in sorted(named, key=lambda row: -row[2]):
         if latest and version <= latest.version:
@@ -101,7 +100,7 @@ def _newest_named(reading: Reading, reach: Reach) -> str | None:
             continue
         change = Change(version, emitted_at)
         if revised:
-            data = orjson.loads(one(reading.connection, _DATA, (rid,)))
+            data = orjson.loads(reading.one(_DATA, (rid,)))
             change = Change(*showing.seen_since(Row(rid, key, version, revised, emitted_at, data)))
         latest = max(change, latest or change)
     return latest.emitted_at if latest else None

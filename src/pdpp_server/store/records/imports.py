@@ -1,9 +1,8 @@
 """Which exports were read to their end, so that the same one need not be read again."""
 
-import apsw
-
 from pdpp_server.model.ingest import Finished
-from pdpp_server.store.engines.sqlite.rows import one, rows
+from pdpp_server.store.engine import Writing
+from pdpp_server.store.session import Session
 
 _FINISHED = """
 select file, records, rejected, finished_at from imports join connections using(connection)
@@ -19,16 +18,16 @@ group by connection
 """
 
 
-def finished_import(reader: apsw.Connection, connection_id: str, fingerprint: str) -> Finished | None:
+def finished_import(reader: Session, connection_id: str, fingerprint: str) -> Finished | None:
     """How files of that fingerprint were last read to their end."""
-    row = one(reader, _FINISHED, (connection_id, fingerprint))
+    row = reader.one(_FINISHED, (connection_id, fingerprint))
     return None if row is None else Finished(*row)
 
 
-def keep_finished(writer: apsw.Connection, connection_id: str, fingerprint: str, finished: Finished) -> None:
-    writer.execute(_KEEP, (fingerprint, *finished, connection_id))
+def keep_finished(writer: Writing, connection_id: str, fingerprint: str, finished: Finished) -> None:
+    writer.run(_KEEP, (fingerprint, *finished, connection_id))
 
 
-def last_imports(reader: apsw.Connection) -> dict[str, Finished]:
+def last_imports(reader: Session) -> dict[str, Finished]:
     """The latest import of each connection that has one."""
-    return {connection_id: Finished(*row) for connection_id, *row in rows(reader, _LATEST)}
+    return {connection_id: Finished(*row) for connection_id, *row in reader.rows(_LATEST)}

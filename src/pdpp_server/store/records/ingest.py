@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
-import apsw
 import jsonschema_rs
 import orjson
 
@@ -18,8 +17,7 @@ from pdpp_server.model.records import RecordId
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.streams import Field, Stream
 from pdpp_server.model.times import instant
-from pdpp_server.store.engines.sqlite.rows import one, rows
-from pdpp_server.store.engines.sqlite.scrub import note_erasure
+from pdpp_server.store.engine import Writing
 from pdpp_server.store.layout import ConnectionPlace, StreamPlace, day_in, day_of, first_rid
 from pdpp_server.store.records.noted import Change, Noted, edited_fields
 from pdpp_server.store.records.words import spaced
@@ -220,7 +218,7 @@ def desk_of(declaration: Declaration, connection: ConnectionPlace, name: str) ->
     return Desk(connection.origin.connection_id, stream, connection.streams[name], validator)
 
 
-def deliver(writer: apsw.Connection, desk: Desk, batch: Iterable[Incoming], now: str) -> Receipt:
+def deliver(writer: Writing, desk: Desk, batch: Iterable[Incoming], now: str) -> Receipt:
     """Store what is new or changed. A rejected record does not stop the others; the caller commits."""
     receipt = Receipt()
     ready: dict[str, tuple[str, _Ready]] = {}
@@ -238,10 +236,10 @@ def deliver(writer: apsw.Connection, desk: Desk, batch: Iterable[Incoming], now:
     return receipt + Receipt(rejected=tuple(rejected))
 
 
-def _store(writer: apsw.Connection, desk: Desk, ready: Mapping[str, tuple[str, _Ready]], now: str) -> Receipt:
+def _store(writer: Writing, desk: Desk, ready: Mapping[str, tuple[str, _Ready]], now: str) -> Receipt:
     sid = desk.place.sid
     keys = orjson.dumps(list(ready)).decode()
-    stored = {row[0]: _Stored(*row[1:]) for row in rows(writer, _STORED, (sid, keys))} if ready else {}
+    stored = {row[0]: _Stored(*row[1:]) for row in writer.rows(_STORED, (sid, keys))} if ready else {}
     changes: list[tuple[_Ready, _Stored | None]] = []
     rejected: list[Rejection] = []
     for key, (place, record) in ready.items():
@@ -258,14 +256,14 @@ def _store(writer: apsw.Connection, desk: Desk, ready: Mapping[str, tuple[str, _
         changes.append((record, before))
     _Writing(writer, desk, now).apply(changes)
     gone = [(sid, key) for key, (_, record) in ready.items() if record.data is None]
-    writer.executemany(_UNBIND_ALL, gone)  # also what was delivered for a record that never came
+    writer.run_many(_UNBIND_ALL, gone)  # also what was delivered for a record that never came
     return Receipt(len(changes), len(ready) - len(changes) - len(rejected), tuple(rejected))
 
 
 class _Writing:
     """The statements of one batch, gathered and then run table by table: what the index likes best is sorted rows."""
 
-    def __init__(self, writer: apsw.Connection, desk: Desk, now: str) -> None:
+    def __init__(self, writer: Writing, desk: Desk, now: str) -> None:
         self._writer, self._desk, self._now = writer, desk, now
         self._next_rids: dict[int, int] = {}
         self._version: int = 0
@@ -274,7 +272,7 @@ class _Writing:
         if not changes:
             return
         sid = self._desk.place.sid
-        self._version = one(self._writer, _CLOCK)
+        self._version = self._writer.one(_CLOCK)
         self._unindex([(record.key, before) for record, before in changes if before])
         fresh: list[tuple[Any, ...]] = []
         findable: list[Findable] = []
@@ -294,14 +292,14 @@ class _Writing:
                 if not (before and before.rid == rid):
                     row = (rid, sid, record.key, self._version, before is not None, record.at, record.emitted_at)
                     fresh.append((*row, record.canonical))
-        self._writer.executemany(_NEW, fresh)
+        self._writer.run_many(_NEW, fresh)
         index_records(self._writer, self._desk, sorted(findable, key=_rid_of))
-        self._writer.executemany(_COUNT_DAY, [(sid, day, change) for day, change in days.items() if change])
+        self._writer.run_many(_COUNT_DAY, [(sid, day, change) for day, change in days.items() if change])
         noted.keep(self._writer, sid)
-        self._writer.execute(_ADVANCE, (self._version, days.total(), sid))
-        self._writer.execute(_TURN_CLOCK, (self._version,))
+        self._writer.run(_ADVANCE, (self._version, days.total(), sid))
+        self._writer.run(_TURN_CLOCK, (self._version,))
         if any(record.data is None for record, _ in changes):
-            note_erasure(self._writer)
+            self._writer.note_erasure()
 
     def _note(self, noted: Noted, record: _Ready, before: _Stored | None, rid: int) -> None:
         change = Change(self._version, record.emitted_at)
@@ -316,12 +314,12 @@ class _Writing:
             if before.data is not None:
                 data = orjson.loads(before.data)
                 if words := self._desk.words(data):
-                    self._writer.execute(self._desk.drop_words, (before.rid, *words))
-                self._writer.executemany(_DROP_VALUE, self._desk.values(data, before.rid))
+                    self._writer.run(self._desk.drop_words, (before.rid, *words))
+                self._writer.run_many(_DROP_VALUE, self._desk.values(data, before.rid))
                 if position := self._desk.position(data):
-                    self._writer.execute(_DROP_POSITION, (*position, key))
+                    self._writer.run(_DROP_POSITION, (*position, key))
                 if self._desk.stream.blob_fields:
-                    self._writer.execute(_DROP_BLOB_REFS, (before.rid,))
+                    self._writer.run(_DROP_BLOB_REFS, (before.rid,))
 
     def _supersede(self, record: _Ready, before: _Stored, rid: int) -> None:
         """Keep what a change feed needs of the version before, and make its row the new one, or room for it.
@@ -330,16 +328,16 @@ class _Writing:
         """
         sid = self._desk.place.sid
         if record.data is None:
-            self._writer.execute(_ERASE_HISTORY, (sid, record.key))
-            self._writer.execute(_BURY, (self._version, record.emitted_at, self._now, rid))
+            self._writer.run(_ERASE_HISTORY, (sid, record.key))
+            self._writer.run(_BURY, (self._version, record.emitted_at, self._now, rid))
         elif before.rid == rid:
-            self._writer.execute(_REPLACE, (self._version, record.at, record.emitted_at, record.canonical, rid))
+            self._writer.run(_REPLACE, (self._version, record.at, record.emitted_at, record.canonical, rid))
         else:
-            self._writer.execute(_DROP, (before.rid,))
+            self._writer.run(_DROP, (before.rid,))
         kept = None if record.data is None else before.data
         was_live = before.data is not None
         row = (sid, record.key, before.version, self._version, before.at, kept, was_live)
-        self._writer.execute(_SUPERSEDE, (*row, before.emitted_at, before.deleted_at))
+        self._writer.run(_SUPERSEDE, (*row, before.emitted_at, before.deleted_at))
 
     def _unbind(self, record: _Ready, before: _Stored) -> None:
         """A changed record keeps the blobs that it still refers to, and those that it never referred to."""
@@ -347,7 +345,7 @@ class _Writing:
         if self._desk.stream.blob_fields and record.data is not None and before.data is not None:
             kept = {blob_id for _, blob_id in self._desk.blob_refs(record.data)}
             held = {blob_id for _, blob_id in self._desk.blob_refs(orjson.loads(before.data))}
-            self._writer.executemany(_UNBIND, [(blob_id, sid, key) for blob_id in held - kept])
+            self._writer.run_many(_UNBIND, [(blob_id, sid, key) for blob_id in held - kept])
 
     def _rid(self, record: _Ready, before: _Stored | None) -> int:
         """The rid of before while the day is the same; else the next free one of its day."""
@@ -355,26 +353,26 @@ class _Writing:
         if before and first <= before.rid < first_rid(self._desk.place.sid, day_of(record.at) + 1):
             return before.rid
         if first not in self._next_rids:
-            last = one(self._writer, _LAST_RID, (first, first_rid(self._desk.place.sid, day_of(record.at) + 1)))
+            last = self._writer.one(_LAST_RID, (first, first_rid(self._desk.place.sid, day_of(record.at) + 1)))
             self._next_rids[first] = first if last is None else last + 1
         rid = self._next_rids[first]
         self._next_rids[first] = rid + 1
         return rid
 
 
-def index_records(writer: apsw.Connection, desk: Desk, records: Sequence[Findable]) -> None:
+def index_records(writer: Writing, desk: Desk, records: Sequence[Findable]) -> None:
     """Make records findable; they come in the order of their rids."""
     if desk.place.slots:
-        writer.executemany(desk.new_words, ((rid, *row) for rid, _, data in records if (row := desk.words(data))))
+        writer.run_many(desk.new_words, ((rid, *row) for rid, _, data in records if (row := desk.words(data))))
     values = [row for rid, _, data in records for row in desk.values(data, rid)]
-    writer.executemany(_NEW_VALUE, sorted(values, key=_value_order))
+    writer.run_many(_NEW_VALUE, sorted(values, key=_value_order))
     if desk.place.position:
         positions = [(*position, key, rid) for rid, key, data in records if (position := desk.position(data))]
-        writer.executemany(_NEW_POSITION, sorted(positions, key=_value_order))
+        writer.run_many(_NEW_POSITION, sorted(positions, key=_value_order))
     if desk.stream.blob_fields:
         sid = desk.place.sid
         refs = [(blob_id, sid, name, rid) for rid, _, data in records for name, blob_id in desk.blob_refs(data)]
-        writer.executemany(_NEW_BLOB_REF, refs)
+        writer.run_many(_NEW_BLOB_REF, refs)
 
 
 def _rid_of(findable: Findable) -> int:

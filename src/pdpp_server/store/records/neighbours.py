@@ -7,8 +7,7 @@ from typing import NamedTuple
 import orjson
 
 from pdpp_server.model.streams import Stream
-from pdpp_server.store.engines.sqlite.db import Reading
-from pdpp_server.store.engines.sqlite.rows import rows
+from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import SID_BITS
 from pdpp_server.store.records.conditions import index_of
 from pdpp_server.store.records.scope import Reach
@@ -87,11 +86,10 @@ def _beside(reading: Reading, reach: Reach, sources: list[int]) -> list[Beside]:
     assert reach.place.position is not None
     asked = {"fid": reach.place.fids[reach.place.position], "silence": SILENCE}
     statement = _BESIDE.format(where=reach.narrowing("p.rid"))
+    values = {**reach.values, **asked, "sources": orjson.dumps(sources).decode()}
     found = [
         Beside(source, rid, share)
-        for source, before, after in rows(
-            reading.connection, statement, {**reach.values, **asked, "sources": orjson.dumps(sources).decode()}
-        )
+        for source, before, after in reading.rows(statement, values)
         for side in (before, after)
         if side != "[]"
         for rid, share in zip(orjson.loads(side), SHARES, strict=False)
@@ -105,5 +103,5 @@ def _of_one_title(reading: Reading, reach: Reach, found: list[Beside]) -> list[B
     if title is None:
         return found
     rids = sorted({rid for beside in found for rid in beside[:2]})
-    titles = dict(rows(reading.connection, _TITLES, (title, orjson.dumps(rids).decode())))
+    titles = dict(reading.rows(_TITLES, (title, orjson.dumps(rids).decode())))
     return [beside for beside in found if titles[beside.source] == titles[beside.rid]]

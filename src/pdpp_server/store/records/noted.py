@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-import apsw
 import orjson
+
+from pdpp_server.store.engine import Writing
 
 CAME_OR_WENT, MOVED, EDITED = "+", ">", "."  # as newest_changes.what; an edit with the name of its field
 SHIFTS = (0, 6, 12)  # a day, then stretches of 64 and of 4,096 days
@@ -37,13 +38,13 @@ class Noted:
         if before != after:
             self._newest[MOVED, before] = self._newest[MOVED, after] = change
 
-    def keep(self, writer: apsw.Connection, sid: int) -> None:
+    def keep(self, writer: Writing, sid: int) -> None:
         kept: dict[tuple[str, int, int], Change] = {}
         for (what, day), change in self._newest.items():
             for shift in (*SHIFTS, EVER):
                 place = (what, shift, day >> shift)
                 kept[place] = max(change, kept.get(place, change))
-        writer.executemany(_NOTE, [(sid, *place, *kept[place]) for place in sorted(kept)])
+        writer.run_many(_NOTE, [(sid, *place, *kept[place]) for place in sorted(kept)])
 
 
 def edited_fields(declared: Iterable[str], before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

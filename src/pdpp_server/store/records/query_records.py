@@ -12,8 +12,7 @@ from pdpp_server.errors import InvalidCursor
 from pdpp_server.grants.permitted import Permitted
 from pdpp_server.model.queries import RecordsQuery
 from pdpp_server.model.records import Record, Span
-from pdpp_server.store.engines.sqlite.db import Reading
-from pdpp_server.store.engines.sqlite.rows import rows
+from pdpp_server.store.engine import Reading
 from pdpp_server.store.records.conditions import GATHERED, bounds_of, fewest, index_of, passes, passing, within_grant
 from pdpp_server.store.records.count import count, span
 from pdpp_server.store.records.expand import expanded
@@ -86,7 +85,7 @@ class _Start(NamedTuple):
 
 def query_records(reading: Reading, permitted: Permitted[RecordsQuery], after: Place | None) -> Listed:
     query = permitted.query
-    reached = [reach for scope in permitted.scopes for reach in reaches(reading.connection, reading.layout, scope)]
+    reached = [reach for scope in permitted.scopes for reach in reaches(reading, scope)]
     require_declared(reading.layout, permitted)
     place = _restored(reading, reached, after) if after and not after.is_whole else after
     walks = [_walk(reading, reach, query, place) for reach in reached]
@@ -228,7 +227,7 @@ def _chunks(
     chunk = query.limit + 1
     while True:
         at = {"value": start.value, "key": start.key, "chunk": chunk}
-        found = rows(reading.connection, filled, {**reach.values, **values, **at})
+        found = reading.rows(filled, {**reach.values, **values, **at})
         for value, rid, key, version, revised, emitted_at, text in found:
             data = orjson.loads(text)
             if not query.conditions or test(data):
@@ -253,6 +252,6 @@ def _restored(reading: Reading, reached: list[Reach], cut: Place) -> Place:
 def _beginning_with(reading: Reading, reach: Reach, cut: Place) -> list[tuple[Value, str]]:
     name = _position_field(reach)
     if name is None:
-        return rows(reading.connection, _AT_KEY, (reach.place.sid, cut.key, cut.key + _LAST_CHARACTER))
+        return reading.rows(_AT_KEY, (reach.place.sid, cut.key, cut.key + _LAST_CHARACTER))
     most = cut.value + _LAST_CHARACTER if isinstance(cut.value, str) else cut.value
-    return rows(reading.connection, _AT_VALUE, (reach.place.fids[name], cut.value, most))
+    return reading.rows(_AT_VALUE, (reach.place.fids[name], cut.value, most))

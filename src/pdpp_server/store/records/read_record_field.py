@@ -7,7 +7,7 @@ from pdpp_server.grants.permitted import Permitted
 from pdpp_server.model.queries import WindowQuery
 from pdpp_server.model.records import RecordId
 from pdpp_server.model.text import FieldWindow
-from pdpp_server.store.engines.sqlite.db import Reading
+from pdpp_server.store.engine import Reading
 from pdpp_server.store.records.fetch import find
 
 

@@ -4,8 +4,7 @@ from pdpp_server.grants.permitted import Permitted
 from pdpp_server.model.catalogue import CLIENT_QUERY_EXTENSIONS, Catalogue, Holding, StreamEntry
 from pdpp_server.model.queries import SchemaQuery, StreamMetadataQuery, StreamsQuery
 from pdpp_server.model.times import iso_micros
-from pdpp_server.store.engines.sqlite.db import Reading
-from pdpp_server.store.engines.sqlite.rows import one
+from pdpp_server.store.engine import Reading
 from pdpp_server.store.records.count import count
 from pdpp_server.store.records.freshness import newest_change
 from pdpp_server.store.records.scope import Reach, reaches
@@ -22,7 +21,7 @@ def schema(reading: Reading, permitted: Permitted[SchemaQuery | StreamsQuery | S
             sources[scope.grant_id],
             scope.stream,
             scope.fields,
-            tuple(_holding(reading, reach) for reach in reaches(reading.connection, reading.layout, scope)),
+            tuple(_holding(reading, reach) for reach in reaches(reading, scope)),
             scope.grant_id,
             expandable,
         )
@@ -34,8 +33,8 @@ def schema(reading: Reading, permitted: Permitted[SchemaQuery | StreamsQuery | S
 
 
 def _holding(reading: Reading, reach: Reach) -> Holding:
-    connection = reading.connection
-    changed, refreshed = newest_change(reading, reach), one(connection, _REFRESHED, (reach.place.sid,))
+    connection = reading
+    changed, refreshed = newest_change(reading, reach), connection.one(_REFRESHED, (reach.place.sid,))
     where = reach.narrowing("records.rid")
     records = count(reading, reach)
     if reach.scope.stream.order_field not in reach.scope.fields:
@@ -43,6 +42,6 @@ def _holding(reading: Reading, reach: Reach) -> Holding:
     days = [
         iso_micros(at)[:10] if at is not None else None
         for order in ("asc", "desc")
-        for at in [one(connection, _EDGE.format(where=where, order=order), reach.values)]
+        for at in [connection.one(_EDGE.format(where=where, order=order), reach.values)]
     ]
     return Holding(reach.origin, records, days[0], days[1], changed, refreshed)

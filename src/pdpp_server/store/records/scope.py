@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-import apsw
 import orjson
 
 from pdpp_server.grants.permitted import Scope
 from pdpp_server.model.sources import Origin
-from pdpp_server.store.layout import Layout, StreamPlace, day_of, first_rid
+from pdpp_server.store.engine import Reading
+from pdpp_server.store.layout import StreamPlace, day_of, first_rid
 
 # Of named records, those that the time bounds show: what is left needs no other look.
 _RIDS_OF_KEYS = """
@@ -55,28 +55,28 @@ class Reach:
         return self.where.format(rid=rid)
 
 
-def reaches(connection: apsw.Connection, layout: Layout, scope: Scope) -> list[Reach]:
+def reaches(reading: Reading, scope: Scope) -> list[Reach]:
     """One reach for each connection of the scope that holds the stream."""
     return [
-        _reach(connection, scope, layout.origins[connection_id], place)
+        _reach(reading, scope, reading.layout.origins[connection_id], place)
         for connection_id in scope.connections
-        if (place := layout.place(connection_id, scope.stream.name)) is not None
+        if (place := reading.layout.place(connection_id, scope.stream.name)) is not None
     ]
 
 
-def _reach(connection: apsw.Connection, scope: Scope, origin: Origin, place: StreamPlace) -> Reach:
+def _reach(reading: Reading, scope: Scope, origin: Origin, place: StreamPlace) -> Reach:
     whole = Reach(scope, origin, place, _VISIBLE, {"low": first_rid(place.sid), "high": first_rid(place.sid + 1)})
     if scope.resources is not None:
-        return named(whole, _rids_of_keys(connection, scope, place.sid))
+        return named(whole, _rids_of_keys(reading, scope, place.sid))
     if scope.is_bounded:
         return replace(whole, where=_VISIBLE + _VISIBLE_TIME, values=_time_values(place.sid, scope))
     return whole
 
 
-def _rids_of_keys(connection: apsw.Connection, scope: Scope, sid: int) -> list[int]:
+def _rids_of_keys(reading: Reading, scope: Scope, sid: int) -> list[int]:
     keys = orjson.dumps(sorted(scope.resources or ())).decode()
     bounds = {"sid": sid, "keys": keys, "since": scope.since, "until": scope.until}
-    return [rid for (rid,) in connection.execute(_RIDS_OF_KEYS, bounds)]
+    return [rid for (rid,) in reading.rows(_RIDS_OF_KEYS, bounds)]
 
 
 def _time_values(sid: int, scope: Scope) -> dict[str, int | str]:

@@ -14,8 +14,7 @@ from pdpp_server.grants.permitted import Permitted, Scope
 from pdpp_server.model.queries import Condition, SearchQuery
 from pdpp_server.model.records import Excerpt, Recall, Record
 from pdpp_server.model.times import newest
-from pdpp_server.store.engines.sqlite.db import Reading
-from pdpp_server.store.engines.sqlite.rows import one, rows
+from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import SID_BITS
 from pdpp_server.store.records.conditions import passing
 from pdpp_server.store.records.count import count
@@ -103,7 +102,7 @@ class _Group:
 
 
 def search(reading: Reading, permitted: Permitted[SearchQuery], after: Position | None) -> Ranked:
-    words = reading.ranking.tokenizer.query(permitted.query.text)
+    words = reading.tokenizer.query(permitted.query.text)
     if not words.wanted:
         raise InvalidRequest(
             "The query has no word to look for.", param="q", remedy='Give words, a "phrase" or a prefix*.'
@@ -120,13 +119,13 @@ def search(reading: Reading, permitted: Permitted[SearchQuery], after: Position 
     matches = len(scores) if is_complete else max(*counts, len(scores))
     beside = len(ranked) - len(scores)
     recall = Recall(is_complete, matches, is_complete, len(scores), None if is_complete else CANDIDATES, beside)
-    found = tuple(_found(reading, page, reading.ranking.tokenizer.finder(words.wanted, weights)))
+    found = tuple(_found(reading, page, reading.tokenizer.finder(words.wanted, weights)))
     return Ranked(found, has_more, recall, _as_of(reading, groups), words.short)
 
 
 def _reaches(reading: Reading, scope: Scope, conditions: tuple[Condition, ...]) -> Iterator[Reach]:
     """A filter makes the records that pass it the only ones there are: of others nothing is counted either."""
-    for reach in reaches(reading.connection, reading.layout, scope):
+    for reach in reaches(reading, scope):
         yield named(reach, [row.rid for row in passing(reading, reach, conditions)]) if conditions else reach
 
 
@@ -159,7 +158,7 @@ def _matches(reading: Reading, groups: Sequence[_Group], match: str, most: int) 
             if total >= most:
                 return most
             asked = {"match": f"{group.columns}({match})", "most": most - total, **values}
-            total += one(reading.connection, _COUNT.format(where=where), asked)
+            total += reading.one(_COUNT.format(where=where), asked)
     return total
 
 
@@ -201,7 +200,7 @@ def _note_indexed(reading: Reading, groups: Sequence[_Group], words: WordQuery) 
 
 def _stands(reading: Reading, groups: Sequence[_Group], match: str) -> bool:
     return any(
-        rows(reading.connection, _STANDS.format(where=where), {"match": f"{group.columns}({match})", **values})
+        reading.rows(_STANDS.format(where=where), {"match": f"{group.columns}({match})", **values})
         for group in groups
         for where, values in _spans(group.indexed)
     )
@@ -215,7 +214,7 @@ def _spread(counts: Sequence[int], words: WordQuery, standing: Container[Phrase]
 
 def _note_few(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> list[int]:
     """Of records that are few and named, each is looked at: the index would pass over hidden ones between them."""
-    texts = Texts(reading.ranking.tokenizer, words.all)
+    texts = Texts(reading.tokenizer, words.all)
     noted: dict[int, Note] = {}
     for reach in (reach for group in groups for reach in group.reaches if reach.is_few):
         noted |= _read(reading, texts, reach, str(reach.values["rids"]))
@@ -233,11 +232,11 @@ def _note_opened(reading: Reading, groups: Sequence[_Group], words: WordQuery) -
         return None
     noted: dict[int, Note] = {}
     if found:
-        texts = Texts(reading.ranking.tokenizer, words.all)
+        texts = Texts(reading.tokenizer, words.all)
         for group in groups:
             for where, values in _spans(group.indexed):
                 asked = {"match": f"{group.columns}({any_of})", **values}
-                rids = [rid for (rid,) in rows(reading.connection, _MATCHING.format(where=where), asked)]
+                rids = [rid for (rid,) in reading.rows(_MATCHING.format(where=where), asked)]
                 noted |= _read_all(reading, texts, group, rids)
     return _kept(reading, noted, words), True
 
@@ -256,7 +255,7 @@ def _read(reading: Reading, texts: Texts, reach: Reach, rids: str) -> dict[int, 
     """Those of the records that hold any phrase, in fields that the grant shows."""
     fields = _granted_fields(reach)
     noted: dict[int, Note] = {}
-    for rid, data in rows(reading.connection, _TEXTS, (rids,)):
+    for rid, data in reading.rows(_TEXTS, (rids,)):
         record = orjson.loads(data)
         held = {slot: text for name, slot in fields.items() if isinstance(text := record.get(name), str)}
         if note := texts.note(held):
@@ -301,7 +300,7 @@ def _note_all(reading: Reading, groups: Sequence[_Group], words: WordQuery, narr
         reading.ranking.use(len(words.wanted), group.slots)
         match = _match(group, words, narrowing)
         for where, values in _spans(group.indexed):
-            rows(reading.connection, _NOTED.format(where=where), {"match": match, **values})
+            reading.rows(_NOTED.format(where=where), {"match": match, **values})
 
 
 def _match(group: _Group, words: WordQuery, narrowing: str) -> str:
@@ -327,7 +326,7 @@ def _note_newest(reading: Reading, groups: Sequence[_Group], words: WordQuery, c
                 # "Newest" would tell of a hidden time: where it is hidden, every match is looked at.
                 statement = _NOTED_NEWEST if _shows_its_order(reach.scope) else _NOTED
                 asked = {"match": match, "most": most, **reach.values}
-                rows(reading.connection, statement.format(where=reach.narrowing("words.rowid")), asked)
+                reading.rows(statement.format(where=reach.narrowing("words.rowid")), asked)
 
 
 def _shows_its_order(scope: Scope) -> bool:
@@ -370,7 +369,7 @@ def _order(position: Position) -> tuple[float, int, int]:
 def _candidates(reading: Reading, groups: Sequence[_Group], scores: Mapping[int, float]) -> Iterator[_Candidate]:
     by_sid = {reach.place.sid: reach for group in groups for reach in group.reaches}
     rids = orjson.dumps(list(scores)).decode()
-    for rid, key, at in rows(reading.connection, _KEYS, (rids,)):
+    for rid, key, at in reading.rows(_KEYS, (rids,)):
         reach = by_sid[rid >> SID_BITS]
         shown_at = at if reach.scope.stream.order_field in reach.scope.fields else None
         named = f"{reach.origin.connection_id}/{reach.scope.stream.name}:{key}"
@@ -380,7 +379,7 @@ def _candidates(reading: Reading, groups: Sequence[_Group], scores: Mapping[int,
 
 def _found(reading: Reading, page: Sequence[_Candidate], finder: Finder) -> Iterator[Found]:
     rids = orjson.dumps([candidate.rid for candidate in page]).decode()
-    stored = {row[0]: row for row in rows(reading.connection, _DATA, (rids,))}
+    stored = {row[0]: row for row in reading.rows(_DATA, (rids,))}
     showings = {
         id(reach): Showing(reading, reach.scope, reach.origin, reach.place.sid)
         for reach in (candidate.reach for candidate in page)

@@ -8,8 +8,7 @@ import orjson
 from pdpp_server.grants.permitted import Scope
 from pdpp_server.model.records import Record, RecordId
 from pdpp_server.model.sources import Origin
-from pdpp_server.store.engines.sqlite.db import Reading
-from pdpp_server.store.engines.sqlite.rows import one
+from pdpp_server.store.engine import Reading
 from pdpp_server.store.records.scope import shows
 
 _VERSION_BEFORE = """
@@ -71,7 +70,7 @@ class Showing:
         """
         scope, since, emitted_at = self._scope, row.version, row.emitted_at
         granted = projected(scope.granted, row.data)
-        while before := one(self._reading.connection, _VERSION_BEFORE, (self._sid, row.key, since)):
+        while before := self._reading.one(_VERSION_BEFORE, (self._sid, row.key, since)):
             version, at, earlier, text = before
             if text is None or not shows(scope, row.key, at):
                 break

@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import apsw
 import orjson
 
 from pdpp_server.errors import (
@@ -17,8 +16,9 @@ from pdpp_server.errors import (
 from pdpp_server.model.ingest import Refused, Rejection
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.streams import Stream
-from pdpp_server.store.engines.sqlite.rows import one, rows
+from pdpp_server.store.engine import Writing
 from pdpp_server.store.layout import INDEXED, POSITIONED, ConnectionPlace, Layout, first_rid
+from pdpp_server.store.session import Session
 from pdpp_server.wire.declarations import decode_declaration
 
 RECEIPTS_KEPT = 1000  # of lines that came over HTTP, for each connection
@@ -99,14 +99,14 @@ def connection_id_of(connector_key: str, source_kind: str, binding: str, *, subj
     return "cin_" + hashlib.sha256(named.encode()).hexdigest()[:24]
 
 
-def declare(writer: apsw.Connection, declaration: Declaration, now: str) -> int:
+def declare(writer: Writing, declaration: Declaration, now: str) -> int:
     """Keep a declaration for ever.
 
     Raises:
         InvalidDeclaration: the same source published something else under this version before.
     """
     document = orjson.dumps(declaration.document).decode()  # in its own order: that is the order of the fields
-    known = one(writer, _KNOWN_DECLARATION, (declaration.source.id, declaration.version))
+    known = writer.one(_KNOWN_DECLARATION, (declaration.source.id, declaration.version))
     if known is not None:
         number, kept = known
         if orjson.loads(kept) != declaration.document:
@@ -116,17 +116,15 @@ def declare(writer: apsw.Connection, declaration: Declaration, now: str) -> int:
                 remedy="Give the changed declaration a new declaration_version.",
             )
         return number
-    return one(writer, _NEW_DECLARATION, (declaration.source.id, declaration.version, document, now))
+    return writer.one(_NEW_DECLARATION, (declaration.source.id, declaration.version, document, now))
 
 
-def connect(
-    writer: apsw.Connection, declaration: Declaration, name: str, *, subject: str, now: str
-) -> tuple[str, bool]:
+def connect(writer: Writing, declaration: Declaration, name: str, *, subject: str, now: str) -> tuple[str, bool]:
     """The connection of that name, made or brought to this declaration; and whether its index must be rebuilt."""
     source = declaration.source
     connection_id = connection_id_of(source.connector_key, source.kind, name, subject=subject)
     number = declare(writer, declaration, now)
-    known = one(writer, _KNOWN_CONNECTION, (connection_id,))
+    known = writer.one(_KNOWN_CONNECTION, (connection_id,))
     if known is not None and known[1] == number:
         return connection_id, False
     if known is None:
@@ -137,13 +135,13 @@ def connect(
             "name": name,
             "now": now,
         }
-        connection = one(writer, _NEW_CONNECTION, row)
+        connection = writer.one(_NEW_CONNECTION, row)
     else:
         connection = known[0]
         _require_same_layout(writer, connection, declaration)
-        writer.execute(_ADOPT, (number, now, connection))
+        writer.run(_ADOPT, (number, now, connection))
     changed = [_lay_out(writer, connection, stream, declaration) for stream in declaration.streams.values()]
-    writer.execute(_CHANGED)
+    writer.run(_CHANGED)
     return connection_id, known is not None and any(changed)
 
 
@@ -174,10 +172,10 @@ def resolve_connection(layout: Layout, connector_key: str, connection_id: str | 
     return named
 
 
-def _require_same_layout(writer: apsw.Connection, connection: int, declaration: Declaration) -> None:
+def _require_same_layout(writer: Writing, connection: int, declaration: Declaration) -> None:
     """Records lie by their key and their time. Grants bound by that time would show other records if it changed."""
-    held = decode_declaration(orjson.loads(one(writer, _HELD_DECLARATION, (connection,))))
-    for name, laid_out in rows(writer, _FILLED_STREAMS, (connection,)):
+    held = decode_declaration(orjson.loads(writer.one(_HELD_DECLARATION, (connection,))))
+    for name, laid_out in writer.rows(_FILLED_STREAMS, (connection,)):
         before, after = held.streams.get(name), declaration.streams.get(name)
         laid_by = laid_out or (_laid_out(before) if before else None)
         if after is not None and laid_by is not None and laid_by != _laid_out(after):
@@ -193,16 +191,16 @@ def _laid_out(stream: Stream) -> str:
     return orjson.dumps([stream.primary_key, stream.order_field]).decode()
 
 
-def _lay_out(writer: apsw.Connection, connection: int, stream: Stream, declaration: Declaration) -> bool:
+def _lay_out(writer: Writing, connection: int, stream: Stream, declaration: Declaration) -> bool:
     """Number the stream and its fields; whether that differs from what was there."""
-    writer.execute(_NEW_STREAM, (connection, stream.name))
-    sid = one(writer, _STREAM, (connection, stream.name))
-    writer.execute(_LAID_OUT, (_laid_out(stream), sid))
+    writer.run(_NEW_STREAM, (connection, stream.name))
+    sid = writer.one(_STREAM, (connection, stream.name))
+    writer.run(_LAID_OUT, (_laid_out(stream), sid))
     wanted = _field_rows(stream, declaration)
-    if {row[0]: row[1:] for row in writer.execute(_FIELDS, (sid,))} == wanted:
+    if {row[0]: row[1:] for row in writer.rows(_FIELDS, (sid,))} == wanted:
         return False
-    writer.execute(_CLEAR_FIELDS, (sid,))
-    writer.executemany(_NEW_FIELD, [(sid, name, *row) for name, row in wanted.items()])
+    writer.run(_CLEAR_FIELDS, (sid,))
+    writer.run_many(_NEW_FIELD, [(sid, name, *row) for name, row in wanted.items()])
     return True
 
 
@@ -236,7 +234,7 @@ def indexed_fields(stream: Stream, declaration: Declaration) -> frozenset[str]:
 
 
 def finish_run(
-    writer: apsw.Connection,
+    writer: Writing,
     connection_id: str,
     files: Iterable[str],
     rejections: Sequence[Rejection],
@@ -249,42 +247,40 @@ def finish_run(
     Of the streams in `complete` they were all that there is. If something was rejected they were not, and nobody knows
     of which stream.
     """
-    connection = one(writer, _KNOWN_CONNECTION, (connection_id,))[0]
-    writer.execute(_TOUCH, (now, connection))
+    connection = writer.one(_KNOWN_CONNECTION, (connection_id,))[0]
+    writer.run(_TOUCH, (now, connection))
     if not rejections:
-        writer.executemany(_REFRESHED, [(now[:10], connection, stream) for stream in complete])
-    writer.executemany(_FORGET_REJECTED, ((connection, file, f"{file}:", f"{file};") for file in files))
-    writer.executemany(_REJECTED, [(connection, r.place, r.code, r.reason, now) for r in rejections])
+        writer.run_many(_REFRESHED, [(now[:10], connection, stream) for stream in complete])
+    writer.run_many(_FORGET_REJECTED, ((connection, file, f"{file}:", f"{file};") for file in files))
+    writer.run_many(_REJECTED, [(connection, r.place, r.code, r.reason, now) for r in rejections])
 
 
-def finish_delivery(
-    writer: apsw.Connection, connection: int, stream: str, refused: Sequence[Refused], now: str
-) -> None:
+def finish_delivery(writer: Writing, connection: int, stream: str, refused: Sequence[Refused], now: str) -> None:
     """Note that lines were taken in over HTTP, and those that were not, by their receipts; the newest are kept."""
-    writer.execute(_TOUCH, (now, connection))
+    writer.run(_TOUCH, (now, connection))
     if refused:
         rows_of = [(connection, f"ingest/{stream}/{r.receipt_id}", r.code, r.reason, now) for r in refused]
-        writer.executemany(_REJECTED, rows_of)
-        writer.execute(_FORGET_DELIVERED, {"connection": connection, "kept": RECEIPTS_KEPT})
+        writer.run_many(_REJECTED, rows_of)
+        writer.run(_FORGET_DELIVERED, {"connection": connection, "kept": RECEIPTS_KEPT})
 
 
-def rename(writer: apsw.Connection, connection: int, name: str) -> None:
-    writer.execute(_RENAME, (name, connection))
-    writer.execute(_CHANGED)
+def rename(writer: Writing, connection: int, name: str) -> None:
+    writer.run(_RENAME, (name, connection))
+    writer.run(_CHANGED)
 
 
-def list_rejections(reader: apsw.Connection, connection_id: str) -> list[Rejection]:
-    return [Rejection(*row) for row in rows(reader, _REJECTIONS, (connection_id,))]
+def list_rejections(reader: Session, connection_id: str) -> list[Rejection]:
+    return [Rejection(*row) for row in reader.rows(_REJECTIONS, (connection_id,))]
 
 
-def list_sources(reader: apsw.Connection) -> list[StoredSource]:
+def list_sources(reader: Session) -> list[StoredSource]:
     found: dict[str, StoredSource] = {}
     streams: dict[str, list[StoredStream]] = {}
-    for connection_id, connector_key, name, updated_at, stream, live, sid, rejected in rows(reader, _SOURCES):
+    for connection_id, connector_key, name, updated_at, stream, live, sid, rejected in reader.rows(_SOURCES):
         found[connection_id] = StoredSource(connection_id, connector_key, name, updated_at, rejected, ())
         if stream is not None:
             span = (first_rid(sid), first_rid(sid + 1))
-            oldest, newest = one(reader, _OLDEST, span), one(reader, _NEWEST, span)
+            oldest, newest = reader.one(_OLDEST, span), reader.one(_NEWEST, span)
             streams.setdefault(connection_id, []).append(StoredStream(stream, live, oldest, newest))
     return [
         StoredSource(

@@ -4,7 +4,7 @@ from pdpp_server.errors import StreamNotDeclared
 from pdpp_server.grants.permitted import Permitted
 from pdpp_server.model.catalogue import Catalogue
 from pdpp_server.model.queries import StreamMetadataQuery
-from pdpp_server.store.engines.sqlite.db import Reading
+from pdpp_server.store.engine import Reading
 from pdpp_server.store.records.schema import schema
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-import apsw
 import orjson
 
-from pdpp_server.store.engines.sqlite.rows import rows
+from pdpp_server.store.engine import Writing
+from pdpp_server.store.session import Session
 
 _CURSORS = """
 select stream, cursor, updated_at from sync_state where connection = ? and grant_id = ? order by stream
@@ -19,16 +19,16 @@ NO_GRANT = ""
 
 
 def list_cursors(
-    reader: apsw.Connection, connection: int, grant_id: str | None
+    reader: Session, connection: int, grant_id: str | None
 ) -> tuple[dict[str, Mapping[str, Any]], str | None]:
     """Stream to cursor, and when the last of them was put there."""
-    found = rows(reader, _CURSORS, (connection, grant_id or NO_GRANT))
+    found = reader.rows(_CURSORS, (connection, grant_id or NO_GRANT))
     return {stream: orjson.loads(cursor) for stream, cursor, _ in found}, max((at for *_, at in found), default=None)
 
 
 def keep_cursors(
-    writer: apsw.Connection, connection: int, grant_id: str | None, cursors: Mapping[str, Mapping[str, Any]], now: str
+    writer: Writing, connection: int, grant_id: str | None, cursors: Mapping[str, Mapping[str, Any]], now: str
 ) -> None:
     """Streams that are not named keep the cursor that they have."""
     named = (connection, grant_id or NO_GRANT)
-    writer.executemany(_KEEP, [(*named, stream, orjson.dumps(c).decode(), now) for stream, c in cursors.items()])
+    writer.run_many(_KEEP, [(*named, stream, orjson.dumps(c).decode(), now) for stream, c in cursors.items()])

@@ -4,9 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-import apsw
+from typing import NamedTuple, Protocol
 
 from pdpp_server.errors import InvalidRequest
 
@@ -77,25 +75,24 @@ def spaced(text: str) -> str:
     return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
 
 
-class Tokenizer:
-    """The index's own tokenizer, so that a proof cannot disagree with a match."""
+class Cutter(Protocol):
+    """How text is cut into terms. Every engine has the same one, so that the same words are found by each."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._tokenize = connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
+    def terms(self, fed: bytes) -> tuple[str, ...]: ...
+
+    def placed(self, fed: bytes) -> Sequence[tuple[int, int, str]]:
+        """Each term behind the bytes from which and before which it stands."""
+        ...
+
+
+class Tokenizer:
+    """The index's own way to cut, so that a proof cannot disagree with a match."""
+
+    def __init__(self, cutter: Cutter) -> None:
+        self._cutter = cutter
 
     def tokens(self, text: str) -> tuple[str, ...]:
-        raw = self._tokenize(spaced(text).encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
-        return tuple(str(token[0]) for token in raw)
-
-    def take_prefixes(self, connection: apsw.Connection) -> None:
-        """Let prefixes be asked for in the index's own tokens, which must not be stemmed once more: the first three
-        letters of `gasoline` are no plural. Whatever else is asked is tokenized as it was indexed."""
-
-        def tokenize(text: bytes, flags: int, locale: str | None) -> Any:
-            is_prefix = flags & apsw.FTS5_TOKENIZE_PREFIX
-            return text.decode().split(" ") if is_prefix else self._tokenize(text, flags, locale)
-
-        connection.register_fts5_tokenizer("porter", lambda _connection, _arguments: tokenize)
+        return self._cutter.terms(spaced(text).encode())
 
     def query(self, text: str) -> WordQuery:
         """Ranked words; `"quotes"` keep words together, `word*` is a prefix, `-word` excludes.
@@ -128,7 +125,7 @@ class Tokenizer:
         return WordQuery(chosen, tuple(unwanted.values())[:_MAX_PHRASES], tuple(dict.fromkeys(short)))
 
     def finder(self, phrases: Sequence[Phrase], weights: Sequence[float]) -> "Finder":
-        return Finder(self._tokenize, phrases, weights)
+        return Finder(self._cutter, phrases, weights)
 
 
 def _is_prefix(raw: str, tokens: Sequence[str]) -> bool:
@@ -157,8 +154,8 @@ class Span(NamedTuple):
 class Finder:
     """Looks for the phrases of one query in many texts. A phrase of more weight is the one to be shown."""
 
-    def __init__(self, tokenize: apsw.FTS5Tokenizer, phrases: Sequence[Phrase], weights: Sequence[float]) -> None:
-        self._tokenize, self._phrases, self._weights = tokenize, phrases, weights
+    def __init__(self, cutter: Cutter, phrases: Sequence[Phrase], weights: Sequence[float]) -> None:
+        self._cutter, self._phrases, self._weights = cutter, phrases, weights
         self._typed = [phrase.text.strip(_PUNCTUATION).lower() for phrase in phrases]
 
     def spans(self, text: str, *, near: int) -> list[Span]:
@@ -201,7 +198,7 @@ class Finder:
         stretch = text[start:end]
         fed = spaced(stretch)
         raw = fed.encode()
-        tokens: Any = self._tokenize(raw, apsw.FTS5_TOKENIZE_DOCUMENT, None)
+        tokens = self._cutter.placed(raw)
         found = self._matches([token[2] for token in tokens])
         if len(raw) == len(stretch):
             return [Span(start + tokens[a][0], start + tokens[b][1], phrase) for a, b, phrase in found]

@@ -1,17 +1,12 @@
 """Whether the database still says one thing everywhere: its pages, its counts, its history, its grants."""
 
 import re
-from pathlib import Path
 
-import apsw
 import orjson
 
 from pdpp_server.errors import PdppError
-from pdpp_server.model.activity import Segment
 from pdpp_server.store.consent.grants import GrantShelf
-from pdpp_server.store.engines.sqlite import activity
-from pdpp_server.store.engines.sqlite.db import Reading
-from pdpp_server.store.engines.sqlite.rows import one, rows
+from pdpp_server.store.engine import Reading
 
 _INTEGRITY = "pragma integrity_check(20)"
 _WORDS_INTEGRITY = "pragma integrity_check('words')"
@@ -47,74 +42,46 @@ _WORDS = re.compile(r"\bfts5\b.*\bwords\b", re.IGNORECASE)  # as SQLite says it
 
 def damage(reading: Reading) -> list[str]:
     """What SQLite itself finds wrong with the database, but for the word index, which can be made anew."""
-    return [found for (found,) in rows(reading.connection, _INTEGRITY) if found != "ok" and not _WORDS.search(found)]
+    return [found for (found,) in reading.rows(_INTEGRITY) if found != "ok" and not _WORDS.search(found)]
 
 
 def words_damage(reading: Reading) -> list[str]:
-    return [found for (found,) in rows(reading.connection, _WORDS_INTEGRITY) if found != "ok"]
+    return [found for (found,) in reading.rows(_WORDS_INTEGRITY) if found != "ok"]
 
 
 def dangling_rows(reading: Reading) -> int:
-    return one(reading.connection, _FOREIGN_KEYS)
+    return reading.one(_FOREIGN_KEYS)
 
 
 def miscounted_streams(reading: Reading) -> list[str]:
-    return [name for (name,) in rows(reading.connection, _WRONG_LIVE)]
+    return [name for (name,) in reading.rows(_WRONG_LIVE)]
 
 
 def miscounted_days(reading: Reading) -> int:
-    return one(reading.connection, _WRONG_DAYS)
+    return reading.one(_WRONG_DAYS)
 
 
 def live_records(reading: Reading) -> int:
-    return one(reading.connection, _LIVE)
+    return reading.one(_LIVE)
 
 
 def broken_history(reading: Reading) -> int:
-    return one(reading.connection, _HISTORY)
+    return reading.one(_HISTORY)
 
 
 def unerased_versions(reading: Reading) -> int:
     """Of deleted records nothing may be left."""
-    return one(reading.connection, _NOT_ERASED)
+    return reading.one(_NOT_ERASED)
 
 
 def unreadable_grants(reading: Reading) -> list[str]:
     shelf = GrantShelf()
-    return [id for (id,) in rows(reading.connection, _GRANTS) if not _is_readable(reading, shelf, id)]
+    return [id for (id,) in reading.rows(_GRANTS) if not _is_readable(reading, shelf, id)]
 
 
 def idle_tokens(reading: Reading) -> int:
     """Tokens that stand for no grant."""
-    return one(reading.connection, _IDLE_TOKENS)
-
-
-def seen_of_log(path: Path) -> list[Segment]:
-    """What the index of the disclosure log remembers; nothing where it cannot be read, which is its own fault."""
-    if not path.exists():
-        return []
-    try:
-        index = activity.open_index(path)
-        try:
-            return activity.seen(index)
-        finally:
-            index.close()
-    except apsw.Error:
-        return []
-
-
-def activity_trouble(path: Path, directory: Path) -> str | None:
-    """What keeps the index of the disclosure log from being read and brought up to date."""
-    try:
-        index = activity.open_index(path)
-        try:
-            activity.catch_up(index, directory)
-            found: str = one(index, _INTEGRITY)
-        finally:
-            index.close()
-    except apsw.Error as error:
-        return str(error)
-    return None if found == "ok" else found
+    return reading.one(_IDLE_TOKENS)
 
 
 def _is_readable(reading: Reading, shelf: GrantShelf, grant_id: str) -> bool:

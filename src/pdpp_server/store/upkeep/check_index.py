@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from pdpp_server.store.engines.sqlite.db import Reading
-from pdpp_server.store.engines.sqlite.rows import one, rows
+from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import SID_BITS, first_rid
 from pdpp_server.store.records.ingest import Desk, Findable, desks
-from pdpp_server.store.records.words import Tokenizer, spaced
+from pdpp_server.store.records.words import spaced
 
 SAMPLE = 50
 BATCH_RECORDS = 2_000
@@ -56,15 +55,15 @@ def index_faults(reading: Reading) -> IndexFaults:
 
 def _desks(reading: Reading) -> Iterator[Desk]:
     for connection in reading.layout.connections.values():
-        declaration = reading.layouts.declaration(reading.connection, connection.declaration)
+        declaration = reading.layouts.declaration(reading, connection.declaration)
         yield from desks(declaration, connection).values()
 
 
 class _IndexCheck:
     def __init__(self, reading: Reading) -> None:
-        self._connection = reading.connection
-        self._tokenizer = Tokenizer(reading.connection)
-        self._step = max(1, one(reading.connection, _LIVE) // SAMPLE)
+        self._connection = reading
+        self._tokenizer = reading.tokenizer
+        self._step = max(1, reading.one(_LIVE) // SAMPLE)
         self._seen = 0
         self._declared: list[int] = []
         self.missing = self.surplus = self.differing = 0
@@ -74,7 +73,7 @@ class _IndexCheck:
         self._declared.append(sid)
         expected: Counter[int] = Counter()  # entries that must be and are, by field; those of blobs by -1
         start, end = first_rid(sid), first_rid(sid + 1)
-        while batch := rows(self._connection, _RECORDS, (start, end, BATCH_RECORDS)):
+        while batch := self._connection.rows(_RECORDS, (start, end, BATCH_RECORDS)):
             last = batch[-1][0] + 1 if len(batch) == BATCH_RECORDS else end
             found = [(rid, key, orjson.loads(data)) for rid, key, data in batch]
             self._compare_words({rid for rid, _, data in found if desk.words(data)}, start, last)
@@ -86,8 +85,8 @@ class _IndexCheck:
 
     def look_elsewhere(self) -> None:
         declared = orjson.dumps(self._declared).decode()
-        self.surplus += one(self._connection, _LOST_WORDS, {"bits": SID_BITS, "declared": declared})
-        self.surplus += one(self._connection, _LOST_VALUES) + one(self._connection, _LOST_POSITIONS)
+        self.surplus += self._connection.one(_LOST_WORDS, {"bits": SID_BITS, "declared": declared})
+        self.surplus += self._connection.one(_LOST_VALUES) + self._connection.one(_LOST_POSITIONS)
 
     def _look_at_batch(self, desk: Desk, batch: Sequence[Findable], expected: Counter[int]) -> None:
         for rid, key, data in batch:
@@ -102,12 +101,12 @@ class _IndexCheck:
                 self.differing += not self._is_found(desk, rid, data)
 
     def _compare_words(self, expected: set[int], start: int, end: int) -> None:
-        found = {rid for (rid,) in self._connection.execute(_INDEXED_WORDS, (start, end))}
+        found = {rid for (rid,) in self._connection.each(_INDEXED_WORDS, (start, end))}
         self.missing += len(expected - found)
         self.surplus += len(found - expected)
 
     def _has(self, statement: str, row: tuple[Any, ...]) -> bool:
-        found = one(self._connection, statement, row) is not None
+        found = self._connection.one(statement, row) is not None
         self.missing += not found
         return found
 
@@ -117,16 +116,16 @@ class _IndexCheck:
             phrase = _beginning(data.get(name))
             if phrase and self._tokenizer.tokens(phrase):
                 match = f's{slot} : "{phrase.replace(chr(34), chr(34) * 2)}"'
-                if one(self._connection, _MATCHES, (match, rid)) is None:
+                if self._connection.one(_MATCHES, (match, rid)) is None:
                     return False
         return True
 
     def _count_surplus(self, desk: Desk, expected: Counter[int]) -> None:
         place = desk.place
         for name, fid in place.fids.items():
-            found = one(self._connection, _POSITIONS if name == place.position else _VALUES, (fid,))
+            found = self._connection.one(_POSITIONS if name == place.position else _VALUES, (fid,))
             self.surplus += found - expected[fid]
-        self.surplus += one(self._connection, _BLOB_REFS, (place.sid,)) - expected[-1]
+        self.surplus += self._connection.one(_BLOB_REFS, (place.sid,)) - expected[-1]
 
 
 def _beginning(value: object) -> str:

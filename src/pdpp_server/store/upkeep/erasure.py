@@ -1,11 +1,8 @@
 """Erasing whole streams and connections: the records, what they were before, and every index that knew them."""
 
-import apsw
 import orjson
 
-from pdpp_server.store.engines.sqlite.db import Write
-from pdpp_server.store.engines.sqlite.rows import one, rows
-from pdpp_server.store.engines.sqlite.scrub import note_erasure
+from pdpp_server.store.engine import Write, Writing
 from pdpp_server.store.layout import ConnectionPlace, first_rid
 from pdpp_server.store.records.ingest import Desk, desk_of
 from pdpp_server.store.upkeep.rebuild import rebuild_words
@@ -48,44 +45,44 @@ update layout set generation = generation + 1;
 
 def empty_stream(write: Write, desk: Desk) -> None:
     """Bookmarks from before expire, for nothing tells what is gone; unless there was nothing."""
-    writer, sid = write.connection, desk.place.sid
-    if one(writer, _IS_EMPTY, _span(sid)):
+    writer, sid = write, desk.place.sid
+    if writer.one(_IS_EMPTY, _span(sid)):
         return
     are_left = _are_words_left(writer, desk)
-    writer.execute(_ERASE, _span(sid))
-    writer.execute(_EMPTIED, {"sid": sid, "version": one(writer, _TURN_CLOCK)})
+    writer.run(_ERASE, _span(sid))
+    writer.run(_EMPTIED, {"sid": sid, "version": writer.one(_TURN_CLOCK)})
     if are_left:
         rebuild_words(writer)
-    note_erasure(writer)
+    writer.note_erasure()
 
 
 def remove_connection(write: Write, connection: ConnectionPlace) -> None:
     """Everything that came by it. Grants that name it stay, and show what is left to them."""
-    writer = write.connection
+    writer = write
     declaration = write.layouts.declaration(writer, connection.declaration)
     names = connection.declared & connection.streams.keys()
     are_left = [name for name in names if _are_words_left(writer, desk_of(declaration, connection, name))]
     for place in connection.streams.values():
-        writer.execute(_ERASE, _span(place.sid))
-    writer.execute(_NOTE_REMOVAL, (connection.origin.connection_id, one(writer, _TURN_CLOCK)))
-    writer.execute(_REMOVE, {"connection": connection.number, "source_id": declaration.source.id})
-    note_erasure(writer)
+        writer.run(_ERASE, _span(place.sid))
+    writer.run(_NOTE_REMOVAL, (connection.origin.connection_id, writer.one(_TURN_CLOCK)))
+    writer.run(_REMOVE, {"connection": connection.number, "source_id": declaration.source.id})
+    writer.note_erasure()
     if are_left or not connection.streams.keys() <= connection.declared:
         rebuild_words(writer)  # of a stream that is no longer declared nobody knows which of its words are indexed
 
 
-def _are_words_left(writer: apsw.Connection, desk: Desk) -> bool:
+def _are_words_left(writer: Writing, desk: Desk) -> bool:
     """Of few records every word is erased here: the index holds no text, so each is shown to it once more.
 
     Word by word takes longer than importing, so the words of many are left to whoever makes the index anew. To mark
     them and let the index merge is no way: beside an index of prefixes FTS5 may keep the marks, and so the words.
     """
-    if one(writer, _LIVE, (desk.place.sid,)) > ERASED_ONE_BY_ONE:
+    if writer.one(_LIVE, (desk.place.sid,)) > ERASED_ONE_BY_ONE:
         return True
     low, high = first_rid(desk.place.sid), first_rid(desk.place.sid + 1)
-    while desk.place.slots and (chunk := rows(writer, _CHUNK, (low, high))):
+    while desk.place.slots and (chunk := writer.rows(_CHUNK, (low, high))):
         found = [(rid, words) for rid, data in chunk if (words := desk.words(orjson.loads(data)))]
-        writer.executemany(desk.drop_words, [(rid, *words) for rid, words in found])
+        writer.run_many(desk.drop_words, [(rid, *words) for rid, words in found])
         low = chunk[-1][0] + 1
     return False
 

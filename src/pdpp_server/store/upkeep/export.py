@@ -7,8 +7,7 @@ import orjson
 
 from pdpp_server.model.backup import ExportedBlob
 from pdpp_server.model.blobs import ID_PREFIX
-from pdpp_server.store.engines.sqlite.db import Reading
-from pdpp_server.store.engines.sqlite.rows import one, rows
+from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import ConnectionPlace
 
 _DOCUMENT = "select document from declarations where declaration = ?"
@@ -35,20 +34,20 @@ class StoredRecord(NamedTuple):
 
 def declaration_document(reading: Reading, place: ConnectionPlace) -> bytes:
     """As it was published, which is what a snapshot of a consent must be compared with."""
-    document: str = one(reading.connection, _DOCUMENT, (place.declaration,))
+    document: str = reading.one(_DOCUMENT, (place.declaration,))
     return orjson.dumps(orjson.Fragment(document), option=orjson.OPT_APPEND_NEWLINE)
 
 
 def records_of(reading: Reading, sid: int) -> Iterator[StoredRecord]:
     """The live records of a stream, by key, one at a time."""
-    for key, data, emitted_at in reading.connection.execute(_RECORDS, (sid,)):
+    for key, data, emitted_at in reading.each(_RECORDS, (sid,)):
         yield StoredRecord(key, data, emitted_at)
 
 
 def blobs_of(reading: Reading, place: ConnectionPlace) -> list[ExportedBlob]:
     """The blobs that its records hold."""
     found: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for blob_id, mime_type, stream, key in rows(reading.connection, _BLOBS, {"connection": place.number}):
+    for blob_id, mime_type, stream, key in reading.rows(_BLOBS, {"connection": place.number}):
         found.setdefault((blob_id, mime_type), []).append((stream, key))
     return [
         ExportedBlob(blob_id.removeprefix(ID_PREFIX), mime_type, tuple(bound))

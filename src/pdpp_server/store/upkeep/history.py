@@ -1,9 +1,8 @@
 """Superseded versions: how many are kept for readers of changes, and when each came."""
 
-import apsw
-
 from pdpp_server.model.records import Version
-from pdpp_server.store.engines.sqlite.rows import one, rows
+from pdpp_server.store.engine import Writing
+from pdpp_server.store.session import Session
 
 _EDGE = "select version - ? from clock"
 _NOTE_PRUNED = """
@@ -19,14 +18,14 @@ order by version desc
 """
 
 
-def prune(writer: apsw.Connection, keep: int) -> None:
+def prune(writer: Writing, keep: int) -> None:
     """Forget what records were before the last `keep` changes of any stream; 0 keeps everything."""
     if keep:
-        edge = one(writer, _EDGE, (keep,))
-        writer.execute(_NOTE_PRUNED, (edge,))
-        writer.execute(_DROP, (edge,))
+        edge = writer.one(_EDGE, (keep,))
+        writer.run(_NOTE_PRUNED, (edge,))
+        writer.run(_DROP, (edge,))
 
 
-def versions(reader: apsw.Connection, sid: int, key: str) -> list[Version]:
+def versions(reader: Session, sid: int, key: str) -> list[Version]:
     """Newest first."""
-    return [Version(*row) for row in rows(reader, _VERSIONS, {"sid": sid, "key": key})]
+    return [Version(*row) for row in reader.rows(_VERSIONS, {"sid": sid, "key": key})]

@@ -1,10 +1,8 @@
 """Rebuild the indexes from the records, when a declaration changed what is to be found."""
 
-import apsw
 import orjson
 
-from pdpp_server.store.engines.sqlite.merging import merge_some
-from pdpp_server.store.engines.sqlite.rows import rows
+from pdpp_server.store.engine import Writing
 from pdpp_server.store.layout import LayoutCache, first_rid
 from pdpp_server.store.records.ingest import desks, index_records
 
@@ -13,16 +11,16 @@ _CLEAR_VALUES = "delete from field_values; delete from positions; delete from bl
 _RECORDS = "select rid, key, data from records where rid >= ? and rid < ? and data is not null order by rid limit 2000"
 
 
-def rebuild_words(writer: apsw.Connection) -> None:
+def rebuild_words(writer: Writing) -> None:
     """Everything anew, in the caller's transaction: nobody sees a half-built index."""
-    writer.execute(_CLEAR_WORDS)
-    writer.execute(_CLEAR_VALUES)
+    writer.run(_CLEAR_WORDS)
+    writer.run(_CLEAR_VALUES)
     uncommitted = LayoutCache()  # what a rollback would undo must not be remembered by the readers
     for connection in uncommitted.of(writer).connections.values():
         for desk in desks(uncommitted.declaration(writer, connection.declaration), connection).values():
             start, end = first_rid(desk.place.sid), first_rid(desk.place.sid + 1)
-            while batch := rows(writer, _RECORDS, (start, end)):
+            while batch := writer.rows(_RECORDS, (start, end)):
                 index_records(writer, desk, [(rid, key, orjson.loads(data)) for rid, key, data in batch])
                 start = batch[-1][0] + 1
-    while merge_some(writer):
+    while writer.merge_words():
         pass

@@ -1,6 +1,6 @@
 """Counts made anew from the records: of each stream, and of each day."""
 
-import apsw
+from pdpp_server.store.engine import Writing
 
 _LIVE = """
 update streams set live = (select count(*) from records where records.sid = streams.sid and data is not null)
@@ -11,6 +11,6 @@ insert into days select sid, (rid >> 26) & 131071, count(*) from records where d
 """
 
 
-def recount(writer: apsw.Connection) -> None:
-    writer.execute(_LIVE)
-    writer.execute(_DAYS)
+def recount(writer: Writing) -> None:
+    writer.run(_LIVE)
+    writer.run(_DAYS)

@@ -12,6 +12,7 @@ import orjson
 
 from pdpp_server.model.activity import Day, Disclosure, Segment
 from pdpp_server.model.times import instant, iso_micros
+from pdpp_server.store.engines.sqlite.session import SqliteSession
 from pdpp_server.store.log import NO_LINE, Line, disclosure_of, read_segment, segment_paths
 
 BUSY_MILLISECONDS = 10_000
@@ -55,6 +56,7 @@ create table if not exists names(
 ) without rowid;
 """
 
+_INTEGRITY = "pragma integrity_check(20)"
 _READ_TO = "select id, read_to from segments"
 _SEEN = "select id, n, digest from segments where n >= 0 order by id"
 _ADD_SEGMENT = """
@@ -95,36 +97,45 @@ where kind = 'grant' and name = :grant_id group by day order by day desc
 """
 
 
-def open_index(path: Path) -> apsw.Connection:
+class Index(SqliteSession):
+    """The opened index."""
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+def open_index(path: Path) -> Index:
     """Open or create `activity.sqlite`, readable by its owner only."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    index = apsw.Connection(str(path))
-    index.set_busy_timeout(BUSY_MILLISECONDS)  # before the first statement: even opening a WAL may have to wait
-    index.execute(_PRAGMAS).fetchall()  # a row that nobody fetches would stop before the next pragma
+    index = Index(apsw.Connection(str(path)))
+    index.connection.set_busy_timeout(
+        BUSY_MILLISECONDS
+    )  # before the first statement: even opening a WAL may have to wait
+    index.connection.execute(_PRAGMAS).fetchall()  # a row that nobody fetches would stop before the next pragma
     with _transaction(index):
-        index.execute(_SCHEMA)
+        index.connection.execute(_SCHEMA)
     return index
 
 
-def catch_up(index: apsw.Connection, directory: Path) -> None:
+def catch_up(index: Index, directory: Path) -> None:
     """Read what the segments gained since the last time; safe to repeat, and in several processes at once.
 
     A line that breaks its chain is listed too: what is wrong with it is for verification to say.
     """
-    read_to = dict(cast("list[tuple[str, int]]", index.execute(_READ_TO).fetchall()))
+    read_to = dict(cast("list[tuple[str, int]]", index.connection.execute(_READ_TO).fetchall()))
     for path in segment_paths(directory):
         if path.stat().st_size > read_to.get(path.stem, 0):
             while _read_batch(index, path):
                 pass
 
 
-def seen(index: apsw.Connection) -> list[Segment]:
+def seen(index: Index) -> list[Segment]:
     """How far each segment was intact when it was read: what verification compares it with."""
-    return [Segment(*row) for row in cast("list[tuple[str, int, str]]", index.execute(_SEEN).fetchall())]
+    return [Segment(*row) for row in cast("list[tuple[str, int, str]]", index.connection.execute(_SEEN).fetchall())]
 
 
 def recent(
-    index: apsw.Connection,
+    index: Index,
     *,
     grant_id: str | None = None,
     client_id: str | None = None,
@@ -140,17 +151,45 @@ def recent(
     if others:
         kind = next(iter(others))
         named = {"kind": kind, "name": others.pop(kind), "others": orjson.dumps(others).decode()}
-        rows = index.execute(_RECENT_NAMED, bindings | named).fetchall()
+        rows = index.connection.execute(_RECENT_NAMED, bindings | named).fetchall()
     else:
-        rows = index.execute(_RECENT, bindings).fetchall()
+        rows = index.connection.execute(_RECENT, bindings).fetchall()
     found = (disclosure_of(orjson.loads(line)) for (line,) in cast("list[tuple[bytes]]", rows))
     return [disclosure for disclosure in found if disclosure]
 
 
-def per_day(index: apsw.Connection, grant_id: str | None = None) -> list[Day]:
+def per_day(index: Index, grant_id: str | None = None) -> list[Day]:
     """How many reads and records each day, newest day first; a read under several grants counts for each of them."""
-    rows = index.execute(_PER_DAY_OF_GRANT, {"grant_id": grant_id}) if grant_id is not None else index.execute(_PER_DAY)
-    return [Day(*row) for row in cast("list[tuple[str, int, int]]", rows.fetchall())]
+    rows = index.rows(_PER_DAY) if grant_id is None else index.rows(_PER_DAY_OF_GRANT, {"grant_id": grant_id})
+    return [Day(*row) for row in cast("list[tuple[str, int, int]]", rows)]
+
+
+def seen_of_log(path: Path) -> list[Segment]:
+    """What the index of the disclosure log remembers; nothing where it cannot be read, which is its own fault."""
+    if not path.exists():
+        return []
+    try:
+        index = open_index(path)
+        try:
+            return seen(index)
+        finally:
+            index.close()
+    except apsw.Error:
+        return []
+
+
+def trouble(path: Path, directory: Path) -> str | None:
+    """What keeps the index of the disclosure log from being read and brought up to date."""
+    try:
+        index = open_index(path)
+        try:
+            catch_up(index, directory)
+            found: str = index.one(_INTEGRITY)
+        finally:
+            index.close()
+    except apsw.Error as error:
+        return str(error)
+    return None if found == "ok" else found
 
 
 def _utc(since: str | None) -> str:
@@ -163,11 +202,11 @@ def _utc(since: str | None) -> str:
     return iso_micros(micros)
 
 
-def _read_batch(index: apsw.Connection, path: Path) -> bool:
+def _read_batch(index: Index, path: Path) -> bool:
     """Read a batch of whole lines; says whether there may be more."""
     with _transaction(index):
-        index.execute(_ADD_SEGMENT, {"id": path.stem, "digest": NO_LINE})
-        (row,) = index.execute(_SEGMENT, {"id": path.stem}).fetchall()
+        index.connection.execute(_ADD_SEGMENT, {"id": path.stem, "digest": NO_LINE})
+        (row,) = index.connection.execute(_SEGMENT, {"id": path.stem}).fetchall()
         segment, start, n, digest = cast("tuple[int, int, int, str]", row)
         read_to = start
         for line in islice(read_segment(path, start), BATCH_LINES):
@@ -177,19 +216,21 @@ def _read_batch(index: apsw.Connection, path: Path) -> bool:
             _add(index, segment, line)
             if line.n == n + 1 and line.prev == digest:
                 n, digest = line.n, line.digest
-        index.execute(_ADVANCE, {"segment": segment, "read_to": read_to, "n": n, "digest": digest})
+        index.connection.execute(_ADVANCE, {"segment": segment, "read_to": read_to, "n": n, "digest": digest})
     return read_to > start
 
 
-def _add(index: apsw.Connection, segment: int, line: Line) -> None:
+def _add(index: Index, segment: int, line: Line) -> None:
     disclosure = disclosure_of(line.content)
     if disclosure is None:
         return
     shared = {"at": disclosure.at, "records": len(disclosure.records)}
-    row = index.execute(_ADD_DISCLOSURE, {"segment": segment, "n": line.n, "line": line.raw} | shared).fetchall()
+    row = index.connection.execute(
+        _ADD_DISCLOSURE, {"segment": segment, "n": line.n, "line": line.raw} | shared
+    ).fetchall()
     for (added,) in row:  # none where the line had been read before
         names = [{"kind": kind, "name": name, "disclosure": added} | shared for kind, name in _names(disclosure)]
-        index.executemany(_ADD_NAME, names)
+        index.connection.executemany(_ADD_NAME, names)
 
 
 def _names(disclosure: Disclosure) -> Iterator[tuple[str, str]]:
@@ -203,12 +244,12 @@ def _names(disclosure: Disclosure) -> Iterator[tuple[str, str]]:
 
 
 @contextmanager
-def _transaction(index: apsw.Connection) -> Generator[None, None, None]:
-    index.execute("begin immediate")
+def _transaction(index: Index) -> Generator[None, None, None]:
+    index.connection.execute("begin immediate")
     try:
         yield
     except BaseException:
-        if index.in_transaction:
-            index.execute("rollback")
+        if index.connection.in_transaction:
+            index.connection.execute("rollback")
         raise
-    index.execute("commit")
+    index.connection.execute("commit")

@@ -3,20 +3,23 @@
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 import apsw
 
 from pdpp_server.errors import IngestStorageError, QueryTimeout, ServerTrouble
 from pdpp_server.store.blob_files import BlobFiles
+from pdpp_server.store.engines.sqlite.cutting import Fts5Cutter
 from pdpp_server.store.engines.sqlite.migrations import migrate
+from pdpp_server.store.engines.sqlite.ranking import Ranking
 from pdpp_server.store.engines.sqlite.released import erase_released
 from pdpp_server.store.engines.sqlite.scrub import are_traces_left, scrub
+from pdpp_server.store.engines.sqlite.session import SqliteSession, SqliteWriting
 from pdpp_server.store.engines.sqlite.watchdog import Watch, Watchdog
 from pdpp_server.store.layout import Layout, LayoutCache
-from pdpp_server.store.records.rank import Ranking
+from pdpp_server.store.records.words import Tokenizer
 
 _PRAGMAS = """
 pragma journal_mode = wal;
@@ -31,22 +34,27 @@ _SCRUB_TRIES = 3
 BUSY_TIMEOUT_MS = 30_000
 
 
-class Reading:
+class SqliteReading(SqliteSession):
     """One snapshot of the database. Every statement in it sees the same moment and shares one deadline."""
 
+    layout: Layout
+
     def __init__(self, connection: apsw.Connection, layouts: LayoutCache, watch: Watch, seconds: float) -> None:
-        self.connection = connection
+        super().__init__(connection)
         self.layouts = layouts
+        cutter = Fts5Cutter(connection)
+        self.tokenizer = Tokenizer(cutter)
+        cutter.take_prefixes(connection)
         self.ranking = Ranking(connection)
         self.is_usable = True
         self.watch = watch
         self._seconds = seconds
 
-    def __enter__(self) -> "Reading":
+    def __enter__(self) -> Self:
         self.watch.begin()
         try:
             self.connection.execute("begin")
-            self.layout: Layout = self.layouts.of(self.connection)
+            self.layout = self.layouts.of(self)
         except BaseException as error:
             self.__exit__(type(error), error, None)
             raise
@@ -80,17 +88,16 @@ def _disk_trouble() -> Generator[None, None, None]:
         ) from error
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class SqliteWrite(SqliteWriting):
     """One open transaction of the writer: where things lie as it began, and when that was."""
 
-    connection: apsw.Connection
-    layouts: LayoutCache
-    layout: Layout
-    now: str
+    def __init__(self, connection: apsw.Connection, layouts: LayoutCache, now: str) -> None:
+        super().__init__(connection)
+        self.layouts, self.now = layouts, now
+        self.layout = layouts.of(self)
 
 
-class Database:
+class SqliteDatabase:
     """One home's records, declarations, grants, and the files of its blobs. Opening it brings its schema up to date."""
 
     def __init__(self, path: Path, *, read_seconds: float = 5.0) -> None:
@@ -133,9 +140,9 @@ class Database:
         self._opened.append(connection)
         return connection
 
-    def reading(self) -> Reading:
+    def reading(self) -> SqliteReading:
         """This thread's reader; use it as a context manager."""
-        reading: Reading | None = getattr(self._local, "reading", None)
+        reading: SqliteReading | None = getattr(self._local, "reading", None)
         if reading is not None and reading.is_usable:
             return reading
         if reading is not None:
@@ -143,12 +150,17 @@ class Database:
             self._watchdog.forget(reading.watch)
         connection = self._open()
         watch = self._watchdog.watch(connection)
-        reading = self._local.reading = Reading(connection, self.layouts, watch, self._read_seconds)
+        reading = self._local.reading = SqliteReading(connection, self.layouts, watch, self._read_seconds)
         return reading
 
     @contextmanager
-    def writing(self) -> Generator[apsw.Connection, None, None]:
+    def writing(self) -> Generator[SqliteWriting, None, None]:
         """The one writer, inside one transaction: all of it is kept, or none."""
+        with self._transaction() as writer:
+            yield SqliteWriting(writer)
+
+    @contextmanager
+    def _transaction(self) -> Generator[apsw.Connection, None, None]:
         with self._write_lock, _disk_trouble():
             assert self._writer is not None
             writer = self._writer
@@ -162,10 +174,10 @@ class Database:
                     writer.execute("rollback")
 
     @contextmanager
-    def write(self, now: str) -> Generator[Write, None, None]:
+    def write(self, now: str) -> Generator[SqliteWrite, None, None]:
         """The same, with what a change of whole streams and connections needs to know."""
-        with self.writing() as writer:
-            yield Write(writer, self.layouts, self.layouts.of(writer), now)
+        with self._transaction() as writer:
+            yield SqliteWrite(writer, self.layouts, now)
 
     def truncate_wal(self) -> None:
         """Fold the log into the database, so that erased pages are not left behind in it."""
@@ -187,7 +199,7 @@ class Database:
             copy.unlink()
         for _ in range(_SCRUB_TRIES):
             self.truncate_wal()
-            with self.writing() as writer:
+            with self._transaction() as writer:
                 if self._wal_size() == 0:  # or somebody wrote in between
                     scrub(writer)
                     break

@@ -7,6 +7,7 @@ import apsw
 
 from pdpp_server.errors import ServerTrouble
 from pdpp_server.store.engines.sqlite.rows import one
+from pdpp_server.store.engines.sqlite.session import SqliteWriting
 from pdpp_server.store.upkeep.rebuild import rebuild_words
 
 _FOLDER = Path(__file__).parent / "migrations"
@@ -60,7 +61,7 @@ def _fill_words(connection: apsw.Connection) -> None:
     records: int = one(connection, _RECORDS)
     if records >= _SAID_FROM:
         log.warning("The word index is made anew, once, for %s records: this may take minutes.", f"{records:,}")
-    rebuild_words(connection)
+    rebuild_words(SqliteWriting(connection))
 
 
 def _version(connection: apsw.Connection) -> int:

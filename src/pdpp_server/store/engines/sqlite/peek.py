@@ -1,14 +1,11 @@
 """One question before anything else is loaded: the kind of a token."""
 
 import errno
-import hashlib
 import os
 
 import apsw
 
-
-def token_digest(token: str) -> bytes:
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+from pdpp_server.store.digests import token_digest
 
 
 def token_kind(home: str, token: str) -> str | None:

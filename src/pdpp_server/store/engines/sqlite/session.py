@@ -1,0 +1,39 @@
+"""A connection, by what the rest of the store asks of it."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import apsw
+
+from pdpp_server.store.engines.sqlite.merging import merge_some
+from pdpp_server.store.engines.sqlite.scrub import note_erasure
+from pdpp_server.store.session import Values
+
+
+class SqliteSession:
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection = connection
+        self._execute = connection.execute
+
+    def rows(self, statement: str, values: Values = ()) -> list[Any]:
+        return self._execute(statement, values).fetchall()
+
+    def one(self, statement: str, values: Values = ()) -> Any:
+        return self._execute(statement, values).get
+
+    def each(self, statement: str, values: Values = ()) -> Iterator[Any]:
+        return self._execute(statement, values)
+
+
+class SqliteWriting(SqliteSession):
+    def run(self, statement: str, values: Values = ()) -> None:
+        self._execute(statement, values)
+
+    def run_many(self, statement: str, values: Iterable[Values]) -> None:
+        self.connection.executemany(statement, values)
+
+    def note_erasure(self) -> None:
+        note_erasure(self.connection)
+
+    def merge_words(self) -> bool:
+        return merge_some(self.connection)

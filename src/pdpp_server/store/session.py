@@ -1,0 +1,23 @@
+"""One snapshot or one transaction, as whoever keeps something in tables sees it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+Values = Sequence[Any] | Mapping[str, Any]
+
+
+class Session(Protocol):
+    """Plain SQL inside one snapshot or one transaction. What a statement gives is fetched whole: a cursor left open
+    would pin its snapshot."""
+
+    def rows(self, statement: str, values: Values = ()) -> list[Any]:
+        """All rows."""
+        ...
+
+    def one(self, statement: str, values: Values = ()) -> Any:
+        """The first row, or its only column; None where there is none."""
+        ...
+
+    def each(self, statement: str, values: Values = ()) -> Iterator[Any]:
+        """Row by row, for whoever looks at all of them and keeps few."""
+        ...
