@@ -45,10 +45,11 @@ def _lines(found: Found) -> Iterator[dict[str, Any]]:
         "notes": list(account.notes),
     }
     for outcome in found.importer.read(account):
-        yield _line(outcome)
+        if line := _line(outcome):
+            yield line
 
 
-def _line(outcome: Outcome) -> dict[str, Any]:
+def _line(outcome: Outcome) -> dict[str, Any] | None:
     match outcome:
         case Incoming(place, stream, key, data, emitted_at):
             return {"place": place, "stream": stream, "key": key, "data": data, "emitted_at": emitted_at}
@@ -57,6 +58,8 @@ def _line(outcome: Outcome) -> dict[str, Any]:
         case Attachment(stream, key, data, mime_type):
             digest = sha256(data).hexdigest()
             return {"stream": stream, "key": key, "sha256": digest, "size": len(data), "mime_type": mime_type}
+        case _:
+            return None  # what is said about records, not one of them
 
 
 def encoded(lines: list[dict[str, Any]]) -> bytes:

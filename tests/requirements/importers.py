@@ -229,4 +229,38 @@ PROMISES: dict[str, Promise] = {
         source="design: commands",
         says="A vault has the same keys wherever it lies; its settings and its trash are no notes.",
     ),
+    "imp.newer.removes": Promise(
+        source="ruling 52",
+        says="A newer export of a calendar, an address book, a vault or a chat leaves what a fresh import of it "
+        "would leave: what it has no longer is gone, with tombstones for whoever follows changes.",
+    ),
+    "imp.newer.guards": Promise(
+        source="ruling 52",
+        says="An export that is damaged, cut, rejected in part, older, not shown to be newer, or begun and not "
+        "ended removes nothing; and says so.",
+    ),
+    "imp.newer.span": Promise(
+        source="ruling 52",
+        says="A chat removes only what lies between its first and its last message, and never what stands at its "
+        "edges.",
+    ),
+    "imp.newer.others": Promise(
+        source="ruling 52",
+        says="What another collection or other hands brought too stays, and another collection of the same account "
+        "is not touched.",
+    ),
+    "imp.newer.half": Promise(
+        source="ruling 52",
+        says="More than half goes only when the owner agrees; until then the export is read again when it is "
+        "brought again.",
+    ),
+    "imp.newer.undo": Promise(
+        source="ruling 52",
+        says="What a run removed comes back with its blobs when it is undone, for 90 days, and later runs keep it; "
+        "what the owner deletes does not come back.",
+    ),
+    "imp.newer.edited": Promise(
+        source="issue 18",
+        says="Where an export has ids, an edited message replaces its predecessor.",
+    ),
 }

@@ -14,11 +14,13 @@ from pdpp_server.cli.home import Home, named_home, now, open_home, read_settings
 from pdpp_server.cli.mappings import how_to_say, settled
 from pdpp_server.cli.progress import bytes_bar
 from pdpp_server.cli.receipts import imported, print_receipt
+from pdpp_server.cli.removals import removal_document, say_removal, settled_by_owner
 from pdpp_server.cli.terminal import counted, moment, print_columns, print_json, size_text
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.text import quoted, visible
 from pdpp_server.importers import registry
 from pdpp_server.importers.guesses import PARTS_MAX, Part
+from pdpp_server.importers.missing import Missing
 from pdpp_server.importers.registry import Found, look_into, nothing_known
 from pdpp_server.importers.run import Seen, Survey, Tally, fingerprint_of, import_account, survey
 from pdpp_server.importers.source import Importer
@@ -40,6 +42,8 @@ class Wish:
     again: bool = False
     as_json: bool = False
     yes: bool = False
+    is_newer: bool = False
+    keep_missing: bool = False
 
 
 def chosen_importers(key: str | None) -> tuple[Importer, ...]:
@@ -122,10 +126,13 @@ def _bring(home: Home, found: Found, fingerprint: str | None, wish: Wish) -> Tal
     name = wish.name or found.account.name
     writer = home.owner.writer(found.declaration, name)
     begun = found.files.meter.read
-    run = partial(import_account, found, writer, fingerprint=fingerprint)
+    missing = Missing(wish.keep_missing, partial(settled_by_owner, name, yes=wish.yes, is_newer=wish.is_newer))
+    run = partial(import_account, found, writer, fingerprint=fingerprint, missing=missing)
     tally = imported(found.size, run, name, lambda: found.files.meter.read - begun)
     if tally is not None:
-        print_receipt(writer.connection_id, name, tally, tally.rejected, tally.rejections, as_json=wish.as_json)
+        told = removal_document(tally.removal)
+        print_receipt(writer.connection_id, name, tally, tally.rejected, tally.rejections, told, as_json=wish.as_json)
+        say_removal(tally.removal, as_json=wish.as_json)
     return tally
 
 

@@ -12,6 +12,7 @@ from click.core import ParameterSource
 from pdpp_server.cli.accounts import Wish, chosen_importers, import_exports, print_kinds, print_usual
 from pdpp_server.cli.home import open_home, read_settings
 from pdpp_server.cli.receipts import imported, print_receipt
+from pdpp_server.cli.removals import print_removing_runs, print_undone
 from pdpp_server.cli.terminal import connection_name, counted, json_option, size_text
 from pdpp_server.cli.watching import say, watch
 from pdpp_server.cli.zone import machine_zone, named_zone
@@ -33,7 +34,14 @@ PATH = click.Path(exists=True, readable=True, path_type=Path)
     "--zone", callback=named_zone, metavar="AREA/CITY", help="For times without a zone.  [default: this machine's]"
 )
 @click.option("--mapping", type=FILE, help="What the columns of a file mean that does not explain itself.")
-@click.option("--yes", is_flag=True, help="Take the mapping that is proposed, where nothing about it is in doubt.")
+@click.option(
+    "--yes", is_flag=True, help="Take a proposed mapping where nothing is in doubt; remove even more than half."
+)
+@click.option("--newer", is_flag=True, help="This export is newer than the last of the same, where it cannot be told.")
+@click.option("--keep-missing", is_flag=True, help="Remove nothing that the last export of the same had.")
+@click.option(
+    "--undo", type=int, is_flag=False, flag_value=0, metavar="RUN", help="Bring back what that import removed."
+)
 @click.option("--dry-run", is_flag=True, help="Say what was found, and write nothing.")
 @click.option("--again", is_flag=True, help="Read an export again that was read to its end before.")
 @click.option("--watch", "watching", is_flag=True, help="Import what is dropped into PATH, or the home's `inbox`.")
@@ -49,6 +57,9 @@ def importing(
     zone: tzinfo | None,
     mapping: Path | None,
     yes: bool,
+    newer: bool,
+    keep_missing: bool,
+    undo: int | None,
     dry_run: bool,
     again: bool,
     watching: bool,
@@ -62,6 +73,10 @@ def importing(
     listed; the rest is kept. Importing again stores nothing twice, so a run that was stopped is simply run again.
     Without PATH, the folders where programs usually keep such files are looked into.
 
+    A newer export of the same calendar, address book, vault or chat also removes what it has no longer: never if it was
+    damaged, rejected in part or cannot be shown to be newer, and more than half only after asking. --undo RUN brings
+    it back for 90 days; without a number it lists what can be brought back.
+
     Data of your own comes as NDJSON, one record a line, with --declaration and --name; and what `pdpp export` made is
     taken back. With --json one line for each connection counts what was accepted, unchanged and rejected.
 
@@ -74,6 +89,9 @@ def importing(
     if kinds:
         _require_only(context, "--list", "kinds", "as_json")
         return print_kinds(as_json=as_json)
+    if undo is not None:
+        _require_only(context, "--undo", "undo", "as_json")
+        return print_undone(undo, as_json=as_json) if undo else print_removing_runs(as_json=as_json)
     if watching:
         _require_only(context, "--watch", "watching", "paths", "zone")
         return _watch(paths, zone or machine_zone())
@@ -90,7 +108,17 @@ def importing(
         zone = machine_zone()
         click.echo(f"Times that name no zone are taken as {zone}; --zone says otherwise.", err=True)
     described = mapping.read_bytes() if mapping else None
-    wish = Wish(zone, described, name, dry_run=dry_run, again=again, as_json=as_json, yes=yes)
+    wish = Wish(
+        zone,
+        described,
+        name,
+        dry_run=dry_run,
+        again=again,
+        as_json=as_json,
+        yes=yes,
+        is_newer=newer,
+        keep_missing=keep_missing,
+    )
     return import_exports(paths, importers, wish)
 
 

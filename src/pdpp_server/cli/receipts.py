@@ -2,10 +2,10 @@
 
 import signal
 import sys
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import click
 from rich.console import Console, RenderableType
@@ -105,7 +105,14 @@ def _stopped_between_batches(advance: Heard) -> Generator[Heard, None, None]:
 
 
 def print_receipt(
-    connection_id: str, name: str, counts: Counts, rejected: int, rejections: Sequence[Rejection], *, as_json: bool
+    connection_id: str,
+    name: str,
+    counts: Counts,
+    rejected: int,
+    rejections: Sequence[Rejection],
+    removal: Mapping[str, Any] | None = None,
+    *,
+    as_json: bool,
 ) -> None:
     """Of many rejections only some are given; `rejected` counts them all."""
     if rejected:
@@ -116,7 +123,7 @@ def print_receipt(
             click.echo(f"  and {rejected - REJECTIONS_SHOWN} more; see them with: {see}", err=True)
     if as_json:
         told = {"accepted": counts.accepted, "unchanged": counts.unchanged, "rejected": rejected}
-        print_json({"connection_id": connection_id, **told})
+        print_json({"connection_id": connection_id, **told, **(removal or {})})
         return
     words = f"{counts.accepted} accepted, {counts.unchanged} unchanged, {rejected} rejected"
     click.echo(f'"{name}" is connection {connection_id}: {words}.')

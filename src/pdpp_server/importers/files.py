@@ -54,8 +54,9 @@ def open_files(
     """Everything under the path, by name. Raises: UnsafeZip, DamagedFile, InvalidRequest for too many files."""
     meter = Meter(heard=heard)
     whole = path.resolve()
+    unread: list[str] = []
     if whole.is_dir():
-        found = _in_folder(whole, meter)
+        found = _in_folder(whole, meter, unread)
     elif whole.exists() and not whole.is_file():  # a pipe or a device: it may never end, or never begin
         raise DamagedFile(f"{path.name} is neither a file nor a folder.")
     elif is_zip(whole):
@@ -71,7 +72,9 @@ def open_files(
         entries[file.name] = file
         if len(entries) > FILES_MAX:
             raise InvalidRequest(f"{path.name} holds more than {FILES_MAX:,} files.", remedy="Name a folder inside it.")
-    return Files(path.name, {name: entries[name] for name in sorted(entries)}, zone, mapping, now, meter)
+    ordered = {name: entries[name] for name in sorted(entries)}
+    folder = str(whole) if whole.is_dir() else ""
+    return Files(path.name, ordered, zone, mapping, now, folder, tuple(unread), meter)
 
 
 def is_zip(path: Path) -> bool:
@@ -109,9 +112,13 @@ def is_litter(name: str) -> bool:
 # On disk ----------------------------------------------------------------------------------------------------------
 
 
-def _in_folder(top: Path, meter: Meter) -> Iterator[File]:
+def _in_folder(top: Path, meter: Meter, unread: list[str]) -> Iterator[File]:
     """Links are not followed: they would lead out of the folder, or to a file that is there already."""
-    for folder, inner, names in os.walk(top):
+
+    def note(error: OSError) -> None:
+        unread.append(_shown(Path(error.filename).relative_to(top).as_posix()))
+
+    for folder, inner, names in os.walk(top, onerror=note):
         inner[:] = sorted(name for name in inner if not is_litter(name))
         for name in names:
             path = Path(folder, name)

@@ -6,10 +6,12 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from pdpp_server.errors import IngestStorageError
+from pdpp_server.importers.missing import ASK_NOBODY, NOTHING_REMOVED, Missing, Removal, settle
 from pdpp_server.importers.ndjson import BATCH_BYTES, BATCH_RECORDS, REJECTIONS_KEPT
 from pdpp_server.importers.registry import Found
-from pdpp_server.importers.source import Attachment, DamagedFile, Outcome
+from pdpp_server.importers.source import Attachment, DamagedFile, Opened, Outcome, Still
 from pdpp_server.model.ingest import Finished, Incoming, Receipt, Rejection
+from pdpp_server.model.runs import Covered, Mark
 from pdpp_server.model.times import instant
 from pdpp_server.owner.writer import Writer
 
@@ -24,6 +26,7 @@ class Tally:
     unchanged: int = 0
     rejected: int = 0
     rejections: list[Rejection] = field(default_factory=list[Rejection])
+    removal: Removal = NOTHING_REMOVED
 
     @property
     def stored(self) -> int:
@@ -45,22 +48,27 @@ Progress = Callable[[int, Tally], None]  # hears how many bytes are done, and wh
 
 
 def import_account(
-    found: Found, writer: Writer, progress: Progress = lambda _done, _tally: None, fingerprint: str | None = None
+    found: Found,
+    writer: Writer,
+    progress: Progress = lambda _done, _tally: None,
+    fingerprint: str | None = None,
+    missing: Missing = ASK_NOBODY,
 ) -> Tally:
     """Bring one account in. Run again after any end, it goes on: what is there already is unchanged.
 
+    What the last export of the same had and this one has not goes, as decision page 0028 says.
     Raises: IngestStorageError, saying what is kept.
     """
     begun = found.files.meter.read
-    batch = _Batch(writer)
+    batch = _Batch(writer, found, fingerprint)
     try:
         for outcome in _outcomes(found):
             if batch.is_full and isinstance(outcome, Incoming):
                 batch.deliver()
                 progress(min(found.files.meter.read - begun, found.size), batch.tally)
             batch.take(outcome)
-        batch.deliver()
-        _finish(found, writer, batch.tally, fingerprint)
+        batch.end()
+        _finish(found, writer, batch, fingerprint, missing)
     except IngestStorageError as error:
         kept = f"{batch.tally.stored} records of {found.account.name!r} are kept."
         raise IngestStorageError(f"{error.message} {kept}", remedy=error.remedy) from error
@@ -68,11 +76,13 @@ def import_account(
     return batch.tally
 
 
-def _finish(found: Found, writer: Writer, tally: Tally, fingerprint: str | None) -> None:
+def _finish(found: Found, writer: Writer, batch: "_Batch", fingerprint: str | None, missing: Missing) -> None:
+    tally = batch.tally
     names = [file.name for file in found.account.files]
     finished = Finished(found.where, tally.stored, tally.rejected)
-    complete = found.account.complete
-    writer.finish_import(names, tally.rejections, fingerprint=fingerprint, finished=finished, complete=complete)
+    tally.removal, complete = settle(writer, batch.run, batch.covered, fingerprint, tally.rejected, missing)
+    known_by = None if tally.removal.awaits_owner else fingerprint  # else it would not be read again when they agree
+    writer.finish_import(names, tally.rejections, fingerprint=known_by, finished=finished, complete=complete)
 
 
 def _outcomes(found: Found) -> Iterator[Outcome]:
@@ -84,17 +94,21 @@ def _outcomes(found: Found) -> Iterator[Outcome]:
 
 
 class _Batch:
-    """Records on their way, each with the attachments that follow it."""
+    """Records on their way, each with the attachments that follow it, and the collection that they belong to."""
 
-    def __init__(self, writer: Writer) -> None:
-        self._writer, self.tally = writer, Tally()
+    def __init__(self, writer: Writer, found: Found, fingerprint: str | None) -> None:
+        self._writer, self._account, self._fingerprint = writer, found.account, fingerprint
+        self.tally, self.covered = Tally(), dict[int, Covered]()
+        self.run = writer.begin_run(found.where)
+        self._mark: Mark | None = None
         self._records: list[Incoming] = []
+        self._still: list[Still] = []
         self._attachments: list[Attachment] = []
         self._size = 0
 
     @property
     def is_full(self) -> bool:
-        return len(self._records) >= BATCH_RECORDS or self._size >= BATCH_BYTES
+        return len(self._records) + len(self._still) >= BATCH_RECORDS or self._size >= BATCH_BYTES
 
     def take(self, outcome: Outcome) -> None:
         match outcome:
@@ -106,17 +120,45 @@ class _Batch:
             case Incoming():
                 self._records.append(outcome)
                 self._size += sum(len(text) for text in (outcome.data or {}).values() if isinstance(text, str))
+            case Still():
+                self._still.append(outcome)
+            case Opened():
+                self.deliver()
+                self._open(outcome.collection)
+            case Covered():
+                self._cover(outcome)
+
+    def end(self) -> None:
+        """All of it is delivered; an account that is one collection covers what it says."""
+        self.deliver()
+        if self._account.complete:
+            if self._mark is None:
+                self._open(self._account.collection or self._account.name)
+            self._cover(self._account.covered)
+
+    def _open(self, collection: str) -> None:
+        self._mark = self._writer.open_collection(self.run, collection, self._fingerprint)
+
+    def _cover(self, covered: Covered) -> None:
+        """A collection that an export holds twice is none that it could be asked about."""
+        assert self._mark is not None
+        is_twice = self._mark.collection in self.covered
+        self.covered[self._mark.collection] = Covered({}, None) if is_twice else covered
 
     def deliver(self) -> None:
         """Records first: what is attached to a rejected one is left out with it."""
-        receipt = self._writer.deliver(self._records)
+        if not self._records and not self._still:
+            return
+        if self._mark is None:
+            self._open(self._account.collection or self._account.name)
+        receipt = self._writer.deliver(self._records, self._mark, self._still)
         self.tally.add(receipt)
         rejected = {rejection.place for rejection in receipt.rejected}
         without = {(record.stream, record.key) for record in self._records if record.place in rejected}
         for stream, key, data, mime_type in self._attachments:
             if (stream, key) not in without:
                 self._keep(Attachment(stream, key, data, mime_type))
-        self._records, self._attachments, self._size = [], [], 0
+        self._records, self._still, self._attachments, self._size = [], [], [], 0
 
     def _keep(self, attachment: Attachment) -> None:
         stream, key, data, mime_type = attachment
@@ -184,6 +226,8 @@ def survey(found: Found, is_over: Callable[[], bool]) -> Survey:
             case Incoming(_, stream, _, data):
                 time = declared[stream].order_field
                 streams[stream] = _with(streams.get(stream, Seen()), instant((data or {}).get(time)) if time else None)
+            case _:
+                pass
         if is_over():
             share = min((found.files.meter.read - begun) / (found.size or 1), 0.99)
             break

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO, NamedTuple
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.model.blobs import ANY_BYTES, ID_PREFIX, Blob, is_mime_type
 from pdpp_server.model.ingest import Incoming, Rejection
+from pdpp_server.model.runs import AsOf, Coverage, Covered
 from pdpp_server.wire.blobs import encode_reference
 from pdpp_server.wire.envelope import Json
 
@@ -47,6 +48,8 @@ class Files:
     zone: tzinfo  # for times that do not say where they were written
     mapping: bytes | None = None  # what the owner wrote about files that do not explain themselves
     now: datetime | None = None  # when the owner brings them in
+    folder: str = ""  # where it lies, if it is one: what is in it now is what there is now
+    unread: tuple[str, ...] = ()  # folders in it that could not be looked into
     meter: Meter = field(default_factory=Meter, compare=False)
 
 
@@ -105,7 +108,16 @@ class Account:
     lacks: str = ""  # what the owner must give first, in a sentence; until then nothing of it is imported
     proposal: Proposal | None = None  # what would do for what it lacks
     depends_on: str = ""  # what reading depends on besides the files: another day may give other records
+    collection: str = ""  # what the export calls what it holds, where that may differ from the name of the account
     complete: tuple[str, ...] = ()  # the streams of which the files surely hold everything, not a part or a span
+    derived: Mapping[str, str] = field(default_factory=dict[str, str])  # of these: from which stream each follows
+    as_of: AsOf | None = None  # how new the files are, as they say themselves
+
+    @property
+    def covered(self) -> Covered:
+        """What the files hold as one collection."""
+        whole = {name: Coverage(follows=self.derived.get(name, "")) for name in self.complete}
+        return Covered(whole, self.as_of)
 
 
 class Attachment(NamedTuple):
@@ -127,7 +139,20 @@ class Attachment(NamedTuple):
         return encode_reference(self.blob)
 
 
-Outcome = Incoming | Rejection | Attachment
+class Opened(NamedTuple):
+    """What follows is of one collection, as the export names it, until the next of these; one account may have many."""
+
+    collection: str
+
+
+class Still(NamedTuple):
+    """A record of an earlier reading that the export holds too, though it is not told again."""
+
+    stream: str
+    key: str
+
+
+Outcome = Incoming | Rejection | Attachment | Opened | Covered | Still
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +161,7 @@ class Importer:
 
     A place is the name of a file, or that, a colon, and where in it. Attachments follow the record they belong to. A
     file that turns out to be damaged raises DamagedFile: whoever has further files to read makes a Rejection of it.
+    An account is one collection unless its importer begins others; at the end of each such it says what was Covered.
     """
 
     key: str  # the connector key; `importers/declarations/<key>.json` declares its streams

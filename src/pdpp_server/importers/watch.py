@@ -11,6 +11,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from pdpp_server.errors import IngestStorageError, InvalidRequest, PdppError
+from pdpp_server.importers.missing import Removal
 from pdpp_server.importers.registry import Found, look_into, nothing_known, with_mapping
 from pdpp_server.importers.run import Tally, fingerprint_of, import_account
 from pdpp_server.importers.source import Importer, Proposal
@@ -147,4 +148,12 @@ def _bring(found: Found, owner: Owner, is_stopping: Callable[[], bool]) -> str:
     if tally.rejected and not tally.stored:
         first = tally.rejections[0]
         raise NothingStored(f"Nothing of {name!r} could be read; first {first.place}: {first.reason}.")
-    return f"{name!r}: {tally.accepted} accepted, {tally.unchanged} unchanged, {tally.rejected} rejected."
+    counts = f"{tally.accepted} accepted, {tally.unchanged} unchanged, {tally.rejected} rejected"
+    return f"{name!r}: {counts}{_removal(tally.removal)}."
+
+
+def _removal(removal: Removal) -> str:
+    """Nobody can be asked here: what is in doubt is kept."""
+    kept = removal.missing - removal.removed
+    removed = f", {removal.removed} removed (`pdpp import --undo {removal.run}`)" if removal.removed else ""
+    return f"{removed}, {kept} kept that it has no longer: {'; '.join(removal.why_kept)}" if kept else removed

@@ -15,6 +15,7 @@ from pdpp_server.model.grants import SUBJECT, Grant, Holder
 from pdpp_server.model.ingest import Finished, Rejection
 from pdpp_server.model.queries import Query
 from pdpp_server.model.records import RecordId, Version
+from pdpp_server.model.runs import Run, Undone
 from pdpp_server.model.selections import Selection
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.times import iso
@@ -29,7 +30,8 @@ from pdpp_server.store.engine import Write
 from pdpp_server.store.engines.sqlite import activity
 from pdpp_server.store.files import written_whole
 from pdpp_server.store.layout import ConnectionPlace
-from pdpp_server.store.records import imports, sources
+from pdpp_server.store.records import imports, runs, sources
+from pdpp_server.store.records.ingest import desks
 from pdpp_server.store.records.sources import StoredSource
 from pdpp_server.store.upkeep import history
 from pdpp_server.store.upkeep.erasure import remove_connection
@@ -74,6 +76,31 @@ class Owner:
         """By connection, the latest export that was read to its end."""
         with self._services.database.reading() as reading:
             return imports.last_imports(reading)
+
+    def removing_runs(self) -> list[Run]:
+        """The imports that removed something which can still be brought back, newest first."""
+        with self._services.database.reading() as reading:
+            return runs.removing_runs(reading)
+
+    def undo_import(self, run: int) -> Undone:
+        """Bring back what that run removed.
+
+        Raises:
+            NotFound: there is no such run, or nothing of it can be brought back.
+        """
+        database = self._services.database
+        with database.write(iso(self._services.now())) as write:
+            found = runs.find_run(write, run)
+            if found is None or not found.removed:
+                raise NotFound(
+                    f"Import {run} removed nothing that could be brought back.",
+                    remedy="`pdpp import --undo` without a number shows those that did.",
+                )
+            place = write.layout.connections[found.connection_id]
+            declaration = write.layouts.declaration(write, place.declaration)
+            told = runs.undo(write, desks(declaration, place), run, write.now)
+        database.forget_erased()
+        return Undone(found, *told)
 
     def remove_source(self, connection_id: str) -> None:
         """Everything that came by that connection, for good. Grants that name it stay, and show what is left to them.

@@ -1,21 +1,28 @@
 """Deliver records to the store of this home, in batches, safely repeatable."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 
 from pdpp_server.model.blobs import Blob
 from pdpp_server.model.grants import SUBJECT
 from pdpp_server.model.ingest import Finished, Incoming, Receipt, Rejection
+from pdpp_server.model.runs import Covered, Found, Loss, Mark
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Services
+from pdpp_server.store.engine import Write
 from pdpp_server.store.layout import Layout
+from pdpp_server.store.records import runs
 from pdpp_server.store.records.blobs import is_kept, keep_blob
+from pdpp_server.store.records.brought import note_still
 from pdpp_server.store.records.imports import keep_finished
 from pdpp_server.store.records.ingest import Desk, deliver, desks
 from pdpp_server.store.records.sources import connect, finish_run
 from pdpp_server.store.upkeep.history import prune
 from pdpp_server.store.upkeep.rebuild import rebuild_words
+
+UNDO_DAYS = 90  # for so long what a run removed can be brought back; then it is erased
 
 
 class Writer:
@@ -31,22 +38,41 @@ class Writer:
             if is_stale:
                 rebuild_words(writer)
 
-    def deliver(self, batch: Iterable[Incoming]) -> Receipt:
-        """One transaction: when this returns, the batch is stored, indexed and survives a crash."""
+    def begin_run(self, file: str) -> int:
+        """The number of a new run, by which it can be undone."""
+        with self._services.database.writing() as writer:
+            return runs.begin_run(writer, self.connection_id, file, self._now())
+
+    def open_collection(self, run: int, name: str, fingerprint: str | None) -> Mark:
+        with self._services.database.writing() as writer:
+            return Mark(run, runs.open_collection(writer, self.connection_id, name, fingerprint))
+
+    def deliver(
+        self, batch: Iterable[Incoming], mark: Mark | None = None, still: Iterable[tuple[str, str]] = ()
+    ) -> Receipt:
+        """One transaction: when this returns, the batch is stored, indexed and survives a crash.
+
+        `still` are stream and key of what the export holds too and does not tell again.
+        """
         by_stream: dict[str, list[Incoming]] = {}
         for incoming in batch:
             by_stream.setdefault(incoming.stream, []).append(incoming)
         receipt = Receipt()
-        database = self._services.database
-        with database.writing() as writer:
-            layout = database.layouts.of(writer)
-            if layout is not self._layout:  # a declaration may have changed meanwhile
-                place = layout.connections[self.connection_id]
-                declaration = database.layouts.declaration(writer, place.declaration)
-                self._layout, self._desks = layout, desks(declaration, place)
+        with self._services.database.write(self._now()) as write:
+            known = self._current_desks(write)
             for stream, records in by_stream.items():
-                receipt += deliver(writer, self._desks[stream], records, self._now())
+                receipt += deliver(write, known[stream], records, self._now(), mark)
+            if mark is not None:
+                for stream, keys in _by_stream(still).items():
+                    note_still(write, known[stream].place.sid, mark, keys)
         return receipt
+
+    def _current_desks(self, write: Write) -> dict[str, Desk]:
+        if write.layout is not self._layout:  # a declaration may have changed meanwhile
+            place = write.layout.connections[self.connection_id]
+            declaration = write.layouts.declaration(write, place.declaration)
+            self._layout, self._desks = write.layout, desks(declaration, place)
+        return self._desks
 
     def keep_blob(self, stream: str, key: str, data: bytes | Path, mime_type: str) -> Blob:
         """The bytes that the record of that key refers to, durable; it may be delivered before or after them."""
@@ -67,6 +93,13 @@ class Writer:
     def finish(self, file: str, rejections: Sequence[Rejection]) -> None:
         self.finish_import((file,), rejections)
 
+    def found_of(self, run: int, covered: Mapping[int, Covered], fingerprint: str | None) -> list[Found]:
+        """What the run found of the collections that it covered, and what it missed."""
+        with self._services.database.reading() as reading:
+            streams = reading.layout.connections[self.connection_id].streams
+            sids = {name: place.sid for name, place in streams.items()}
+            return runs.found_of(reading, sids, run, covered, fingerprint)
+
     def finish_import(
         self,
         files: Iterable[str],
@@ -85,6 +118,30 @@ class Writer:
             if fingerprint and finished:
                 keep_finished(writer, self.connection_id, fingerprint, finished._replace(at=self._now()))
             prune(writer, self._services.change_history_limit)
+        self._tidy()
+
+    def finish_run(self, run: int, found: Sequence[Found], fingerprint: str | None, losses: Iterable[Loss]) -> int:
+        """A run ended: what it lost goes, all at once, and can be brought back. How many records went."""
+        removed = 0
+        now = self._services.now()
+        with self._services.database.write(iso(now)) as write:
+            known = self._current_desks(write)
+            for one in found:
+                is_newest = one.is_first or not one.doubt
+                runs.note_read(write, one.collection, one.covered.as_of, fingerprint, is_newest=is_newest)
+            for loss in losses:
+                removed += runs.remove(write, known[loss.stream], loss, iso(now))
+            runs.end_run(write, run, iso(now))
+            runs.forget_removed(write, iso(now - timedelta(days=UNDO_DAYS)))
+        return removed
+
+    def is_alone(self, stream: str, collection: int) -> bool:
+        """Whether everything that is known of the stream came with that collection."""
+        with self._services.database.reading() as reading:
+            place = reading.layout.connections[self.connection_id].streams[stream]
+            return runs.is_alone(reading, place.sid, collection)
+
+    def _tidy(self) -> None:
         self._merge_words()
         self._services.database.forget_erased()
         self._services.database.truncate_wal()
@@ -98,3 +155,10 @@ class Writer:
 
     def _now(self) -> str:
         return iso(self._services.now())
+
+
+def _by_stream(still: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for stream, key in still:
+        found.setdefault(stream, []).append(key)
+    return found

@@ -175,3 +175,34 @@ def test_an_empty_home_says_how_to_begin(pdpp: Command) -> None:
     assert pdpp("sources", "--json").json == {"connections": []}
     assert "pdpp import" in pdpp("sources").out
     assert pdpp("sources", "--rejected", "nothing").code == 1
+
+
+def _calendar(stamp: str, *uids: str) -> str:
+    events = "".join(
+        f"BEGIN:VEVENT\r\nUID:{uid}\r\nDTSTAMP:{stamp}\r\nDTSTART:20261120T090000Z\r\nEND:VEVENT\r\n" for uid in uids
+    )
+    return f"BEGIN:VCALENDAR\r\nX-WR-CALNAME:Home\r\n{events}END:VCALENDAR\r\n"
+
+
+@requirement("imp.newer.removes", "imp.newer.half", "imp.newer.undo")
+def test_a_newer_calendar_says_what_went_and_how_it_comes_back(pdpp: Command) -> None:
+    def bring(stamp: str, *uids: str, words: tuple[str, ...] = ()) -> dict[str, object]:
+        imported = pdpp("import", pdpp.file("Home.ics", _calendar(stamp, *uids)), "--zone", "UTC", "--json", *words)
+        assert imported.code == 0, imported.err
+        return imported.json
+
+    bring("20260101T000000Z", "a", "b", "c", "d")
+    fewer = bring("20260201T000000Z", "a", "b", "c")
+    assert (fewer["before"], fewer["after"], fewer["removed"]) == (8, 6, 2)
+
+    few = bring("20260301T000000Z", "a")
+    assert (few["removed"], few["missing_kept"]) == (0, 4)
+    assert few["kept_because"] == ["it is more than half of what was there"]
+    assert bring("20260301T000000Z", "a", words=("--yes",))["removed"] == 4
+
+    (newest, oldest) = pdpp("import", "--undo", "--json").json["runs"]
+    assert (newest["removed"], oldest["removed"], oldest["run"]) == (4, 2, fewer["run"])
+    assert pdpp("import", "--undo", str(fewer["run"]), "--json").json["restored"] == 2
+    again = pdpp("import", "--undo", str(fewer["run"]))
+    assert (again.code, "removed nothing that could be brought back" in again.err) == (1, True)
+    assert "--undo does not go with --yes" in pdpp("import", "--undo", "1", "--yes").err

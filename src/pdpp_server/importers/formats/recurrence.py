@@ -2,7 +2,6 @@
 
 import re
 from calendar import monthrange
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, time, tzinfo
 from itertools import islice
@@ -35,12 +34,12 @@ class UnreadableRule(ValueError):
 
 
 def repeated(rule: str, start: datetime, zone: tzinfo, horizon: datetime) -> list[datetime]:
-    """The times on the wall at which the rule falls, from the start to the horizon; of too many the last ones.
+    """The times on the wall at which the rule falls, from the start to the horizon.
 
     Raises: UnreadableRule.
     """
     try:
-        return list(deque(_times(rule, start, zone, horizon), maxlen=OCCURRENCES_MAX))
+        return list(_times(rule, start, zone, horizon))
     except (ValueError, OverflowError, TypeError, ArithmeticError) as error:
         raise UnreadableRule(rule) from error
 

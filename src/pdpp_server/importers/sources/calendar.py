@@ -13,14 +13,17 @@ from pdpp_server.importers.formats.content_lines import Component, Line, compone
 from pdpp_server.importers.formats.recurrence import OCCURRENCES_MAX, UnreadableRule, repeated
 from pdpp_server.importers.formats.zones import named_zone, own_zones, zone_name
 from pdpp_server.importers.identity import account_name, record_key
-from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Importer, Known, Outcome
+from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Importer, Known, Outcome, Still
 from pdpp_server.model.ingest import Incoming, Rejection
+from pdpp_server.model.runs import AsOf
 
 AHEAD = timedelta(days=366)  # how far repeating events are laid out beyond today
 DATES_MAX = 10_000  # that one event may except or add
 HEAD_BYTES = 4096
 
 _KINDS = frozenset({"VEVENT", "VTIMEZONE", "VTODO", "VJOURNAL"})
+_NOTED = frozenset({"DTSTAMP", "LAST-MODIFIED", "CREATED"})
+_UTC = re.compile(r"[0-9]{8}T[0-9]{6}Z")
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*BEGIN:(?:VCALENDAR|VEVENT)\s*\n", re.IGNORECASE)
 
 
@@ -39,6 +42,8 @@ class Scan:
     uids: Counter[str] = field(default_factory=Counter[str])
     newest: str = ""  # day on which something was noted down, as it is written
     newest_start: str = ""
+    stamps: set[str] = field(default_factory=set[str])  # the oldest and the newest moment of such a note
+    is_ended: bool = False  # the calendar is there to its last line
     other_kinds: int = 0
     has_floating: bool = False
     unknown_zones: set[str] = field(default_factory=set[str])
@@ -77,7 +82,24 @@ def _account(name: str, scans: Mapping[File, Scan], zone: tzinfo, now: datetime 
     notes = tuple(_notes(scans, clocks, zone, horizon))
     is_repeating = any(scan.is_repeating for scan in scans.values())
     depends_on = f"{horizon:%Y-%m-%d}" if is_repeating else ""
-    return Account(name, tuple(scans), zone, notes, Found(clocks, repeated_uids, horizon), depends_on=depends_on)
+    return Account(
+        name,
+        tuple(scans),
+        zone,
+        notes,
+        Found(clocks, repeated_uids, horizon),
+        depends_on=depends_on,
+        complete=("events", "occurrences") if all(scan.is_ended for scan in scans.values()) else (),
+        derived={"occurrences": "events"},
+        as_of=_as_of(scans.values(), now),
+    )
+
+
+def _as_of(scans: Iterable[Scan], now: datetime | None) -> AsOf | None:
+    """The newest moment at which anything was noted down; one that is yet to come says nothing."""
+    latest = f"{now.astimezone(UTC) + timedelta(days=1):%Y%m%dT%H%M%SZ}" if now else "9"
+    stamps = {stamp for scan in scans for stamp in scan.stamps if stamp <= latest}
+    return AsOf(max(stamps), is_varied=len(stamps) > 1) if stamps else None
 
 
 def _end_of_month(day: datetime) -> datetime:
@@ -113,6 +135,7 @@ def _scan(file: File) -> Scan:
     try:
         with file.open() as stream:
             for item in components(stream, _KINDS):
+                scan.is_ended = isinstance(item, Line) and item.name == "END" and item.value.strip() == "VCALENDAR"
                 _note(item, scan)
     except DamagedFile:
         pass  # reading it will tell
@@ -148,6 +171,8 @@ def _note_event(event: Component, scan: Scan) -> None:
             scan.unknown_zones.add(zone)
     stamps = (day_of(event.first(name)) for name in ("DTSTAMP", "LAST-MODIFIED", "CREATED"))
     scan.newest = max(scan.newest, *stamps)
+    if noted := [stamp for line in event.lines if line.name in _NOTED and _UTC.fullmatch(stamp := line.value.strip())]:
+        scan.stamps = {min(*scan.stamps, *noted, noted[0]), max(*scan.stamps, *noted, noted[0])}
     scan.newest_start = max(scan.newest_start, day_of(event.first("DTSTART")))
 
 
@@ -223,8 +248,11 @@ def _occurrences(event: Event, changed: Mapping[str, Event], horizon: datetime) 
         reason = "the rule of repetition cannot be read: only the first time is kept"
         yield Rejection(event.place, "invalid_record", reason)
         walls = [event.start.wall]
+    for wall in walls[:-OCCURRENCES_MAX]:  # too many to be told: what an earlier reading told of them stays
+        if (when := event.start.at(wall)) and when.stamp not in changed:
+            yield Still("occurrences", _occurrence_key(event, when.stamp))
     onwards = _onwards(changed)
-    for wall in walls:
+    for wall in walls[-OCCURRENCES_MAX:]:
         when = event.start.at(wall)
         if when and when.stamp not in changed:
             change = next((change for since, change in onwards if since <= when.utc), None)
@@ -245,8 +273,12 @@ def _moved(when: When, change: Event) -> When | None:
 
 
 def _occurrence(event: Event, start: When, stamp: str) -> Incoming:
-    key = f"{record_key(event.uid)}_{stamp}"
+    key = _occurrence_key(event, stamp)
     return Incoming(event.place, "occurrences", key, {"id": key, **occurrence_data(event, start)}, None)
+
+
+def _occurrence_key(event: Event, stamp: str) -> str:
+    return f"{record_key(event.uid)}_{stamp}"
 
 
 def _walls(event: Event, horizon: datetime) -> list[datetime]:
@@ -259,7 +291,7 @@ def _walls(event: Event, horizon: datetime) -> list[datetime]:
     excepted = list(_dates(event, "EXDATE"))
     days = {when.wall.date() for when in excepted if when.is_date}
     times = {_wall(when, start) for when in excepted if not when.is_date}
-    return sorted(wall for wall in walls if wall not in times and wall.date() not in days)[-OCCURRENCES_MAX:]
+    return sorted(wall for wall in walls if wall not in times and wall.date() not in days)
 
 
 def _wall(when: When, start: When) -> datetime:

@@ -9,8 +9,9 @@ from urllib.parse import unquote_to_bytes
 
 from pdpp_server.importers.formats.content_lines import Component, Line, components, parts, unescaped
 from pdpp_server.importers.identity import Seen, account_name, digest, record_key
-from pdpp_server.importers.source import Account, Attachment, DamagedFile, Files, Head, Importer, Known, Outcome
+from pdpp_server.importers.source import Account, Attachment, DamagedFile, Files, Head, Importer, Known, Opened, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
+from pdpp_server.model.runs import AsOf, Coverage, Covered
 from pdpp_server.model.times import iso
 from pdpp_server.wire.envelope import Json
 
@@ -44,15 +45,28 @@ def accounts(files: Files, known: Known) -> Iterable[Account]:
 
 
 def read(account: Account) -> Iterator[Outcome]:
-    seen = Seen()
+    """The cards of all files; together they are the address book."""
+    seen, revised = Seen(), set[str]()
+    yield Opened(account.name)
     for file in account.files:
         try:
             with file.open() as stream:
                 for card in components(stream, frozenset({"VCARD"})):
                     if isinstance(card, Component):
                         yield from _outcomes(card, file.name, account.zone, seen)
+                        _note_revision(card, account.zone, revised)
         except DamagedFile as damaged:
             yield Rejection(file.name, "invalid_record", str(damaged))
+    as_of = AsOf(max(revised), is_varied=len(revised) > 1) if revised else None
+    yield Covered({"contacts": Coverage()}, as_of)
+
+
+def _note_revision(card: Component, zone: tzinfo, revised: set[str]) -> None:
+    """When the card was changed, where it says so; the first and the last are enough."""
+    if at := _revised(_value(card, "REV"), zone):
+        oldest, newest = min(*revised, at, at), max(*revised, at, at)
+        revised.clear()
+        revised.update((oldest, newest))
 
 
 def _outcomes(card: Component, file: str, zone: tzinfo, seen: Seen) -> Iterator[Outcome]:

@@ -13,6 +13,7 @@ from pdpp_server.importers.formats.markdown_text import Broken, Link
 from pdpp_server.importers.identity import account_name, digest
 from pdpp_server.importers.source import Account, Attachment, DamagedFile, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
+from pdpp_server.model.runs import AsOf
 from pdpp_server.model.times import iso
 from pdpp_server.wire.envelope import Json
 
@@ -63,9 +64,19 @@ def accounts(files: Files, known: Known) -> Iterable[Account]:
         inside = [file for name, file in files.entries.items() if _is_inside(name, root, roots)]
         if any(file in known for file in inside):
             name = account_name(f"{root.rpartition('/')[2] or files.name}")
-            # A vault says itself where it begins and is there as a whole; a folder of notes may be a part of one.
-            complete = ("notes", "links", "attachments") if vaults else ()
-            yield Account(name, tuple(inside), files.zone, found=f"{root}/" if root else "", complete=complete)
+            # A vault says itself where it begins and is there as a whole; other notes may be a part of one, unless they
+            # are a folder of the owner's, which is what it is now.
+            is_whole = (bool(vaults) or bool(files.folder)) and not files.unread
+            yield Account(
+                name,
+                tuple(inside),
+                files.zone,
+                found=f"{root}/" if root else "",
+                collection=f"{name} {digest(files.folder, root)}" if files.folder else name,
+                complete=("notes", "links", "attachments") if is_whole else (),
+                derived={"links": "notes", "attachments": "notes"},
+                as_of=AsOf(iso(files.now)) if files.folder and files.now else None,
+            )
 
 
 def _above(name: str) -> str:

@@ -22,9 +22,21 @@ from pdpp_server.importers.formats.json_values import (
 from pdpp_server.importers.formats.media import attached
 from pdpp_server.importers.formats.zones import moment
 from pdpp_server.importers.identity import Seen, digest, record_key
-from pdpp_server.importers.source import Account, Attachment, DamagedFile, File, Files, Head, Importer, Known, Outcome
+from pdpp_server.importers.source import (
+    Account,
+    Attachment,
+    DamagedFile,
+    File,
+    Files,
+    Head,
+    Importer,
+    Known,
+    Opened,
+    Outcome,
+)
 from pdpp_server.model.ingest import Incoming, Rejection
-from pdpp_server.model.times import iso
+from pdpp_server.model.runs import AsOf, Coverage, Covered
+from pdpp_server.model.times import instant, iso
 from pdpp_server.wire.envelope import Json
 
 UNNAMED = "Telegram"
@@ -124,6 +136,7 @@ class _Chat:
     told: Json = field(default_factory=dict[str, Any])
     messages: int = 0
     times: tuple[str, str] | None = None
+    is_opened: bool = False
 
     @property
     def key(self) -> str:
@@ -183,6 +196,8 @@ class _Export:
                 yield Rejection(chat.place, "invalid_record", "a chat has no id")
             return
         first, last = chat.times or (None, None)
+        if chat.is_opened and first and last:  # all that was said between the first message and the last
+            yield Covered({"messages": Coverage(instant(first), instant(last))}, AsOf(last, is_varied=True))
         data = {
             "id": chat.key,
             "name": chat.name,
@@ -217,6 +232,9 @@ class _Export:
         key = self._seen.key(f"{chat.key}:{number}", digest(sent_at or "", text, written_out(source.get("from_id"))))
         if key is None:
             return
+        if not chat.is_opened:
+            chat.is_opened = True
+            yield Opened(f"chat {chat.key}")
         chat.add(sent_at)
         data = {
             "id": key,

@@ -27,9 +27,21 @@ from pdpp_server.importers.formats.whatsapp_words import Content, attached_names
 from pdpp_server.importers.formats.zones import moment
 from pdpp_server.importers.identity import account_name, digest
 from pdpp_server.importers.repeats import Repeats
-from pdpp_server.importers.source import Account, Attachment, DamagedFile, File, Files, Head, Importer, Known, Outcome
+from pdpp_server.importers.source import (
+    Account,
+    Attachment,
+    DamagedFile,
+    File,
+    Files,
+    Head,
+    Importer,
+    Known,
+    Opened,
+    Outcome,
+)
 from pdpp_server.model.ingest import Incoming, Rejection
-from pdpp_server.model.times import iso
+from pdpp_server.model.runs import AsOf, Coverage, Covered
+from pdpp_server.model.times import instant, iso
 from pdpp_server.wire.envelope import Json
 
 NAME = "WhatsApp"  # the files do not say whose phone it was
@@ -135,6 +147,7 @@ def read(account: Account) -> Iterator[Outcome]:
     media = {file.name: file for file in account.files}
     for found in account.found:
         chat = _Chat(found, account.zone, media)
+        yield Opened(chat.key)
         try:
             with found.file.open() as stream:
                 for one in said(stream):
@@ -199,8 +212,14 @@ class _Chat:
         elif media:
             yield Rejection(place, "resource_limit", media)
 
-    def end(self) -> Iterator[Incoming]:
+    def end(self) -> Iterator[Outcome]:
+        """The chat itself. All its messages are there from the first to the last one, which is the newest.
+
+        Of the minutes at both ends nobody knows whether they are there whole.
+        """
         if self.messages:
+            between = Coverage(instant(self.first_at), instant(self.last_at))
+            yield Covered({"messages": between}, AsOf(self.last_at, is_varied=True))
             data = {
                 "id": self.key,
                 "name": self.found.chat,

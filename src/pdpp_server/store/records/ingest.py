@@ -14,11 +14,13 @@ from pdpp_server.errors import InvalidRecordId
 from pdpp_server.evidence.handles import check_key
 from pdpp_server.model.ingest import Incoming, Receipt, Rejection
 from pdpp_server.model.records import RecordId
+from pdpp_server.model.runs import Mark
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.streams import Field, Stream
 from pdpp_server.model.times import instant
 from pdpp_server.store.engine import Writing
 from pdpp_server.store.layout import ConnectionPlace, StreamPlace, day_in, day_of, first_rid
+from pdpp_server.store.records.brought import forget_brought, note_brought
 from pdpp_server.store.records.noted import Change, Noted, edited_fields
 from pdpp_server.store.records.words import spaced
 
@@ -218,8 +220,11 @@ def desk_of(declaration: Declaration, connection: ConnectionPlace, name: str) ->
     return Desk(connection.origin.connection_id, stream, connection.streams[name], validator)
 
 
-def deliver(writer: Writing, desk: Desk, batch: Iterable[Incoming], now: str) -> Receipt:
-    """Store what is new or changed. A rejected record does not stop the others; the caller commits."""
+def deliver(writer: Writing, desk: Desk, batch: Iterable[Incoming], now: str, mark: Mark | None = None) -> Receipt:
+    """Store what is new or changed. A rejected record does not stop the others; the caller commits.
+
+    Without a mark the records come by other hands than an export's.
+    """
     receipt = Receipt()
     ready: dict[str, tuple[str, _Ready]] = {}
     rejected: list[Rejection] = []
@@ -229,17 +234,49 @@ def deliver(writer: Writing, desk: Desk, batch: Iterable[Incoming], now: str) ->
             rejected.append(checked)
             continue
         if checked.key in ready:  # the same record twice: the first must be stored before the second can change it
-            receipt += _store(writer, desk, ready, now)
+            receipt += _store(writer, desk, ready, now, mark)
             ready = {}
         ready[checked.key] = (incoming.place, checked)
-    receipt += _store(writer, desk, ready, now)
+    receipt += _store(writer, desk, ready, now, mark)
     return receipt + Receipt(rejected=tuple(rejected))
 
 
-def _store(writer: Writing, desk: Desk, ready: Mapping[str, tuple[str, _Ready]], now: str) -> Receipt:
+def bury(writer: Writing, desk: Desk, keys: Iterable[str], now: str) -> None:
+    """Tombstones for records that a newer export has no longer."""
+    gone = {key: ("", _Ready(key, None, now, None, None)) for key in keys}
+    _put(writer, desk, gone, _stored(writer, desk, gone), now)
+
+
+def _store(
+    writer: Writing, desk: Desk, ready: Mapping[str, tuple[str, _Ready]], now: str, mark: Mark | None
+) -> Receipt:
+    if not ready:
+        return Receipt()
+    stored = _stored(writer, desk, ready)
+    receipt = _put(writer, desk, ready, stored, now)
+    refused = {rejection.place for rejection in receipt.rejected}
+    kept = [key for key, (place, record) in ready.items() if record.data is not None and place not in refused]
+    gone = [key for key, (_, record) in ready.items() if record.data is None]
+    live = [key for key in kept if key in stored and stored[key].data is not None]
+    note_brought(writer, desk.place.sid, mark, kept, live)
+    if gone:
+        forget_brought(writer, desk.place.sid, gone)
+    return receipt
+
+
+def _stored(writer: Writing, desk: Desk, keys: Iterable[str]) -> dict[str, _Stored]:
+    named = orjson.dumps(list(keys)).decode()
+    return {row[0]: _Stored(*row[1:]) for row in writer.rows(_STORED, (desk.place.sid, named))}
+
+
+def _put(
+    writer: Writing,
+    desk: Desk,
+    ready: Mapping[str, tuple[str, _Ready]],
+    stored: Mapping[str, _Stored],
+    now: str,
+) -> Receipt:
     sid = desk.place.sid
-    keys = orjson.dumps(list(ready)).decode()
-    stored = {row[0]: _Stored(*row[1:]) for row in writer.rows(_STORED, (sid, keys))} if ready else {}
     changes: list[tuple[_Ready, _Stored | None]] = []
     rejected: list[Rejection] = []
     for key, (place, record) in ready.items():

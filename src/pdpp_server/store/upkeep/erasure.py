@@ -25,6 +25,11 @@ delete from days where sid = :sid;
 delete from newest_changes where sid = :sid;
 delete from blob_refs where rid >= :low and rid < :high;
 delete from blob_bindings where sid = :sid;
+delete from brought where sid = :sid;
+delete from removed where sid = :sid;
+delete from removed_blobs where sid = :sid;
+update collections set as_of = null, fingerprint = null, opened = null
+    where connection = (select connection from streams where sid = :sid);
 delete from imports where connection = (select connection from streams where sid = :sid);
 """
 _TURN_CLOCK = "update clock set version = version + 1 returning version"
@@ -35,6 +40,8 @@ delete from fields where sid in (select sid from streams where connection = :con
 delete from streams where connection = :connection;
 delete from rejections where connection = :connection;
 delete from sync_state where connection = :connection;
+delete from collections where connection = :connection;
+delete from runs where connection = :connection;
 delete from connections where connection = :connection;
 delete from declarations where source_id = :source_id
     and declaration not in (select declaration from connections)

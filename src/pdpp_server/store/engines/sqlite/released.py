@@ -11,6 +11,7 @@ _UNHELD = """
 select blob_id from released_blobs
 where not exists(select 1 from blob_refs where blob_refs.blob_id = released_blobs.blob_id)
 and not exists(select 1 from blob_bindings where blob_bindings.blob_id = released_blobs.blob_id)
+and not exists(select 1 from removed_blobs where removed_blobs.blob_id = released_blobs.blob_id)
 """
 _ERASE = "delete from blobs where blob_id = ? returning blob_id"
 _SETTLED = "delete from released_blobs"

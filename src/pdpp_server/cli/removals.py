@@ -1,0 +1,91 @@
+"""What a newer export removed, as the owner is asked and told; and bringing it back."""
+
+import sys
+from typing import Any
+
+import click
+
+from pdpp_server.cli.home import named_home, open_home, shell_line
+from pdpp_server.cli.terminal import counted, moment, print_columns, print_json
+from pdpp_server.evidence.text import quoted, visible
+from pdpp_server.importers.missing import Doubt, Removal
+from pdpp_server.model.runs import Run
+
+
+def settled_by_owner(name: str, doubt: Doubt, *, yes: bool, is_newer: bool) -> bool:
+    """Whether records go: by an option, else by an answer where somebody can be asked."""
+    if is_newer if doubt.why else yes:
+        return True
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    lost = f"{quoted(name)}: {counted(doubt.missing, 'record')} of {doubt.before} are not in this export any more"
+    if doubt.why:
+        question = f"{lost}, but {doubt.why}. Is it newer than the last one, so that they go?"
+    else:
+        question = f"{lost}, which is more than half. Remove them?"
+    return click.confirm(question, err=True)
+
+
+def removal_document(removal: Removal) -> dict[str, Any]:
+    """What the receipt says of it; nothing where the export is a part, which removes nothing."""
+    if not removal.before and not removal.missing:
+        return {}
+    told: dict[str, Any] = {"run": removal.run, "before": removal.before, "after": removal.after}
+    told["removed"] = removal.removed
+    kept = removal.missing - removal.removed
+    return {**told, "missing_kept": kept, "kept_because": list(removal.why_kept)} if kept else told
+
+
+def say_removal(removal: Removal, *, as_json: bool) -> None:
+    if removal.removed:
+        extent = f"{removal.before} before, {removal.after} after"
+        back = shell_line(named_home(), "import", "--undo", str(removal.run))
+        removed = counted(removal.removed, "record")
+        click.echo(
+            f"  {removed} removed that this newer export has no longer ({extent}). Back again: {back}", err=as_json
+        )
+    kept = removal.missing - removal.removed
+    if kept:
+        because = "; ".join(removal.why_kept)
+        click.echo(
+            f"  {counted(kept, 'record')} that it has no longer are kept: {because}.{_remedy(removal)}", err=as_json
+        )
+
+
+def _remedy(removal: Removal) -> str:
+    if not removal.awaits_owner:
+        return ""
+    return " Import it again with --newer if it is newer, and with --yes if so many may go."
+
+
+def print_removing_runs(*, as_json: bool) -> int:
+    with open_home() as home:
+        runs = home.owner.removing_runs()
+    if as_json:
+        print_json({"runs": [run._asdict() for run in runs]})
+    elif runs:
+        print_columns([_row(run) for run in runs])
+    else:
+        click.echo("No import removed anything that could be brought back.")
+    return 0
+
+
+def _row(run: Run) -> tuple[str, str, str, str, str]:
+    return str(run.run), moment(run.at), counted(run.removed, "record"), run.connection_id, visible(run.file)
+
+
+def print_undone(run: int, *, as_json: bool) -> int:
+    with open_home() as home:
+        undone = home.owner.undo_import(run)
+    if as_json:
+        told = {"restored": undone.restored, "there_again": undone.there_again, "unfit": undone.unfit}
+        print_json({"run": run, "connection_id": undone.run.connection_id, **told})
+        return 0
+    click.echo(
+        f"{counted(undone.restored, 'record')} of {visible(undone.run.file)} are back, and later imports keep them."
+    )
+    if undone.there_again:
+        click.echo(f"  {counted(undone.there_again, 'record')} had come back by themselves.")
+    if undone.unfit:
+        click.echo(f"  {counted(undone.unfit, 'record')} do not fit what is declared now, and are gone.")
+    return 0

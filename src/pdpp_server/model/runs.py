@@ -1,0 +1,84 @@
+"""One reading of an export: what it holds of which collection, and what a newer one of the same has lost."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+OTHER_HANDS = 0  # the collection of what came in some other way than by an export: nobody's run removes it
+
+
+class Mark(NamedTuple):
+    """In which run, and as part of which collection, records come."""
+
+    run: int
+    collection: int
+
+
+class AsOf(NamedTuple):
+    """How new an export is, as it says itself."""
+
+    at: str  # the newest moment in it, written so that later is greater
+    is_varied: bool = False  # its parts were written at different moments: then what adds to it would be newer
+
+
+class Coverage(NamedTuple):
+    """How much of a stream an export holds of its collection: all, or all between two moments (microseconds)."""
+
+    after: int | None = None
+    before: int | None = None
+    follows: str = ""  # the stream that these records are derived from: they come and go with its records
+
+
+class Covered(NamedTuple):
+    """What an export holds of one collection; a stream that is not named is there in part."""
+
+    streams: Mapping[str, Coverage]
+    as_of: AsOf | None
+
+
+class Loss(NamedTuple):
+    """What a newer export of a collection has no longer, in one stream."""
+
+    mark: Mark
+    stream: str
+    before: int  # records that earlier runs brought
+    now: int  # records that any run brought
+    unseen: int  # records that this run did not bring, wherever they lie
+    missing: int  # those of them that it should have brought, and that nobody else did
+    coverage: Coverage
+
+    @property
+    def is_large(self) -> bool:
+        return not self.coverage.follows and self.missing * 2 > self.before
+
+
+class Found(NamedTuple):
+    """What a run found of one collection, beside what was known of it."""
+
+    collection: int
+    covered: Covered
+    is_first: bool
+    doubt: str  # why it cannot be shown to be newer than the last export, if it cannot
+    losses: tuple[Loss, ...]
+
+    @property
+    def missing(self) -> int:
+        return sum(loss.missing for loss in self.losses)
+
+
+class Run(NamedTuple):
+    """An export that was read, and how many records it removed."""
+
+    run: int
+    connection_id: str
+    file: str
+    at: str
+    removed: int
+
+
+class Undone(NamedTuple):
+    """What came back."""
+
+    run: Run
+    restored: int
+    there_again: int  # they had come back by themselves
+    unfit: int  # what is declared now has no room for them

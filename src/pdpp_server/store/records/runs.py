@@ -1,0 +1,227 @@
+"""Exports as they are read: what a newer one of a collection has lost, and how that is removed or brought back."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import orjson
+
+from pdpp_server.model.ingest import Incoming
+from pdpp_server.model.runs import OTHER_HANDS, AsOf, Coverage, Covered, Found, Loss, Mark, Run
+from pdpp_server.store.engine import Writing
+from pdpp_server.store.records.ingest import Desk, bury, deliver
+from pdpp_server.store.session import Session
+
+_BEGIN = """
+insert into runs(connection, file, begun_at) select connection, ?, ? from connections where connection_id = ?
+returning run
+"""
+_OPEN = """
+insert into collections(connection, name, opened) select connection, :name, :opened from connections
+where connection_id = :connection_id
+on conflict do update set opened = coalesce(collections.opened, excluded.opened) returning collection
+"""
+_FINISH = "update runs set finished_at = ? where run = ?"
+_STATE = "select as_of, fingerprint, opened from collections where collection = ?"
+_CLOSE = "update collections set opened = null where collection = ?"
+_IS_NOW = "update collections set as_of = ?, fingerprint = ? where collection = ?"
+_WITHIN = "(:after is null or r.at > :after) and (:before is null or r.at < :before)"
+_COUNTS = """
+select collection, count(*) filter(where first <> :run), count(*), count(*) filter(where run <> :run)
+from brought where sid = :sid group by collection
+"""
+_MISSING = f"""
+from brought b cross join records r using(sid, key)
+where b.sid = :sid and b.collection = :collection and b.run <> :run and r.data is not null and {_WITHIN}
+"""
+_SOLE = """
+and not exists(select 1 from brought o where o.sid = b.sid and o.key = b.key and o.collection <> :collection)
+"""
+_COUNT_MISSING = f"select count(*) {_MISSING} {_SOLE}"
+_ANOTHER_BROUGHT = "select 1 from brought where sid = ? and collection <> ? limit 1"
+_UNSEEN_KEYS = f"select b.key {_MISSING}"
+_LOST_KEYS = f"{_UNSEEN_KEYS} {_SOLE}"
+_KEEP_LOST = f"insert or replace into removed(run, sid, key, data) select :run, b.sid, b.key, r.data {_MISSING} {_SOLE}"
+_KEEP_BLOBS = """
+insert or ignore into removed_blobs(blob_id, run, sid, key, mime_type)
+select blob_id, run, sid, key, mime_type from removed join blob_bindings using(sid, key)
+where removed.run = :run and removed.sid = :sid
+"""
+_NO_LONGER = """
+delete from brought where sid = :sid and collection = :collection and key in (select value from json_each(:keys))
+"""
+_RUN = """
+select run, connection_id, file, coalesce(finished_at, begun_at),
+    (select count(*) from removed where removed.run = runs.run)
+from runs join connections using(connection) where run = ?
+"""
+_REMOVED = "select s.name, d.key, d.data from removed d join streams s using(sid) where d.run = ?"
+_BIND_AGAIN = """
+insert or ignore into blob_bindings(blob_id, sid, key, mime_type)
+select blob_id, sid, key, mime_type from removed_blobs where run = ?
+"""
+_IS_LIVE = "select data is not null from records where sid = ? and key = ?"
+_UNDONE = "update runs set undone_at = ? where run = ?"
+_FORGET_RUN = ("delete from removed where run = :run", "delete from removed_blobs where run = :run")
+_TOO_LATE = "select distinct run from removed join runs using(run) where runs.begun_at < ?"
+_LATELY = """
+select run, connection_id, file, coalesce(finished_at, begun_at), count(*) from removed
+join runs using(run) join connections using(connection) group by run order by run desc
+"""
+
+
+# A run ----------------------------------------------------------------------------------------------------------------
+
+
+def begin_run(writer: Writing, connection_id: str, file: str, now: str) -> int:
+    return writer.one(_BEGIN, (file, now, connection_id))
+
+
+def open_collection(writer: Writing, connection_id: str, name: str, fingerprint: str | None) -> int:
+    """Its number. That its reading began is noted, for as long as it has not ended."""
+    named = {"connection_id": connection_id, "name": name, "opened": fingerprint or ""}
+    return writer.one(_OPEN, named)
+
+
+def end_run(writer: Writing, run: int, now: str) -> None:
+    writer.run(_FINISH, (now, run))
+
+
+class Standing(NamedTuple):
+    """How an export stands to those of the same collection before it."""
+
+    is_first: bool
+    doubt: str = ""  # why it cannot be shown to be newer, if it cannot
+
+
+def standing(reader: Session, collection: int, as_of: AsOf | None, fingerprint: str | None) -> Standing:
+    last, known, opened = reader.one(_STATE, (collection,))
+    is_first = last is None and known is None
+    if opened is not None and opened != (fingerprint or ""):
+        return Standing(is_first, "another export of the same was begun and not read to its end")
+    if fingerprint is not None and fingerprint == known:
+        return Standing(is_first)
+    if as_of is None or last is None:
+        return Standing(is_first, "the files do not say when they were made")
+    if as_of.at > last or (as_of.at == last and as_of.is_varied):
+        return Standing(is_first)
+    if as_of.at == last:
+        return Standing(is_first, "nothing in it is newer than what the last export held")
+    return Standing(is_first, "it is older than the last export")
+
+
+def note_read(
+    writer: Writing, collection: int, as_of: AsOf | None, fingerprint: str | None, *, is_newest: bool
+) -> None:
+    """An export was read to its end; `is_newest` where that is shown, or the owner says so."""
+    last, _, opened = writer.one(_STATE, (collection,))
+    if is_newest or opened == (fingerprint or ""):
+        writer.run(_CLOSE, (collection,))
+    at = as_of.at if as_of else None
+    if is_newest or (at is not None and last is not None and at > last):
+        writer.run(_IS_NOW, (at or last, fingerprint, collection))
+
+
+# What is missing ------------------------------------------------------------------------------------------------------
+
+
+def found_of(
+    reader: Session,
+    sids: Mapping[str, int],
+    run: int,
+    covered: Mapping[int, Covered],
+    fingerprint: str | None,
+) -> list[Found]:
+    """What a run found of the collections that it covered, beside what was known of them."""
+    lost = losses(reader, sids, run, covered)
+    found: list[Found] = []
+    for collection, told in covered.items():
+        is_first, doubt = standing(reader, collection, told.as_of, fingerprint)
+        mine = tuple(loss for loss in lost if loss.mark.collection == collection)
+        found.append(Found(collection, told, is_first, doubt, mine))
+    return found
+
+
+def losses(reader: Session, sids: Mapping[str, int], run: int, covered: Mapping[int, Covered]) -> list[Loss]:
+    """What the run did not find again of the collections that it covered, stream by stream."""
+    found: list[Loss] = []
+    for stream in dict.fromkeys(name for one_covered in covered.values() for name in one_covered.streams):
+        counted = {row[0]: row[1:] for row in reader.rows(_COUNTS, {"sid": sids[stream], "run": run})}
+        for collection, (streams, _) in covered.items():
+            if stream in streams and collection in counted:
+                before, now, unseen = counted[collection]
+                mark, coverage = Mark(run, collection), streams[stream]
+                missing = reader.one(_COUNT_MISSING, _named(sids[stream], mark, coverage)) if unseen else 0
+                found.append(Loss(mark, stream, before, now, unseen, missing, coverage))
+    return found
+
+
+def is_alone(reader: Session, sid: int, collection: int) -> bool:
+    """Whether everything that is known of a stream came with that collection."""
+    return reader.one(_ANOTHER_BROUGHT, (sid, collection)) is None
+
+
+def remove(writer: Writing, desk: Desk, loss: Loss, now: str) -> int:
+    """Tombstones for what is missing and nobody else brought; its data is kept until it is too late to undo."""
+    named = _named(desk.place.sid, loss.mark, loss.coverage)
+    unseen = orjson.dumps([key for (key,) in writer.rows(_UNSEEN_KEYS, named)]).decode()
+    keys = [key for (key,) in writer.rows(_LOST_KEYS, named)]
+    writer.run(_KEEP_LOST, named)
+    writer.run(_KEEP_BLOBS, {"run": loss.mark.run, "sid": desk.place.sid})
+    writer.run(_NO_LONGER, {"sid": desk.place.sid, "collection": loss.mark.collection, "keys": unseen})
+    bury(writer, desk, keys, now)
+    return len(keys)
+
+
+def _named(sid: int, mark: Mark, coverage: Coverage) -> dict[str, int | None]:
+    within = {"after": coverage.after, "before": coverage.before}
+    return {"sid": sid, "run": mark.run, "collection": mark.collection, **within}
+
+
+# Undo -----------------------------------------------------------------------------------------------------------------
+
+
+def find_run(reader: Session, run: int) -> Run | None:
+    row = reader.one(_RUN, (run,))
+    return None if row is None else Run(*row)
+
+
+def removing_runs(reader: Session) -> list[Run]:
+    """Those that can be undone, the newest first."""
+    return [Run(*row) for row in reader.rows(_LATELY)]
+
+
+def undo(writer: Writing, desks: Mapping[str, Desk], run: int, now: str) -> tuple[int, int, int]:
+    """Bring back what a run removed: how many came back, were there again, and no longer fit.
+
+    From now on they are the owner's own: no later run removes them again.
+    """
+    restored = there = unfit = 0
+    by_stream: dict[str, list[Incoming]] = {}
+    for stream, key, data in writer.rows(_REMOVED, (run,)):
+        if stream not in desks:
+            unfit += 1
+        elif writer.one(_IS_LIVE, (desks[stream].place.sid, key)):
+            there += 1
+        else:
+            by_stream.setdefault(stream, []).append(Incoming(key, stream, None, orjson.loads(data), None))
+    writer.run(_BIND_AGAIN, (run,))
+    own = Mark(0, OTHER_HANDS)
+    for stream, records in by_stream.items():
+        receipt = deliver(writer, desks[stream], records, now, own)
+        restored, unfit = restored + receipt.accepted, unfit + len(receipt.rejected)
+    _forget(writer, [run])
+    writer.run(_UNDONE, (now, run))
+    return restored, there, unfit
+
+
+def forget_removed(writer: Writing, before: str) -> None:
+    """What was removed by runs that began before then is gone for good."""
+    late = [run for (run,) in writer.rows(_TOO_LATE, (before,))]
+    if late:
+        _forget(writer, late)
+        writer.note_erasure()
+
+
+def _forget(writer: Writing, runs: Iterable[int]) -> None:
+    for statement in _FORGET_RUN:
+        writer.run_many(statement, [{"run": run} for run in runs])
