@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from pdpp_server.evidence.text import compact_json
+from pdpp_server.model.parameters import arguments_of
 from pdpp_server.model.queries import Condition, SearchQuery
 
 LEAD_CHARS = 200  # how much of the text before a match its window shows
@@ -43,18 +44,9 @@ def fetch_of(handle: str, fields: tuple[str, ...] = ()) -> Call:
     return Call("fetch", {"id": handle, "fields": list(fields)} if fields else {"id": handle})
 
 
-def search_from(query: SearchQuery, cursor: str, default_limit: int) -> Call:
+def search_from(query: SearchQuery, cursor: str) -> Call:
     """The same search from a cursor on."""
-    asked: dict[str, Any] = {"query": query.text}
-    if query.streams:
-        asked["streams"] = list(query.streams)
-    if query.conditions:
-        asked["filter"] = filter_of(query.conditions)
-    if query.connection_id:
-        asked["connection_id"] = query.connection_id
-    if query.limit != default_limit:
-        asked["limit"] = query.limit
-    return Call("search", {**asked, "cursor": cursor})
+    return Call("search", {**arguments_of(query, {"filter": filter_of, "list": list}), "cursor": cursor})
 
 
 def filter_of(conditions: Iterable[Condition]) -> dict[str, Any]:

@@ -25,7 +25,6 @@ from pdpp_server.model.queries import SearchQuery
 from pdpp_server.model.records import Excerpt, Hit, Recall, SearchPage, Warned
 
 SEARCH_BYTES = 1800
-TOOL_LIMIT = 10  # what tools ask for unless told otherwise
 METADATA_ONLY = "(only metadata known, no match of its own)"
 NO_MATCH = "(passage, no match of its own)"
 NO_PLACE = "(matched, place not proven)"
@@ -105,7 +104,7 @@ def search_next(page: SearchPage, query: SearchQuery, ids: Sequence[str]) -> tup
     """Open the best hit where it matched, then turn the page."""
     if not page.hits:
         return (schema_of(),)
-    more = (search_from(query, page.next_cursor, TOOL_LIMIT),) if page.next_cursor else ()
+    more = (search_from(query, page.next_cursor),) if page.next_cursor else ()
     return (_opening(page.hits[0], ids[0]), *more)
 
 
@@ -148,7 +147,7 @@ def _least_bytes(calls: Sequence[Sequence[str]]) -> int:
 
 
 def _search_ways(word: str, query: SearchQuery, cursor: str) -> list[str]:
-    call = search_from(query, cursor, TOOL_LIMIT).text
+    call = search_from(query, cursor).text
     return [f"{word}: {call}", f"{word}: the same search with {compact_json({'cursor': cursor})}"]
 
 

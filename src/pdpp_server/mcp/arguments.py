@@ -6,16 +6,16 @@ from typing import Any, get_args
 
 from pdpp_server.errors import InvalidExpand, InvalidFilter, InvalidRequest
 from pdpp_server.mcp.session import is_object
+from pdpp_server.model.parameters import Parameter, parameters
 from pdpp_server.model.queries import Comparison
 from pdpp_server.wire.tools import EXPAND_REMEDY, FILTER_REMEDY
 
 _RANGES = [name for name in get_args(Comparison) if name != "eq"]
 
-STREAM: Mapping[str, Any] = {"type": "string", "minLength": 1}
-CONNECTION_ID: Mapping[str, Any] = {"type": "string", "minLength": 1, "description": "Only this source"}
-FILTER: Mapping[str, Any] = {
+_TEXT: Mapping[str, Any] = {"type": "string", "minLength": 1}
+_NAMES: Mapping[str, Any] = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+_FILTER: Mapping[str, Any] = {
     "type": "object",
-    "description": '{"field":value}, or {"field":{"gte":value}} where schema shows range',
     "minProperties": 1,
     "additionalProperties": {
         "type": ["string", "number", "boolean", "object"],
@@ -24,14 +24,47 @@ FILTER: Mapping[str, Any] = {
         "minProperties": 1,
     },
 }
-NAMES: Mapping[str, Any] = {"type": "array", "items": {"type": "string"}, "minItems": 1}
-EXPAND: Mapping[str, Any] = {**NAMES, "description": "Relations to add"}
-EXPAND_LIMIT: Mapping[str, Any] = {
+_EXPAND_LIMIT: Mapping[str, Any] = {
     "type": "object",
     "description": '{"relation":3}',
     "minProperties": 1,
     "additionalProperties": {"type": "integer", "minimum": 1},
 }
+
+
+def input_schema(properties: Mapping[str, Any], *required: str) -> Mapping[str, Any]:
+    closed = {"type": "object", "properties": properties, "additionalProperties": False}
+    return {**closed, "required": list(required)} if required else closed
+
+
+def arguments_for(query: type) -> dict[str, Any]:
+    """How a tool lists what a query takes."""
+    listed: dict[str, Any] = {}
+    for each in parameters(query):
+        if each.hint is None:
+            continue
+        said = {"description": each.hint} if each.hint else {}
+        listed[each.tool] = {**_shape(each), **said}
+        if each.kind == "expand":
+            listed["expand_limit"] = _EXPAND_LIMIT
+    return listed
+
+
+def _shape(each: Parameter) -> Mapping[str, Any]:
+    match each.kind:
+        case "filter":
+            return _FILTER
+        case "list" | "commas" | "expand":
+            return _NAMES
+        case "choice" | "flag":
+            return {"enum": list(each.offered)}
+        case "whole" | "limit":
+            bounds = {"minimum": each.least, "maximum": each.most}
+            return {"type": "integer", **{name: bound for name, bound in bounds.items() if bound is not None}}
+        case _:
+            return _TEXT if each.chars is None else {**_TEXT, "maxLength": each.chars}
+
+
 # Without these more is shown, so one that says nothing must not be taken for one that was left out.
 NARROWING = frozenset({"fields", "view"})
 _WHOLE = re.compile(r"-?[0-9]{1,15}")

@@ -1,13 +1,16 @@
-"""Queries: what a caller asked for, parsed once at the edge."""
+"""Queries: what a caller asked for, parsed once at the edge. A new parameter of a read is a field here."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 from pdpp_server.model.blobs import Part
+from pdpp_server.model.parameters import Parameter, said
 
 SEARCH_LIMIT, SEARCH_LIMIT_MAX = 25, 100
 RECORDS_LIMIT, RECORDS_LIMIT_MAX = 25, 100
 GROUPS_LIMIT, GROUPS_LIMIT_MAX = 10, 100
+TOOL_LIMIT = 10  # of hits and records, where a model reads them
+QUERY_CHARS_MAX = 1000
 WINDOW_CHARS, WINDOW_CHARS_MAX, CONTEXT_CHARS_MAX = 4096, 16_384, 8192
 
 
@@ -34,46 +37,147 @@ class Expand:
     limit: int | None = None
 
 
+# Parameters that several reads take --------------------------------------------------------------------------------
+
+_STREAM = Parameter(hint="")  # in the path of an address
+_CONNECTION = Parameter(
+    kind="connection", says="Only this connection.", hint="Only this source", option="connection ID", logged="plainly"
+)
+_CONNECTOR = Parameter(
+    kind="connector",
+    name="connector_id",
+    says="Only connections of this connector: its key, or its registry address.",
+)
+_FIELDS = Parameter(
+    kind="commas",
+    says="Only these fields and the primary key; separated by commas, or repeated.",
+    hint="Only these fields",
+    option="fields A,B",
+    help="Only these fields.",
+    logged="plainly",
+)
+_FILTER = Parameter(
+    kind="filter",
+    name="filter",
+    says="`filter[field]=value` for equal; `filter[field][gte|gt|lte|lt]=value` where the stream declares such a "
+    "range.",
+    hint='{"field":value}, or {"field":{"gte":value}} where schema shows range',
+    option="filter FIELD=VALUE",
+    help="Only records with that value; also FIELD>=VALUE, >, <=, <. May be given several times.",
+    logged="digest",
+    is_bound=True,
+)
+_EXPAND = Parameter(
+    kind="expand",
+    says="A declared relation whose records to add; depth 1.",
+    hint="Relations to add",
+    option="expand A,B",
+    help="Related records too; A:3 for at most three of them.",
+    logged="plainly",
+)
+_CURSOR = Parameter(
+    kind="cursor",
+    says="Where to go on: `next_cursor` of the page before.",
+    hint="From an earlier answer, same query",
+    help="Go on where an earlier answer ended.",
+    logged="given",
+    logged_as="paged",
+)
+
+
+def _limit(most: int) -> Parameter:
+    return Parameter(
+        kind="limit",
+        says="How many at the most; what is above the maximum is lowered to it.",
+        hint=f"Default {TOOL_LIMIT}",
+        help="At most so many.",
+        least=1,
+        most=most,
+        usual=TOOL_LIMIT,
+        logged="plainly",
+    )
+
+
+# Reads ------------------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class SchemaQuery:
-    stream: str | None = None
-    connection_id: str | None = None
-    full: bool = False
+    stream: str | None = said(Parameter(says="Only this stream.", hint="", logged="plainly"), None)
+    connection_id: str | None = said(replace(_CONNECTION, kind="text"), None)  # without its old name
+    full: bool = said(
+        Parameter(
+            kind="flag",
+            name="detail",
+            says="`full`: everything about one stream.",
+            hint="full needs stream; default compact",
+            option="full",
+            help="Everything that is declared of that stream.",
+            choices=("full",),
+            offered=("compact", "full"),
+            logged="plainly",
+            logged_as="full",
+        ),
+        False,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class StreamsQuery:
     """What there is, how much, how fresh: of every stream and connection, or of those selected."""
 
-    connection_id: str | None = None
-    connector_key: str | None = None
+    connection_id: str | None = said(_CONNECTION, None)
+    connector_key: str | None = said(replace(_CONNECTOR, logged="plainly"), None)
 
 
 @dataclass(frozen=True, slots=True)
 class StreamMetadataQuery:
-    stream: str
-    connection_id: str | None = None
-    connector_key: str | None = None
+    stream: str = said(replace(_STREAM, logged="plainly"))
+    connection_id: str | None = said(_CONNECTION, None)
+    connector_key: str | None = said(replace(_CONNECTOR, logged="plainly"), None)
 
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    text: str
-    streams: tuple[str, ...] | None = None
-    connection_id: str | None = None
-    limit: int = SEARCH_LIMIT
-    cursor: str | None = None
-    conditions: tuple[Condition, ...] = ()
+    text: str = said(
+        Parameter(
+            name="q",
+            tool="query",
+            says="Words; a phrase in quotes, a minus before what must not occur, up to four prefixes of three letters "
+            "or more with *.",
+            hint="Words to look for (required)",
+            chars=QUERY_CHARS_MAX,
+            logged="digest",
+            is_bound=True,
+            is_required=True,
+        )
+    )
+    streams: tuple[str, ...] | None = said(
+        Parameter(
+            kind="list",
+            says="Only these streams.",
+            hint="Only these streams",
+            option="stream",
+            help="Only that stream; may be given several times.",
+            logged="plainly",
+            is_bound=True,
+        ),
+        None,
+    )
+    connection_id: str | None = said(replace(_CONNECTION, is_bound=True), None)
+    limit: int = said(_limit(SEARCH_LIMIT_MAX), SEARCH_LIMIT)
+    cursor: str | None = said(_CURSOR, None)
+    conditions: tuple[Condition, ...] = said(replace(_FILTER, hint="As in query_records; needs exactly one stream"), ())
 
 
 @dataclass(frozen=True, slots=True)
 class FetchQuery:
     stream: str
     key: str
-    connection_id: str | None = None
-    fields: tuple[str, ...] | None = None
-    connector_key: str | None = None
-    expand: tuple[Expand, ...] = ()
+    connection_id: str | None = said(replace(_CONNECTION, hint="Only for a short id stream:record_key"), None)
+    fields: tuple[str, ...] | None = said(_FIELDS, None)
+    connector_key: str | None = said(_CONNECTOR, None)
+    expand: tuple[Expand, ...] = said(_EXPAND, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,59 +186,235 @@ class WindowQuery:
 
     stream: str
     key: str
-    field: str
-    connection_id: str | None = None
-    offset: int = 0
-    limit: int = WINDOW_CHARS
-    q: str | None = None
-    before: int = 0
+    field: str = said(
+        Parameter(
+            tool="field_path",
+            says="One top-level field.",
+            hint="One top-level field",
+            logged="plainly",
+            logged_as="field",
+            is_required=True,
+        )
+    )
+    connection_id: str | None = said(replace(_CONNECTION, hint="With stream and record_id, instead of id"), None)
+    offset: int = said(
+        Parameter(
+            kind="whole",
+            name="offset_chars",
+            says="Where the window starts, in Unicode code points.",
+            hint="",
+            option="offset",
+            help="From that character on.",
+            least=0,
+            logged="plainly",
+            logged_as="offset",
+        ),
+        0,
+    )
+    limit: int = said(
+        Parameter(
+            kind="limit",
+            name="limit_chars",
+            says="How long it is at the most.",
+            hint=f"Default {WINDOW_CHARS}",
+            option="limit",
+            help="At most so many characters.",
+            least=1,
+            most=WINDOW_CHARS_MAX,
+            logged="plainly",
+            logged_as="limit",
+        ),
+        WINDOW_CHARS,
+    )
+    q: str | None = said(
+        Parameter(
+            says="Start at the first place where this stands, in any case; instead of offset_chars.",
+            hint="Any case",
+            option="q TEXT",
+            help="From the first place that holds this text.",
+            chars=QUERY_CHARS_MAX,
+            logged="digest",
+        ),
+        None,
+    )
+    before: int = said(
+        Parameter(
+            kind="whole",
+            name="before_chars",
+            says="How much to show before that place.",
+            hint="Only with q",
+            least=0,
+            most=CONTEXT_CHARS_MAX,
+            goes_with=("q",),
+        ),
+        0,
+    )
     clamped_from: int | None = None
-    connector_key: str | None = None
+    connector_key: str | None = said(_CONNECTOR, None)
 
 
 @dataclass(frozen=True, slots=True)
 class RecordsQuery:
     """A page of one stream, by its cursor field and key; or, with `changes_since`, what changed since a bookmark."""
 
-    stream: str
-    connection_id: str | None = None
-    connector_key: str | None = None
-    fields: tuple[str, ...] | None = None
-    view: str | None = None
-    conditions: tuple[Condition, ...] = ()
-    expand: tuple[Expand, ...] = ()
-    sort: str | None = None  # a field; must be the one by which the stream is ordered
-    ascending: bool = False
-    count: bool = False
-    window: bool = False
-    changes_since: str | None = None
-    limit: int = RECORDS_LIMIT
-    cursor: str | None = None
+    stream: str = said(replace(_STREAM, is_bound=True))
+    connection_id: str | None = said(_CONNECTION, None)
+    connector_key: str | None = said(_CONNECTOR, None)
+    fields: tuple[str, ...] | None = said(_FIELDS, None)
+    view: str | None = said(
+        Parameter(
+            says="A declared view instead of fields.",
+            hint="A declared view, instead of fields",
+            option="view NAME",
+            logged="plainly",
+        ),
+        None,
+    )
+    conditions: tuple[Condition, ...] = said(_FILTER, ())
+    expand: tuple[Expand, ...] = said(_EXPAND, ())
+    sort: str | None = said(  # must be the one by which the stream is ordered
+        Parameter(
+            kind="sort",
+            says="The cursor field; with a minus before it for descending.",
+            hint="field or -field, where schema shows sort",
+            option="sort [-]FIELD",
+            help="By that field; with a minus before it from the last to the first.",
+        ),
+        None,
+    )
+    ascending: bool = said(
+        Parameter(
+            kind="order",
+            name="order",
+            says="By the cursor field: `desc` (newest first) unless told.",
+            choices=("asc", "desc"),
+            is_bound=True,
+        ),
+        False,
+    )
+    count: bool = said(
+        Parameter(
+            kind="flag",
+            says="`exact` counts the whole visible, filtered set.",
+            hint="",
+            help="Say how many there are in all.",
+            choices=("none", "estimated", "exact"),
+            offered=("none", "exact"),
+        ),
+        False,
+    )
+    window: bool = said(
+        Parameter(kind="flag", says="`exact` adds the total and its first and last time.", choices=("none", "exact")),
+        False,
+    )
+    changes_since: str | None = said(
+        Parameter(
+            says="`beginning`, or a `next_changes_since`: what changed since then.",
+            hint='"beginning" or next_changes_since; takes no filter, sort, count or expand',
+            option="changes-since MARK",
+            help="What changed since `beginning`, or since a kept mark.",
+            logged="given",
+            logged_as="changes",
+        ),
+        None,
+    )
+    limit: int = said(_limit(RECORDS_LIMIT_MAX), RECORDS_LIMIT)
+    cursor: str | None = said(_CURSOR, None)
 
 
 @dataclass(frozen=True, slots=True)
 class AggregateQuery:
-    stream: str
-    metric: Metric = "count"
-    field: str | None = None
-    group_by: str | None = None
-    group_by_time: str | None = None
-    granularity: Granularity | None = None
-    time_zone: str = "UTC"
-    limit: int = GROUPS_LIMIT
-    conditions: tuple[Condition, ...] = ()
-    connection_id: str | None = None
-    connector_key: str | None = None
+    stream: str = said(_STREAM)
+    metric: Metric = said(
+        Parameter(
+            kind="choice",
+            says="What to compute.",
+            hint="",
+            help="count (unless told), sum, min, max or count_distinct.",
+            choices=get_args(Metric),
+            logged="plainly",
+            is_required=True,
+        ),
+        "count",
+    )
+    field: str | None = said(
+        Parameter(
+            kind="name",
+            says="Of which field; for every metric but count, which counts records.",
+            hint="For every metric but count",
+            logged="plainly",
+        ),
+        None,
+    )
+    group_by: str | None = said(
+        Parameter(
+            kind="name",
+            says="Count the records of each value of this field; the largest groups are given.",
+            hint="With count: the largest groups",
+            option="group-by FIELD",
+            logged="plainly",
+        ),
+        None,
+    )
+    group_by_time: str | None = said(
+        Parameter(
+            kind="name",
+            says="Count the records of each period, by this field; the most recent ones are given.",
+            hint="With count: the latest periods; needs granularity",
+            option="group-by-time FIELD",
+            logged="plainly",
+        ),
+        None,
+    )
+    granularity: Granularity | None = said(
+        Parameter(
+            kind="choice",
+            says="The length of a period, with group_by_time; weeks start on Monday.",
+            hint="",
+            option="granularity PERIOD",
+            help="minute, hour, day, week, month, quarter or year.",
+            choices=get_args(Granularity),
+            goes_with=("group_by_time",),
+            logged="plainly",
+        ),
+        None,
+    )
+    time_zone: str = said(
+        Parameter(
+            says="Whose clock the periods follow: an IANA name; UTC unless told.",
+            hint="IANA name, default UTC",
+            option="time-zone ZONE",
+            goes_with=("group_by_time",),
+            logged="plainly",
+        ),
+        "UTC",
+    )
+    limit: int = said(
+        Parameter(
+            kind="whole",
+            says="How many groups at the most; the records in the others are `other_count`.",
+            hint=f"Groups, default {GROUPS_LIMIT}",
+            help="At most so many groups.",
+            least=1,
+            most=GROUPS_LIMIT_MAX,
+            goes_with=("group_by", "group_by_time"),
+            logged="plainly",
+        ),
+        GROUPS_LIMIT,
+    )
+    conditions: tuple[Condition, ...] = said(replace(_FILTER, is_bound=False), ())
+    connection_id: str | None = said(_CONNECTION, None)
+    connector_key: str | None = said(_CONNECTOR, None)
 
 
 @dataclass(frozen=True, slots=True)
 class BlobQuery:
     """The whole blob, a part of it, or only what its headers say."""
 
-    blob_id: str
-    connection_id: str | None = None
+    blob_id: str = said(Parameter(logged="digest"))  # a digest of content, and a log outlives what was erased
+    connection_id: str | None = said(_CONNECTION, None)
     part: Part | None = None
-    headers_only: bool = False
+    headers_only: bool = said(Parameter(logged="plainly"), False)
 
 
 # Reads that name one stream.

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from pdpp_server.errors import InvalidCursor, InvalidRequest
 from pdpp_server.grants.permitted import Permitted
+from pdpp_server.model.parameters import bound_by
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import BEGINNING, RecordsQuery
 from pdpp_server.model.records import RecordPage
@@ -33,7 +34,7 @@ def serve(services: Services, call: Call, query: RecordsQuery) -> Pending[Record
 
 def _page(read: Read, permitted: Permitted[RecordsQuery]) -> RecordPage:
     query, seal = permitted.query, read.seal
-    bound_to = binding(permitted, query.stream, query.ascending, query.conditions)
+    bound_to = binding(permitted, *bound_by(query))
     after = Place.unpack(seal.open("records", query.cursor, bound_to=bound_to)) if query.cursor else None
     listed = query_records(read.store, permitted, after)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from pdpp_server.evidence.titles import declared_title, identity
+from pdpp_server.model.parameters import bound_by
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import SearchQuery
 from pdpp_server.model.records import Hit, Record, SearchPage
@@ -17,7 +18,7 @@ from pdpp_server.wire.envelope import prefixes_too_short, sources_skipped
 def serve(services: Services, call: Call, query: SearchQuery) -> Pending[SearchPage]:
     with services.reading(call, "search") as read:
         permitted = read.permit(query)
-        bound_to = binding(permitted, query.text, query.streams, query.connection_id, query.conditions)
+        bound_to = binding(permitted, *bound_by(query))
         after = Position.unpack(read.seal.open("search", query.cursor, bound_to=bound_to)) if query.cursor else None
         ranked = search(read.store, permitted, after)
         hits = tuple([_hit(found, partial(_seal, read.seal, found.position, bound_to)) for found in ranked.found])

@@ -6,69 +6,27 @@ from typing import Any, cast, get_args
 from pdpp_server.errors import InvalidRequest, SourceUnavailable
 from pdpp_server.model.aggregates import Aggregation, Group, Kept, Scalar
 from pdpp_server.model.buckets import zone_of
-from pdpp_server.model.queries import GROUPS_LIMIT, GROUPS_LIMIT_MAX, AggregateQuery, Granularity, Metric
+from pdpp_server.model.queries import AggregateQuery, Granularity, Metric
 from pdpp_server.model.records import Warned
+from pdpp_server.wire import queries
 from pdpp_server.wire.envelope import Json, decode_warnings, finish, listed, present, text_of, url, whole_of
-from pdpp_server.wire.filters import FILTER, decode_filter, encode_filter
-from pdpp_server.wire.params import SELECTORS, Parameter, Params
+from pdpp_server.wire.params import Params
 
-_LIMIT = {"type": "integer", "minimum": 1, "maximum": GROUPS_LIMIT_MAX, "default": GROUPS_LIMIT}
-PARAMETERS = (
-    Parameter("metric", "What to compute.", {"type": "string", "enum": list(get_args(Metric))}, required=True),
-    Parameter("field", "Of which field; for every metric but count, which counts records."),
-    Parameter("group_by", "Count the records of each value of this field; the largest groups are given."),
-    Parameter("group_by_time", "Count the records of each period, by this field; the most recent ones are given."),
-    Parameter(
-        "granularity",
-        "The length of a period, with group_by_time; weeks start on Monday.",
-        {"type": "string", "enum": list(get_args(Granularity))},
-    ),
-    Parameter("time_zone", "Whose clock the periods follow: an IANA name; UTC unless told."),
-    Parameter("limit", "How many groups at the most; the records in the others are `other_count`.", _LIMIT),
-    FILTER,
-    *SELECTORS,
-)
+PARAMETERS = queries.rows(AggregateQuery)
 
 
 def encode_query(query: AggregateQuery) -> str:
-    grouped = query.group_by is not None or query.group_by_time is not None
-    return url(
-        "streams",
-        query.stream,
-        "aggregate",
-        metric=query.metric,
-        field=query.field,
-        group_by=query.group_by,
-        group_by_time=query.group_by_time,
-        granularity=query.granularity,
-        time_zone=query.time_zone if query.group_by_time is not None else None,
-        limit=query.limit if grouped else None,
-        connection_id=query.connection_id,
-        connector_id=query.connector_key,
-        **encode_filter(query.conditions),
-    )
+    return url("streams", query.stream, "aggregate", **queries.encode(query))
 
 
 def decode_query(params: Params, *, stream: str) -> AggregateQuery:
-    params.only(*PARAMETERS)
-    metric = _one_of(params, "metric", get_args(Metric))
-    if metric is None:
+    query = queries.decode(AggregateQuery, params, stream=stream)
+    if not params.has("metric"):
         raise InvalidRequest(f"metric is needed: {', '.join(get_args(Metric))}.", param="metric")
-    field, group_by, group_by_time = (_name(params, name) for name in ("field", "group_by", "group_by_time"))
-    _check_metric(metric, field, group_by, group_by_time)
-    return AggregateQuery(
-        stream,
-        cast("Metric", metric),
-        field,
-        group_by,
-        group_by_time,
-        _granularity(params, group_by_time),
-        _time_zone(params, group_by_time),
-        _limit(params, grouped=group_by is not None or group_by_time is not None),
-        decode_filter(params),
-        params.connection_id(),
-        params.connector_key(),
-    )
+    _check_metric(query)
+    queries.require_company(query, params)
+    _check_periods(query)
+    return query
 
 
 def encode(aggregation: Aggregation, links_self: str, warnings: Iterable[Warned] = ()) -> Json:
@@ -138,64 +96,28 @@ def _scalar(value: object) -> Scalar | None:
     raise SourceUnavailable("A value in the server's aggregation is no single value.")
 
 
-# Parameters -------------------------------------------------------------------------------------------------------
+# What goes together -----------------------------------------------------------------------------------------------
 
 
-def _check_metric(metric: str, field: str | None, group_by: str | None, group_by_time: str | None) -> None:
-    if metric == "count" and field is not None:
+def _check_metric(query: AggregateQuery) -> None:
+    if query.metric == "count" and query.field is not None:
         raise InvalidRequest("count counts records and takes no field.", param="field")
-    if metric != "count" and field is None:
-        raise InvalidRequest(f"{metric} needs a field.", param="field")
-    if group_by is not None and group_by_time is not None:
+    if query.metric != "count" and query.field is None:
+        raise InvalidRequest(f"{query.metric} needs a field.", param="field")
+    if query.group_by is not None and query.group_by_time is not None:
         raise InvalidRequest("group_by and group_by_time exclude each other.", param="group_by_time")
-    for param, name in (("group_by", group_by), ("group_by_time", group_by_time)):
-        if name is not None and metric != "count":
+    for param, name in (("group_by", query.group_by), ("group_by_time", query.group_by_time)):
+        if name is not None and query.metric != "count":
             raise InvalidRequest(f"{param} goes with count only.", param=param)
 
 
-def _granularity(params: Params, group_by_time: str | None) -> Granularity | None:
-    granularity = _one_of(params, "granularity", get_args(Granularity))
-    if granularity is None and group_by_time is not None:
+def _check_periods(query: AggregateQuery) -> None:
+    if query.group_by_time is None:
+        return
+    if query.granularity is None:
         known = ", ".join(get_args(Granularity))
         raise InvalidRequest(f"group_by_time needs a granularity: {known}.", param="granularity")
-    if granularity is not None and group_by_time is None:
-        raise InvalidRequest("granularity goes with group_by_time only.", param="granularity")
-    return cast("Granularity | None", granularity)
-
-
-def _time_zone(params: Params, group_by_time: str | None) -> str:
-    named = params.text("time_zone")
-    if named is None:
-        return "UTC"
-    if group_by_time is None:
-        raise InvalidRequest("time_zone goes with group_by_time only.", param="time_zone")
-    if zone_of(named) is None:
+    if zone_of(query.time_zone) is None:
         raise InvalidRequest(
             "time_zone is no zone that is known here.", param="time_zone", remedy="Use an IANA name, as Europe/Zurich."
         )
-    return named
-
-
-def _limit(params: Params, *, grouped: bool) -> int:
-    limit = params.integer("limit")
-    if limit is None:
-        return GROUPS_LIMIT
-    if not grouped:
-        raise InvalidRequest("limit goes with group_by or group_by_time only.", param="limit")
-    if not 1 <= limit <= GROUPS_LIMIT_MAX:
-        raise InvalidRequest(f"limit must be from 1 to {GROUPS_LIMIT_MAX}.", param="limit")
-    return limit
-
-
-def _name(params: Params, param: str) -> str | None:
-    name = params.text(param)
-    if name == "":
-        raise InvalidRequest(f"{param} must name a field.", param=param)
-    return name
-
-
-def _one_of(params: Params, param: str, known: tuple[str, ...]) -> str | None:
-    value = params.text(param)
-    if value is not None and value not in known:
-        raise InvalidRequest(f"{param} must be one of {', '.join(known)}.", param=param)
-    return value

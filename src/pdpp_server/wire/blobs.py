@@ -11,16 +11,17 @@ from pdpp_server.model.blobs import ANY_BYTES, Blob, BlobDelivery, Part, is_mime
 from pdpp_server.model.queries import BlobQuery
 from pdpp_server.model.streams import BLOB_REF, BLOB_ROLE
 from pdpp_server.wire.envelope import Json
-from pdpp_server.wire.params import ALIAS_PARAMETER, CONNECTION_ID, TARGET, Parameter, Params
+from pdpp_server.wire.params import TARGET, Params, Row
+from pdpp_server.wire.queries import decode, rows
 
-PARAMETERS = (CONNECTION_ID, ALIAS_PARAMETER)
 WHOLE_RECORD = "@record"
+PARAMETERS = rows(BlobQuery)
 DELIVERY_PARAMETERS = (
     *TARGET,
-    Parameter("stream", "The stream of the record that the blob belongs to.", required=True),
-    Parameter("record_key", "The key of that record; it may arrive later than its blob.", required=True),
-    Parameter("mime_type", "The type of the bytes; without it the Content-Type, else application/octet-stream."),
-    Parameter("json_path", f"Where the record refers to it: {WHOLE_RECORD}, or a pointer such as /photo."),
+    Row("stream", "The stream of the record that the blob belongs to.", required=True),
+    Row("record_key", "The key of that record; it may arrive later than its blob.", required=True),
+    Row("mime_type", "The type of the bytes; without it the Content-Type, else application/octet-stream."),
+    Row("json_path", f"Where the record refers to it: {WHOLE_RECORD}, or a pointer such as /photo."),
 )
 
 _RANGE = re.compile(r"bytes=[ \t]*([0-9]{1,30})?-([0-9]{1,30})?[ \t]*", re.IGNORECASE)
@@ -29,8 +30,7 @@ _FORM = "application/x-www-form-urlencoded"  # what a tool says of a body of whi
 
 
 def decode_query(params: Params, blob_id: str, part: Part | None, *, headers_only: bool) -> BlobQuery:
-    params.only(*PARAMETERS)
-    return BlobQuery(blob_id, params.connection_id(), part, headers_only)
+    return decode(BlobQuery, params, blob_id=blob_id, part=part, headers_only=headers_only)
 
 
 def decode_delivery(params: Params, content_type: str | None) -> BlobDelivery:

@@ -4,12 +4,9 @@ from collections.abc import Iterable
 
 from pdpp_server.errors import InvalidExpand
 from pdpp_server.model.queries import Expand
-from pdpp_server.wire.params import POSITIVE, Parameter, Params
+from pdpp_server.wire.params import POSITIVE, Params, Row
 
-EXPAND = (
-    Parameter("expand", "A declared relation whose records to add; depth 1.", repeats=True),
-    Parameter("expand_limit", "`expand_limit[relation]=n`: how many of them at the most.", POSITIVE, nested=True),
-)
+EXPAND_LIMIT = Row("expand_limit", "`expand_limit[relation]=n`: how many of them at the most.", POSITIVE, nested=True)
 
 
 def decode_expand(params: Params) -> tuple[Expand, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 from pdpp_server.errors import PdppError, RateLimited, Unauthenticated
 from pdpp_server.wire.bodies import SCHEMAS, ref
 from pdpp_server.wire.envelope import VERSION, Json
-from pdpp_server.wire.params import Parameter
+from pdpp_server.wire.params import Row
 
 JSON = "application/json"
 PATH_PARAMETERS = {
@@ -48,7 +48,7 @@ class Operation:
     name: str
     says: str
     answers: tuple[Answer, ...]
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[Row, ...] = ()
     refusals: tuple[type[PdppError], ...] = ()
     sends: Sent | None = None
 
@@ -105,7 +105,7 @@ def _encode_path_parameter(name: str) -> Json:
     return {"name": name, "in": "path", "required": True, "description": PATH_PARAMETERS[name], "schema": schema}
 
 
-def encode_parameter(parameter: Parameter) -> Json:
+def encode_parameter(parameter: Row) -> Json:
     """A list is a repeated parameter; an object has its members in brackets."""
     schema: Json = dict(parameter.schema)
     style: Json = {}

@@ -27,7 +27,7 @@ def _text_schema() -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class Row:
     """One parameter of one endpoint: the same row refuses what is not listed and prints the OpenAPI document."""
 
     name: str
@@ -38,20 +38,15 @@ class Parameter:
     nested: bool = False  # an object: `a[b]=1`, `a[b][c]=1`
 
 
-CONNECTION_ID = Parameter("connection_id", "Only this connection.")
-ALIAS_PARAMETER = Parameter(ALIAS, "An old name of connection_id.")
-CONNECTOR_ID = Parameter("connector_id", "Only connections of this connector: its key, or its registry address.")
+CONNECTION_ID = Row("connection_id", "Only this connection.")
+ALIAS_PARAMETER = Row(ALIAS, "An old name of connection_id.")
 TARGET = (
-    Parameter("connector_id", "The connector that is written for: its key, or its registry address.", required=True),
+    Row("connector_id", "The connector that is written for: its key, or its registry address.", required=True),
     CONNECTION_ID,
     ALIAS_PARAMETER,
 )
-SUBJECT_ID = Parameter("subject_id", "Taken and not used: a server holds the data of one person.")
-SELECTORS = (CONNECTION_ID, ALIAS_PARAMETER, CONNECTOR_ID, SUBJECT_ID)
-FIELDS = Parameter("fields", "Only these fields and the primary key; separated by commas, or repeated.", repeats=True)
+SUBJECT_ID = Row("subject_id", "Taken and not used: a server holds the data of one person.")
 POSITIVE: Mapping[str, Any] = {"type": "integer", "minimum": 1}
-LIMIT = Parameter("limit", "How many at the most; what is above the maximum is lowered to it.", POSITIVE)
-CURSOR = Parameter("cursor", "Where to go on: `next_cursor` of the page before.")
 
 
 class Params:
@@ -65,7 +60,7 @@ class Params:
     def parse(cls, raw: bytes) -> "Params":
         return cls(tuple(_pairs(raw)))
 
-    def only(self, *parameters: Parameter) -> None:
+    def only(self, *parameters: Row) -> None:
         """Refuse every parameter that is not listed, and every one of another shape."""
         known = {parameter.name: parameter for parameter in parameters}
         for path, _ in self.pairs:
@@ -76,7 +71,7 @@ class Params:
         for parameter in parameters:
             self._check_repeats(parameter)
 
-    def _check_repeats(self, parameter: Parameter) -> None:
+    def _check_repeats(self, parameter: Row) -> None:
         name, paths = parameter.name, [path for path, _ in self.pairs if path[0] == parameter.name]
         if not parameter.repeats and len(set(paths)) < len(paths):
             raise InvalidRequest(f"{name} may be given once.", param=name)
@@ -100,20 +95,21 @@ class Params:
             raise InvalidRequest(f"{name} has an empty value.", param=name)
         return values or None
 
-    def integer(self, name: str, *, refusal: type[InvalidRequest] = InvalidRequest) -> int | None:
+    def whole(
+        self, name: str, least: int | None, most: int | None, refusal: type[InvalidRequest] = InvalidRequest
+    ) -> int | None:
+        """A number within its bounds."""
         value = self.text(name)
         if value is None:
             return None
         if not _INTEGER.fullmatch(value):
             raise refusal(f"{name} must be a whole number.", param=name)
-        return int(value)
-
-    def limit(self, default: int, most: int) -> tuple[int, int | None]:
-        """How many, and what was asked for where that was more than `most`."""
-        asked = self.integer("limit")
-        if asked is not None and asked <= 0:
-            raise InvalidRequest("limit must be at least 1.", param="limit")
-        return min(asked or default, most), asked if asked and asked > most else None
+        number = int(value)
+        is_small, is_large = least is not None and number < least, most is not None and number > most
+        if is_small or is_large:
+            bounds = f"at least {least}" if most is None else f"from {least} to {most}"
+            raise refusal(f"{name} must be {bounds}.", param=name)
+        return number
 
     def has(self, name: str) -> bool:
         return any(path[0] == name for path, _ in self.pairs)
@@ -168,7 +164,7 @@ class Params:
         return [value for path, value in self.pairs if path[0] == name]
 
 
-def _fits(parameter: Parameter, path: Path) -> bool:
+def _fits(parameter: Row, path: Path) -> bool:
     if parameter.nested:
         return len(path) > 1 and all(path)
     return len(path) == 1 or (parameter.repeats and path[1:] == ("",))

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pdpp_server.errors import InvalidCursor, InvalidExpand, InvalidRequest, InvalidSort
-from pdpp_server.model.queries import RECORDS_LIMIT, RECORDS_LIMIT_MAX, RecordsQuery
+from pdpp_server.errors import InvalidCursor, InvalidExpand, InvalidRequest
+from pdpp_server.model.queries import RecordsQuery
 from pdpp_server.model.records import Record, RecordPage, Span, Tombstone, Warned
 from pdpp_server.wire.envelope import (
     NO_COUNT,
@@ -13,7 +13,6 @@ from pdpp_server.wire.envelope import (
     decode_warnings,
     encode_warnings,
     is_partial,
-    limit_clamped,
     listed,
     next_link,
     object_of,
@@ -22,94 +21,27 @@ from pdpp_server.wire.envelope import (
     url,
     whole_of,
 )
-from pdpp_server.wire.expand import EXPAND, decode_expand, encode_expand
-from pdpp_server.wire.filters import FILTER, decode_filter, encode_filter
-from pdpp_server.wire.params import CURSOR, FIELDS, LIMIT, SELECTORS, Parameter, Params
+from pdpp_server.wire.params import Params
+from pdpp_server.wire.queries import decode, encode, rows
 from pdpp_server.wire.records import decode_record, decode_tombstone, encode_record, encode_tombstone
 
-ORDERS, COUNTS, WINDOWS = ("asc", "desc"), ("none", "estimated", "exact"), ("none", "exact")
-
-PARAMETERS = (
-    LIMIT,
-    CURSOR,
-    Parameter("order", "By the cursor field: `desc` (newest first) unless told.", {"type": "string", "enum": ORDERS}),
-    Parameter("sort", "The cursor field; with a minus before it for descending.", repeats=True),
-    Parameter("count", "`exact` counts the whole visible, filtered set.", {"type": "string", "enum": COUNTS}),
-    Parameter("window", "`exact` adds the total and its first and last time.", {"type": "string", "enum": WINDOWS}),
-    FIELDS,
-    Parameter("view", "A declared view instead of fields."),
-    FILTER,
-    *EXPAND,
-    Parameter("changes_since", "`beginning`, or a `next_changes_since`: what changed since then."),
-    *SELECTORS,
-)
+PARAMETERS = rows(RecordsQuery)
 
 
 def encode_query(query: RecordsQuery) -> str:
-    changes = query.changes_since is not None
-    return url(
-        "streams",
-        query.stream,
-        "records",
-        limit=query.limit,
-        cursor=query.cursor,
-        order="asc" if query.ascending and not changes else None,
-        sort=query.sort and ("" if query.ascending else "-") + query.sort,
-        count="exact" if query.count else None,
-        window="exact" if query.window else None,
-        fields=query.fields,
-        view=query.view,
-        changes_since=query.changes_since,
-        connection_id=query.connection_id,
-        connector_id=query.connector_key,
-        **encode_filter(query.conditions),
-        **encode_expand(query.expand),
-    )
+    written = encode(query)
+    if query.changes_since is not None:  # a feed has its own order
+        written = {name: value for name, value in written.items() if name != "order"}
+    return url("streams", query.stream, "records", **written)
 
 
 def decode_query(params: Params, *, stream: str) -> RecordsQuery:
-    params.only(*PARAMETERS)
-    limit, clamped_from = params.limit(RECORDS_LIMIT, RECORDS_LIMIT_MAX)
-    if clamped_from:
-        params.warnings.append(limit_clamped("limit", clamped_from, RECORDS_LIMIT_MAX))
-    sort, ascending = _order(params)
-    fields, view = params.comma_separated("fields"), params.text("view")
-    if view is not None and fields is not None:
+    query = decode(RecordsQuery, params, stream=stream)
+    if query.view is not None and query.fields is not None:
         raise InvalidRequest("view and fields exclude each other.", param="view")
-    query = RecordsQuery(
-        stream,
-        params.connection_id(),
-        params.connector_key(),
-        fields,
-        view,
-        decode_filter(params),
-        decode_expand(params),
-        sort,
-        ascending,
-        params.choice("count", COUNTS) in ("exact", "estimated"),
-        params.choice("window", WINDOWS) == "exact",
-        params.text("changes_since"),
-        limit,
-        params.cursor(),
-    )
     if query.changes_since is not None:
         _check_feed(query, params)
     return query
-
-
-def _order(params: Params) -> tuple[str | None, bool]:
-    """The field to sort by, if one was named, and whether it ascends."""
-    order = params.choice("order", ORDERS)
-    sorts = params.comma_separated("sort")
-    if sorts is None:
-        return None, order == "asc"
-    named, descends = {sort.removeprefix("-") for sort in sorts}, {sort.startswith("-") for sort in sorts}
-    if len(named) > 1 or len(descends) > 1:
-        raise InvalidSort("sort takes one field in one direction.", param="sort")
-    ascending = descends == {False}
-    if order is not None and (order == "asc") != ascending:
-        raise InvalidSort("sort and order name different directions.", param="sort")
-    return named.pop(), ascending
 
 
 def _check_feed(query: RecordsQuery, params: Params) -> None:

@@ -7,6 +7,7 @@ from pdpp_server.errors import InvalidFieldPath, InvalidWindow, SourceUnavailabl
 from pdpp_server.model.queries import CONTEXT_CHARS_MAX, WINDOW_CHARS, WINDOW_CHARS_MAX, WindowQuery
 from pdpp_server.model.records import RecordId, Warned
 from pdpp_server.model.text import FieldWindow
+from pdpp_server.wire import queries
 from pdpp_server.wire.envelope import (
     Json,
     decode_warnings,
@@ -18,37 +19,18 @@ from pdpp_server.wire.envelope import (
     url,
     whole_of,
 )
-from pdpp_server.wire.params import SELECTORS, Parameter, Params
+from pdpp_server.wire.params import Params, Row
 
-_OFFSET, _CONTEXT = {"type": "integer", "minimum": 0}, {"type": "integer", "minimum": 0, "maximum": CONTEXT_CHARS_MAX}
-PARAMETERS = (
-    Parameter("field", "One top-level field.", required=True),
-    Parameter("offset_chars", "Where the window starts, in Unicode code points.", _OFFSET),
-    Parameter("limit_chars", "How long it is at the most.", {"type": "integer", "minimum": 1}),
-    Parameter("q", "Start at the first place where this stands, in any case; instead of offset_chars."),
-    Parameter("before_chars", "How much to show before that place.", _CONTEXT),
-    Parameter("after_chars", "How much to show after it.", _CONTEXT),
-    *SELECTORS,
-)
+_CONTEXT = {"type": "integer", "minimum": 0, "maximum": CONTEXT_CHARS_MAX}
+PARAMETERS = (*queries.rows(WindowQuery), Row("after_chars", "How much to show after it.", _CONTEXT))
 
 
 def encode_query(query: WindowQuery) -> str:
     """With `q` the limit is sent too, so that it stands for any context after the match."""
-    by_match = query.q is not None
-    return url(
-        "streams",
-        query.stream,
-        "records",
-        query.key,
-        "field-window",
-        field=query.field,
-        connection_id=query.connection_id,
-        connector_id=query.connector_key,
-        offset_chars=None if by_match else query.offset,
-        q=query.q,
-        before_chars=query.before if by_match else None,
-        limit_chars=query.limit,
-    )
+    written = queries.encode(query)
+    if query.q is not None:
+        written = {name: value for name, value in written.items() if name != "offset_chars"}
+    return url("streams", query.stream, "records", query.key, "field-window", **written)
 
 
 def decode_query(params: Params, *, stream: str, key: str) -> WindowQuery:
@@ -57,12 +39,12 @@ def decode_query(params: Params, *, stream: str, key: str) -> WindowQuery:
     if not field or "\0" in field:
         raise InvalidFieldPath("field must name one top-level field.", param="field")
     offset, before, after = (
-        _whole(params, "offset_chars", 0),
-        _whole(params, "before_chars", 0, CONTEXT_CHARS_MAX),
-        _whole(params, "after_chars", 0, CONTEXT_CHARS_MAX),
+        params.whole("offset_chars", 0, None, InvalidWindow),
+        params.whole("before_chars", 0, CONTEXT_CHARS_MAX, InvalidWindow),
+        params.whole("after_chars", 0, CONTEXT_CHARS_MAX, InvalidWindow),
     )
     _refuse_mixed(q, offset, before, after)
-    limit = _limit(_whole(params, "limit_chars", 1), q, before, after)
+    limit = _limit(params.whole("limit_chars", 1, None, InvalidWindow), q, before, after)
     clamped_from = limit if limit > WINDOW_CHARS_MAX else None
     return WindowQuery(
         stream,
@@ -129,14 +111,6 @@ def decode(body: Mapping[str, Any]) -> FieldWindow:
 def _clamped_from(body: Mapping[str, Any]) -> int | None:
     clamped = (warned for warned in decode_warnings(body) if warned.code == "limit_clamped")
     return next((whole_of(warned.detail or {}, "requested_limit") for warned in clamped), None)
-
-
-def _whole(params: Params, name: str, least: int, most: int | None = None) -> int | None:
-    value = params.integer(name, refusal=InvalidWindow)
-    if value is not None and (value < least or (most is not None and value > most)):
-        bounds = f"at least {least}" if most is None else f"from {least} to {most}"
-        raise InvalidWindow(f"{name} must be {bounds}.", param=name)
-    return value
 
 
 def _refuse_mixed(q: str | None, offset: int | None, before: int | None, after: int | None) -> None:

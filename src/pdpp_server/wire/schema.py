@@ -37,7 +37,8 @@ from pdpp_server.wire.envelope import (
     url,
     whole_of,
 )
-from pdpp_server.wire.params import CONNECTION_ID, Parameter, Params
+from pdpp_server.wire.params import Params, Row
+from pdpp_server.wire.queries import rows
 from pdpp_server.wire.records import decode_origin
 
 AGGREGATES = ("sum", "min", "max", "group_by", "group_by_time", "count_distinct")
@@ -45,10 +46,8 @@ NOT_GRANTED = "field_not_granted"
 SILENT = "declared"  # the flags of a field of which nothing else is said
 
 PARAMETERS = (
-    Parameter("view", "`compact`: a row of flags for each field.", {"type": "string", "enum": ["compact"]}),
-    Parameter("detail", "`full`: everything about one stream.", {"type": "string", "enum": ["full"]}),
-    Parameter("stream", "Only this stream."),
-    CONNECTION_ID,
+    Row("view", "`compact`: a row of flags for each field.", {"type": "string", "enum": ["compact"]}),
+    *rows(SchemaQuery),
 )
 
 _AMOUNTS: tuple[str, ...] = ("record_count", "earliest_at", "latest_at", "captured_at", "refreshed_on")

@@ -7,7 +7,7 @@ from html import escape, unescape
 from typing import Any
 
 from pdpp_server.errors import InvalidRecordId, InvalidRequest
-from pdpp_server.model.queries import SEARCH_LIMIT, SEARCH_LIMIT_MAX, FetchQuery, SearchQuery
+from pdpp_server.model.queries import FetchQuery, SearchQuery
 from pdpp_server.model.records import Excerpt, Hit, Recall, RecordId, SearchPage, Warned
 from pdpp_server.wire import fetch
 from pdpp_server.wire.envelope import (
@@ -16,7 +16,6 @@ from pdpp_server.wire.envelope import (
     decode_warnings,
     encode_warnings,
     is_partial,
-    limit_clamped,
     listed,
     needed,
     next_link,
@@ -28,57 +27,25 @@ from pdpp_server.wire.envelope import (
     url,
     whole_of,
 )
-from pdpp_server.wire.filters import FILTER, decode_filter, encode_filter
-from pdpp_server.wire.params import ALIAS_PARAMETER, CONNECTION_ID, CURSOR, LIMIT, Parameter, Params
+from pdpp_server.wire.params import Params
+from pdpp_server.wire.queries import decode, encode, rows
 from pdpp_server.wire.records import decode_origin, encode_origin
 
-PARAMETERS = (
-    Parameter(
-        "q",
-        "Words; a phrase in quotes, a minus before what must not occur, up to four prefixes of three letters or more "
-        "with *.",
-        required=True,
-    ),
-    Parameter("streams", "Only these streams.", repeats=True),
-    CONNECTION_ID,
-    ALIAS_PARAMETER,
-    LIMIT,
-    CURSOR,
-    FILTER,
-)
+PARAMETERS = rows(SearchQuery)
 SCORE_KIND, SCORE_ORDER = "bm25", "higher_is_better"
 
 _MARKED = re.compile(r"<(/?)mark>")
 
 
 def encode_query(query: SearchQuery) -> str:
-    return url(
-        "search",
-        q=query.text,
-        streams=query.streams,
-        connection_id=query.connection_id,
-        limit=query.limit,
-        cursor=query.cursor,
-        **encode_filter(query.conditions),
-    )
+    return url("search", **encode(query))
 
 
 def decode_query(params: Params) -> SearchQuery:
-    params.only(*PARAMETERS)
-    text = params.text("q")
-    if not text or not text.strip():
+    query = decode(SearchQuery, params, text="")
+    if not query.text.strip():
         raise InvalidRequest("q must hold at least one word.", param="q")
-    limit, clamped_from = params.limit(SEARCH_LIMIT, SEARCH_LIMIT_MAX)
-    if clamped_from:
-        params.warnings.append(limit_clamped("limit", clamped_from, SEARCH_LIMIT_MAX))
-    return SearchQuery(
-        text,
-        params.texts("streams"),
-        params.connection_id(),
-        limit,
-        params.cursor(),
-        decode_filter(params),
-    )
+    return query
 
 
 def encode_page(page: SearchPage, links_self: str, warnings: Iterable[Warned] = ()) -> Json:

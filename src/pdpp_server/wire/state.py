@@ -9,12 +9,12 @@ from pdpp_server.model.ingest import Target
 from pdpp_server.model.sources import Source
 from pdpp_server.model.state import Cursors, StateQuery, SyncState
 from pdpp_server.wire.envelope import Json, is_object
-from pdpp_server.wire.params import ALIAS_PARAMETER, CONNECTION_ID, Parameter, Params
+from pdpp_server.wire.params import ALIAS_PARAMETER, CONNECTION_ID, Params, Row
 
 PARAMETERS = (
     CONNECTION_ID,
     ALIAS_PARAMETER,
-    Parameter("grant_id", "The state that belongs to this grant: an active, continuous one of the connector."),
+    Row("grant_id", "The state that belongs to this grant: an active, continuous one of the connector."),
 )
 
 

@@ -6,15 +6,15 @@ from pdpp_server.model.catalogue import Catalogue
 from pdpp_server.model.queries import StreamMetadataQuery
 from pdpp_server.model.records import Warned
 from pdpp_server.wire.envelope import Json, finish
-from pdpp_server.wire.params import SELECTORS, Params
+from pdpp_server.wire.params import Params
+from pdpp_server.wire.queries import decode, rows
 from pdpp_server.wire.schema import full_row
 
-PARAMETERS = SELECTORS
+PARAMETERS = rows(StreamMetadataQuery)
 
 
 def decode_query(params: Params, *, stream: str) -> StreamMetadataQuery:
-    params.only(*PARAMETERS)
-    return StreamMetadataQuery(stream, params.connection_id(), params.connector_key())
+    return decode(StreamMetadataQuery, params, stream=stream)
 
 
 def encode(catalogue: Catalogue, links_self: str, warnings: Iterable[Warned] = ()) -> Json:

@@ -6,16 +6,16 @@ from pdpp_server.model.catalogue import Catalogue, Holding, StreamEntry
 from pdpp_server.model.queries import StreamsQuery
 from pdpp_server.model.records import Warned
 from pdpp_server.wire.envelope import Json, finish
-from pdpp_server.wire.params import SELECTORS, Params
+from pdpp_server.wire.params import Params
+from pdpp_server.wire.queries import decode, rows
 from pdpp_server.wire.records import encode_origin
 from pdpp_server.wire.schema import encode_source, freshness
 
-PARAMETERS = SELECTORS
+PARAMETERS = rows(StreamsQuery)
 
 
 def decode_query(params: Params) -> StreamsQuery:
-    params.only(*PARAMETERS)
-    return StreamsQuery(params.connection_id(), params.connector_key())
+    return decode(StreamsQuery, params)
 
 
 def encode(catalogue: Catalogue, links_self: str, warnings: Iterable[Warned] = ()) -> Json:

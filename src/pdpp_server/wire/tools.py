@@ -9,14 +9,12 @@ import orjson
 from pdpp_server.errors import InvalidExpand, InvalidFilter, InvalidRequest, PdppError
 from pdpp_server.model.aggregates import Aggregation
 from pdpp_server.model.catalogue import Catalogue
-from pdpp_server.model.queries import AggregateQuery, Condition, Expand, RecordsQuery
+from pdpp_server.model.parameters import parameters
 from pdpp_server.model.records import Excerpt, Hit, Record, RecordId, RecordPage, SearchPage, Tombstone
 from pdpp_server.model.sources import Origin
 from pdpp_server.model.text import FieldWindow
 from pdpp_server.wire import aggregate, errors, query_records, read_record_field, schema, search
 from pdpp_server.wire.envelope import Json, encode_warnings, present
-from pdpp_server.wire.expand import decode_expand
-from pdpp_server.wire.filters import decode_filter
 from pdpp_server.wire.params import Params, Path
 
 LEGEND = {
@@ -46,39 +44,33 @@ FILTER_REMEDY = (
     "true or false."
 )
 EXPAND_REMEDY = 'Name relations as {"expand": ["relation"], "expand_limit": {"relation": 3}}.'
+_NOT_REPEATED = ("query", "q", "cursor", "changes_since")  # or with a bound of its own
 _WHOLE_FLOATS = 1 << 53
 
 
-def decode_records(arguments: Mapping[str, Any], default_limit: int) -> RecordsQuery:
-    """By the reader of the address, so that what one door takes the other takes too."""
-    params = _params({"limit": default_limit, **arguments}, "stream")
-    return query_records.decode_query(params, stream=arguments["stream"])
+def params_of(query: type, arguments: Mapping[str, Any], /, *without: str, **instead: str) -> Params:
+    """Arguments as the reader of an address takes them, so that what one door takes the other takes too."""
+    named: dict[str, Any] = {}
+    for each in parameters(query):
+        if each.hint is None or each.tool in without:
+            continue
+        value = instead.get(each.tool) or arguments.get(each.tool, each.usual)
+        if value is not None:
+            named[each.name] = value
+    if "expand_limit" in arguments:
+        named["expand_limit"] = arguments["expand_limit"]
+    _check_size(arguments)
+    return Params(tuple(pair for name, value in named.items() for pair in _pairs((name,), value)))
 
 
-def decode_aggregate(arguments: Mapping[str, Any]) -> AggregateQuery:
-    return aggregate.decode_query(_params(arguments, "stream"), stream=arguments["stream"])
-
-
-def decode_conditions(arguments: Mapping[str, Any]) -> tuple[Condition, ...]:
-    return decode_filter(_params({"filter": arguments.get("filter", {})}))
-
-
-def decode_expansions(arguments: Mapping[str, Any]) -> tuple[Expand, ...]:
-    if arguments.keys().isdisjoint(("expand", "expand_limit")):
-        return ()
-    return decode_expand(_params({name: arguments.get(name, []) for name in ("expand", "expand_limit")}))
-
-
-def _params(arguments: Mapping[str, Any], *without: str) -> Params:
-    repeated = {name: value for name, value in arguments.items() if name not in ("cursor", "changes_since")}
+def _check_size(arguments: Mapping[str, Any]) -> None:
+    repeated = {name: value for name, value in arguments.items() if name not in _NOT_REPEATED}
     size = len(orjson.dumps(repeated))
     if size > ARGUMENTS_BYTES_MAX:
         raise InvalidRequest(
             f"The arguments have {size} bytes; at most {ARGUMENTS_BYTES_MAX} are possible.",
             remedy="Name fewer fields, or a shorter filter.",
         )
-    named = {name: value for name, value in arguments.items() if name not in without}
-    return Params(tuple(pair for name, value in named.items() for pair in _pairs((name,), value)))
 
 
 def _pairs(path: Path, value: Any) -> Iterable[tuple[Path, str]]:

@@ -3,9 +3,9 @@
 import pytest
 
 from pdpp_server.errors import InvalidArgument, InvalidRequest, InvalidWindow
-from pdpp_server.wire.params import Parameter, Params, decode_segment
+from pdpp_server.wire.params import Params, Row, decode_segment
 
-STREAMS = Parameter("streams", "", repeats=True)
+STREAMS = Row("streams", "", repeats=True)
 
 
 def read(raw: str) -> Params:
@@ -45,23 +45,23 @@ def test_nesting_has_an_end() -> None:
 @pytest.mark.parametrize("raw", ["r=1", "limit[]=1", "limit[a]=1", "streams[a]=1", "streams[][]=1", "Limit=1"])
 def test_an_unknown_parameter_is_refused_by_name_with_the_valid_ones(raw: str) -> None:
     with pytest.raises(InvalidRequest, match=r"Valid: limit, streams\.") as refused:
-        read(raw).only(Parameter("limit", ""), STREAMS)
+        read(raw).only(Row("limit", ""), STREAMS)
 
     assert refused.value.param == raw.partition("=")[0].partition("[")[0]
 
 
 def test_only_lists_may_be_repeated() -> None:
-    read("streams=a&streams[]=b").only(Parameter("limit", ""), STREAMS)
+    read("streams=a&streams[]=b").only(Row("limit", ""), STREAMS)
     with pytest.raises(InvalidRequest, match="limit may be given once") as refused:
-        read("limit=1&limit=1").only(Parameter("limit", ""), STREAMS)
+        read("limit=1&limit=1").only(Row("limit", ""), STREAMS)
 
     assert refused.value.param == "limit"
 
 
 def test_a_list_has_at_most_64_values() -> None:
-    read("&".join(["s=a"] * 64)).only(Parameter("s", "", repeats=True))
+    read("&".join(["s=a"] * 64)).only(Row("s", "", repeats=True))
     with pytest.raises(InvalidRequest, match="at most 64"):
-        read("&".join(["s=a"] * 65)).only(Parameter("s", "", repeats=True))
+        read("&".join(["s=a"] * 65)).only(Row("s", "", repeats=True))
 
 
 def test_a_list_is_the_same_with_and_without_brackets() -> None:
@@ -88,7 +88,7 @@ def test_an_empty_stream_is_refused_and_a_comma_is_part_of_a_name() -> None:
 
 @pytest.mark.parametrize(("raw", "value"), [("n=0", 0), ("n=25", 25), ("n=-3", -3), ("", None)])
 def test_an_integer_is_read(raw: str, value: int | None) -> None:
-    assert read(raw).integer("n") == value
+    assert read(raw).whole("n", None, None) == value
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_an_integer_is_read(raw: str, value: int | None) -> None:
 )
 def test_what_only_resembles_an_integer_is_refused(raw: str) -> None:
     with pytest.raises(InvalidWindow, match="n must be a whole number") as refused:
-        read(raw).integer("n", refusal=InvalidWindow)
+        read(raw).whole("n", None, None, InvalidWindow)
 
     assert refused.value.param == "n"
 

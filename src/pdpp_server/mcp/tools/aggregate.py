@@ -2,25 +2,26 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, get_args
+from typing import Any
 
 from pdpp_server.evidence.aggregate import aggregate_next, aggregate_text, fitted_ways
 from pdpp_server.evidence.shown import aggregation_shown
-from pdpp_server.mcp.arguments import CONNECTION_ID, FILTER, STREAM
+from pdpp_server.mcp.arguments import arguments_for, input_schema
 from pdpp_server.mcp.render import json_bytes
 from pdpp_server.mcp.tool import Tool, ToolResult
 from pdpp_server.model.aggregates import Aggregation
 from pdpp_server.model.pending import Pending
-from pdpp_server.model.queries import GROUPS_LIMIT, GROUPS_LIMIT_MAX, Granularity, Metric
+from pdpp_server.model.queries import AggregateQuery
 from pdpp_server.port.reader import Reader
-from pdpp_server.wire.tools import decode_aggregate, encode_aggregation
+from pdpp_server.wire.aggregate import decode_query
+from pdpp_server.wire.tools import encode_aggregation, params_of
 
 STRUCTURED_BYTES = 10_000
-_FIELD: Mapping[str, Any] = {"type": "string", "minLength": 1}
 
 
 def aggregate(reader: Reader, arguments: Mapping[str, Any]) -> Pending[ToolResult]:
-    found = reader.aggregate(decode_aggregate(arguments))
+    query = decode_query(params_of(AggregateQuery, arguments, "stream"), stream=arguments["stream"])
+    found = reader.aggregate(query)
     return found.shaped(partial(_result, arguments, found.request_id))
 
 
@@ -40,28 +41,7 @@ AGGREGATE = Tool(
     "Count and sum",
     "Numbers over all records of a stream that pass a typed filter: count, sum, min, max, count_distinct; or counts by "
     "value or period. other_count is how many records are in groups beyond limit. schema(stream) shows agg.",
-    {
-        "type": "object",
-        "properties": {
-            "stream": STREAM,
-            "metric": {"enum": list(get_args(Metric))},
-            "field": {**_FIELD, "description": "For every metric but count"},
-            "group_by": {**_FIELD, "description": "With count: the largest groups"},
-            "group_by_time": {**_FIELD, "description": "With count: the latest periods; needs granularity"},
-            "granularity": {"enum": list(get_args(Granularity))},
-            "time_zone": {**_FIELD, "description": "IANA name, default UTC"},
-            "limit": {
-                "type": "integer",
-                "minimum": 1,
-                "maximum": GROUPS_LIMIT_MAX,
-                "description": f"Groups, default {GROUPS_LIMIT}",
-            },
-            "filter": FILTER,
-            "connection_id": CONNECTION_ID,
-        },
-        "required": ["stream", "metric"],
-        "additionalProperties": False,
-    },
+    input_schema(arguments_for(AggregateQuery), "stream", "metric"),
     {
         "type": "object",
         "properties": {

@@ -1,6 +1,7 @@
 """The `fetch` tool: one record by its handle."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -8,14 +9,15 @@ from pdpp_server.errors import ConflictingConnectionId
 from pdpp_server.evidence.fetch import Document, document
 from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.evidence.text import compact_json
-from pdpp_server.mcp.arguments import EXPAND, EXPAND_LIMIT, NAMES
+from pdpp_server.mcp.arguments import arguments_for, input_schema
 from pdpp_server.mcp.render import record_url
 from pdpp_server.mcp.tool import Tool, ToolResult
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import FetchQuery
 from pdpp_server.model.records import Record
 from pdpp_server.port.reader import Reader
-from pdpp_server.wire.tools import decode_expansions, encode_document
+from pdpp_server.wire.fetch import decode_query
+from pdpp_server.wire.tools import encode_document, params_of
 
 
 def fetch(reader: Reader, arguments: Mapping[str, Any]) -> Pending[ToolResult]:
@@ -32,14 +34,8 @@ def _query(arguments: Mapping[str, Any]) -> FetchQuery:
     id, connection = parse(arguments["id"]), arguments.get("connection_id")
     if connection is not None and id.connection_id and connection != id.connection_id:
         raise ConflictingConnectionId("The id and connection_id name different connections.", param="connection_id")
-    fields = arguments.get("fields")
-    return FetchQuery(
-        id.stream,
-        id.key,
-        id.connection_id or connection,
-        tuple(fields) if fields else None,
-        expand=decode_expansions(arguments),
-    )
+    query = decode_query(params_of(FetchQuery, arguments, "connection_id"), stream=id.stream, key=id.key)
+    return replace(query, connection_id=id.connection_id or connection)
 
 
 def _structured(made: Document) -> Mapping[str, Any]:
@@ -56,18 +52,13 @@ FETCH = Tool(
     "Fetch one record",
     "One record as a document: id, title, text, url, metadata. Pass the id as search printed it; nothing else is "
     "needed. A long text is cut and says which read_record_field call goes on; fields picks fields.",
-    {
-        "type": "object",
-        "properties": {
+    input_schema(
+        {
             "id": {"type": "string", "minLength": 1, "description": "connection_id/stream:record_key"},
-            "fields": {**NAMES, "description": "Only these fields"},
-            "expand": EXPAND,
-            "expand_limit": EXPAND_LIMIT,
-            "connection_id": {"type": "string", "minLength": 1, "description": "Only for a short id stream:record_key"},
+            **arguments_for(FetchQuery),
         },
-        "required": ["id"],
-        "additionalProperties": False,
-    },
+        "id",
+    ),
     {
         "type": "object",
         "properties": {

@@ -13,17 +13,17 @@ from pdpp_server.evidence.query_records import (
     records_next,
     records_text,
 )
-from pdpp_server.evidence.search import TOOL_LIMIT
 from pdpp_server.evidence.shown import page_shown
-from pdpp_server.mcp.arguments import CONNECTION_ID, EXPAND, EXPAND_LIMIT, FILTER, NAMES, STREAM
+from pdpp_server.mcp.arguments import arguments_for, input_schema
 from pdpp_server.mcp.render import json_bytes
 from pdpp_server.mcp.tool import Tool, ToolResult
 from pdpp_server.model.pending import Pending
-from pdpp_server.model.queries import RECORDS_LIMIT_MAX, RecordsQuery
+from pdpp_server.model.queries import RecordsQuery
 from pdpp_server.model.records import RecordPage, Warned
 from pdpp_server.port.reader import Reader
 from pdpp_server.wire.envelope import Json
-from pdpp_server.wire.tools import decode_records, encode_records
+from pdpp_server.wire.query_records import decode_query
+from pdpp_server.wire.tools import encode_records, params_of
 
 STRUCTURED_BYTES = 24_000
 PAGE_SHORTENED = "page_shortened"
@@ -32,7 +32,7 @@ _FEWER = (40, 20, 10, 5, 2, 1, 0)  # fields and related records of the only reco
 
 
 def query_records(reader: Reader, arguments: Mapping[str, Any]) -> Pending[ToolResult]:
-    query = decode_records(arguments, TOOL_LIMIT)
+    query = decode_query(params_of(RecordsQuery, arguments, "stream"), stream=arguments["stream"])
     found = reader.query_records(query)
     return found.followed(lambda page: _Fitting(reader, query, arguments).result(found, page, len(page.records)))
 
@@ -119,34 +119,7 @@ QUERY_RECORDS = Tool(
     "List records",
     "Records of one stream, newest first, narrowed by typed filter, fields or view; or what changed since a bookmark. "
     "Each has a handle that fetch and read_record_field take as id. schema(stream) says what can be filtered.",
-    {
-        "type": "object",
-        "properties": {
-            "stream": STREAM,
-            "filter": FILTER,
-            "sort": {"type": "string", "minLength": 1, "description": "field or -field, where schema shows sort"},
-            "fields": {**NAMES, "description": "Only these fields"},
-            "view": {"type": "string", "minLength": 1, "description": "A declared view, instead of fields"},
-            "expand": EXPAND,
-            "expand_limit": EXPAND_LIMIT,
-            "count": {"enum": ["none", "exact"]},
-            "limit": {
-                "type": "integer",
-                "minimum": 1,
-                "maximum": RECORDS_LIMIT_MAX,
-                "description": f"Default {TOOL_LIMIT}",
-            },
-            "cursor": {"type": "string", "minLength": 1, "description": "From an earlier answer, same query"},
-            "changes_since": {
-                "type": "string",
-                "minLength": 1,
-                "description": '"beginning" or next_changes_since; takes no filter, sort, count or expand',
-            },
-            "connection_id": CONNECTION_ID,
-        },
-        "required": ["stream"],
-        "additionalProperties": False,
-    },
+    input_schema(arguments_for(RecordsQuery), "stream"),
     {
         "type": "object",
         "properties": {

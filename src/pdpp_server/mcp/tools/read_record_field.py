@@ -10,10 +10,11 @@ from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.evidence.read_record_field import narrowed, require_text, window_next, window_text
 from pdpp_server.evidence.shown import window_shown
 from pdpp_server.evidence.text import byte_len, visible_lines
+from pdpp_server.mcp.arguments import arguments_for, input_schema
 from pdpp_server.mcp.render import json_bytes
 from pdpp_server.mcp.tool import Tool, ToolResult
 from pdpp_server.model.pending import Pending
-from pdpp_server.model.queries import CONTEXT_CHARS_MAX, WINDOW_CHARS, WINDOW_CHARS_MAX, WindowQuery
+from pdpp_server.model.queries import WINDOW_CHARS, WINDOW_CHARS_MAX, WindowQuery
 from pdpp_server.model.records import RecordId
 from pdpp_server.model.text import FieldWindow
 from pdpp_server.port.reader import Reader
@@ -91,40 +92,24 @@ def _refusal(message: str, param: str) -> InvalidFieldWindowSelector:
     return InvalidFieldWindowSelector(message, param=param, remedy=remedy)
 
 
-_CONTEXT = {"type": "integer", "minimum": 0, "maximum": CONTEXT_CHARS_MAX}
+_WINDOW = arguments_for(WindowQuery)
 
 READ_RECORD_FIELD = Tool(
     "read_record_field",
     "Read part of a field",
     "One window of one field of a record: from offset_chars, on from cursor, or around the first match of q (one of "
     "them). Offsets count Unicode characters. Each answer says how to go on.",
-    {
-        "type": "object",
-        "properties": {
+    input_schema(
+        {
             "id": {"type": "string", "minLength": 1, "description": "connection_id/stream:record_key, as printed"},
-            "connection_id": {
-                "type": "string",
-                "minLength": 1,
-                "description": "With stream and record_id, instead of id",
-            },
             "stream": {"type": "string", "minLength": 1},
             "record_id": {"type": "string", "minLength": 1},
-            "field_path": {"type": "string", "minLength": 1, "description": "One top-level field"},
-            "offset_chars": {"type": "integer", "minimum": 0},
+            **_WINDOW,
+            "after_chars": _WINDOW["before_chars"],
             "cursor": {"type": "string", "pattern": "^[0-9]{1,15}$"},
-            "q": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Any case"},
-            "before_chars": {**_CONTEXT, "description": "Only with q"},
-            "after_chars": {**_CONTEXT, "description": "Only with q"},
-            "limit_chars": {
-                "type": "integer",
-                "minimum": 1,
-                "maximum": WINDOW_CHARS_MAX,
-                "description": f"Default {WINDOW_CHARS}",
-            },
         },
-        "required": ["field_path"],
-        "additionalProperties": False,
-    },
+        "field_path",
+    ),
     {
         "type": "object",
         "properties": {

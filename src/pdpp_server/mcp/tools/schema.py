@@ -15,6 +15,7 @@ from pdpp_server.evidence.schema import (
     stream_text,
 )
 from pdpp_server.evidence.shown import catalogue_shown
+from pdpp_server.mcp.arguments import arguments_for, input_schema
 from pdpp_server.mcp.render import json_bytes
 from pdpp_server.mcp.tool import Tool, ToolResult
 from pdpp_server.model.catalogue import Catalogue
@@ -118,15 +119,7 @@ SCHEMA = Tool(
     "schema",
     "What can be read",
     "Start here. Without arguments: every granted stream and connection. With stream: its fields and what each can do.",
-    {
-        "type": "object",
-        "properties": {
-            "stream": {"type": "string", "minLength": 1},
-            "connection_id": {"type": "string", "minLength": 1, "description": "Only this source"},
-            "detail": {"enum": ["compact", "full"], "description": "full needs stream; default compact"},
-        },
-        "additionalProperties": False,
-    },
+    input_schema(arguments_for(SchemaQuery)),
     {
         "type": "object",
         "properties": {

@@ -7,25 +7,25 @@ from typing import Any
 from pdpp_server.errors import InvalidRequest, UnsupportedMode
 from pdpp_server.evidence.binary import hits_without_bytes
 from pdpp_server.evidence.handles import mint
-from pdpp_server.evidence.search import TOOL_LIMIT, SearchText, marked, narrow_excerpt, search_next, search_text
+from pdpp_server.evidence.search import SearchText, marked, narrow_excerpt, search_next, search_text
 from pdpp_server.evidence.shown import shown_of
 from pdpp_server.evidence.text import visible
 from pdpp_server.evidence.titles import TITLE_CHARS, hit_title, label
-from pdpp_server.mcp.arguments import FILTER
+from pdpp_server.mcp.arguments import arguments_for, input_schema
 from pdpp_server.mcp.render import json_bytes, record_url
 from pdpp_server.mcp.tool import Tool, ToolResult
 from pdpp_server.model.activity import Shown
 from pdpp_server.model.pending import Pending
-from pdpp_server.model.queries import SEARCH_LIMIT_MAX, SearchQuery
+from pdpp_server.model.queries import QUERY_CHARS_MAX, SearchQuery
 from pdpp_server.model.records import Excerpt, Hit, SearchPage, Warned
 from pdpp_server.port.reader import Reader
 from pdpp_server.wire.envelope import Json
-from pdpp_server.wire.tools import decode_conditions, encode_evidence, encode_search
+from pdpp_server.wire.search import decode_query
+from pdpp_server.wire.tools import encode_evidence, encode_search, params_of
 
 STRUCTURED_BYTES = 20_000
 PAGE_SHORTENED = "page_shortened"
 MODES = ("auto", "lexical")
-QUERY_CHARS_MAX = 1000
 _MOST_CHARS, _LEAST_CHARS = 240, 24  # of an excerpt, and of a title or label where there is no room for all of it
 _EVIDENCE_BYTES = 290  # about what evidence takes beside its words
 
@@ -46,15 +46,7 @@ def _query(arguments: Mapping[str, Any]) -> SearchQuery:
     mode = arguments.get("mode", MODES[0])
     if mode not in MODES:
         raise UnsupportedMode(f"This server has no such search mode. It has: {', '.join(MODES)}.", param="mode")
-    streams = arguments.get("streams")
-    return SearchQuery(
-        words,
-        tuple(streams) if streams else None,
-        arguments.get("connection_id"),
-        arguments.get("limit", TOOL_LIMIT),
-        arguments.get("cursor"),
-        conditions=decode_conditions(arguments),
-    )
+    return decode_query(params_of(SearchQuery, arguments, query=words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,35 +173,13 @@ SEARCH = Tool(
     "Search records",
     'Find records by words over every granted source. Words are ranked; "quotes", prefix* and -minus narrow. Each hit '
     "has an id (connection_id/stream:record_key) that fetch and read_record_field take as it is, and where it matched.",
-    {
-        "type": "object",
-        "properties": {
-            "query": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": QUERY_CHARS_MAX,
-                "description": "Words to look for (required)",
-            },
+    input_schema(
+        {
+            **arguments_for(SearchQuery),
             "q": {"type": "string", "maxLength": QUERY_CHARS_MAX, "description": "Old name of query"},
-            "streams": {
-                "type": "array",
-                "items": {"type": "string"},
-                "minItems": 1,
-                "description": "Only these streams",
-            },
-            "filter": {**FILTER, "description": "As in query_records; needs exactly one stream"},
-            "connection_id": {"type": "string", "minLength": 1, "description": "Only this source"},
-            "limit": {
-                "type": "integer",
-                "minimum": 1,
-                "maximum": SEARCH_LIMIT_MAX,
-                "description": f"Default {TOOL_LIMIT}",
-            },
-            "cursor": {"type": "string", "minLength": 1, "description": "From an earlier answer, same query"},
             "mode": {"type": "string", "description": "auto (default) or lexical"},
-        },
-        "additionalProperties": False,
-    },
+        }
+    ),
     {
         "type": "object",
         "properties": {
