@@ -34,7 +34,7 @@ from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.services import Services, open_services
 from pdpp_server.resource_server.app import ResourceServer
 from pdpp_server.resource_server.separate import Separate
-from pdpp_server.settings import Settings
+from pdpp_server.settings import Settings, machine_zone
 
 
 def create_app(settings: Settings, services: Services | None = None, fetch: Fetch | None = None) -> Starlette:
@@ -87,6 +87,7 @@ def services_of(settings: Settings) -> Services:
         log_sync=settings.log_sync,
         read_seconds=settings.read_deadline_ms / 1000,
         change_history_limit=settings.change_history_limit,
+        keep_asked=settings.keep_asked,
     )
 
 
@@ -113,4 +114,5 @@ def desks_of(services: Services, settings: Settings) -> Desks:
         settings.public_url,
         settings.authorization_server,
         services.now,
+        machine_zone(),
     )

@@ -1,8 +1,10 @@
 """Every setting with its type, default and sentence; nothing else reads the environment."""
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from datetime import UTC, tzinfo
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +31,19 @@ def _default_home() -> Path:
     from platformdirs import user_data_path  # noqa: PLC0415 - costs a tenth of a cold start, and only this default needs it
 
     return user_data_path("pdpp", appauthor=False)
+
+
+def machine_zone() -> tzinfo:
+    """Of the clock on the wall; by its name where that can be found out, so that times of other seasons are right."""
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # noqa: PLC0415 - only pages and imports need it
+
+    linked = str(Path("/etc/localtime").resolve()).rpartition("zoneinfo/")[2]
+    for name in (os.environ.get("TZ", "").removeprefix(":"), linked):
+        try:
+            return ZoneInfo(name)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            continue
+    return UTC
 
 
 def _whole(least: int, most: int) -> Callable[[str], int]:
@@ -170,6 +185,16 @@ class Settings:
             "normal or full",
             _one_of("normal", "full"),
             "What a line of the disclosure log survives: the death of the process (normal), or a power cut too (full).",
+        ),
+    )
+    keep_asked: bool = field(
+        default=True,
+        metadata=_variable(
+            "PDPP_KEEP_ASKED",
+            "on or off",
+            _switched,
+            "Whether the words that clients search by are kept for you to see, sealed and outside of the log. Off, "
+            "only their digests are written down.",
         ),
     )
     core_strict: bool = field(

@@ -55,6 +55,19 @@ PROMISES: dict[str, Promise] = {
         source="design: no log line, no record",
         says="The index of the log can be deleted and is built again from the segments with the same content.",
     ),
+    "log.asked.kept": Promise(
+        source="issue 17: activity in sentences",
+        says="The words of a client's searches and the values of its filters are kept for the owner by request, sealed "
+        "with the key of their month, in a table of their own; the log holds digests as before.",
+    ),
+    "log.asked.off": Promise(
+        source="issue 17: activity in sentences",
+        says="`PDPP_KEEP_ASKED=off` keeps none of them.",
+    ),
+    "log.asked.erased": Promise(
+        source="issue 17: activity in sentences",
+        says="What is erased takes along the words of every question that could have been answered from there.",
+    ),
     "log.sync.full": Promise(
         source="design: no log line, no record",
         says="`PDPP_LOG_SYNC=full` asks the disk to keep each line before the answer leaves.",

@@ -3,6 +3,10 @@
 from tests.requirements.promise import Promise
 
 PROMISES: dict[str, Promise] = {
+    "cli.activity.today": Promise(
+        source="issue 17: activity in sentences",
+        says="`pdpp activity --today` tells in sentences what clients did today, with what they asked.",
+    ),
     # how it ends
     "cli.exit.usage": Promise(
         source="design: commands",

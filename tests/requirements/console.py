@@ -53,7 +53,7 @@ PROMISES: dict[str, Promise] = {
     ),
     "con.pages.accessible": Promise(
         source=PAGES,
-        says="axe finds no fault of level A or AA on any page in any state, in the light scheme and in the dark one.",
+        says="The checker axe finds no fault of level A or AA on any page in any state, in either scheme.",
     ),
     "con.pages.narrow": Promise(
         source=PAGES,
@@ -93,9 +93,22 @@ PROMISES: dict[str, Promise] = {
         source=PAGES,
         says="A client's last read is its own; what the owner previews as that client does not count.",
     ),
+    "con.activity.sentences": Promise(
+        source="issue 17: activity in sentences",
+        says="Activity is told in sentences by day and client: what was asked in words, what was read by its titles, "
+        "which lead to the records; ids and the line of the log are one fold away.",
+    ),
+    "con.activity.own-apart": Promise(
+        source="issue 17: activity in sentences",
+        says="The owner's own looks stand in a fold of their own and push no client's read off the page.",
+    ),
+    "con.activity.today": Promise(
+        source="issue 17: activity in sentences",
+        says="The first page tells what clients did today, and points out a client that read for the first time.",
+    ),
     "con.activity.found": Promise(
         source=PAGES,
-        says="What left is found by client, by record and by request, and counted by day.",
+        says="What left is found by client, source, day, record and request, and drawn beside a table.",
     ),
     "con.consent.narrowed": Promise(
         source=CONSENT,

@@ -193,6 +193,10 @@ PROMISES: dict[str, Promise] = {
         source="design: the embedded store",
         says="A migration makes a backup before it changes anything.",
     ),
+    "store.backup.asked": Promise(
+        source="issue 17: activity in sentences",
+        says="A backup holds what was asked, sealed as it was.",
+    ),
     "store.backup.restore": Promise(
         source="design: commands",
         says="A restored backup answers every read as the original did.",

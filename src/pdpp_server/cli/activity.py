@@ -1,14 +1,26 @@
 """`pdpp activity`: what was disclosed, to whom, when; and whether anybody touched the log."""
 
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 import click
 
-from pdpp_server.cli.home import Home, open_home
+from pdpp_server.cli.home import Home, now, open_home
 from pdpp_server.cli.terminal import counted, json_option, print_columns, print_json
-from pdpp_server.evidence.activity import reader_names, what_left, when_read, who_read
+from pdpp_server.evidence.activity import (
+    reader_names,
+    what_left,
+    what_was_done,
+    what_was_done_in_all,
+    when_read,
+    who_read,
+)
+from pdpp_server.evidence.text import visible
+from pdpp_server.evidence.words import local_moment
 from pdpp_server.model.activity import Disclosure, Verdict
+from pdpp_server.model.times import iso
+from pdpp_server.settings import machine_zone
 
 LIMIT, LIMIT_MAX = 50, 10_000
 STATES = {
@@ -28,15 +40,23 @@ STATES = {
 @click.option(
     "--limit", type=click.IntRange(1, LIMIT_MAX), metavar="N", default=LIMIT, show_default=True, help="At most so many."
 )
+@click.option("--today", is_flag=True, help="What clients did today, in sentences.")
 @json_option
 @click.pass_context
 def activity(
-    context: click.Context, grant: str | None, request: str | None, record: str | None, limit: int, as_json: bool
+    context: click.Context,
+    grant: str | None,
+    request: str | None,
+    record: str | None,
+    limit: int,
+    today: bool,
+    as_json: bool,
 ) -> None:
     """What was disclosed, newest first.
 
     \b
     Example:
+      pdpp activity --today
       pdpp activity --limit 10
       pdpp activity --grant grt_0123456789abcdef
       pdpp activity verify
@@ -44,13 +64,16 @@ def activity(
     if context.invoked_subcommand is not None:
         return
     with open_home() as home:
-        found = home.owner.activity_of(grant, request_id=request, record=record, limit=limit)
+        since, own = (iso(_midnight()), False) if today else (None, None)
+        found = home.owner.activity_of(grant, request_id=request, record=record, since=since, own=own, limit=limit)
         if as_json:
             print_json({"activity": [_document(disclosure) for disclosure in found]})
+        elif found and today:
+            print_sentences(home, found)
         elif found:
             print_disclosures(home, found)
         else:
-            click.echo("Nothing was disclosed.")
+            click.echo("Nobody has read anything today." if today else "Nothing was disclosed.")
     if not as_json and len(found) == limit:
         click.echo(f"These are the newest {limit}; --limit shows more.")
 
@@ -77,6 +100,25 @@ def verify(as_json: bool) -> int:
 def print_disclosures(home: Home, found: list[Disclosure]) -> None:
     names = reader_names(row.grant for row in home.owner.grants())
     print_columns([_row(disclosure, names) for disclosure in found])
+
+
+def print_sentences(home: Home, found: list[Disclosure]) -> None:
+    """Client by client, whoever read last first: what it did in all, then each read with what was asked."""
+    names, asked = reader_names(row.grant for row in home.owner.grants()), home.owner.asked(found)
+    zone, at = machine_zone(), now()
+    by_client: dict[str, list[Disclosure]] = {}
+    for disclosure in found:
+        by_client.setdefault(who_read(disclosure, names), []).append(disclosure)
+    for name, reads in by_client.items():
+        click.echo(visible(f"{name} {what_was_done_in_all(reads)}, {local_moment(reads[0].at, zone, at)}."))
+        for read in reads:
+            clock = datetime.fromisoformat(read.at).astimezone(zone)
+            click.echo(visible(f"  {clock:%H:%M}  {what_was_done(read, asked.get(read.request_id))}"))
+
+
+def _midnight() -> datetime:
+    """The beginning of this day, by the clock on the wall."""
+    return now().astimezone(machine_zone()).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def _document(disclosure: Disclosure) -> dict[str, Any]:

@@ -38,6 +38,7 @@ def services_of(settings: Settings) -> Services:
         log_sync=settings.log_sync,
         read_seconds=settings.read_deadline_ms / 1000,
         change_history_limit=settings.change_history_limit,
+        keep_asked=settings.keep_asked,
     )
     services.core_strict = settings.core_strict
     if asked := settings.introspecting:

@@ -15,11 +15,12 @@ from pdpp_server.cli.receipts import imported, print_receipt
 from pdpp_server.cli.removals import print_removing_runs, print_undone
 from pdpp_server.cli.terminal import connection_name, counted, json_option, size_text
 from pdpp_server.cli.watching import say, watch
-from pdpp_server.cli.zone import machine_zone, named_zone
+from pdpp_server.cli.zone import named_zone
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.importers.ndjson import import_ndjson
 from pdpp_server.importers.sources.own_export import connections_in, import_connection, is_export, size_of
 from pdpp_server.model.sources import Declaration
+from pdpp_server.settings import machine_zone
 from pdpp_server.wire.declarations import FaultyDeclaration, parse_declaration
 
 FILE = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)

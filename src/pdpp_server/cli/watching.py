@@ -12,11 +12,10 @@ import click
 
 from pdpp_server.cli.home import now, open_home
 from pdpp_server.cli.mappings import kept_mapping
-from pdpp_server.cli.zone import machine_zone
 from pdpp_server.evidence.text import visible
 from pdpp_server.importers import registry
 from pdpp_server.importers.watch import Inbox, bring_in
-from pdpp_server.settings import Settings
+from pdpp_server.settings import Settings, machine_zone
 
 PAUSE_SECONDS = 5
 

@@ -1,24 +1,9 @@
-"""The zone of a clock on the wall: the one that the owner names, or that of this machine."""
+"""The zone of a clock on the wall that the owner names."""
 
-import os
-from datetime import UTC, tzinfo
-from pathlib import Path
+from datetime import tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
-
-_LOCALTIME = Path("/etc/localtime")
-
-
-def machine_zone() -> tzinfo:
-    """By its name where that can be found out, so that times of other seasons are right too."""
-    linked = str(_LOCALTIME.resolve()).rpartition("zoneinfo/")[2]
-    for name in (os.environ.get("TZ", "").removeprefix(":"), linked):
-        try:
-            return ZoneInfo(name)
-        except (ZoneInfoNotFoundError, ValueError, OSError):
-            continue
-    return UTC
 
 
 def named_zone(_: click.Context, __: click.Parameter, value: str | None) -> tzinfo | None:

@@ -1,94 +1,214 @@
-"""What was disclosed, to whom, when; by grant, by record, by request, and by day."""
+"""What was disclosed, in sentences: by day and client, with what was asked and what the records are called."""
 
-from collections.abc import Iterable
-from datetime import timedelta
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import groupby
 from typing import NamedTuple
 
+import orjson
+
+from pdpp_server.console.chart import chart
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
 from pdpp_server.console.visit import Visit
-from pdpp_server.evidence.activity import reader_names, what_left, when_read, who_read
-from pdpp_server.evidence.words import counted
-from pdpp_server.model.activity import Disclosure
+from pdpp_server.errors import InvalidRecordId, InvalidRequest
+from pdpp_server.evidence.activity import (
+    is_own,
+    reader_names,
+    what_left,
+    what_was_done,
+    what_was_done_in_all,
+    when_read,
+    who_read,
+)
+from pdpp_server.evidence.handles import parse
+from pdpp_server.evidence.words import day_words, local_day
+from pdpp_server.model.activity import NOTHING, Asked, Disclosure, together
+from pdpp_server.model.pending import Pending
+from pdpp_server.model.records import RecordId
+from pdpp_server.model.times import iso
+from pdpp_server.owner.own_reader import Titled
 
-LIMIT, RECORDS_SHOWN = 100, 20
-DAYS, BAR_HEIGHT = 30, 34
+LIMIT, OWN_LIMIT = 40, 20
+TITLES_EACH, TITLES_MAX = 5, 60
+NEW_DAYS = 7
+
+Titles = Mapping[str, Titled]
 
 
 class Entry(NamedTuple):
-    """One disclosure in words; the same as `pdpp activity` prints."""
+    """One read: a sentence first, then what `pdpp activity` prints, for those who want it."""
 
-    when: str
+    at: str
     who: str
-    operation: str
-    what: str
+    did: str
+    records: list[tuple[str, str]]  # handle, title
+    more: int  # records that are not listed
+    line: tuple[str, ...]  # when, operation, what, bytes
     request_id: str
     grant_ids: tuple[str, ...]
-    records: tuple[str, ...]
-    more: int  # records that are not listed
+    query: str
 
 
-class Bar(NamedTuple):
-    day: str
-    says: str
-    x: int
-    height: int
+class Reader(NamedTuple):
+    """What one client did on one day."""
 
-
-class Chart(NamedTuple):
-    bars: tuple[Bar, ...]
-    first: str
+    name: str
+    grant_id: str | None  # where its page is
+    did: str
     last: str
-    says: str
+    is_first: bool  # it had never read before
+    entries: list[Entry]
 
 
-def show(desks: Desks, visit: Visit) -> Page:
-    asked = {name: visit.query.get(name, "").strip() for name in ("grant", "record", "request")}
-    found = desks.owner.activity_of(
-        asked["grant"] or None, request_id=asked["request"] or None, record=asked["record"] or None, limit=LIMIT
-    )
+class DayShown(NamedTuple):
+    day: str
+    words: str
+    readers: list[Reader]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is needed to put lines of the log into words."""
+
+    names: Mapping[str, str]
+    pages: Mapping[str, str]  # client to the grant whose page is its own
+    firsts: Mapping[str, str]
+    asked: Mapping[str, Asked]
+    known: frozenset[str]  # grants
+
+
+def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
+    asked = {name: visit.query.get(name, "").strip() for name in FILTERS}
+    found = _found(desks, asked, limit=LIMIT + 1, own=None if asked["request"] or asked["record"] else False)
+    own = [] if any(asked.values()) else desks.owner.activity(own=True, limit=OWN_LIMIT)
+    shown = found[:LIMIT]
+    values = {
+        "asked": asked,
+        "is_narrowed": any(asked.values()),
+        "before": shown[-1].at if len(found) > LIMIT else None,
+        "clients": _clients(desks),
+        "sources": [(each.connection_id, each.name or each.connection_id) for each in desks.owner.sources()],
+        "chart": None if any(asked.values()) else chart(desks),
+        "keeps_words": desks.owner.keeps_asked,
+    }
+    return titled(desks, visit, [*shown, *own], partial(_page, desks, values, shown, own))
+
+
+FILTERS = ("client", "source", "day", "grant", "record", "request", "before")
+
+
+def _page(
+    desks: Desks, values: Mapping[str, object], found: list[Disclosure], own: list[Disclosure], titles: Titles
+) -> Page:
+    said = said_of(desks, [*found, *own])
+    words = {"days": days_of(desks, said, found, titles), "own": [entry(said, each, titles) for each in own]}
     return Page(
-        "activity.html",
-        {
-            "asked": asked,
-            "entries": entries(desks, found),
-            "is_cut": len(found) == LIMIT,
-            "limit": LIMIT,
-            "chart": chart(desks, asked["grant"] or None) if not (asked["record"] or asked["request"]) else None,
-        },
+        "activity.html", {**values, **words}, shown=together(NOTHING, *(each.shown for each in titles.values()))
     )
 
 
-def entries(desks: Desks, found: Iterable[Disclosure]) -> list[Entry]:
+def _found(desks: Desks, asked: Mapping[str, str], *, limit: int, own: bool | None) -> list[Disclosure]:
+    since, until = _span(desks, asked["day"])
+    earlier = [time for time in (until, asked["before"]) if time]
+    return desks.owner.activity_of(
+        asked["grant"] or None,
+        client_id=asked["client"] or None,
+        request_id=asked["request"] or None,
+        record=asked["record"] or None,
+        connection_id=asked["source"] or None,
+        since=since,
+        until=min(earlier, default=None),
+        own=own,
+        limit=limit,
+    )
+
+
+def _span(desks: Desks, day: str) -> tuple[str | None, str | None]:
+    """From midnight to midnight, by the owner's clock."""
+    if not day:
+        return None, None
+    try:
+        start = datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=desks.zone)
+    except ValueError:
+        raise InvalidRequest("A day is written as 2026-01-31.", param="day") from None
+    return iso(start), iso(start + timedelta(days=1))
+
+
+def _clients(desks: Desks) -> list[tuple[str, str]]:
+    return sorted(
+        {row.grant.client_id: row.grant.client_name or row.grant.client_id for row in desks.owner.grants()}.items()
+    )
+
+
+# In words -------------------------------------------------------------------------------------------------------------
+
+
+def titled(desks: Desks, visit: Visit, found: list[Disclosure], page: "partial[Page]") -> Page | Pending[Page]:
+    """With what records are called, which is a look of the owner's own; without records there is nothing to look up."""
+    handles = dict.fromkeys(handle for each in found for handle in each.records[:TITLES_EACH])
+    ids = [id for handle in [*handles][:TITLES_MAX] if (id := _id(handle))]
+    if not ids:
+        return page({})
+    return desks.reads.reader(visit.request_id).titles(ids).shaped(page)
+
+
+def _id(handle: str) -> RecordId | None:
+    try:
+        return parse(handle)
+    except InvalidRecordId:
+        return None
+
+
+def said_of(desks: Desks, found: Iterable[Disclosure]) -> Said:
     grants = [row.grant for row in desks.owner.grants()]
-    names, known = reader_names(grants), {grant.grant_id for grant in grants}
+    pages = {row.grant.client_id: row.package_id or row.grant.grant_id for row in desks.owner.grants()}
+    return Said(
+        reader_names(grants),
+        {} if desks.decided_at else pages,
+        desks.owner.first_reads(),
+        desks.owner.asked(found),
+        frozenset(grant.grant_id for grant in grants),
+    )
+
+
+def days_of(desks: Desks, said: Said, found: Iterable[Disclosure], titles: Titles) -> list[DayShown]:
+    """Newest day first, and in it whoever read last."""
+    now = desks.now().astimezone(desks.zone)
+    by_day = groupby(found, key=lambda each: local_day(each.at, desks.zone))
+    return [DayShown(day, day_words(day, now), _readers(said, [*lines], titles)) for day, lines in by_day]
+
+
+def _readers(said: Said, lines: list[Disclosure], titles: Titles) -> list[Reader]:
+    """A client by its id; a reader without one, such as a tool of the owner's, by the kind of its token."""
+    by_client: dict[str, list[Disclosure]] = {}
+    for line in lines:
+        by_client.setdefault(line.client_id or line.token_kind, []).append(line)
     return [
-        Entry(
-            when_read(disclosure),
-            who_read(disclosure, names),
-            disclosure.operation,
-            what_left(disclosure),
-            disclosure.request_id,
-            tuple(grant_id for grant_id in disclosure.grant_ids if grant_id in known),
-            disclosure.records[:RECORDS_SHOWN],
-            len(disclosure.records[RECORDS_SHOWN:]),
+        Reader(
+            who_read(group[0], said.names),
+            said.pages.get(client_id),
+            what_was_done_in_all(group),
+            group[0].at,
+            said.firsts.get(client_id) == group[-1].at and not is_own(group[0].token_kind, client_id),
+            [entry(said, line, titles) for line in group],
         )
-        for disclosure in found
+        for client_id, group in by_client.items()
     ]
 
 
-def chart(desks: Desks, grant_id: str | None = None) -> Chart:
-    """Reads on each of the last days."""
-    today = desks.now().date()
-    known = {day.day: day for day in desks.owner.activity_days(grant_id)}
-    days = [(today - timedelta(days=back)).isoformat() for back in range(DAYS - 1, -1, -1)]
-    most = max((known[day].disclosures for day in days if day in known), default=0)
-    bars: list[Bar] = []
-    reads = records = 0
-    for place, day in enumerate(days):
-        if day in known:
-            here = known[day]
-            reads, records = reads + here.disclosures, records + here.records
-            says = f"{day}: {counted(here.disclosures, 'read')}, {counted(here.records, 'record')}"
-            bars.append(Bar(day, says, place, max(2, round(BAR_HEIGHT * here.disclosures / most))))
-    return Chart(tuple(bars), days[0], days[-1], f"{counted(reads, 'read')}, {counted(records, 'record')}")
+def entry(said: Said, line: Disclosure, titles: Titles) -> Entry:
+    listed = [(handle, titles[handle].title) for handle in line.records[:TITLES_EACH] if handle in titles]
+    return Entry(
+        line.at,
+        who_read(line, said.names),
+        what_was_done(line, said.asked.get(line.request_id)),
+        listed,
+        len(line.records) - len(listed),
+        (when_read(line), line.operation, what_left(line), f"{line.bytes:,} bytes"),
+        line.request_id,
+        tuple(grant_id for grant_id in line.grant_ids if grant_id in said.known),
+        orjson.dumps(dict(line.query)).decode() if line.query else "",
+    )

@@ -16,7 +16,7 @@ from starlette.types import Scope
 
 from pdpp_server.console import activity, clients, connect, consent, home, records, search, sign_in, sources
 from pdpp_server.console.desks import Desks, Handler, Shaped
-from pdpp_server.console.page import Page, SeeOther, redirected, rendered, style_sheet
+from pdpp_server.console.page import Page, SeeOther, Wall, redirected, rendered, style_sheet
 from pdpp_server.console.visit import COOKIE, SECURE_COOKIE, Visit
 from pdpp_server.errors import InvalidRequest, Misdirected, PdppError, RateLimited, Unauthenticated
 from pdpp_server.evidence.refusals import message_text, remedy_text
@@ -95,7 +95,9 @@ class Console:
 
     def _respond(self, address: Address, request: Request, visit: Visit) -> Response:
         signed_in = is_signed_in(self._desks, visit)
-        render = partial(rendered, visit=visit, signed_in=signed_in, decided_at=self._desks.decided_at)
+        render = partial(
+            rendered, visit=visit, signed_in=signed_in, decided_at=self._desks.decided_at, wall=wall_of(self._desks)
+        )
         try:
             answer = self._admitted(address, visit, signed_in=signed_in)
             if isinstance(answer, Pending):
@@ -170,8 +172,12 @@ def trouble_page(desks: Desks, request: Request, trouble: Trouble) -> Response:
     page = Page("refusal.html", values, trouble.status, headers=trouble.headers)
     with suppress(PdppError):
         signed_in = desks.sign_in.is_signed_in(visit.cookie)
-        return rendered(page, visit, signed_in=signed_in, decided_at=desks.decided_at)
-    return rendered(page, visit, signed_in=False, decided_at=desks.decided_at)
+        return rendered(page, visit, signed_in=signed_in, decided_at=desks.decided_at, wall=wall_of(desks))
+    return rendered(page, visit, signed_in=False, decided_at=desks.decided_at, wall=wall_of(desks))
+
+
+def wall_of(desks: Desks) -> Wall:
+    return Wall(desks.zone, desks.now())
 
 
 class ForBrowsers(Route):

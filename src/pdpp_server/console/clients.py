@@ -1,17 +1,19 @@
 """Who may read what, since when; and the end of it."""
 
 from collections.abc import Mapping
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
-from pdpp_server.console.activity import LIMIT, chart, entries
+from pdpp_server.console.activity import LIMIT, Titles, days_of, said_of, titled
+from pdpp_server.console.chart import chart
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page, SeeOther
 from pdpp_server.console.visit import Visit
-from pdpp_server.evidence.activity import when_read
 from pdpp_server.evidence.grants import bounds_texts, granted_fields
-from pdpp_server.model.activity import Disclosure
+from pdpp_server.model.activity import NOTHING, Disclosure, together
 from pdpp_server.model.grants import Grant, StreamGrant
+from pdpp_server.model.pending import Pending
 from pdpp_server.model.times import iso
 from pdpp_server.owner.desk import GrantRow
 
@@ -58,13 +60,17 @@ def show_all(desks: Desks, visit: Visit) -> Page:
     return Page("clients.html", values)
 
 
-def show(desks: Desks, visit: Visit) -> Page:
+def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
     grant_id = visit.named["grant_id"]
-    card = _card(desks, desks.owner.grant(grant_id), labels(desks))
-    found = desks.owner.activity_of(grant_id, limit=LIMIT)
-    values = {"card": card, "entries": entries(desks, found), "is_cut": len(found) == LIMIT, "limit": LIMIT}
-    # Days are counted for each grant, and a read under several counts for each: they cannot be added up.
-    return Page("client.html", {**values, "chart": chart(desks, grant_id) if len(card.grants) == 1 else None})
+    card = _card(desks, desks.owner.grant(grant_id), labels(desks), services(desks))
+    found = desks.owner.activity_of(grant_id, own=False, limit=LIMIT)
+    values = {"card": card, "is_cut": len(found) == LIMIT, "chart": chart(desks, frozenset({card.client_id}))}
+    return titled(desks, visit, found, partial(_page, desks, values, found))
+
+
+def _page(desks: Desks, values: Mapping[str, object], found: list[Disclosure], titles: Titles) -> Page:
+    words = {"days": days_of(desks, said_of(desks, found), found, titles)}
+    return Page("client.html", {**values, **words}, shown=together(NOTHING, *(each.shown for each in titles.values())))
 
 
 def end(desks: Desks, visit: Visit) -> SeeOther:
@@ -75,10 +81,10 @@ def end(desks: Desks, visit: Visit) -> SeeOther:
 
 def cards(desks: Desks) -> list[Card]:
     """Newest first."""
-    named = labels(desks)
+    named, known = labels(desks), services(desks)
     rows = sorted(desks.owner.grants(), key=_standing)
     grouped = [list(group) for _, group in groupby(rows, key=_standing)]
-    return sorted((_card(desks, group, named) for group in grouped), key=lambda card: card.since, reverse=True)
+    return sorted((_card(desks, group, named, known) for group in grouped), key=lambda card: card.since, reverse=True)
 
 
 def labels(desks: Desks) -> dict[str, str]:
@@ -86,17 +92,21 @@ def labels(desks: Desks) -> dict[str, str]:
     return {source.connection_id: source.name or source.connection_id for source in desks.owner.sources()}
 
 
-def _shown(grant: Grant, state: str, named: Mapping[str, str]) -> GrantShown:
-    return GrantShown(
-        grant.grant_id, grant.source.connector_key, state, [stream_shown(stream, named) for stream in grant.streams]
-    )
+def services(desks: Desks) -> dict[str, str]:
+    """Source id to the name of the service."""
+    return {each.source.id: each.name for each in desks.owner.declarations().values()}
+
+
+def _shown(grant: Grant, state: str, named: Mapping[str, str], known: Mapping[str, str]) -> GrantShown:
+    service = known.get(grant.source.id, grant.source.connector_key)
+    return GrantShown(grant.grant_id, service, state, [stream_shown(stream, named) for stream in grant.streams])
 
 
 def _standing(row: GrantRow) -> str:
     return row.package_id or row.grant.grant_id
 
 
-def _card(desks: Desks, rows: list[GrantRow], named: Mapping[str, str]) -> Card:
+def _card(desks: Desks, rows: list[GrantRow], named: Mapping[str, str], known: Mapping[str, str]) -> Card:
     """Of a package whose grants ended one by one, the last that is alive counts."""
     now, first = iso(desks.now()), rows[0].grant
     states = [row.state.word(now) for row in rows]
@@ -109,10 +119,10 @@ def _card(desks: Desks, rows: list[GrantRow], named: Mapping[str, str]) -> Card:
         since=first.issued_at,
         until=first.expires_at,
         ended_at=max((row.state.revoked_at for row in rows if row.state.revoked_at), default=None),
-        last_read=max((when_read(read) for read in last), default=None),
+        last_read=max((read.at for read in last), default=None),
         purpose=first.purpose_description or first.purpose_code.rsplit("/", 1)[-1].replace("_", " "),
         is_once=first.access_mode == "single_use",
-        grants=[_shown(row.grant, state, named) for row, state in zip(rows, states, strict=True)],
+        grants=[_shown(row.grant, state, named, known) for row, state in zip(rows, states, strict=True)],
     )
 
 

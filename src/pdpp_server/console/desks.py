@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 from pdpp_server.console.page import Page, SeeOther
 from pdpp_server.console.visit import Visit
@@ -22,6 +22,7 @@ class Desks:
     public_url: str | None
     decided_at: str | None  # the server that says who may read; None where it is this one
     now: Callable[[], datetime]
+    zone: tzinfo  # of the owner's clock on the wall
 
 
 # A page of records is still pending: it leaves with its line in the log.

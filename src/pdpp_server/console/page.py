@@ -4,16 +4,18 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from pdpp_server.console.visit import COOKIE, SECURE_COOKIE, Visit
 from pdpp_server.evidence.text import visible_lines
-from pdpp_server.evidence.words import counted, moment
+from pdpp_server.evidence.words import counted, local_moment
 from pdpp_server.model.activity import NOTHING, Shown
 
 _FOLDER = Path(__file__).parent
@@ -56,11 +58,32 @@ _templates = Environment(
 )
 
 
-def rendered(page: Page, visit: Visit, *, signed_in: bool, decided_at: str | None) -> Response:
+@dataclass(frozen=True, slots=True)
+class Wall:
+    """The clock on the owner's wall."""
+
+    zone: tzinfo
+    now: datetime
+
+    def at(self, time: str) -> Markup:
+        """The same, where the day is known."""
+        local = datetime.fromisoformat(time).astimezone(self.zone)
+        return Markup('<time datetime="{0}" title="{0}">at {1}</time>').format(time, f"{local:%H:%M %Z}")
+
+    def when(self, time: str | None) -> Markup:
+        """A stored time by that clock; the exact instant is under the pointer."""
+        if not time:
+            return Markup("never")
+        said = Markup('<time datetime="{0}" title="{0}">{1}</time>')
+        return said.format(time, local_moment(time, self.zone, self.now))
+
+
+def rendered(page: Page, visit: Visit, *, signed_in: bool, decided_at: str | None, wall: Wall) -> Response:
     values = {
         **page.values,
         "counted": counted,
-        "moment": moment,
+        "when": wall.when,
+        "at": wall.at,
         "signed_in": signed_in,
         "decided_at": decided_at,
         "form_token": visit.form_token,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from pdpp_server.console.activity import entries
+from pdpp_server.console.activity import Entry, entry, said_of
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
 from pdpp_server.console.visit import Visit
@@ -50,9 +50,16 @@ def _page(desks: Desks, found: Record) -> Page:
         "body": _shown(*main) if main and binary_text(main[1]) is None else None,
         "when": moment(found.authored_at),
         "versions": [_version(version) for version in desks.owner.versions(found.id)],
-        "readers": entries(desks, desks.owner.activity(record=handle, limit=READERS)),
+        "readers": _readers(desks, handle),
     }
     return Page("record.html", values, shown=record_shown(found))
+
+
+def _readers(desks: Desks, handle: str) -> list[Entry]:
+    """Who has read it, but for the owner's own looks."""
+    found = desks.owner.activity(record=handle, own=False, limit=READERS)
+    said = said_of(desks, found)
+    return [entry(said, line, {}) for line in found]
 
 
 def _window(desks: Desks, visit: Visit, id: RecordId, field: str) -> Pending[Page]:

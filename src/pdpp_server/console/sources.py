@@ -20,7 +20,7 @@ class StreamShown(NamedTuple):
 class SourceShown(NamedTuple):
     connection_id: str
     name: str
-    connector_key: str
+    service: str
     updated_at: str
     rejected: int
     records: int
@@ -28,7 +28,9 @@ class SourceShown(NamedTuple):
 
 
 def show_all(desks: Desks, visit: Visit) -> Page:
-    return Page("sources.html", {"sources": [_shown(source) for source in desks.owner.sources()]})
+    declared = desks.owner.declarations()
+    shown = [_shown(source, declared[source.connection_id].name) for source in desks.owner.sources()]
+    return Page("sources.html", {"sources": shown})
 
 
 def show(desks: Desks, visit: Visit) -> Page:
@@ -36,14 +38,20 @@ def show(desks: Desks, visit: Visit) -> Page:
     found = next((source for source in desks.owner.sources() if source.connection_id == wanted), None)
     if found is None:
         raise ConnectionNotFound(f"There is no connection {wanted!r}.", remedy="`pdpp sources` shows them.")
-    return Page("source.html", {"source": _shown(found), "rejections": desks.owner.rejections(wanted)})
+    return Page(
+        "source.html",
+        {
+            "source": _shown(found, desks.owner.declarations()[wanted].name),
+            "rejections": desks.owner.rejections(wanted),
+        },
+    )
 
 
-def _shown(source: StoredSource) -> SourceShown:
+def _shown(source: StoredSource, service: str) -> SourceShown:
     return SourceShown(
         source.connection_id,
         source.name or source.connection_id,
-        source.connector_key,
+        service,
         source.updated_at,
         source.rejected,
         sum(stream.records for stream in source.streams),

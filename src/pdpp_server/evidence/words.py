@@ -1,5 +1,8 @@
 """Numbers, sizes and times as people read them, in the terminal and on pages alike."""
 
+from collections.abc import Sequence
+from datetime import datetime, timedelta, tzinfo
+
 
 def moment(time: str | None) -> str:
     """A stored time, to the minute."""
@@ -14,3 +17,36 @@ def size_text(size: int) -> str:
     if size < 1000:
         return counted(size, "byte")
     return f"{size / 1000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"
+
+
+def listed(parts: Sequence[str]) -> str:
+    """`a, b and c`."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
+
+
+def many(number: int, plural: str) -> str:
+    """A number of what a publisher calls by its plural: `3 messages`, `1 message`."""
+    if number != 1:
+        return f"{number:,} {plural}"
+    if plural.endswith("ies"):
+        return f"1 {plural[:-3]}y"
+    return f"1 {plural.removesuffix('s')}"
+
+
+def local_day(time: str, zone: tzinfo) -> str:
+    return datetime.fromisoformat(time).astimezone(zone).date().isoformat()
+
+
+def day_words(day: str, now: datetime) -> str:
+    """`Today`, `Yesterday`, or the day by its name; `now` is in the zone of the day."""
+    found, today = datetime.fromisoformat(day).date(), now.date()
+    near = {today: "Today", today - timedelta(days=1): "Yesterday"}
+    return near.get(found) or f"{found.day} {found:%B %Y}"
+
+
+def local_moment(time: str, zone: tzinfo, now: datetime) -> str:
+    """By the owner's clock and with its zone: `today at 14:02 CET`, `3 May 2026 at 09:30 CEST`."""
+    local = datetime.fromisoformat(time).astimezone(zone)
+    day = day_words(local.date().isoformat(), now.astimezone(zone))
+    near = day.lower() if day in {"Today", "Yesterday"} else day
+    return f"{near} at {local:%H:%M %Z}"

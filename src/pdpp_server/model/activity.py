@@ -40,6 +40,14 @@ class Disclosure(NamedTuple):
     bytes: int
 
 
+class Asked(NamedTuple):
+    """What a client asked in its own words; `reach` are the connections that could have answered it."""
+
+    words: str | None
+    conditions: tuple[tuple[str, str, str], ...]  # field, comparison, value
+    reach: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Segment:
     """How far somebody saw a segment: the number of a line, and the hash of that line."""
@@ -65,6 +73,15 @@ class Verdict:
     def is_sound(self) -> bool:
         """A torn last line is sound: its process died while writing it, so its answer never left."""
         return self.state in {"intact", "torn"}
+
+
+class ClientDay(NamedTuple):
+    """What one client read on one day."""
+
+    day: str
+    client_id: str
+    disclosures: int
+    records: int
 
 
 class Day(NamedTuple):

@@ -15,6 +15,7 @@ from pdpp_server.store import files, log
 from pdpp_server.store.engines.sqlite import snapshot
 from pdpp_server.wire.backup import (
     ACTIVITY,
+    ASKED,
     BLOBS,
     CLIENTS,
     DATABASE,
@@ -24,7 +25,7 @@ from pdpp_server.wire.backup import (
     encode_manifest,
 )
 
-DATABASE_FILE, MANIFEST_FILE, MARK = "pdpp.sqlite", "manifest.json", ".pdpp-backup"
+DATABASE_FILE, ASKED_FILE, MANIFEST_FILE, MARK = "pdpp.sqlite", "asked.sqlite", "manifest.json", ".pdpp-backup"
 SPARE_BYTES = 16 * 1024 * 1024  # for the manifest, and for what is written while we copy
 
 Progress = Callable[[int, int], None]  # bytes done, bytes in all
@@ -108,6 +109,7 @@ class _Run:
         snapshots = (*self._snapshots_before(but=taken.file), taken)[-keep:]
         self._keep_blobs(snapshots)
         self._copy_log()
+        self._copy_asked()
         self._copy_small(KEYS, is_mirror=False)
         self._copy_small(CLIENTS, is_mirror=True)
         manifest = Manifest(iso(self.now), snapshots, self.kept)
@@ -240,6 +242,25 @@ class _Run:
                 self._heard(len(chunk))
         files.sync(copy)
 
+    # what was asked, which may be dropped
+
+    def _copy_asked(self) -> None:
+        """One moment of it; what was erased since the last backup is not in it any more."""
+        if not (self.home / ASKED_FILE).is_file():
+            return
+        name = f"{ASKED}/{ASKED_FILE}"
+        path = self.target / name
+        files.private_folder(path.parent)
+        draft = files.draft_of(path)
+        draft.touch(mode=0o600)
+        try:
+            snapshot.take(self.home / ASKED_FILE, draft, self._heard)
+            self.kept[name] = files.digest(draft)
+            files.settle(draft, path)
+        finally:
+            draft.unlink(missing_ok=True)
+        self._count(self.kept[name])
+
     # files that may be replaced
 
     def _copy_small(self, folder: str, *, is_mirror: bool) -> None:
@@ -289,7 +310,7 @@ class _Run:
     def _forget_others(self, manifest: Manifest) -> None:
         """What the manifest no longer lists: old snapshots, erased blobs, removed clients."""
         listed = {*manifest.files, *(each.file for each in manifest.snapshots)}
-        for folder in (DATABASE, BLOBS, CLIENTS):
+        for folder in (DATABASE, ASKED, BLOBS, CLIENTS):
             for path in files.plain_files(self.target / folder):
                 if self._name_in_target(path) not in listed:
                     path.unlink()

@@ -1,16 +1,18 @@
 """What the owner's own tools may ask: sources, grants, activity."""
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Any, TypedDict, Unpack
 
 from pdpp_server.errors import ConnectionNotFound, NotFound
 from pdpp_server.evidence.activity import PREVIEW_CLIENT
 from pdpp_server.grants.explain import explain
 from pdpp_server.grants.issue import issue
-from pdpp_server.model.activity import Day, Disclosure, Verdict
+from pdpp_server.model.activity import Asked, ClientDay, Day, Disclosure, Verdict
 from pdpp_server.model.grants import SUBJECT, Grant, Holder
 from pdpp_server.model.ingest import Finished, Rejection
 from pdpp_server.model.queries import Query
@@ -40,6 +42,19 @@ from pdpp_server.wire.cursors import KEY_BYTES
 PREVIEW_SECONDS = 300
 
 
+class ActivityAsked(TypedDict, total=False):
+    """How activity is narrowed; by everything that is given."""
+
+    grant_id: str | None
+    client_id: str | None
+    request_id: str | None
+    record: str | None
+    connection_id: str | None
+    since: str | None
+    until: str | None
+    own: bool | None
+
+
 @dataclass(frozen=True, slots=True)
 class Issued:
     """A new grant, or a package of several, and the one token for it: it is shown here and never again."""
@@ -64,6 +79,12 @@ class Owner:
     def sources(self) -> list[StoredSource]:
         with self._services.database.reading() as reading:
             return sources.list_sources(reading)
+
+    def declarations(self) -> dict[str, Declaration]:
+        """By connection, what its source states of itself now."""
+        with self._services.database.reading() as reading:
+            places = reading.layout.connections.items()
+            return {id: reading.layouts.declaration(reading, place.declaration) for id, place in places}
 
     def finished_import(self, declaration: Declaration, name: str, fingerprint: str) -> Finished | None:
         """How files of that fingerprint were read to their end for the connection of that name, if there is one."""
@@ -112,6 +133,7 @@ class Owner:
         with database.write(iso(self._services.now())) as write:
             remove_connection(write, _place(write, connection_id))
         database.forget_erased()
+        self._services.forget_asked(connection_id)
 
     def rename_source(self, connection_id: str, name: str) -> None:
         """The label that answers show; what is imported under the old name still comes here."""
@@ -232,45 +254,55 @@ class Owner:
 
     # activity
 
-    def activity(
-        self,
-        *,
-        grant_id: str | None = None,
-        client_id: str | None = None,
-        request_id: str | None = None,
-        record: str | None = None,
-        limit: int = 50,
-    ) -> list[Disclosure]:
+    def activity(self, *, limit: int = 50, **asked: Unpack[ActivityAsked]) -> list[Disclosure]:
         """What was disclosed, newest first."""
-        index = activity.open_index(self._home / "activity.sqlite")
-        try:
-            activity.catch_up(index, self._home / "activity")
-            asked = {"grant_id": grant_id, "client_id": client_id, "request_id": request_id, "record": record}
+        with self._activity_index() as index:
             return activity.recent(index, **asked, limit=limit)
-        finally:
-            index.close()
 
     def activity_of(
-        self, grant_id: str | None, *, request_id: str | None = None, record: str | None = None, limit: int = 50
+        self, grant_id: str | None, /, *, limit: int = 50, **asked: Unpack[ActivityAsked]
     ) -> list[Disclosure]:
         """The same, under a grant or any grant of a package; each once."""
         if grant_id is None:
-            return self.activity(request_id=request_id, record=record, limit=limit)
+            return self.activity(**asked, limit=limit)
         found = {
             (disclosure.at, disclosure.request_id, disclosure.operation): disclosure
             for row in self.grant(grant_id)
-            for disclosure in self.activity(
-                grant_id=row.grant.grant_id, request_id=request_id, record=record, limit=limit
-            )
+            for disclosure in self.activity(**{**asked, "grant_id": row.grant.grant_id}, limit=limit)
         }
         return [found[key] for key in sorted(found, reverse=True)][:limit]
 
+    @property
+    def keeps_asked(self) -> bool:
+        """Whether the words of questions are kept."""
+        return self._services.asked is not None and self._services.asked.is_kept
+
+    def asked(self, found: Iterable[Disclosure]) -> dict[str, Asked]:
+        """What was asked in words, by request, as far as it is kept."""
+        words = self._services.asked
+        return words.find([disclosure.request_id for disclosure in found]) if words else {}
+
+    def activity_by_client(self, since: str) -> list[ClientDay]:
+        """How much each client read each day, newest day first."""
+        with self._activity_index() as index:
+            return activity.per_client_day(index, since)
+
+    def first_reads(self) -> dict[str, str]:
+        """When each client read for the first time."""
+        with self._activity_index() as index:
+            return activity.first_reads(index)
+
     def activity_days(self, grant_id: str | None = None) -> list[Day]:
         """How much was disclosed each day, newest day first."""
+        with self._activity_index() as index:
+            return activity.per_day(index, grant_id)
+
+    @contextmanager
+    def _activity_index(self) -> Generator[Any, None, None]:
         index = activity.open_index(self._home / "activity.sqlite")
         try:
             activity.catch_up(index, self._home / "activity")
-            return activity.per_day(index, grant_id)
+            yield index
         finally:
             index.close()
 

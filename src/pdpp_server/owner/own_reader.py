@@ -1,15 +1,19 @@
 """The owner's own reads, for pages and command: the ordinary reads, by a token that never leaves this process."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from threading import Lock
 
 from pdpp_server.evidence.activity import PAGES_CLIENT
+from pdpp_server.model.pending import Pending
+from pdpp_server.model.records import RecordId
 from pdpp_server.model.times import iso
 from pdpp_server.port.local import LocalReader
+from pdpp_server.reads import titles
 from pdpp_server.reads.bearers import OWNER_KINDS
 from pdpp_server.reads.services import Call, Services
+from pdpp_server.reads.titles import Titled
 from pdpp_server.store.consent.tokens import forget_ended, keep_token
 
 TOKEN_LIFE, TOKEN_RENEWED = timedelta(hours=1), timedelta(minutes=5)
@@ -17,6 +21,10 @@ TOKEN_LIFE, TOKEN_RENEWED = timedelta(hours=1), timedelta(minutes=5)
 
 class OwnReader(LocalReader):
     """Everything there is, and each read is logged as one of the owner's. Agents are never given this one."""
+
+    def titles(self, ids: Iterable[RecordId]) -> Pending[dict[str, Titled]]:
+        """What those records are called, in one read."""
+        return self._ask(titles.serve, ids)
 
     def _call(self) -> Call:
         call = super()._call()

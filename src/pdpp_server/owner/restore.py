@@ -8,11 +8,11 @@ from pathlib import Path
 from pdpp_server.errors import Conflict, InvalidRequest, ServerTrouble
 from pdpp_server.model.backup import KeptFile, Manifest, Remark, RestoreReport, Snapshot
 from pdpp_server.model.times import instant, iso
-from pdpp_server.owner.backup import DATABASE_FILE, Progress, read_manifest
+from pdpp_server.owner.backup import ASKED_FILE, DATABASE_FILE, Progress, read_manifest
 from pdpp_server.store import files, log
 from pdpp_server.store.engines.sqlite import snapshot
 from pdpp_server.store.engines.sqlite.migrations import NewerDatabase, migration_files
-from pdpp_server.wire.backup import ACTIVITY
+from pdpp_server.wire.backup import ACTIVITY, ASKED
 
 DAMAGED_SHOWN = 5
 
@@ -105,7 +105,15 @@ def _staging(home: Path) -> Path:
 
 def _parts(manifest: Manifest, chosen: Snapshot) -> list[tuple[str, str, KeptFile]]:
     """Path in the backup, path in the home, what it must be."""
-    return [(chosen.file, DATABASE_FILE, chosen.kept), *((name, name, kept) for name, kept in manifest.files.items())]
+    return [
+        (chosen.file, DATABASE_FILE, chosen.kept),
+        *((name, _place(name), kept) for name, kept in manifest.files.items()),
+    ]
+
+
+def _place(name: str) -> str:
+    """Where a file of the backup belongs in a home."""
+    return ASKED_FILE if name == f"{ASKED}/{ASKED_FILE}" else name
 
 
 def _require_space(folder: Path, size: int) -> None:

@@ -1,9 +1,6 @@
 """What a read needs, built once at start-up."""
 
-import os
-import secrets
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -12,8 +9,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from pdpp_server.errors import DisclosureLogUnavailable, GrantInvalid, PdppError
-from pdpp_server.evidence.activity import PREVIEW_CLIENT
+from pdpp_server.errors import GrantInvalid, PdppError
+from pdpp_server.evidence.activity import PREVIEW_CLIENT, is_own
 from pdpp_server.grants.lifecycle import ends_at, live_grants
 from pdpp_server.grants.permit import permit
 from pdpp_server.grants.permitted import Permitted
@@ -22,6 +19,7 @@ from pdpp_server.model.grants import Grant, Holder
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import Query
 from pdpp_server.model.times import iso
+from pdpp_server.reads.asked import AskedWords
 from pdpp_server.reads.bearers import (
     REST_AUDIENCE,
     REST_KINDS,
@@ -31,6 +29,7 @@ from pdpp_server.reads.bearers import (
     row_of,
 )
 from pdpp_server.reads.disclosure import disclosure
+from pdpp_server.reads.keys import kept_key
 from pdpp_server.store.consent.grants import GrantShelf, described_now, kept_declaration, owners_grants
 from pdpp_server.store.consent.tokens import AUDIENCE, KIND, token_row
 from pdpp_server.store.digests import token_digest
@@ -38,7 +37,7 @@ from pdpp_server.store.engine import Database, Reading
 from pdpp_server.store.layout import Layout
 from pdpp_server.store.log import DisclosureLog
 from pdpp_server.store.opened import open_database
-from pdpp_server.wire.cursors import KEY_BYTES, Seal
+from pdpp_server.wire.cursors import Seal
 from pdpp_server.wire.grants import decode_grant
 from pdpp_server.wire.introspection import Rights, mismatch
 
@@ -78,6 +77,7 @@ class Services:
     log: Log
     keys: Path
     now: Callable[[], datetime]
+    asked: AskedWords | None = None
     watch: Watch | None = None
     core_strict: bool = False
     change_history_limit: int = 0
@@ -87,11 +87,11 @@ class Services:
 
     @cached_property
     def seal(self) -> Seal:
-        return Seal(_kept_key(self.keys / CURSOR_KEY))
+        return Seal(kept_key(self.keys / CURSOR_KEY))
 
     @cached_property
     def log_key(self) -> bytes:
-        return _kept_key(self.keys / "activity.key")
+        return kept_key(self.keys / "activity.key")
 
     def reading(self, call: Call, operation: str) -> "Read":
         return Read(self, call, operation)
@@ -112,9 +112,16 @@ class Services:
             return None
         return self.introspect(call.bearer, call.audience)
 
+    def forget_asked(self, connection_id: str) -> None:
+        """The words of questions that could have been answered from there: they may repeat what was erased."""
+        if self.asked:
+            self.asked.forget(connection_id)
+
     def close(self) -> None:
         self.database.close()
         self.log.close()
+        if self.asked:
+            self.asked.close()
 
 
 class _Known(NamedTuple):
@@ -182,6 +189,8 @@ class Read:
         except PdppError as refusal:
             refusal.request_id = call.request_id
             raise
+        if services.asked and not is_own(self.holder.kind, self.holder.client_id):
+            services.asked.keep(permitted, call.request_id, self._operation, self._now)
         if watch := services.watch:
             watch(call.request_id, self._operation, {"log": perf_counter() - started})
 
@@ -236,6 +245,7 @@ def open_services(
     log_sync: str = "normal",
     read_seconds: float = 5.0,
     change_history_limit: int = 0,
+    keep_asked: bool = True,
 ) -> Services:
     """Everything a read needs, on one home."""
     sync = "full" if log_sync == "full" else "normal"
@@ -244,32 +254,6 @@ def open_services(
         DisclosureLog(home / "activity", sync=sync),
         home / "keys",
         now,
+        AskedWords(home, home / "keys", is_kept=keep_asked),
         change_history_limit=change_history_limit,
     )
-
-
-def _kept_key(path: Path) -> bytes:
-    """The key in that file; made once, readable by the owner alone.
-
-    Raises:
-        DisclosureLogUnavailable: it cannot be kept, and without keys nothing is logged.
-    """
-    try:
-        return _made_once(path)
-    except OSError as error:
-        raise DisclosureLogUnavailable(
-            "The keys of this home cannot be kept, so nothing is read.",
-            remedy="The owner must free disk space, or let the server write to the folder `keys` of its home.",
-        ) from error
-
-
-def _made_once(path: Path) -> bytes:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not path.exists():
-        draft = path.with_name(f".{secrets.token_hex(8)}.new")
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(secrets.token_bytes(KEY_BYTES))
-        with suppress(FileExistsError):  # another process was first: its key is the one
-            path.hardlink_to(draft)
-        draft.unlink()
-    return path.read_bytes()

@@ -7,14 +7,14 @@ from pdpp_server.model.backup import KeptFile, Manifest, Snapshot
 from pdpp_server.wire.shapes import JSON, TEXT, Shape, list_of, members
 
 FORMAT, FORMAT_VERSION = "pdpp-backup", 1
-DATABASE, ACTIVITY, BLOBS, KEYS, CLIENTS = "database", "activity", "blobs", "keys", "clients"
+DATABASE, ACTIVITY, ASKED, BLOBS, KEYS, CLIENTS = "database", "activity", "asked", "blobs", "keys", "clients"
 
 _DIGEST: JSON = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 _SIZE: JSON = {"type": "integer", "minimum": 0}
 # Whoever restores must not be led out of the folder: each path starts in one that we know and never climbs.
 _PATH: JSON = {
     "type": "string",
-    "pattern": rf"^(?:{DATABASE}|{ACTIVITY}|{BLOBS}|{KEYS}|{CLIENTS})(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$",
+    "pattern": rf"^(?:{DATABASE}|{ACTIVITY}|{ASKED}|{BLOBS}|{KEYS}|{CLIENTS})(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$",
 }
 _FILE: JSON = {"file": _PATH, "sha256": _DIGEST, "size_bytes": _SIZE}
 _COUNTS: JSON = {"type": "object", "additionalProperties": _SIZE}

@@ -1,5 +1,8 @@
 """`pdpp activity`: what was read, and whether anybody touched the log since."""
 
+import json
+import re
+
 from tests.requirements import requirement
 from tests.scenarios.cli.command import Command
 
@@ -62,3 +65,17 @@ def test_before_the_first_read_there_is_nothing(pdpp: Command) -> None:
     assert pdpp("activity", "--json").json == {"activity": []}
     assert pdpp("activity").out == "Nothing was disclosed.\n"
     assert pdpp("activity", "verify").code == 0
+
+
+@requirement("cli.activity.today")
+def test_the_day_is_told_in_sentences_with_what_was_asked(notes: Command) -> None:
+    assert notes("activity", "--today").out.strip() == "Nobody has read anything today."
+    token = notes.grant(client="Claude")["token"]
+    call = {"name": "search", "arguments": {"query": "walrus"}}
+    message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}) + "\n"
+    assert notes("mcp", stdin=message, PDPP_ACCESS_TOKEN=token).code == 0
+
+    told = notes("activity", "--today").out
+
+    assert re.search(r"^Claude read \d+ \w+ and searched once, today at \d\d:\d\d UTC\.$", told, re.MULTILINE)
+    assert "searched for “walrus” and saw" in told

@@ -1,6 +1,7 @@
 """What the owner sees: who may read, what was read, what there is."""
 
 import re
+from datetime import timedelta
 from urllib.parse import urlsplit
 
 import pytest
@@ -52,7 +53,7 @@ def test_a_preview_is_no_read_of_the_client(owner: Visitor, world: World) -> Non
     assert "has read nothing yet" in shown(owner.page("/clients"))
 
     assert world.reader.fetch(look).value
-    assert "last read 2026-11-15" in shown(owner.page("/clients"))
+    assert "last read today at 12:00 UTC" in shown(owner.page("/clients"))
 
 
 @requirement("con.activity.found")
@@ -70,7 +71,10 @@ def test_what_left_is_found_by_client_record_and_request(owner: Visitor, world: 
     assert (found.request_id in by_record) is False
     assert found.request_id in by_client
     assert other.request_id in by_client
-    assert "2026-11-15: 2 reads" in by_client  # a bar of the chart
+    assert "2026-11-15: Agent, 2 reads" in owner.page("/activity")  # a bar of the chart
+    assert found.request_id in owner.page(f"/activity?source={world.work}&day=2026-11-15")
+    assert "Nobody has read anything of that kind." in shown(owner.page("/activity?day=2026-11-14"))
+    assert owner.get("/activity?day=yesterday").status_code == 400
 
 
 @requirement("con.pages.record")
@@ -119,7 +123,50 @@ def test_the_owner_searches_everything_and_is_named_as_the_reader(owner: Visitor
     assert "<mark>walrus</mark>" in page
     newest = world.owner.activity()[0]
     assert (newest.operation, newest.token_kind, newest.client_id) == ("search", "owner", "owner-pages")
-    assert "you, on your pages" in shown(owner.page("/activity"))
+    assert "you, on your pages searched" in shown(owner.page("/activity")).partition("Your own looks")[2]
+
+
+@requirement("con.activity.sentences")
+def test_activity_says_who_asked_what_and_what_it_saw(owner: Visitor, world: World) -> None:
+    assert world.reader.search(SearchQuery("walrus")).value
+    assert world.reader.fetch(FetchQuery("messages", "m1", world.work)).value
+
+    page = owner.page("/activity")
+
+    said = shown(page)
+    assert "Today Agent read 2 messages and searched once , at 12:00 UTC" in said
+    assert "searched for “walrus” and saw 1 message" in said
+    assert re.search(rf'<a href="/records/{world.work}/messages%3Am1">[^<]+</a>', page)
+
+
+@requirement("con.activity.own-apart")
+def test_what_the_owner_looks_at_hides_no_read_of_a_client(owner: Visitor, world: World) -> None:
+    assert world.reader.search(SearchQuery("walrus")).value
+    for _ in range(50):
+        assert "<mark>" in owner.page("/search?q=lease")
+
+    clients, _, own = shown(owner.page("/activity")).partition("Your own looks")
+
+    assert "Agent" in clients
+    assert "you, on your pages" not in clients
+    assert "you, on your pages" in own
+
+
+@requirement("con.activity.today")
+def test_the_first_page_tells_the_day_and_who_is_new(owner: Visitor, world: World) -> None:
+    assert "Nobody has read anything today." in shown(owner.page("/"))
+    assert world.reader.search(SearchQuery("walrus")).value
+
+    first = shown(owner.page("/"))
+    world.clock.moment += timedelta(days=8)
+    owner.sign_in()
+    later = shown(owner.page("/"))
+
+    assert "Agent read for the first time, today at 12:00 UTC" in first
+    assert "Agent read 1 message and searched once" in first.partition("Today")[2]
+    assert "for the first time" not in later
+    assert "Nobody has read anything today." in later
+    assert "15 November 2026 Agent read 1 message" in later
 
 
 @requirement("con.pages.sources")
@@ -132,7 +179,7 @@ def test_sources_say_how_much_since_when_and_what_was_rejected(owner: Visitor, w
     one = shown(owner.page(f"/sources/{world.work}"))
 
     assert "Work chat" in listed
-    assert "imported 2026-11-15 12:00 UTC" in listed
+    assert "imported today at 12:00 UTC" in listed
     assert "1 line rejected" in listed
     assert "text is missing chat.ndjson:7" in one
 

@@ -10,7 +10,8 @@ from typing import cast
 import apsw
 import orjson
 
-from pdpp_server.model.activity import Day, Disclosure, Segment
+from pdpp_server.evidence.activity import PREVIEW_CLIENT
+from pdpp_server.model.activity import ClientDay, Day, Disclosure, Segment
 from pdpp_server.model.times import instant, iso_micros
 from pdpp_server.store.engines.sqlite.session import SqliteSession
 from pdpp_server.store.log import NO_LINE, Line, disclosure_of, read_segment, segment_paths
@@ -76,6 +77,12 @@ on conflict do nothing
 _RECENT = """
 select d.line from disclosures d join segments s using (segment)
 where d.at >= :since
+    and (:until = '' or d.at < :until)
+    and (:connection is null or exists (
+        select 1 from json_each(cast(d.line as text), '$.connections') each where each.value = :connection))
+    and (:own is null or :own = (
+        cast(d.line as text) ->> '$.token_kind' = 'owner'
+        or coalesce(cast(d.line as text) ->> '$.client_id', '') = :preview_client))
 order by d.at desc, s.id desc, d.n desc limit :limit
 """
 _RECENT_NAMED = """
@@ -86,6 +93,12 @@ where k.kind = :kind and k.name = :name and k.at >= :since and not exists (
         where o.kind = other.key and o.name = other.value and o.at = k.at and o.disclosure = k.disclosure
     )
 )
+    and (:until = '' or d.at < :until)
+    and (:connection is null or exists (
+        select 1 from json_each(cast(d.line as text), '$.connections') each where each.value = :connection))
+    and (:own is null or :own = (
+        cast(d.line as text) ->> '$.token_kind' = 'owner'
+        or coalesce(cast(d.line as text) ->> '$.client_id', '') = :preview_client))
 order by k.at desc, s.id desc, d.n desc limit :limit
 """
 _PER_DAY = """
@@ -95,6 +108,12 @@ _PER_DAY_OF_GRANT = """
 select substr(at, 1, 10) as day, count(*), sum(records) from names
 where kind = 'grant' and name = :grant_id group by day order by day desc
 """
+
+_PER_CLIENT_DAY = """
+select substr(at, 1, 10) as day, name, count(*), sum(records) from names
+where kind = 'client' and at >= :since group by day, name order by day desc, name
+"""
+_FIRST_READS = "select name, min(at) from names where kind = 'client' group by name"
 
 
 class Index(SqliteSession):
@@ -141,13 +160,17 @@ def recent(
     client_id: str | None = None,
     request_id: str | None = None,
     record: str | None = None,
+    connection_id: str | None = None,
     since: str | None = None,
+    until: str | None = None,
+    own: bool | None = None,
     limit: int = 50,
 ) -> list[Disclosure]:
-    """The newest disclosures first, narrowed by everything that is given."""
+    """The newest disclosures first, narrowed by everything that is given. `own` are the owner's own looks."""
     asked = {"request": request_id, "record": record, "grant": grant_id, "client": client_id}  # rarest name first
     others = {kind: name for kind, name in asked.items() if name is not None}
-    bindings = {"since": _utc(since), "limit": limit}
+    bindings: dict[str, str | int | None] = {"since": _utc(since), "until": _utc(until), "limit": limit}
+    bindings |= {"connection": connection_id, "own": own, "preview_client": PREVIEW_CLIENT}
     if others:
         kind = next(iter(others))
         named = {"kind": kind, "name": others.pop(kind), "others": orjson.dumps(others).decode()}
@@ -190,6 +213,17 @@ def trouble(path: Path, directory: Path) -> str | None:
     except apsw.Error as error:
         return str(error)
     return None if found == "ok" else found
+
+
+def per_client_day(index: apsw.Connection, since: str) -> list[ClientDay]:
+    """How many reads and records each client each day, newest day first."""
+    rows = index.execute(_PER_CLIENT_DAY, {"since": _utc(since)}).fetchall()
+    return [ClientDay(*row) for row in cast("list[tuple[str, str, int, int]]", rows)]
+
+
+def first_reads(index: apsw.Connection) -> dict[str, str]:
+    """When each client read for the first time."""
+    return dict(cast("list[tuple[str, str]]", index.execute(_FIRST_READS).fetchall()))
 
 
 def _utc(since: str | None) -> str:

@@ -1,0 +1,90 @@
+"""What was read in the last weeks, by day and client: bars that are drawn, and the same numbers as a table."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import NamedTuple
+
+from pdpp_server.console.desks import Desks
+from pdpp_server.evidence.activity import OWN_NAMES, reader_names
+from pdpp_server.evidence.words import counted
+from pdpp_server.model.activity import ClientDay
+from pdpp_server.model.times import iso
+
+DAYS, HEIGHT = 28, 60
+COLOURS = 5  # clients with a colour of their own; further ones share the last
+
+
+class Bar(NamedTuple):
+    """A client's part of a day, in units of the drawing."""
+
+    x: int
+    y: float
+    height: float
+    colour: int
+    says: str
+
+
+class Row(NamedTuple):
+    day: str
+    name: str
+    reads: int
+    records: int
+
+
+class Chart(NamedTuple):
+    bars: list[Bar]
+    rows: list[Row]
+    names: list[tuple[int, str]]  # colour, client
+    first: str
+    last: str
+    says: str
+
+
+def chart(desks: Desks, clients: frozenset[str] | None = None) -> Chart | None:
+    """Of all clients, or of those; None where none of them read. What the owner looks at is not drawn."""
+    today = desks.now().date()
+    days = [(today - timedelta(days=back)).isoformat() for back in range(DAYS - 1, -1, -1)]
+    since = iso(desks.now() - timedelta(days=DAYS))
+    read = [each for each in desks.owner.activity_by_client(since) if _is_drawn(each, clients) and each.day in days]
+    if not read:
+        return None
+    names = reader_names(row.grant for row in desks.owner.grants())
+    totals: dict[str, int] = {}
+    for each in read:
+        totals[each.client_id] = totals.get(each.client_id, 0) + each.disclosures
+    order = sorted(totals, key=lambda client: (-totals[client], client))
+    colours = {client: min(place, COLOURS - 1) for place, client in enumerate(order)}
+    rows = [Row(each.day, names.get(each.client_id, each.client_id), each.disclosures, each.records) for each in read]
+    reads, records = sum(row.reads for row in rows), sum(row.records for row in rows)
+    return Chart(
+        _bars(days, read, rows, colours),
+        rows,
+        [(colours[client], names.get(client, client)) for client in order],
+        days[0],
+        days[-1],
+        f"{counted(reads, 'read')}, {counted(records, 'record')}",
+    )
+
+
+def _is_drawn(read: ClientDay, clients: frozenset[str] | None) -> bool:
+    return read.client_id not in OWN_NAMES and (clients is None or read.client_id in clients)
+
+
+def _bars(days: list[str], read: list[ClientDay], rows: Iterable[Row], colours: dict[str, int]) -> list[Bar]:
+    """Stacked: what a day already has is below."""
+    said = {(each.day, each.client_id): row for each, row in zip(read, rows, strict=True)}
+    tops: dict[str, int] = {}
+    for each in read:
+        tops[each.day] = tops.get(each.day, 0) + each.disclosures
+    most = max(tops.values())
+    bars: list[Bar] = []
+    heights = dict.fromkeys(tops, 0.0)
+    for each in sorted(read, key=lambda each: colours[each.client_id]):
+        height = max(2.0, round(HEIGHT * each.disclosures / most, 1))
+        heights[each.day] += height
+        row = said[each.day, each.client_id]
+        says = f"{each.day}: {row.name}, {counted(row.reads, 'read')}, {counted(row.records, 'record')}"
+        bars.append(
+            Bar(days.index(each.day), round(HEIGHT - heights[each.day], 1), height, colours[each.client_id], says)
+        )
+    return bars

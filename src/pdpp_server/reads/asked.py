@@ -1,0 +1,69 @@
+"""What clients asked in their own words, kept for the owner: sealed by month, outside the log, which has digests."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pdpp_server.errors import PdppError
+from pdpp_server.grants.permitted import Permitted
+from pdpp_server.model.activity import Asked
+from pdpp_server.reads.keys import kept_key
+from pdpp_server.store.asked import SealedAsk
+from pdpp_server.store.opened import open_asked as open_table
+from pdpp_server.wire.asked import open_asked, seal_asked
+
+MONTH_CHARS = len("2026-11")
+
+
+class AskedWords:
+    """Keeps and finds them on one home. `is_kept` is the owner's setting; what was kept before stays readable."""
+
+    def __init__(self, home: Path, keys: Path, *, is_kept: bool = True) -> None:
+        self._table, self._keys, self.is_kept = open_table(home), keys, is_kept
+
+    def keep(self, permitted: Permitted[Any], request_id: str, operation: str, now: str) -> None:
+        """Nothing where nothing was said. An answer does not wait for this to succeed: its line in the log stands."""
+        asked = asked_of(permitted)
+        if asked is None or not self.is_kept:
+            return
+        month = now[:MONTH_CHARS]
+        try:
+            sealed = seal_asked(asked, request_id, self._key(month))
+            self._table.keep(SealedAsk(request_id, operation, month, sealed))
+        except (OSError, PdppError):
+            return
+
+    def find(self, request_ids: Iterable[str]) -> dict[str, Asked]:
+        """By request, of those that are kept."""
+        found = {ask.request_id: self._opened(ask) for ask in self._table.find(request_ids)}
+        return {request_id: asked for request_id, asked in found.items() if asked}
+
+    def forget(self, connection_id: str) -> None:
+        """Whatever could have been answered from that connection; and what nobody can read any more."""
+        opened = [(ask, self._opened(ask)) for ask in self._table.every()]
+        self._table.drop([ask for ask, asked in opened if asked is None or connection_id in asked.reach])
+
+    def close(self) -> None:
+        self._table.close()
+
+    def _opened(self, ask: SealedAsk) -> Asked | None:
+        path = self._path(ask.month)
+        return open_asked(ask.sealed, ask.request_id, path.read_bytes()) if path.exists() else None
+
+    def _key(self, month: str) -> bytes:
+        return kept_key(self._path(month))
+
+    def _path(self, month: str) -> Path:
+        return self._keys / f"asked-{month}.key"
+
+
+def asked_of(permitted: Permitted[Any]) -> Asked | None:
+    """The words of a search, those that a window was opened at, and the values of filters; None without any."""
+    query = permitted.query
+    words: str | None = getattr(query, "text", None) or getattr(query, "q", None)
+    conditions = tuple((each.field, each.comparison, each.value) for each in getattr(query, "conditions", ()))
+    if not words and not conditions:
+        return None
+    return Asked(
+        words, conditions, tuple(dict.fromkeys(name for scope in permitted.scopes for name in scope.connections))
+    )
