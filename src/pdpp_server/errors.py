@@ -1,21 +1,22 @@
 """Everything that can go wrong for a caller, in one tree.
 
     PdppError
-    ├── InvalidRequest (400)          the ask itself is wrong
-    ├── Unauthenticated (401)         nobody we know
-    ├── PermissionDenied (403)        a grant, or a kind of token, says no
-    ├── NotFound (404)                not there, or hidden: the same answer
-    ├── Conflict (409)                more than one thing could be meant
-    ├── Gone (410)                    it was there, and no longer is
-    ├── TooLarge (413)
-    ├── RangeNotSatisfiable (416)
-    ├── Misdirected (421)
-    ├── Unprocessable (422)
-    ├── RateLimited (429)
-    └── ServerTrouble (500, 502, 503) ours to mend
+    ├── InvalidRequest (400)           A parameter is unknown, malformed, repeated or excluded by another.
+    ├── Unauthenticated (401)          No bearer token, or one that is not valid here.
+    ├── PermissionDenied (403)         The token is of the wrong kind for this.
+    ├── NotFound (404)                 There is no such thing, or none that this grant shows.
+    ├── Conflict (409)                 Base of refusals where more than one thing could be meant.
+    ├── CursorExpired (410)            The bookmark is older than the history that is kept.
+    ├── TooLarge (413)                 The body or a line is larger than accepted.
+    ├── RangeNotSatisfiable (416)      The blob is shorter than the range asked for.
+    ├── Misdirected (421)              The Host header names a host that this server does not answer for.
+    ├── FieldNotText (422)             The field holds no text to read in windows.
+    ├── RateLimited (429)              Too many requests for this token.
+    └── ServerTrouble (500, 502, 503)  Something unforeseen; the request id finds it in the server's log.
 
 A category fixes type and status, a leaf fixes the code. A docstring is the sentence the reference prints; `remedy` is
-the next step. No message ever holds text of a record.
+the next step. No message ever holds text of a record. A few codes are only known from other servers, which may answer
+with them: `invalid_record`, `grant_time_range_exceeded`, `grant_consumed` and `run_terminal`.
 """
 
 from dataclasses import dataclass
@@ -386,40 +387,40 @@ class ServerTrouble(PdppError):
     """Something unforeseen; the request id finds it in the server's log."""
 
 
-class SourceUnavailable(PdppError):
+class SourceUnavailable(ServerTrouble):
     """The server that holds the data cannot be reached, or does not speak the protocol."""
 
     status, code = 502, "source_unavailable"
     remedy = "Try again later."
 
 
-class AuthorizationServerUnavailable(PdppError):
+class AuthorizationServerUnavailable(ServerTrouble):
     """The authorization server that knows the token does not answer, so nothing is read."""
 
     status, code = 503, "authorization_server_unavailable"
     remedy = "Try again later."
 
 
-class DisclosureLogUnavailable(PdppError):
+class DisclosureLogUnavailable(ServerTrouble):
     """Nothing is read while its disclosure cannot be logged."""
 
     status, code = 503, "disclosure_log_unavailable"
     remedy = "The owner must free disk space, or let the server write to the folder `activity` of its home."
 
 
-class IngestStorageError(PdppError):
+class IngestStorageError(ServerTrouble):
     """Nothing of the batch was stored; sending it again is safe."""
 
     status, code = 503, "ingest_batch_storage_error"
 
 
-class RunTerminal(PdppError):
+class RunTerminal(ServerTrouble):
     """The collection run has ended; it takes no more records."""
 
     status, code = 503, "run_terminal"
 
 
-class QueryTimeout(PdppError):
+class QueryTimeout(ServerTrouble):
     """The read took longer than a read may take."""
 
     status, code = 503, "query_timeout"

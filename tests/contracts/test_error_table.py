@@ -145,3 +145,19 @@ def test_a_refusal_survives_the_wire(refusal: type[PdppError]) -> None:
 @requirement("rs.errors.round-trip")
 def test_an_unknown_code_becomes_an_internal_error() -> None:
     assert decode(418, {"error": {"code": "teapot", "message": "Short and stout."}}).code == "api_error"
+
+
+def drawing() -> str:
+    """The categories, each with the statuses of itself and its leaves, and its own sentence."""
+    lines = ["    PdppError"]
+    categories = [refusal for refusal in CLASSES if refusal.__bases__ == (PdppError,)]
+    for category in categories:
+        statuses = sorted({refusal.status for refusal in CLASSES if issubclass(refusal, category)})
+        named = f"{category.__name__} ({', '.join(map(str, statuses))})"
+        branch = "└──" if category is categories[-1] else "├──"
+        lines.append(f"    {branch} {named:<30} {category.__doc__}")
+    return "\n".join(lines)
+
+
+def test_the_tree_is_drawn_as_it_grows() -> None:
+    assert drawing() in (errors.__doc__ or ""), f"draw it so:\n{drawing()}"

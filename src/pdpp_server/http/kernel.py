@@ -49,7 +49,7 @@ class Kernel:
         """Any trouble: for a person as a page, for a program as the error envelope."""
         refusal, status, headers = refusal_of(error, request)
         request_id: str = request.state.request_id
-        if isinstance(refusal, ServerTrouble):
+        if type(refusal) is ServerTrouble:
             log_bug(error, request_id)
         origin = self.origin_of(request)
         metadata = f"{origin}{metadata_path(request.scope['path'])}{slash_of(request)}"
