@@ -263,4 +263,23 @@ PROMISES: dict[str, Promise] = {
         source="issue 18",
         says="Where an export has ids, an edited message replaces its predecessor.",
     ),
+    "imp.live.folder": Promise(
+        source="issue 18",
+        says="A folder that is followed is read when something in it changed and not otherwise; what is deleted there "
+        "goes here, as ruling 52 says; nothing is written there.",
+    ),
+    "imp.live.trouble": Promise(
+        source="issue 18",
+        says="A source that cannot be read says why and what to do, removes nothing, and is tried again later "
+        "and later; the others go on.",
+    ),
+    "imp.live.schedule": Promise(
+        source="issue 18",
+        says="Sources are asked while the server runs, or by `pdpp sync`, never by two processes at once.",
+    ),
+    "imp.live.listed": Promise(
+        source="issue 18",
+        says="`pdpp sources` shows what is followed: the last success, the next try, what went wrong; one that "
+        "is stopped leaves what it brought.",
+    ),
 }

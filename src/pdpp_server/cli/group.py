@@ -10,6 +10,7 @@ VERBS = {
     "demo": ("demo", "demo"),
     "import": ("importing", "importing"),
     "sources": ("sources", "sources"),
+    "sync": ("live", "sync"),
     "connect": ("connect", "connect"),
     "grants": ("grants", "grants"),
     "mcp": ("group", "mcp"),

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from pdpp_server.cli.home import Home, named_home, now, open_home, shell_line
+from pdpp_server.cli.live import add, live_documents, print_live, stop
 from pdpp_server.cli.terminal import connection_name, counted, json_option, moment, print_columns, print_json
 from pdpp_server.errors import ConnectionNotFound
 from pdpp_server.evidence.text import quoted, visible
@@ -20,11 +21,12 @@ from pdpp_server.store.records.sources import StoredSource, StoredStream
 @json_option
 @click.pass_context
 def sources(context: click.Context, rejected: str | None, as_json: bool) -> None:
-    """What was brought in: streams, counts, times, rejected lines.
+    """What was brought in: streams, counts, times, rejected lines; and which sources are followed.
 
     \b
     Example:
       pdpp sources
+      pdpp sources add folder ~/Notes
       pdpp sources --rejected "My notes"
     """
     if context.invoked_subcommand is not None:
@@ -37,9 +39,15 @@ def sources(context: click.Context, rejected: str | None, as_json: bool) -> None
         elif as_json:
             read = home.owner.last_imports()
             documents = [_document(source, read.get(source.connection_id)) for source in home.owner.sources()]
-            print_json({"connections": documents})
+            followed = live_documents(home)
+            print_json({"connections": documents, "live": followed} if followed else {"connections": documents})
         else:
             _print_sources(home.owner.sources(), home.owner.last_imports())
+            print_live(home)
+
+
+sources.add_command(add)
+sources.add_command(stop)
 
 
 @sources.command()

@@ -11,7 +11,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from pdpp_server.errors import IngestStorageError, InvalidRequest, PdppError
-from pdpp_server.importers.missing import Removal
+from pdpp_server.importers.missing import ASK_NOBODY, Missing, Removal
 from pdpp_server.importers.registry import Found, look_into, nothing_known, with_mapping
 from pdpp_server.importers.run import Tally, fingerprint_of, import_account
 from pdpp_server.importers.source import Importer, Proposal
@@ -130,21 +130,25 @@ def bring_in(
     if not looked.found:
         raise nothing_known(path.name, looked.left)
     settled = (with_mapping(one, mapping) if (mapping := kept(one.account.proposal)) else one for one in looked.found)
-    return " ".join(_bring(found, owner, is_stopping) for found in settled)
+    return " ".join(bring_found(found, owner, is_stopping) for found in settled)
 
 
-def _bring(found: Found, owner: Owner, is_stopping: Callable[[], bool]) -> str:
+def bring_found(
+    found: Found, owner: Owner, is_stopping: Callable[[], bool], missing: Missing = ASK_NOBODY, name: str | None = None
+) -> str:
+    """Import one account, unless it is unchanged, and say so. Raises: PdppError; Stopped, between two batches."""
+
     def heard(_: int, tally: Tally) -> None:
         if is_stopping():
             raise Stopped(f"{tally.stored} records are kept")
 
     if found.account.lacks:
         raise NothingStored(found.account.lacks, remedy="`pdpp import` says more about it.")
-    name, fingerprint = found.account.name, fingerprint_of(found)
+    name, fingerprint = name or found.account.name, fingerprint_of(found)
     before = fingerprint and owner.finished_import(found.declaration, name, fingerprint)
     if before:
         return f"{name!r} is unchanged since {before.at}."
-    tally = import_account(found, owner.writer(found.declaration, name), heard, fingerprint)
+    tally = import_account(found, owner.writer(found.declaration, name), heard, fingerprint, missing)
     if tally.rejected and not tally.stored:
         first = tally.rejections[0]
         raise NothingStored(f"Nothing of {name!r} could be read; first {first.place}: {first.reason}.")

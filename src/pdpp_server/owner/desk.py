@@ -21,6 +21,7 @@ from pdpp_server.model.runs import Run, Undone
 from pdpp_server.model.selections import Selection
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.times import iso
+from pdpp_server.owner.live import LiveSources
 from pdpp_server.owner.writer import Writer
 from pdpp_server.reads.services import CURSOR_KEY, Services
 from pdpp_server.store import log
@@ -70,6 +71,10 @@ class Owner:
 
     def __init__(self, services: Services, home: Path) -> None:
         self._services, self._home = services, home
+
+    @property
+    def live(self) -> LiveSources:
+        return LiveSources(self._services, self._home)
 
     # sources
 

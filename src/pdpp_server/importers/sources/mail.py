@@ -15,7 +15,8 @@ from pdpp_server.importers.formats.mime import Group, Headers, Part, leaves, mes
 from pdpp_server.importers.identity import Seen, account_name, digest, record_key
 from pdpp_server.importers.source import Account, Attachment, DamagedFile, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
-from pdpp_server.model.times import instant
+from pdpp_server.model.runs import AsOf
+from pdpp_server.model.times import instant, iso
 from pdpp_server.wire.envelope import Json
 
 TEXT_CHARS = 1_000_000
@@ -28,6 +29,7 @@ _SENT_BY = frozenset({b"from", b"received", b"return-path"})
 _SURE = frozenset({b"message-id", b"date", b"mime-version"})
 _USUAL = _SURE | _SENT_BY | {b"to", b"cc", b"subject", b"reply-to", b"delivered-to", b"content-type"}
 _MESSAGE_NAME = re.compile(r".*\.emlx?|(?:.*/)?(?:cur|new)/[^/]+", re.IGNORECASE | re.DOTALL)
+_IN_MAILDIR = re.compile(r"(?:.*/)?(?:cur|new)/[^/]+", re.DOTALL)
 _MAILBOX = re.compile(r"(.*\.mbox)/.*", re.DOTALL)
 _FIRST_HEADER = re.compile(rb"[A-Za-z][!-9;-~]*[ \t]*:")
 _OWN_ADDRESS = re.compile(
@@ -63,7 +65,17 @@ def accounts(files: Files, known: Known) -> Iterable[Account]:
     for folder, found in folders.items():
         named.setdefault(_owner(found) or account_name(folder or files.name), []).extend(found)
     for name, found in named.items():
-        yield Account(name, tuple(found), files.zone, found={file.name: known[file] for file in found})
+        is_living = bool(files.folder) and not files.unread and all(_IN_MAILDIR.fullmatch(one.name) for one in found)
+        yield Account(
+            name,
+            tuple(found),
+            files.zone,
+            found={file.name: known[file] for file in found},
+            collection=f"{name} {digest(files.folder)}" if is_living else name,
+            complete=("messages", "attachments", "threads") if is_living else (),
+            derived={"attachments": "messages", "threads": "messages"},
+            as_of=AsOf(iso(files.now)) if is_living and files.now else None,
+        )
 
 
 def _is_message(start: bytes, name: str) -> bool:

@@ -1,0 +1,222 @@
+"""Live sources on the command line: `pdpp sources add`, `pdpp sources stop`, `pdpp sync`; and beside the server."""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import click
+
+from pdpp_server.cli.home import Home, now, open_home
+from pdpp_server.cli.removals import settled_by_owner
+from pdpp_server.cli.terminal import connection_name, json_option, moment, print_json
+from pdpp_server.errors import Conflict, PdppError
+from pdpp_server.evidence.text import quoted, visible
+from pdpp_server.importers import registry
+from pdpp_server.importers.live.folder import folder_settings
+from pdpp_server.importers.live.sync import Syncing, sync_one
+from pdpp_server.importers.missing import Missing
+from pdpp_server.importers.watch import Stopped
+from pdpp_server.model.live import LiveSource
+from pdpp_server.settings import Settings, machine_zone
+
+PAUSE_SECONDS = 5.0
+
+
+@click.group()
+def add() -> None:
+    """Follow a source: what changes there comes here by itself, while `pdpp serve` runs or with `pdpp sync`."""
+
+
+@add.command()
+@click.argument("path", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--name", callback=connection_name, help="What you call it.  [default: the folder's name]")
+@json_option
+def folder(path: Path, name: str | None, as_json: bool) -> None:
+    """A folder that another program fills: a vault of notes, a Maildir, downloaded exports.
+
+    It is read now, and again whenever something in it changed. Nothing is ever written there.
+
+    \b
+    Example:
+      pdpp sources add folder ~/Notes
+    """
+    with open_home() as home:
+        settings = folder_settings(path)
+        chosen = name or Path(settings["path"]).name
+        home.owner.live.add(chosen, "folder", settings)
+        _first_sync(home, chosen, as_json=as_json)
+
+
+def _first_sync(home: Home, name: str, *, as_json: bool) -> None:
+    """What cannot be read even once is not followed."""
+    try:
+        with home.owner.live.held():
+            said = sync_one(_syncing(home), home.owner.live.named(name))
+    except PdppError:
+        home.owner.live.stop(name)
+        raise
+    if as_json:
+        print_json(_document(home.owner.live.named(name)))
+    else:
+        click.echo(f"{quoted(name)} is followed. {visible(said)}")
+        click.echo("It is read again while `pdpp serve` runs, and whenever you run `pdpp sync`.")
+
+
+@click.command()
+@click.argument("name")
+@json_option
+def stop(name: str, as_json: bool) -> None:
+    """Follow a source no longer. What it brought stays.
+
+    \b
+    Example:
+      pdpp sources stop Notes
+    """
+    with open_home() as home:
+        home.owner.live.stop(name)
+    if as_json:
+        print_json({"name": name})
+    else:
+        click.echo(f"{quoted(name)} is not followed any more; what it brought stays.")
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--yes", is_flag=True, help="Remove even more than half of what a source has no longer.")
+@click.option("--keep-missing", is_flag=True, help="Remove nothing.")
+@json_option
+def sync(names: tuple[str, ...], yes: bool, keep_missing: bool, as_json: bool) -> int:
+    """Ask the sources that are followed, once: for cron and timers, where no `pdpp serve` runs.
+
+    Without NAME all of them, except those that failed lately and wait for their next try.
+
+    \b
+    Example:
+      pdpp sync
+      pdpp sync Notes --yes
+    """
+    with open_home() as home:
+        wanted = [home.owner.live.named(name) for name in names] or _not_waiting(home)
+        if not wanted and not as_json:
+            click.echo(
+                "No source is due. `pdpp sources add` follows one; `pdpp sources` says when each is tried again."
+            )
+        is_well = True
+        with home.owner.live.held():
+            for source in wanted:
+                is_well = _said(home, source, yes=yes, keep=keep_missing, as_json=as_json) and is_well
+    return 0 if is_well else 1
+
+
+def _not_waiting(home: Home) -> list[LiveSource]:
+    due = {source.name for source in home.owner.live.due()}
+    return [source for source in home.owner.live.all() if not source.failures or source.name in due]
+
+
+def _said(home: Home, source: LiveSource, *, yes: bool, keep: bool, as_json: bool) -> bool:
+    """Whether it went well; either way it is said."""
+    missing = Missing(keep, partial(settled_by_owner, source.name, yes=yes, is_newer=False))
+    trouble = ""
+    try:
+        said = sync_one(_syncing(home, missing), source)
+    except PdppError as refusal:
+        said, trouble = "", f"{refusal.message} {refusal.remedy}".strip()
+    if as_json:
+        print_json(_document(home.owner.live.named(source.name)))
+    elif trouble:
+        click.echo(f"{quoted(source.name)}: {visible(trouble)}", err=True)
+    else:
+        click.echo(f"{quoted(source.name)}: {visible(said)}")
+    return not trouble
+
+
+def _syncing(home: Home, missing: Missing | None = None, is_stopping: Callable[[], bool] = lambda: False) -> Syncing:
+    return Syncing(home.owner, machine_zone(), registry.IMPORTERS, now, is_stopping, missing or Missing())
+
+
+# What is followed -----------------------------------------------------------------------------------------------------
+
+
+def live_documents(home: Home) -> list[dict[str, Any]]:
+    return [_document(source) for source in home.owner.live.all()]
+
+
+def _document(source: LiveSource) -> dict[str, Any]:
+    return {
+        "name": source.name,
+        "kind": source.kind,
+        "settings": dict(source.settings),
+        "succeeded_at": source.succeeded_at,
+        "tried_at": source.tried_at,
+        "next_at": source.next_at,
+        "failures": source.failures,
+        "trouble": source.trouble,
+        "said": source.said,
+    }
+
+
+def print_live(home: Home) -> None:
+    for source in home.owner.live.all():
+        last = f"last read {moment(source.succeeded_at)}" if source.succeeded_at else "never read"
+        click.echo(f"{quoted(source.name)} is followed ({source.kind}), {last}")
+        if source.trouble:
+            click.echo(f"  {visible(source.trouble)}")
+            click.echo(f"  tried {source.failures} times, next at {moment(source.next_at or '')}")
+
+
+# Beside the server ----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def live_followed(settings: Settings) -> Generator[None, None, None]:
+    """While the server runs, each source is asked when it is due."""
+    stopping = Event()
+    following = Thread(target=_follow, args=(settings, stopping), name="live sources")
+    following.start()
+    try:
+        yield
+    finally:
+        stopping.set()
+        following.join()
+
+
+def _follow(settings: Settings, stopping: Event) -> None:
+    with open_home(settings) as home:
+        while not stopping.is_set():
+            try:
+                _ask_due(home, stopping)
+            except Exception as bug:  # noqa: BLE001 - a source that trips us must not end the others
+                _tell(f"Something unforeseen: {type(bug).__name__}.")  # its message may hold data, so it stays out
+            stopping.wait(PAUSE_SECONDS)
+
+
+def _ask_due(home: Home, stopping: Event) -> None:
+    due = home.owner.live.due()
+    if not due:
+        return
+    try:
+        with home.owner.live.held():
+            for source in due:
+                if not stopping.is_set():
+                    _ask(home, source, stopping)
+    except Conflict:
+        return  # a `pdpp sync` is at it
+
+
+def _ask(home: Home, source: LiveSource, stopping: Event) -> None:
+    try:
+        said = sync_one(_syncing(home, is_stopping=stopping.is_set), source)
+    except Stopped:
+        return
+    except PdppError as refusal:
+        _tell(f"{source.name}: {refusal.message} {refusal.remedy}")
+    else:
+        if said != "nothing changed":
+            _tell(f"{source.name}: {said}")
+
+
+def _tell(line: str) -> None:
+    click.echo(f"live: {visible(line)}", err=True)

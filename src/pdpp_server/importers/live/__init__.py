@@ -1,0 +1,1 @@
+"""Sources that keep themselves fresh: what each asks of a server or a folder, and when it is asked again."""

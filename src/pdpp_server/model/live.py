@@ -1,0 +1,32 @@
+"""Sources that are asked again and again, and how the last try went."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+BACK_OFF_MINUTES, BACK_OFF_MOST = 1, timedelta(hours=6)
+
+
+class LiveSource(NamedTuple):
+    """One such source; its settings hold no secret."""
+
+    name: str
+    kind: str
+    settings: Mapping[str, Any]
+    state: Mapping[str, Any]
+    tried_at: str | None = None
+    succeeded_at: str | None = None
+    next_at: str | None = None
+    failures: int = 0
+    trouble: str = ""
+    said: str = ""  # what the last good try found
+
+    def is_due(self, now: str) -> bool:
+        return self.next_at is None or self.next_at <= now
+
+
+def next_try(now: datetime, pause: timedelta, failures: int) -> datetime:
+    """After a good try the usual pause; after each bad one twice as long as after the one before."""
+    if not failures:
+        return now + pause
+    return now + min(timedelta(minutes=BACK_OFF_MINUTES) * 2 ** min(failures - 1, 20), BACK_OFF_MOST)

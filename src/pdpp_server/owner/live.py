@@ -1,0 +1,67 @@
+"""The owner's live sources: added, listed, stopped; how each try went; and their passwords, kept where nobody looks."""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from pdpp_server.errors import Conflict, NotFound
+from pdpp_server.held import held
+from pdpp_server.model.live import LiveSource, next_try
+from pdpp_server.model.times import iso
+from pdpp_server.reads.services import Services
+from pdpp_server.store.records import live
+
+
+class LiveSources:
+    """Those of one home."""
+
+    def __init__(self, services: Services, home: Path) -> None:
+        self._services, self._home = services, home
+
+    def all(self) -> list[LiveSource]:
+        with self._services.database.reading() as reading:
+            return live.list_live(reading)
+
+    def named(self, name: str) -> LiveSource:
+        """Raises: NotFound."""
+        found = next((one for one in self.all() if one.name == name), None)
+        if found is None:
+            raise NotFound(f"No live source is called {name!r}.", remedy="`pdpp sources` shows them.")
+        return found
+
+    def add(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
+        """Raises: Conflict where the name is taken."""
+        if any(one.name == name for one in self.all()):
+            raise Conflict(
+                f"A live source is called {name!r} already.",
+                remedy="Choose another with --name, or end that one with `pdpp sources stop`.",
+            )
+        with self._services.database.writing() as writer:
+            live.add_live(writer, name, kind, settings, None)
+
+    def stop(self, name: str) -> None:
+        """It is not asked again; what it brought stays. Raises: NotFound."""
+        self.named(name)
+        with self._services.database.writing() as writer:
+            live.remove_live(writer, name)
+
+    def due(self) -> list[LiveSource]:
+        now = iso(self._services.now())
+        return [one for one in self.all() if one.is_due(now)]
+
+    def held(self) -> AbstractContextManager[None]:
+        """While this process asks; another one that is at it is not disturbed. Raises: Conflict."""
+        return held(self._home / ".live.lock")
+
+    def went_well(self, source: LiveSource, state: Mapping[str, Any], said: str, pause: timedelta) -> None:
+        now = self._services.now()
+        with self._services.database.writing() as writer:
+            live.note_good(writer, source.name, state, said, iso(now), iso(next_try(now, pause, 0)))
+
+    def went_wrong(self, source: LiveSource, trouble: str) -> None:
+        now = self._services.now()
+        next_at = next_try(now, timedelta(), source.failures + 1)
+        with self._services.database.writing() as writer:
+            live.note_bad(writer, source.name, trouble, iso(now), iso(next_at))

@@ -1,0 +1,150 @@
+"""`pdpp sources add folder` and `pdpp sync`: what is followed stays fresh, and trouble is said with what to do."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from pdpp_server.cli import live
+from pdpp_server.cli.home import open_home
+from pdpp_server.held import held
+from pdpp_server.model.live import next_try
+from pdpp_server.settings import Settings
+from tests.requirements import requirement
+from tests.scenarios.cli.command import Command
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    top = tmp_path / "Notes"
+    (top / ".obsidian").mkdir(parents=True)
+    for name in ("a", "b", "c", "d"):
+        (top / f"{name}.md").write_text(f"note {name}", "utf-8")
+    return top
+
+
+def followed(pdpp: Command) -> dict[str, Any]:
+    (source,) = pdpp("sources", "--json").json["live"]
+    return source
+
+
+def notes_in(pdpp: Command) -> int:
+    (connection,) = pdpp("sources", "--json").json["connections"]
+    (count,) = [stream["records"] for stream in connection["streams"] if stream["name"] == "notes"]
+    return count
+
+
+@requirement("imp.live.folder", "imp.live.listed")
+def test_a_folder_is_followed(pdpp: Command, vault: Path) -> None:
+    added = pdpp("sources", "add", "folder", vault)
+    assert (added.code, notes_in(pdpp)) == (0, 4), added.err
+    assert "'Notes': 4 accepted" in added.out
+    before = {path: path.stat().st_mtime_ns for path in vault.rglob("*")}
+
+    assert "nothing changed" in pdpp("sync").out
+    (vault / "d.md").unlink()
+    (vault / "e.md").write_text("another", "utf-8")
+    changed = pdpp("sync").out
+    assert "1 accepted, 3 unchanged" in changed
+    assert "1 removed (`pdpp import --undo" in changed
+    assert notes_in(pdpp) == 4
+    assert {
+        path: path.stat().st_mtime_ns for path in vault.rglob("*") if path in before and path != vault
+    }.items() <= before.items()
+
+    stopped = pdpp("sources", "stop", "Notes")
+    assert (stopped.code, notes_in(pdpp), "live" in pdpp("sources", "--json").json) == (0, 4, False)
+    assert "No live source is called" in pdpp("sources", "stop", "Notes").err
+
+
+@requirement("imp.live.folder")
+def test_most_of_a_folder_goes_only_when_the_owner_says_so(pdpp: Command, vault: Path) -> None:
+    pdpp("sources", "add", "folder", vault)
+    for name in "abc":
+        (vault / f"{name}.md").unlink()
+
+    for _ in range(2):
+        assert "3 kept that it has no longer: it is more than half" in pdpp("sync").out
+    assert notes_in(pdpp) == 4
+    assert "3 removed" in pdpp("sync", "Notes", "--yes").out
+    assert notes_in(pdpp) == 1
+
+
+@requirement("imp.live.folder")
+def test_a_maildir_is_followed_and_a_read_mark_is_no_change(pdpp: Command, tmp_path: Path) -> None:
+    inbox = tmp_path / "Mail" / "cur"
+    inbox.mkdir(parents=True)
+    for number in range(4):
+        headers = f"From: ann@example.org\nTo: me@example.org\nMessage-ID: <{number}@example.org>\nSubject: {number}\n"
+        text = f"{headers}\nhello\n"
+        (inbox / f"{number}:2,").write_text(text, "utf-8")
+    assert pdpp("sources", "add", "folder", tmp_path / "Mail").code == 0
+
+    (inbox / "1:2,").rename(inbox / "1:2,S")
+    assert "nothing changed" in pdpp("sync").out
+    (inbox / "0:2,").unlink()
+    assert "2 removed" in pdpp("sync").out  # with the thread that it was
+
+
+@requirement("imp.live.trouble", "imp.live.listed")
+def test_a_folder_that_is_not_there_waits_and_loses_nothing(pdpp: Command, vault: Path) -> None:
+    pdpp("sources", "add", "folder", vault)
+    moved = vault.rename(vault.with_name("unplugged"))
+
+    failed = pdpp("sync")
+    assert (failed.code, "There is no folder" in failed.err, "tried again by itself" in failed.err) == (1, True, True)
+    assert (followed(pdpp)["failures"], followed(pdpp)["trouble"][:8]) == (1, "There is")
+    assert "No source is due" in pdpp("sync").out
+    assert "There is no folder" in pdpp("sources").out
+
+    vault.mkdir()  # where the disk was, an empty folder
+    assert "Nothing in" in pdpp("sync", "Notes").err
+    assert notes_in(pdpp) == 4
+    vault.rmdir()
+    moved.rename(vault)
+    assert pdpp("sync", "Notes").code == 0
+    assert (followed(pdpp)["failures"], followed(pdpp)["trouble"]) == (0, "")
+
+
+@requirement("imp.live.trouble")
+def test_what_cannot_be_read_once_is_not_followed(pdpp: Command, tmp_path: Path) -> None:
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "pictures" / "a.bin").write_bytes(bytes(2000))
+
+    assert "nothing that is known here" in pdpp("sources", "add", "folder", tmp_path / "pictures").err
+    assert "live" not in pdpp("sources", "--json").json
+
+
+@requirement("imp.live.schedule")
+def test_one_process_at_a_time(pdpp: Command, vault: Path) -> None:
+    pdpp("sources", "add", "folder", vault)
+    with held(pdpp.home / ".live.lock"):
+        assert "Another process" in pdpp("sync").err
+
+
+@requirement("imp.live.trouble")
+def test_a_bad_try_waits_twice_as_long_as_the_one_before() -> None:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    waits = [next_try(now, timedelta(minutes=5), failures) - now for failures in range(30)]
+    assert [wait.total_seconds() for wait in waits[:5]] == [300, 60, 120, 240, 480]
+    assert max(waits) == timedelta(hours=6)
+
+
+@requirement("imp.live.schedule")
+def test_beside_the_server_what_is_due_is_read(pdpp: Command, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pdpp("sources", "add", "folder", vault)
+    (vault / "e.md").write_text("another", "utf-8")
+    settings = replace(Settings(), home=pdpp.home)
+    told = Event()
+    monkeypatch.setattr(live, "_tell", lambda line: told.set() if "1 accepted" in line else None)
+    monkeypatch.setattr(live, "PAUSE_SECONDS", 0.01)
+    with open_home(settings) as home:
+        (source,) = home.owner.live.all()
+        home.owner.live.went_wrong(source._replace(failures=-1), "due at once")
+
+    with live.live_followed(settings):
+        assert told.wait(60)
+    assert notes_in(pdpp) == 5
