@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from pdpp_server.errors import ConnectionNotFound, NotFound
 from pdpp_server.evidence.activity import PREVIEW_CLIENT
@@ -31,6 +31,7 @@ from pdpp_server.store.consent.offers import declaration_of, eligible
 from pdpp_server.store.consent.tokens import forget_ended, keep_token
 from pdpp_server.store.engine import Write
 from pdpp_server.store.engines.sqlite import activity
+from pdpp_server.store.engines.sqlite.activity import Index
 from pdpp_server.store.files import written_whole
 from pdpp_server.store.layout import ConnectionPlace
 from pdpp_server.store.records import imports, runs, sources
@@ -303,7 +304,7 @@ class Owner:
             return activity.per_day(index, grant_id)
 
     @contextmanager
-    def _activity_index(self) -> Generator[Any, None, None]:
+    def _activity_index(self) -> Generator[Index, None, None]:
         index = activity.open_index(self._home / "activity.sqlite")
         try:
             activity.catch_up(index, self._home / "activity")

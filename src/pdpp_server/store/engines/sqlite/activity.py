@@ -187,6 +187,17 @@ def per_day(index: Index, grant_id: str | None = None) -> list[Day]:
     return [Day(*row) for row in cast("list[tuple[str, int, int]]", rows)]
 
 
+def per_client_day(index: Index, since: str) -> list[ClientDay]:
+    """How many reads and records each client each day, newest day first."""
+    rows = index.rows(_PER_CLIENT_DAY, {"since": _utc(since)})
+    return [ClientDay(*row) for row in cast("list[tuple[str, str, int, int]]", rows)]
+
+
+def first_reads(index: Index) -> dict[str, str]:
+    """When each client read for the first time."""
+    return dict(cast("list[tuple[str, str]]", index.rows(_FIRST_READS)))
+
+
 def seen_of_log(path: Path) -> list[Segment]:
     """What the index of the disclosure log remembers; nothing where it cannot be read, which is its own fault."""
     if not path.exists():
@@ -213,17 +224,6 @@ def trouble(path: Path, directory: Path) -> str | None:
     except apsw.Error as error:
         return str(error)
     return None if found == "ok" else found
-
-
-def per_client_day(index: apsw.Connection, since: str) -> list[ClientDay]:
-    """How many reads and records each client each day, newest day first."""
-    rows = index.execute(_PER_CLIENT_DAY, {"since": _utc(since)}).fetchall()
-    return [ClientDay(*row) for row in cast("list[tuple[str, str, int, int]]", rows)]
-
-
-def first_reads(index: apsw.Connection) -> dict[str, str]:
-    """When each client read for the first time."""
-    return dict(cast("list[tuple[str, str]]", index.execute(_FIRST_READS).fetchall()))
 
 
 def _utc(since: str | None) -> str:
