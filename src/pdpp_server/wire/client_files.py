@@ -1,11 +1,14 @@
 """The entry for a server in each MCP client's own configuration file, put in or taken out; all else is kept."""
 
 import json
-import re
 import shlex
 import tomllib
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import InlineTable, Table
 
 from pdpp_server.wire.envelope import Json
 
@@ -92,22 +95,21 @@ def _with(document: Any, section: str, name: str, entry: Json | None) -> Json:
 
 
 def _edited_toml(text: str, section: str, name: str, entry: Json | None) -> str:
-    """Edited as text, so that comments stay; what was made of it is read again before it is believed."""
+    """Comments and order stay; what was made of it is read again before it is believed."""
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+        document = tomlkit.parse(text)
+    except TOMLKitError:
         raise ValueError("it is not TOML") from None
-    wanted = _with(document, section, name, entry)
-    if wanted == document:
+    plain = document.unwrap()
+    wanted = _with(plain, section, name, entry)
+    if wanted == plain:
         return text
-    made = _without_table(text, f"{section}.{name}")
+    servers: Any = document.setdefault(section, tomlkit.table(is_super_table=True))
+    servers.pop(name, None)
     if entry is not None:
-        made = f"{made.rstrip()}\n\n{_table(f'{section}.{name}', entry)}".lstrip()
-    try:
-        is_right = _used(tomllib.loads(made), section) == _used(wanted, section)
-    except tomllib.TOMLDecodeError:
-        is_right = False
-    if not is_right:
+        servers[name] = _table(entry)
+    made = tomlkit.dumps(document)
+    if _used(tomllib.loads(made), section) != _used(wanted, section):
         raise ValueError(f"its {section}.{name} is written in a way that only a person should change")
     return made
 
@@ -117,32 +119,15 @@ def _used(document: Json, section: str) -> Json:
     return {key: value for key, value in document.items() if key != section or value}
 
 
-def _table(path: str, entry: Json) -> str:
-    return "".join([f"[{path}]\n", *(f"{key} = {_value(value)}\n" for key, value in entry.items())])
+def _table(entry: Json) -> Table:
+    table = tomlkit.table()
+    for key, value in entry.items():
+        table[key] = _inline(cast(Json, value)) if isinstance(value, dict) else value
+    return table
 
 
-def _value(value: Any) -> str:
-    """A text, a list of texts or an object of texts; JSON's texts are TOML's too."""
-    if isinstance(value, dict):
-        pairs = (f"{key} = {_value(inner)}" for key, inner in cast(Json, value).items())
-        return f"{{ {', '.join(pairs)} }}"
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _without_table(text: str, path: str) -> str:
-    """Without the table and those inside it; comments after it belong to what follows."""
-    header = re.compile(rf"\s*\[{re.escape(path)}(?:\.[^\]]+)?\]\s*(?:#.*)?")
-    kept: list[str] = []
-    dropped: list[str] = []
-    inside = False
-    for line in text.splitlines(keepends=True):
-        if line.lstrip().startswith("["):
-            inside = header.fullmatch(line.rstrip("\r\n")) is not None
-        if inside and line.strip() and not line.lstrip().startswith("#"):
-            dropped.clear()
-        elif inside:
-            dropped.append(line)
-        else:
-            kept += [*dropped, line]
-            dropped.clear()
-    return "".join([*kept, *dropped])
+def _inline(value: Json) -> InlineTable:
+    inline = tomlkit.inline_table()
+    for key, inner in value.items():
+        inline[key] = inner
+    return inline

@@ -56,6 +56,7 @@ def starts(*lines: str) -> list[str]:
         ("DTSTART;TZID=/mozilla.example/20050126_1/America/New_York:20260701T090000", "2026-07-01T13:00"),
         ("DTSTART;TZID=America/Argentina/Buenos_Aires:20260701T090000", "2026-07-01T12:00"),
         ('DTSTART;TZID="Tokyo Standard Time":20260701T090000', "2026-07-01T00:00"),
+        ('DTSTART;TZID="Marquesas Standard Time":20260701T090000', "2026-07-01T18:30"),
         ("DTSTART;TZID=Pier:20260701T090000", "2026-07-01T07:00"),
         ("DTSTART;TZID=Pier:20260101T090000", "2026-01-01T08:00"),
         ("DTSTART;TZID=Nowhere:20260701T090000", "2026-07-01T07:00"),

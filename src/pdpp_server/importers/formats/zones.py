@@ -9,73 +9,15 @@ from functools import cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+from tzlocal.windows_tz import win_tz
+
 from pdpp_server.importers.formats.content_lines import Component, Line, unescaped
 from pdpp_server.importers.formats.recurrence import repeated
 
 FIRST_YEAR, LAST_YEAR = 1970, 2100  # between which the rules of a zone are laid out
 
-# From the CLDR table of Windows zones: those in which most people live.
-_WINDOWS = {
-    "afghanistan standard time": "Asia/Kabul",
-    "alaskan standard time": "America/Anchorage",
-    "arab standard time": "Asia/Riyadh",
-    "arabian standard time": "Asia/Dubai",
-    "arabic standard time": "Asia/Baghdad",
-    "argentina standard time": "America/Buenos_Aires",
-    "atlantic standard time": "America/Halifax",
-    "aus central standard time": "Australia/Darwin",
-    "aus eastern standard time": "Australia/Sydney",
-    "bangladesh standard time": "Asia/Dhaka",
-    "canada central standard time": "America/Regina",
-    "cen. australia standard time": "Australia/Adelaide",
-    "central america standard time": "America/Guatemala",
-    "central asia standard time": "Asia/Almaty",
-    "central europe standard time": "Europe/Budapest",
-    "central european standard time": "Europe/Warsaw",
-    "central standard time": "America/Chicago",
-    "central standard time (mexico)": "America/Mexico_City",
-    "china standard time": "Asia/Shanghai",
-    "e. africa standard time": "Africa/Nairobi",
-    "e. australia standard time": "Australia/Brisbane",
-    "e. europe standard time": "Europe/Chisinau",
-    "e. south america standard time": "America/Sao_Paulo",
-    "eastern standard time": "America/New_York",
-    "egypt standard time": "Africa/Cairo",
-    "fle standard time": "Europe/Kiev",
-    "gmt standard time": "Europe/London",
-    "greenwich standard time": "Atlantic/Reykjavik",
-    "gtb standard time": "Europe/Bucharest",
-    "hawaiian standard time": "Pacific/Honolulu",
-    "india standard time": "Asia/Kolkata",
-    "iran standard time": "Asia/Tehran",
-    "israel standard time": "Asia/Jerusalem",
-    "korea standard time": "Asia/Seoul",
-    "mountain standard time": "America/Denver",
-    "nepal standard time": "Asia/Kathmandu",
-    "new zealand standard time": "Pacific/Auckland",
-    "newfoundland standard time": "America/St_Johns",
-    "pacific sa standard time": "America/Santiago",
-    "pacific standard time": "America/Los_Angeles",
-    "pakistan standard time": "Asia/Karachi",
-    "romance standard time": "Europe/Paris",
-    "russian standard time": "Europe/Moscow",
-    "sa pacific standard time": "America/Bogota",
-    "se asia standard time": "Asia/Bangkok",
-    "singapore standard time": "Asia/Singapore",
-    "south africa standard time": "Africa/Johannesburg",
-    "sri lanka standard time": "Asia/Colombo",
-    "taipei standard time": "Asia/Taipei",
-    "tasmania standard time": "Australia/Hobart",
-    "tokyo standard time": "Asia/Tokyo",
-    "turkey standard time": "Europe/Istanbul",
-    "us mountain standard time": "America/Phoenix",
-    "utc": "UTC",
-    "venezuela standard time": "America/Caracas",
-    "w. australia standard time": "Australia/Perth",
-    "w. central africa standard time": "Africa/Lagos",
-    "w. europe standard time": "Europe/Berlin",
-    "west asia standard time": "Asia/Tashkent",
-}
+# The table that CLDR keeps of what Windows calls its zones.
+_WINDOWS = {name.lower(): zone for name, zone in win_tz.items()}
 _IANA = re.compile(r"/?(?:[A-Za-z0-9_+.-]{1,60}/){0,6}[A-Za-z0-9_+-]{1,60}")
 _UTC = frozenset({"UTC", "GMT", "Z", "ETC/UTC", "ETC/GMT"})
 _OFFSET = re.compile(r"([+-])([01][0-9]|2[0-3])([0-5][0-9])(?:[0-9]{2})?")
