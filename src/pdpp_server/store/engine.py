@@ -1,6 +1,6 @@
 """What an engine must provide: the one list that everything else in the store stands upon."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
@@ -9,8 +9,114 @@ from typing import Protocol, Self
 from pdpp_server.store.blob_files import BlobFiles
 from pdpp_server.store.layout import Layout, LayoutCache
 from pdpp_server.store.records.rank import Note
+from pdpp_server.store.records.reach import Bounds, Reach, Value
 from pdpp_server.store.records.words import Tokenizer
 from pdpp_server.store.session import Session, Values
+
+Stored = tuple[int, str, int, int, str, str]  # rid, key, version, revised, emitted_at, data
+
+
+class Records(Protocol):
+    """Records, their values and their days in one snapshot. A reach comes from a permit and is never widened."""
+
+    def get(self, sid: int, key: str) -> tuple[int, int, int, str, str, int | None] | None:
+        """One record by its key: rid, version, revised, emitted_at, data, time."""
+        ...
+
+    def earlier(self, sid: int, key: str, version: int) -> tuple[int, int | None, str | None, str | None] | None:
+        """The last version before that one in which it lived: version, time, emitted_at, data."""
+        ...
+
+    def rids_of(self, sid: int, keys: Iterable[str], since: int | None, until: int | None) -> list[int]:
+        """Which records of these keys lie within the time."""
+        ...
+
+    def named(self, sid: int, keys: Iterable[str]) -> list[tuple[int, str, int, int, str, int | None]]:
+        """What is said of records by key, without their data: the time stands last."""
+        ...
+
+    def keys(self, rids: Iterable[int]) -> list[tuple[int, str, int | None]]:
+        """Key and time of records."""
+        ...
+
+    def stored(self, rids: Iterable[int]) -> list[Stored]:
+        """Records."""
+        ...
+
+    def data(self, rid: int) -> str:
+        """The data of one."""
+        ...
+
+    def visible(self, reach: Reach) -> Iterator[Stored]:
+        """Every record of a reach."""
+        ...
+
+    def page(
+        self,
+        reach: Reach,
+        fid: int,
+        start: tuple[Value, str | bytes],
+        within: tuple[Value, Value],
+        *,
+        ascending: bool,
+        chunk: int,
+    ) -> list[tuple[Value, int, str, int, int, str, str]]:
+        """The next records in the order of a field and of keys, behind that value and key."""
+        ...
+
+    def page_by_key(
+        self, reach: Reach, start: str | bytes, *, ascending: bool, chunk: int
+    ) -> list[tuple[Value, int, str, int, int, str, str]]:
+        """The same in the order of keys alone."""
+        ...
+
+    def beginning(self, fid: int, value: Value, most: Value) -> list[tuple[Value, str]]:
+        """Values and keys between two values, so that a place can be known again by its digest."""
+        ...
+
+    def beginning_by_key(self, sid: int, key: str, most: str) -> list[tuple[Value, str]]:
+        """The same between two keys."""
+        ...
+
+    def entries(self, reach: Reach, bounds: Bounds, enough: int) -> int:
+        """How many values lie within the bounds, in the range of the reach; no further than `enough`."""
+        ...
+
+    def holding(self, reach: Reach, bounds: Bounds) -> Iterator[Stored]:
+        """The visible records of these values."""
+        ...
+
+    def edges(self, reach: Reach, table: str, fid: int) -> list[Value]:
+        """The least and the greatest number of a field."""
+        ...
+
+    def live(self, sid: int) -> int:
+        """How many records a stream has."""
+        ...
+
+    def days(self, sid: int, after: int, before: int) -> list[tuple[int, int]]:
+        """How many it has of each day between two."""
+        ...
+
+    def days_total(self, sid: int, after: int, before: int) -> int:
+        """And in all."""
+        ...
+
+    def has_days(self, sid: int, first: int, end: int) -> bool:
+        """Whether there is any record of these days."""
+        ...
+
+    def on_day(self, reach: Reach, day: int) -> int:
+        """How many records of that day are visible."""
+        ...
+
+    def newest_change(self, sid: int, kinds: Iterable[str], shift: int, first: int, end: int) -> tuple[int, str] | None:
+        """The newest change of these kinds in a stretch of days: version, emitted_at."""
+        ...
+
+    def narrowing(self, reach: Reach, rid: str) -> str:
+        """The WHERE that narrows by grant, for a statement whose column `rid` holds the rid."""
+        ...
 
 
 class Ranking(Protocol):
@@ -31,6 +137,9 @@ class Reading(Session, Protocol):
 
     @property
     def layout(self) -> Layout: ...
+
+    @property
+    def records(self) -> Records: ...
 
     @property
     def ranking(self) -> Ranking: ...

@@ -12,9 +12,9 @@ from pdpp_server.grants.permitted import Scope
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.queries import SchemaQuery, SearchQuery
 from pdpp_server.model.times import instant
+from pdpp_server.store.engines import tables
 from pdpp_server.store.engines.sqlite.migrations import migration_files
 from pdpp_server.store.layout import MAX_DAY, day_of
-from pdpp_server.store.records import freshness
 from pdpp_server.store.records.freshness import newest_change, stretches, whole_days
 from pdpp_server.store.records.noted import EVER, SHIFTS
 from pdpp_server.store.records.scope import reaches
@@ -158,13 +158,14 @@ def test_the_day_is_that_of_the_last_run_that_was_a_complete_picture(world: Worl
 # What it costs ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("statement", [freshness._NEWEST, freshness._NAMED, freshness._HAS_DAYS, freshness._IS_EMPTY])
+@pytest.mark.parametrize("statement", [tables._NEWEST, tables._NAMED, tables._HAS_DAYS, tables._LIVE])
 def test_no_look_for_the_newest_change_walks_a_table_or_a_stream(world: World, statement: str) -> None:
-    named = {"sid": 1, "kinds": "[]", "shift": 0, "low": 0, "high": 1}
+    listed = {name: f"(select value from json_each(:{name}))" for name in ("kinds", "keys")}
+    named = {"sid": 1, "kinds": "[]", "keys": "[]", "shift": 0, "first": 0, "end": 1}
     values = named if ":sid" in statement else (1, "[]", 0)[: statement.count("?")]
 
     with world.services.database.reading() as reading:
-        plan = [str(row[-1]) for row in reading.rows("explain query plan " + statement, values)]
+        plan = [str(row[-1]) for row in reading.rows("explain query plan " + statement.format(**listed), values)]
 
     assert not any(step.startswith("SCAN") and "json_each" not in step for step in plan), plan
     assert not any(step.endswith("(sid=?)") for step in plan), plan

@@ -1,5 +1,6 @@
 """A scope as a range of rids, to the last rid; and the same question of one record."""
 
+from types import SimpleNamespace
 from typing import cast
 
 import apsw
@@ -10,8 +11,10 @@ from pdpp_server.model.sources import Origin
 from pdpp_server.model.times import DAY_MICROS
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.engines.sqlite.session import SqliteSession
+from pdpp_server.store.engines.sqlite.tables import SqliteTables
 from pdpp_server.store.layout import MAX_DAY, ConnectionPlace, Layout, StreamPlace, day_of, first_rid
-from pdpp_server.store.records.scope import FEW, Reach, named, reaches, shows
+from pdpp_server.store.records.reach import FEW, Reach, named
+from pdpp_server.store.records.scope import reaches, shows
 from tests.requirements import requirement
 from tests.worlds.chat import DECLARATION
 
@@ -29,8 +32,11 @@ FIRST_DAY, LAST_DAY = day_of(LATER), day_of(LAST)
 def standing(connection: apsw.Connection) -> Reading:
     """No more of a reading than a reach needs: the table, and where things lie."""
     session = SqliteSession(connection)
-    session.layout = LAYOUT  # pyright: ignore[reportAttributeAccessIssue]
-    return cast("Reading", session)
+    return cast("Reading", SimpleNamespace(layout=LAYOUT, records=SqliteTables(session)))
+
+
+def narrowing(reach: Reach, rid: str) -> str:
+    return standing(apsw.Connection(":memory:")).records.narrowing(reach, rid)
 
 
 def reach_of(scope: Scope, *rids: int) -> Reach:
@@ -48,7 +54,7 @@ def test_without_bounds_a_reach_is_its_stream_and_nothing_beside_it() -> None:
 
     assert reach.values == {"low": first_rid(SID), "high": first_rid(SID + 1)}
     assert (reach.is_whole, reach.is_few, reach.rids, reach.origin) == (True, False, None, ORIGIN)
-    assert reach.narrowing("r.rid") == "r.rid >= :low and r.rid < :high"
+    assert narrowing(reach, "r.rid") == "r.rid >= :low and r.rid < :high"
 
 
 @requirement("grants.permit.time")
@@ -93,7 +99,7 @@ def test_few_are_looked_up_one_by_one_and_many_are_passed_over(count: int, is_fe
 
     assert FEW == 2000
     assert reach.is_few == is_few
-    assert (":low" not in reach.narrowing("rid")) == is_few
+    assert (":low" not in narrowing(reach, "rid")) == is_few
 
 
 def test_a_connection_without_the_stream_is_passed_over() -> None:

@@ -43,7 +43,8 @@ def chosen(world: World, scope: Scope) -> set[str]:
     """The keys that the WHERE lets through."""
     with world.services.database.reading() as reading:
         (reach,) = reaches(reading, scope)
-        asked = f"select key from records where {reach.narrowing('records.rid')} and data is not null"
+        where = reading.records.narrowing(reach, "records.rid")
+        asked = f"select key from records where {where} and data is not null"
         return {row[0] for row in reading.rows(asked, reach.values)}
 
 

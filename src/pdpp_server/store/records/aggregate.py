@@ -24,7 +24,8 @@ from pdpp_server.store.records.count import count
 from pdpp_server.store.records.days import edge_days, inner_days
 from pdpp_server.store.records.fetch import require_declared
 from pdpp_server.store.records.ingest import INDEXED_CHARS, NO_VALUE
-from pdpp_server.store.records.scope import Reach, reaches
+from pdpp_server.store.records.reach import Reach
+from pdpp_server.store.records.scope import reaches
 
 _TALLIES = """
 select i.value, count(*) from {index} i
@@ -241,7 +242,7 @@ class _Indexed:
     def _ask(self, statement: str, **values: Value | bytes) -> Iterator[tuple[Any, ...]]:
         reach = self.reach
         bound = {**reach.values, "fid": reach.place.fids[self.field.name], **values}
-        narrowed = statement.format(index=self.index, where=reach.narrowing("i.rid"))
+        narrowed = statement.format(index=self.index, where=self.reading.records.narrowing(reach, "i.rid"))
         return self.reading.each(narrowed, bound)
 
 

@@ -14,7 +14,8 @@ from pdpp_server.model.records import RecordId
 from pdpp_server.model.sources import Origin
 from pdpp_server.store.blob_files import BlobFiles, Draft
 from pdpp_server.store.engine import Reading, Writing
-from pdpp_server.store.records.scope import Reach, reaches
+from pdpp_server.store.records.reach import Reach
+from pdpp_server.store.records.scope import reaches
 from pdpp_server.store.session import Session
 
 _NEW = "insert into blobs(blob_id, size, created_at) values(?, ?, ?) on conflict do nothing"
@@ -94,10 +95,11 @@ def find_blob(reading: Reading, permitted: Permitted[BlobQuery]) -> FoundBlob:
     return blob
 
 
-def _seen_through(connection: Session, reach: Reach, blob_id: str) -> FoundBlob | None:
+def _seen_through(reading: Reading, reach: Reach, blob_id: str) -> FoundBlob | None:
     fields = orjson.dumps(sorted(reach.scope.fields)).decode()
     values = {**reach.values, "blob_id": blob_id, "sid": reach.place.sid, "fields": fields}
-    row = connection.one(_REFERRING.format(where=reach.narrowing("blob_refs.rid")), values)
+    where = reading.records.narrowing(reach, "blob_refs.rid")
+    row = reading.one(_REFERRING.format(where=where), values)
     if row is None:
         return None
     key, field, data, size, delivered_as = row

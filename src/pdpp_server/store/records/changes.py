@@ -13,7 +13,8 @@ from pdpp_server.model.queries import RecordsQuery
 from pdpp_server.model.records import Record, RecordId, Tombstone
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.records.fetch import require_declared
-from pdpp_server.store.records.scope import Reach, reaches, shows
+from pdpp_server.store.records.reach import Reach
+from pdpp_server.store.records.scope import reaches, shows
 from pdpp_server.store.records.showing import Showing, projected
 
 CHUNK_MAX = 500

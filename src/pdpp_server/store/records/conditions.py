@@ -3,7 +3,7 @@
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
@@ -14,22 +14,12 @@ from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import StreamPlace
 from pdpp_server.store.records.days import count_by_days
 from pdpp_server.store.records.ingest import INDEXED_CHARS
-from pdpp_server.store.records.scope import Reach
+from pdpp_server.store.records.reach import Bounds, Reach
 from pdpp_server.store.records.showing import Row
 
 GATHERED = 2000  # so many records are read and sorted at once, rather than walking a stream for them
 
 _FIELD_INDEX = {True: "positions", False: "field_values"}
-_BETWEEN = "i.fid = :fid and i.value >= :least and i.value <= :most"
-_EQUAL = "i.fid = :fid and i.value = :least"  # said so, the index goes on in the order of rids
-_IN_RANGE = "i.rid >= :low and i.rid < :high"
-_MATCHES = "select count(*) from (select 1 from {index} i where {between} and {where} limit :enough)"
-_BY_INDEX = """
-select r.rid, r.key, r.version, r.revised, r.emitted_at, r.data from {index} i cross join records r on r.rid = i.rid
-where {between} and {where} and r.data is not null
-"""
-_ALL = "select rid, key, version, revised, emitted_at, data from records where {where} and data is not null"
-
 Value = int | float | str
 _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
     "eq": operator.eq,
@@ -38,23 +28,6 @@ _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
     "lte": operator.le,
     "lt": operator.lt,
 }
-
-
-class Bounds(NamedTuple):
-    """A range of one indexed field in which every record that passes lies; both ends belong to it."""
-
-    table: str
-    fid: int
-    least: Value
-    most: Value
-
-    @property
-    def values(self) -> dict[str, Value]:
-        return {"fid": self.fid, "least": self.least, "most": self.most}
-
-    @property
-    def where(self) -> str:
-        return _EQUAL if self.least == self.most else _BETWEEN
 
 
 def passes(stream: Stream, conditions: tuple[Condition, ...]) -> Callable[[Mapping[str, Any]], bool]:
@@ -129,7 +102,7 @@ def fewest(reading: Reading, reach: Reach, conditions: tuple[Condition, ...]) ->
         visible = count_by_days(reading, reach)
         if visible <= GATHERED:
             return None, visible
-    counted = [(bounds, _entries(reading, reach, bounds)) for bounds in found]
+    counted = [(bounds, reading.records.entries(reach, bounds, GATHERED + 1)) for bounds in found]
     return min(counted, key=itemgetter(1), default=(None, GATHERED + 1))
 
 
@@ -143,22 +116,11 @@ def _is_narrow(reach: Reach, bounds: Bounds) -> bool:
     return is_time or bounds.least == bounds.most
 
 
-def _entries(reading: Reading, reach: Reach, bounds: Bounds) -> int:
-    statement = _MATCHES.format(index=bounds.table, between=bounds.where, where=_IN_RANGE)
-    values = {"low": reach.values["low"], "high": reach.values["high"], **bounds.values, "enough": GATHERED + 1}
-    return reading.one(statement, values)
-
-
 def passing(reading: Reading, reach: Reach, conditions: tuple[Condition, ...]) -> Iterator[Row]:
     """Every visible record that passes, in no order worth a name."""
     bounds, _ = fewest(reading, reach, conditions)
-    if bounds is None:
-        statement, values = _ALL.format(where=reach.narrowing("records.rid")), reach.values
-    else:
-        where = reach.narrowing("i.rid")
-        statement = _BY_INDEX.format(index=bounds.table, between=bounds.where, where=where)
-        values = {**reach.values, **bounds.values}
+    found = reading.records.visible(reach) if bounds is None else reading.records.holding(reach, bounds)
     test = passes(reach.scope.stream, conditions)
-    for *stored, text in reading.each(statement, values):
+    for *stored, text in found:
         if test(data := orjson.loads(text)):
             yield Row._make((*stored, data))

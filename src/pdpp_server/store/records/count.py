@@ -8,12 +8,7 @@ from pdpp_server.model.times import iso_micros
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.records.conditions import index_of, passing
 from pdpp_server.store.records.days import count_by_days
-from pdpp_server.store.records.scope import Reach
-
-_LIVE = "select live from streams where sid = :sid"
-_EDGE = """
-select i.value from {index} i where i.fid = :fid and i.value < '' and {where} order by i.value {order} limit 1
-"""
+from pdpp_server.store.records.reach import Reach
 
 
 def count(reading: Reading, reach: Reach, conditions: tuple[Condition, ...] = ()) -> int:
@@ -21,7 +16,7 @@ def count(reading: Reading, reach: Reach, conditions: tuple[Condition, ...] = ()
     if conditions:
         return sum(1 for _ in passing(reading, reach, conditions))
     if reach.is_whole:
-        return reading.one(_LIVE, {"sid": reach.place.sid})
+        return reading.records.live(reach.place.sid)
     return count_by_days(reading, reach) if reach.rids is None else len(reach.rids)
 
 
@@ -53,6 +48,5 @@ def _edges(reading: Reading, reach: Reach, field: str) -> list[int]:
     index = index_of(reach.place, reach.scope.stream.fields[field])
     if index is None:
         return []
-    values = {**reach.values, "fid": reach.place.fids[field]}
-    statements = [_EDGE.format(index=index, where=reach.narrowing("i.rid"), order=order) for order in ("asc", "desc")]
-    return [at for statement in statements if (at := reading.one(statement, values)) is not None]
+    found = reading.records.edges(reach, index, reach.place.fids[field])
+    return [at for at in found if isinstance(at, int)]

@@ -9,16 +9,9 @@ from pdpp_server.model.records import Expanded, Record
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.records.conditions import index_of
 from pdpp_server.store.records.ingest import INDEXED_CHARS
-from pdpp_server.store.records.scope import Reach, reaches, shows
+from pdpp_server.store.records.reach import Bounds, Reach
+from pdpp_server.store.records.scope import reaches, shows
 from pdpp_server.store.records.showing import Row, Showing
-
-_REFERRING = """
-select r.rid, r.key, r.version, r.revised, r.emitted_at, r.data from {index} i cross join records r on r.rid = i.rid
-where i.fid = :fid and i.value = :value and {where} and r.data is not null
-"""
-_NAMED = """
-select rid, key, version, revised, emitted_at, data, at from records where sid = ? and key = ? and data is not null
-"""
 
 
 def expanded(
@@ -66,9 +59,8 @@ def _referring(reading: Reading, related: Related, there: Reach, key: str) -> li
     if index is None or value is None:
         return []
     cut = value[:INDEXED_CHARS] if isinstance(value, str) else value
-    values = {**there.values, "fid": there.place.fids[name], "value": cut}
-    statement = _REFERRING.format(index=index, where=there.narrowing("i.rid"))
-    found = [Row._make((*stored, orjson.loads(text))) for *stored, text in reading.rows(statement, values)]
+    bounds = Bounds(index, there.place.fids[name], cut, cut)
+    found = [Row._make((*stored, orjson.loads(text))) for *stored, text in reading.records.holding(there, bounds)]
     same = [each for each in found if field.comparable(each.data.get(name)) == value]
     return sorted(same, key=lambda each: (_time(there.scope, each), each.key), reverse=True)
 
@@ -88,7 +80,8 @@ def _key_in(row: Row, field: str) -> str | None:
 def _named(reading: Reading, there: Reach, key: str | None) -> list[Row]:
     if key is None:
         return []
-    found = reading.one(_NAMED, (there.place.sid, key))
-    if found is None or not shows(there.scope, key, found[6]):
+    found = reading.records.get(there.place.sid, key)
+    if found is None or not shows(there.scope, key, found[5]):
         return []
-    return [Row._make((*found[:5], orjson.loads(found[5])))]
+    rid, version, revised, emitted_at, text, _ = found
+    return [Row(rid, key, version, revised, emitted_at, orjson.loads(text))]

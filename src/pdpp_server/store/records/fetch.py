@@ -13,12 +13,9 @@ from pdpp_server.store.records.expand import expanded
 from pdpp_server.store.records.scope import shows
 from pdpp_server.store.records.showing import Row, Showing
 
-_RECORD = """
-select rid, version, revised, emitted_at, data, at from records where sid = ? and key = ? and data is not null
-"""
-
-
-Found = tuple[Scope, Origin, int, tuple[int, int, int, str, str, int | None]]  # with the sid, and a row of _RECORD
+Found = tuple[
+    Scope, Origin, int, tuple[int, int, int, str, str, int | None]
+]  # with the sid, and the record as it is stored
 
 
 def fetch(reading: Reading, permitted: Permitted[FetchQuery]) -> Record:
@@ -39,7 +36,7 @@ def find(reading: Reading, permitted: Permitted[FetchQuery] | Permitted[WindowQu
             place = layout.place(connection_id, query.stream)
             if place is None:
                 continue
-            row = reading.one(_RECORD, (place.sid, query.key))
+            row = reading.records.get(place.sid, query.key)
             if row is not None and shows(scope, query.key, row[5]):
                 found.append((scope, layout.origins[connection_id], place.sid, row))
     if not found:

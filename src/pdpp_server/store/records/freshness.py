@@ -12,22 +12,9 @@ from pdpp_server.grants.permitted import Scope
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import MAX_DAY, day_of, first_moment
 from pdpp_server.store.records.noted import CAME_OR_WENT, EDITED, EVER, MOVED, SHIFTS, Change
-from pdpp_server.store.records.scope import Reach, shows
+from pdpp_server.store.records.reach import Reach
+from pdpp_server.store.records.scope import shows
 from pdpp_server.store.records.showing import Row, Showing
-
-_NEWEST = """
-select version, emitted_at from newest_changes
-where sid = :sid and what in (select value from json_each(:kinds))
-and shift = :shift and place >= :low and place < :high
-order by version desc limit 1
-"""
-_IS_EMPTY = "select live = 0 from streams where sid = ?"
-_HAS_DAYS = "select 1 from days where sid = ? and day >= ? and day < ? and live > 0 limit 1"
-_NAMED = """
-select rid, key, version, revised, emitted_at, at from records
-where sid = ? and key in (select value from json_each(?)) and data is not null
-"""
-_DATA = "select data from records where rid = ?"
 
 
 def newest_change(reading: Reading, reach: Reach) -> str | None:
@@ -37,12 +24,12 @@ def newest_change(reading: Reading, reach: Reach) -> str | None:
         return _newest_named(reading, reach)
     kinds = [CAME_OR_WENT, *(EDITED + name for name in scope.granted)]
     if not scope.is_bounded:
-        is_empty = reading.one(_IS_EMPTY, (reach.place.sid,))
+        is_empty = reading.records.live(reach.place.sid) == 0
         return None if is_empty else _newest_of(reading, reach, kinds, [(EVER, 0, 1)])
     if scope.stream.order_field not in scope.granted:
         return None  # whether a record came from outside the bounds or was there before, only a hidden time tells
     first, end = whole_days(scope)
-    if not reading.one(_HAS_DAYS, (reach.place.sid, first, end)):
+    if not reading.records.has_days(reach.place.sid, first, end):
         return None
     return _newest_of(reading, reach, [*kinds, MOVED], stretches(first, end))
 
@@ -76,9 +63,8 @@ def stretches(first: int, end: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _newest_of(reading: Reading, reach: Reach, kinds: list[str], places: Iterable[tuple[int, int, int]]) -> str | None:
-    asked = {"sid": reach.place.sid, "kinds": orjson.dumps(sorted(kinds)).decode()}
     found = [
-        reading.one(_NEWEST, {**asked, "shift": shift, "low": low, "high": high})
+        reading.records.newest_change(reach.place.sid, kinds, shift, low, high)
         for shift, low, high in places
         if low < high
     ]
@@ -90,8 +76,7 @@ def _newest_named(reading: Reading, reach: Reach) -> str | None:
     """Of few records each can be looked at, newest first; of most of them one look at their number is enough."""
     scope, sid = reach.scope, reach.place.sid
     showing = Showing(reading, scope, reach.origin, sid)
-    keys = orjson.dumps(sorted(scope.resources or ())).decode()
-    named = reading.rows(_NAMED, (sid, keys))
+    named = reading.records.named(sid, scope.resources or ())
     latest: Change | None = None
     for rid, key, version, revised, emitted_at, at in sorted(named, key=lambda row: -row[2]):
         if latest and version <= latest.version:
@@ -100,7 +85,7 @@ def _newest_named(reading: Reading, reach: Reach) -> str | None:
             continue
         change = Change(version, emitted_at)
         if revised:
-            data = orjson.loads(reading.one(_DATA, (rid,)))
+            data = orjson.loads(reading.records.data(rid))
             change = Change(*showing.seen_since(Row(rid, key, version, revised, emitted_at, data)))
         latest = max(change, latest or change)
     return latest.emitted_at if latest else None

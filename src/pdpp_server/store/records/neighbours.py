@@ -10,7 +10,7 @@ from pdpp_server.model.streams import Stream
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import SID_BITS
 from pdpp_server.store.records.conditions import index_of
-from pdpp_server.store.records.scope import Reach
+from pdpp_server.store.records.reach import Reach
 
 SHARES = (0.5, 0.25)  # of a score, for the first and the second record on either side
 SOURCES = 100  # best records whose neighbours are looked for
@@ -69,7 +69,7 @@ def _is_talk(reach: Reach) -> bool:
     """
     stream, place, granted = reach.scope.stream, reach.place, reach.scope.granted
     time, title = stream.order_field, _title(reach)
-    if time is None or time != place.position or "rids" in reach.values or not {time, title or time} <= granted:
+    if time is None or time != place.position or reach.rids is not None or not {time, title or time} <= granted:
         return False
     return _has_speakers(stream) and stream.fields[time].is_date and index_of(place, stream.fields[time]) is not None
 
@@ -85,7 +85,7 @@ def _title(reach: Reach) -> str | None:
 def _beside(reading: Reading, reach: Reach, sources: list[int]) -> list[Beside]:
     assert reach.place.position is not None
     asked = {"fid": reach.place.fids[reach.place.position], "silence": SILENCE}
-    statement = _BESIDE.format(where=reach.narrowing("p.rid"))
+    statement = _BESIDE.format(where=reading.records.narrowing(reach, "p.rid"))
     values = {**reach.values, **asked, "sources": orjson.dumps(sources).decode()}
     found = [
         Beside(source, rid, share)

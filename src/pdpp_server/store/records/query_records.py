@@ -1,6 +1,6 @@
 """A page of one stream, in one order over all its connections."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from heapq import merge
 from itertools import islice
@@ -18,7 +18,8 @@ from pdpp_server.store.records.count import count, span
 from pdpp_server.store.records.expand import expanded
 from pdpp_server.store.records.fetch import require_declared
 from pdpp_server.store.records.ingest import NO_VALUE, indexed_value
-from pdpp_server.store.records.scope import Reach, reaches
+from pdpp_server.store.records.reach import Reach, Value
+from pdpp_server.store.records.scope import reaches
 from pdpp_server.store.records.showing import Row, Showing
 from pdpp_server.wire.cursors import Place, connection_digest, digest_of
 
@@ -26,31 +27,6 @@ CHUNK_MAX = 1000
 _BEFORE_KEYS, _BEHIND_KEYS = "", b""  # in the order of SQLite
 _LAST_CHARACTER = "\U0010ffff"
 _NUMBERS_FROM = float("-inf")
-
-_FORWARD = """
-select p.value, r.rid, p.key, r.version, r.revised, r.emitted_at, r.data
-from positions p cross join records r on r.rid = p.rid
-where p.fid = :fid and (p.value, p.key) > (:value, :key) and p.value >= :least and p.value <= :most and {where}
-order by p.value, p.key limit :chunk
-"""
-_BACKWARD = """
-select p.value, r.rid, p.key, r.version, r.revised, r.emitted_at, r.data
-from positions p cross join records r on r.rid = p.rid
-where p.fid = :fid and (p.value, p.key) < (:value, :key) and p.value >= :least and p.value <= :most and {where}
-order by p.value desc, p.key desc limit :chunk
-"""
-_FORWARD_BY_KEY = """
-select :nothing, r.rid, r.key, r.version, r.revised, r.emitted_at, r.data from records r
-where r.sid = :sid and r.key > :key and {where} and r.data is not null order by r.key limit :chunk
-"""
-_BACKWARD_BY_KEY = """
-select :nothing, r.rid, r.key, r.version, r.revised, r.emitted_at, r.data from records r
-where r.sid = :sid and r.key < :key and {where} and r.data is not null order by r.key desc limit :chunk
-"""
-_AT_VALUE = "select value, key from positions where fid = ? and value >= ? and value <= ? order by value, key"
-_AT_KEY = "select x'', key from records where sid = ? and key >= ? and key <= ? and data is not null order by key"
-
-Value = int | float | str | bytes
 
 
 class Entry(NamedTuple):
@@ -81,6 +57,9 @@ class _Start(NamedTuple):
 
     value: Value
     key: str | bytes
+
+
+Chunk = Callable[[_Start, int], list[Any]]  # so many rows from there on
 
 
 def query_records(reading: Reading, permitted: Permitted[RecordsQuery], after: Place | None) -> Listed:
@@ -182,52 +161,49 @@ def _is_behind(entry: Entry, start: _Start, ascending: bool) -> bool:
 
 def _walked(reading: Reading, reach: Reach, query: RecordsQuery, start: _Start | None) -> Iterator[Entry]:
     """Many records: follow the index, in chunks that grow, and stop when nobody asks for more."""
-    name = _position_field(reach)
+    name, ascending = _position_field(reach), query.ascending
+    records = reading.records
     if name is None:
-        yield from _chunks(reading, reach, query, _BY_KEY[query.ascending], _key_values(reach), start)
+
+        def by_key(start: _Start, chunk: int) -> list[Any]:
+            return records.page_by_key(reach, start.key, ascending=ascending, chunk=chunk)
+
+        yield from _chunks(reach, query, by_key, start)
         return
-    values = {**_bounds(reach, query, name), "fid": reach.place.fids[name]}
-    statement = _BY_POSITION[query.ascending]
-    if query.ascending:
-        yield from _chunks(reading, reach, query, statement, values, start)
+    fid = reach.place.fids[name]
+    least, most = _bounds(reach, query, name)
+
+    def by_position(least: Value) -> Chunk:
+        return lambda start, chunk: records.page(reach, fid, start, (least, most), ascending=ascending, chunk=chunk)
+
+    if ascending:
+        yield from _chunks(reach, query, by_position(least), start)
         return
     if start is None or not isinstance(start.value, bytes):
-        yield from _chunks(reading, reach, query, statement, values, start or _Start(NO_VALUE, _BEFORE_KEYS))
+        yield from _chunks(reach, query, by_position(least), start or _Start(NO_VALUE, _BEFORE_KEYS))
         start = None
-    if values["most"] == NO_VALUE:
+    if most == NO_VALUE:
         behind = start or _Start(NO_VALUE, _BEHIND_KEYS)
-        yield from _chunks(reading, reach, query, statement, {**values, "least": NO_VALUE}, behind)
+        yield from _chunks(reach, query, by_position(NO_VALUE), behind)
 
 
-_BY_POSITION = {True: _FORWARD, False: _BACKWARD}
-_BY_KEY = {True: _FORWARD_BY_KEY, False: _BACKWARD_BY_KEY}
-
-
-def _key_values(reach: Reach) -> dict[str, Any]:
-    return {"sid": reach.place.sid, "nothing": NO_VALUE}
-
-
-def _bounds(reach: Reach, query: RecordsQuery, name: str) -> dict[str, Any]:
+def _bounds(reach: Reach, query: RecordsQuery, name: str) -> tuple[Any, Any]:
     """The part of the index in which anything can be found: what the filter and the grant's own time leave."""
     bounds = bounds_of(reach, query.conditions, name)
     least: Any = bounds.least if bounds else _NUMBERS_FROM
     most: Any = bounds.most if bounds else NO_VALUE
     if name == reach.scope.stream.order_field:
         least, most = within_grant(reach.scope, least, most)
-    return {"least": least, "most": most}
+    return least, most
 
 
-def _chunks(
-    reading: Reading, reach: Reach, query: RecordsQuery, statement: str, values: dict[str, Any], start: _Start | None
-) -> Iterator[Entry]:
+def _chunks(reach: Reach, query: RecordsQuery, page: Chunk, start: _Start | None) -> Iterator[Entry]:
     test = passes(reach.scope.stream, query.conditions)
-    filled = statement.format(where=reach.narrowing("r.rid"))
     if start is None:
         start = _Start(_NUMBERS_FROM, _BEFORE_KEYS) if query.ascending else _Start(NO_VALUE, _BEHIND_KEYS)
     chunk = query.limit + 1
     while True:
-        at = {"value": start.value, "key": start.key, "chunk": chunk}
-        found = reading.rows(filled, {**reach.values, **values, **at})
+        found = page(start, chunk)
         for value, rid, key, version, revised, emitted_at, text in found:
             data = orjson.loads(text)
             if not query.conditions or test(data):
@@ -252,6 +228,6 @@ def _restored(reading: Reading, reached: list[Reach], cut: Place) -> Place:
 def _beginning_with(reading: Reading, reach: Reach, cut: Place) -> list[tuple[Value, str]]:
     name = _position_field(reach)
     if name is None:
-        return reading.rows(_AT_KEY, (reach.place.sid, cut.key, cut.key + _LAST_CHARACTER))
+        return reading.records.beginning_by_key(reach.place.sid, cut.key, cut.key + _LAST_CHARACTER)
     most = cut.value + _LAST_CHARACTER if isinstance(cut.value, str) else cut.value
-    return reading.rows(_AT_VALUE, (reach.place.fids[name], cut.value, most))
+    return reading.records.beginning(reach.place.fids[name], cut.value, most)

@@ -7,7 +7,8 @@ from pdpp_server.model.times import iso_micros
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.records.count import count
 from pdpp_server.store.records.freshness import newest_change
-from pdpp_server.store.records.scope import Reach, reaches
+from pdpp_server.store.records.reach import Reach
+from pdpp_server.store.records.scope import reaches
 
 _EDGE = "select at from records where {where} and at is not null and data is not null order by rid {order} limit 1"
 _REFRESHED = "select refreshed_on from streams where sid = ?"
@@ -33,15 +34,14 @@ def schema(reading: Reading, permitted: Permitted[SchemaQuery | StreamsQuery | S
 
 
 def _holding(reading: Reading, reach: Reach) -> Holding:
-    connection = reading
-    changed, refreshed = newest_change(reading, reach), connection.one(_REFRESHED, (reach.place.sid,))
-    where = reach.narrowing("records.rid")
+    changed, refreshed = newest_change(reading, reach), reading.one(_REFRESHED, (reach.place.sid,))
+    where = reading.records.narrowing(reach, "records.rid")
     records = count(reading, reach)
     if reach.scope.stream.order_field not in reach.scope.fields:
         return Holding(reach.origin, records, changed_at=changed, refreshed_on=refreshed)
     days = [
         iso_micros(at)[:10] if at is not None else None
         for order in ("asc", "desc")
-        for at in [connection.one(_EDGE.format(where=where, order=order), reach.values)]
+        for at in [reading.one(_EDGE.format(where=where, order=order), reach.values)]
     ]
     return Holding(reach.origin, records, days[0], days[1], changed, refreshed)

@@ -22,7 +22,8 @@ from pdpp_server.store.records.fetch import require_declared
 from pdpp_server.store.records.freshness import newest_change
 from pdpp_server.store.records.neighbours import lifted
 from pdpp_server.store.records.rank import Note, score, weight
-from pdpp_server.store.records.scope import Reach, named, reaches
+from pdpp_server.store.records.reach import Reach, named
+from pdpp_server.store.records.scope import reaches
 from pdpp_server.store.records.showing import Row, Showing
 from pdpp_server.store.records.texts import Texts
 from pdpp_server.store.records.words import Finder, Phrase, Span, WordQuery
@@ -154,7 +155,7 @@ def _matches(reading: Reading, groups: Sequence[_Group], match: str, most: int) 
     """How many visible records match; counting stops at `most`."""
     total = 0
     for group in groups:
-        for where, values in _spans(group.indexed):
+        for where, values in _spans(reading, group.indexed):
             if total >= most:
                 return most
             asked = {"match": f"{group.columns}({match})", "most": most - total, **values}
@@ -162,7 +163,7 @@ def _matches(reading: Reading, groups: Sequence[_Group], match: str, most: int) 
     return total
 
 
-def _spans(group: Sequence[Reach]) -> list[tuple[str, dict[str, int | str]]]:
+def _spans(reading: Reading, group: Sequence[Reach]) -> list[tuple[str, dict[str, int | str]]]:
     """Reaches as few ranges: neighbours of which nothing is hidden become one."""
     spans: list[tuple[Reach, dict[str, int | str]]] = []
     for reach in sorted(group, key=lambda reach: reach.values["low"]):
@@ -170,7 +171,7 @@ def _spans(group: Sequence[Reach]) -> list[tuple[str, dict[str, int | str]]]:
             spans[-1][1]["high"] = reach.values["high"]
         else:
             spans.append((reach, dict(reach.values)))
-    return [(reach.narrowing("words.rowid"), values) for reach, values in spans]
+    return [(reading.records.narrowing(reach, "words.rowid"), values) for reach, values in spans]
 
 
 def _note_candidates(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[list[int], bool]:
@@ -202,7 +203,7 @@ def _stands(reading: Reading, groups: Sequence[_Group], match: str) -> bool:
     return any(
         reading.rows(_STANDS.format(where=where), {"match": f"{group.columns}({match})", **values})
         for group in groups
-        for where, values in _spans(group.indexed)
+        for where, values in _spans(reading, group.indexed)
     )
 
 
@@ -234,7 +235,7 @@ def _note_opened(reading: Reading, groups: Sequence[_Group], words: WordQuery) -
     if found:
         texts = Texts(reading.tokenizer, words.all)
         for group in groups:
-            for where, values in _spans(group.indexed):
+            for where, values in _spans(reading, group.indexed):
                 asked = {"match": f"{group.columns}({any_of})", **values}
                 rids = [rid for (rid,) in reading.rows(_MATCHING.format(where=where), asked)]
                 noted |= _read_all(reading, texts, group, rids)
@@ -299,7 +300,7 @@ def _note_all(reading: Reading, groups: Sequence[_Group], words: WordQuery, narr
     for group in groups:
         reading.ranking.use(len(words.wanted), group.slots)
         match = _match(group, words, narrowing)
-        for where, values in _spans(group.indexed):
+        for where, values in _spans(reading, group.indexed):
             reading.rows(_NOTED.format(where=where), {"match": match, **values})
 
 
@@ -326,7 +327,7 @@ def _note_newest(reading: Reading, groups: Sequence[_Group], words: WordQuery, c
                 # "Newest" would tell of a hidden time: where it is hidden, every match is looked at.
                 statement = _NOTED_NEWEST if _shows_its_order(reach.scope) else _NOTED
                 asked = {"match": match, "most": most, **reach.values}
-                reading.rows(statement.format(where=reach.narrowing("words.rowid")), asked)
+                reading.rows(statement.format(where=reading.records.narrowing(reach, "words.rowid")), asked)
 
 
 def _shows_its_order(scope: Scope) -> bool:

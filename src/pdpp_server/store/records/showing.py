@@ -11,11 +11,6 @@ from pdpp_server.model.sources import Origin
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.records.scope import shows
 
-_VERSION_BEFORE = """
-select version, at, emitted_at, data from history
-where sid = ? and key = ? and version < ? and live order by version desc limit 1
-"""
-
 
 class Row(NamedTuple):
     """A record as it is stored, with all its data; `revised` where the history knows earlier versions of it."""
@@ -70,7 +65,7 @@ class Showing:
         """
         scope, since, emitted_at = self._scope, row.version, row.emitted_at
         granted = projected(scope.granted, row.data)
-        while before := self._reading.one(_VERSION_BEFORE, (self._sid, row.key, since)):
+        while before := self._reading.records.earlier(self._sid, row.key, since):
             version, at, earlier, text = before
             if text is None or not shows(scope, row.key, at):
                 break

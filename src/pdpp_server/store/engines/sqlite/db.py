@@ -17,6 +17,7 @@ from pdpp_server.store.engines.sqlite.ranking import Ranking
 from pdpp_server.store.engines.sqlite.released import erase_released
 from pdpp_server.store.engines.sqlite.scrub import are_traces_left, scrub
 from pdpp_server.store.engines.sqlite.session import SqliteSession, SqliteWriting
+from pdpp_server.store.engines.sqlite.tables import SqliteTables
 from pdpp_server.store.engines.sqlite.watchdog import Watch, Watchdog
 from pdpp_server.store.layout import Layout, LayoutCache
 from pdpp_server.store.records.words import Tokenizer
@@ -45,6 +46,7 @@ class SqliteReading(SqliteSession):
         cutter = Fts5Cutter(connection)
         self.tokenizer = Tokenizer(cutter)
         cutter.take_prefixes(connection)
+        self.records = SqliteTables(self)
         self.ranking = Ranking(connection)
         self.is_usable = True
         self.watch = watch

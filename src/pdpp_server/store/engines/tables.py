@@ -1,0 +1,230 @@
+"""Records in tables, in the SQL that every engine here understands; what differs between them is a hook."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import orjson
+
+from pdpp_server.store.layout import first_rid
+from pdpp_server.store.records.reach import Bounds, Reach, Value
+from pdpp_server.store.session import Session
+
+NO_VALUE = b""  # of a record without a value in positions; behind every number and text
+_NUMBERS_END = ""  # the first of all texts
+
+_GET = "select rid, version, revised, emitted_at, data, at from records where sid = ? and key = ? and data is not null"
+_EARLIER = """
+select version, at, emitted_at, data from history
+where sid = ? and key = ? and version < ? and live <> 0 order by version desc limit 1
+"""
+_RIDS_OF = """
+select rid from records where sid = :sid and key in {keys} and data is not null
+and (:since is null or at >= :since) and (:until is null or at < :until) order by rid
+"""
+_NAMED = """
+select rid, key, version, revised, emitted_at, at from records where sid = :sid and key in {keys} and data is not null
+"""
+_KEYS = "select rid, key, at from records where rid in {rids} and data is not null"
+_STORED = "select rid, key, version, revised, emitted_at, data from records where rid in {rids} and data is not null"
+_VISIBLE = "select rid, key, version, revised, emitted_at, data from records where {where} and data is not null"
+_DATA = "select data from records where rid = ?"
+
+_PAGE = """
+select p.value, r.rid, p.key, r.version, r.revised, r.emitted_at, r.data
+from positions p {join} records r on r.rid = p.rid
+where p.fid = :fid and (p.value, p.key) {beyond} (:value, :key) and p.value >= :least and p.value <= :most and {where}
+order by p.value {order}, p.key {order} limit :chunk
+"""
+_PAGE_BY_KEY = """
+select r.rid, r.key, r.version, r.revised, r.emitted_at, r.data from records r
+where r.sid = :sid and r.key {beyond} :key and {where} and r.data is not null order by r.key {order} limit :chunk
+"""
+_ASCENDING, _DESCENDING = {"beyond": ">", "order": "asc"}, {"beyond": "<", "order": "desc"}
+_AT_VALUE = "select value, key from positions where fid = ? and value >= ? and value <= ? order by value, key"
+_AT_KEY = "select key from records where sid = ? and key >= ? and key <= ? and data is not null order by key"
+
+_BETWEEN = "i.fid = :fid and i.value >= :least and i.value <= :most"
+_EQUAL = "i.fid = :fid and i.value = :least"  # said so, the index goes on in the order of rids
+_ENTRIES = """
+select count(*) from (
+    select 1 from {index} i where {between} and i.rid >= :low and i.rid < :high limit :enough) counted
+"""
+_HOLDING = """
+select r.rid, r.key, r.version, r.revised, r.emitted_at, r.data from {index} i {join} records r on r.rid = i.rid
+where {between} and {where} and r.data is not null
+"""
+_EDGE = """
+select i.value from {index} i where i.fid = :fid and i.value < :numbers_end and {where} order by i.value {order} limit 1
+"""
+
+_LIVE = "select live from streams where sid = ?"
+_DAYS = "select day, live from days where sid = ? and day > ? and day < ? and live > 0 order by day"
+_DAYS_TOTAL = "select coalesce(sum(live), 0) from days where sid = ? and day > ? and day < ?"
+_HAS_DAYS = "select 1 from days where sid = ? and day >= ? and day < ? and live > 0 limit 1"
+_ON_DAY = """
+select count(*) from records
+where rid >= :first_of_day and rid < :first_of_next and {where} and data is not null
+"""
+_NEWEST = """
+select version, emitted_at from newest_changes
+where sid = :sid and what in {kinds} and shift = :shift and place >= :first and place < :end
+order by version desc limit 1
+"""
+
+
+class Tables:
+    """What one snapshot reads of records, values and days."""
+
+    join = "join"
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        numbers, texts = self.numbers("rids"), self.texts("keys")
+        self._rids_of, self._named = _RIDS_OF.format(keys=texts), _NAMED.format(keys=texts)
+        self._keys, self._stored = _KEYS.format(rids=numbers), _STORED.format(rids=numbers)
+        self._newest = _NEWEST.format(kinds=self.texts("kinds"))
+
+    # What an engine says --------------------------------------------------------------------------------------------
+
+    def narrowing(self, reach: Reach, rid: str) -> str:
+        """The one WHERE that narrows by grant, in a statement whose column `rid` holds the rid."""
+        raise NotImplementedError
+
+    def numbers(self, name: str) -> str:
+        """The numbers in a list that is bound under that name as JSON."""
+        raise NotImplementedError
+
+    def texts(self, name: str) -> str:
+        raise NotImplementedError
+
+    def kept(self, value: Value) -> Any:
+        """A value as it lies in its index: numbers before texts, and behind both what is none."""
+        return value
+
+    def decoded(self, rows: list[Any]) -> list[Any]:
+        """The same rows with the value that is their first column as it was given."""
+        return rows
+
+    def kept_key(self, key: str | bytes) -> Any:
+        """Bytes stand behind every key."""
+        return key
+
+    # Records --------------------------------------------------------------------------------------------------------
+
+    def get(self, sid: int, key: str) -> tuple[int, int, int, str, str, int | None] | None:
+        return self._session.one(_GET, (sid, key))
+
+    def earlier(self, sid: int, key: str, version: int) -> tuple[int, int | None, str | None, str | None] | None:
+        return self._session.one(_EARLIER, (sid, key, version))
+
+    def rids_of(self, sid: int, keys: Iterable[str], since: int | None, until: int | None) -> list[int]:
+        asked = {"sid": sid, "keys": _json(sorted(keys)), "since": since, "until": until}
+        return [rid for (rid,) in self._session.rows(self._rids_of, asked)]
+
+    def named(self, sid: int, keys: Iterable[str]) -> list[tuple[int, str, int, int, str, int | None]]:
+        return self._session.rows(self._named, {"sid": sid, "keys": _json(sorted(keys))})
+
+    def keys(self, rids: Iterable[int]) -> list[tuple[int, str, int | None]]:
+        return self._session.rows(self._keys, {"rids": _json([*rids])})
+
+    def stored(self, rids: Iterable[int]) -> list[tuple[int, str, int, int, str, str]]:
+        return self._session.rows(self._stored, {"rids": _json([*rids])})
+
+    def data(self, rid: int) -> str:
+        return self._session.one(_DATA, (rid,))
+
+    def visible(self, reach: Reach) -> Iterator[tuple[int, str, int, int, str, str]]:
+        return self._session.each(_VISIBLE.format(where=self.narrowing(reach, "records.rid")), reach.values)
+
+    def page(
+        self,
+        reach: Reach,
+        fid: int,
+        start: tuple[Value, str | bytes],
+        within: tuple[Value, Value],
+        *,
+        ascending: bool,
+        chunk: int,
+    ) -> list[tuple[Value, int, str, int, int, str, str]]:
+        order = _ASCENDING if ascending else _DESCENDING
+        statement = _PAGE.format(join=self.join, where=self.narrowing(reach, "r.rid"), **order)
+        (value, key), (least, most) = start, within
+        asked = {
+            **reach.values,
+            "fid": fid,
+            "value": self.kept(value),
+            "key": self.kept_key(key),
+            "least": self.kept(least),
+            "most": self.kept(most),
+            "chunk": chunk,
+        }
+        return self.decoded(self._session.rows(statement, asked))
+
+    def page_by_key(
+        self, reach: Reach, start: str | bytes, *, ascending: bool, chunk: int
+    ) -> list[tuple[Value, int, str, int, int, str, str]]:
+        order = _ASCENDING if ascending else _DESCENDING
+        statement = _PAGE_BY_KEY.format(where=self.narrowing(reach, "r.rid"), **order)
+        asked = {**reach.values, "sid": reach.place.sid, "key": self.kept_key(start), "chunk": chunk}
+        return [(NO_VALUE, *row) for row in self._session.rows(statement, asked)]
+
+    def beginning(self, fid: int, value: Value, most: Value) -> list[tuple[Value, str]]:
+        return self.decoded(self._session.rows(_AT_VALUE, (fid, self.kept(value), self.kept(most))))
+
+    def beginning_by_key(self, sid: int, key: str, most: str) -> list[tuple[Value, str]]:
+        return [(NO_VALUE, found) for (found,) in self._session.rows(_AT_KEY, (sid, key, most))]
+
+    # Values ---------------------------------------------------------------------------------------------------------
+
+    def entries(self, reach: Reach, bounds: Bounds, enough: int) -> int:
+        statement = _ENTRIES.format(index=bounds.table, between=_between(bounds))
+        span = {"low": reach.values["low"], "high": reach.values["high"], "enough": enough}
+        return self._session.one(statement, {**self._bound(bounds), **span})
+
+    def holding(self, reach: Reach, bounds: Bounds) -> Iterator[tuple[int, str, int, int, str, str]]:
+        where = self.narrowing(reach, "i.rid")
+        statement = _HOLDING.format(index=bounds.table, join=self.join, between=_between(bounds), where=where)
+        return self._session.each(statement, {**reach.values, **self._bound(bounds)})
+
+    def edges(self, reach: Reach, table: str, fid: int) -> list[Value]:
+        """The least and the greatest number."""
+        asked = {**reach.values, "fid": fid, "numbers_end": self.kept(_NUMBERS_END)}
+        where = self.narrowing(reach, "i.rid")
+        statements = [_EDGE.format(index=table, where=where, order=order) for order in ("asc", "desc")]
+        found = [row for statement in statements for row in self._session.rows(statement, asked)]
+        return [value for (value,) in self.decoded(found)]
+
+    def _bound(self, bounds: Bounds) -> dict[str, Any]:
+        return {"fid": bounds.fid, "least": self.kept(bounds.least), "most": self.kept(bounds.most)}
+
+    # Counts ---------------------------------------------------------------------------------------------------------
+
+    def live(self, sid: int) -> int:
+        return self._session.one(_LIVE, (sid,))
+
+    def days(self, sid: int, after: int, before: int) -> list[tuple[int, int]]:
+        return self._session.rows(_DAYS, (sid, after, before))
+
+    def days_total(self, sid: int, after: int, before: int) -> int:
+        return self._session.one(_DAYS_TOTAL, (sid, after, before))
+
+    def has_days(self, sid: int, first: int, end: int) -> bool:
+        return self._session.one(_HAS_DAYS, (sid, first, end)) is not None
+
+    def on_day(self, reach: Reach, day: int) -> int:
+        sid = reach.place.sid
+        span = {"first_of_day": first_rid(sid, day), "first_of_next": first_rid(sid, day + 1)}
+        statement = _ON_DAY.format(where=self.narrowing(reach, "records.rid"))
+        return self._session.one(statement, {**reach.values, **span})
+
+    def newest_change(self, sid: int, kinds: Iterable[str], shift: int, first: int, end: int) -> tuple[int, str] | None:
+        asked = {"sid": sid, "kinds": _json(sorted(kinds)), "shift": shift, "first": first, "end": end}
+        return self._session.one(self._newest, asked)
+
+
+def _between(bounds: Bounds) -> str:
+    return _EQUAL if bounds.least == bounds.most else _BETWEEN
+
+
+def _json(values: list[Any]) -> str:
+    return orjson.dumps(values).decode()
