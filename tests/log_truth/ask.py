@@ -14,7 +14,7 @@ from httpx2 import Response
 from starlette.testclient import TestClient
 
 from pdpp_server.app import create_app
-from pdpp_server.evidence.handles import mint
+from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.mcp.server import STRUCTURED, TEXT, McpServer
 from pdpp_server.mcp.session import Fault
 from pdpp_server.mcp.surface import TOOLS
@@ -76,6 +76,7 @@ class Asking:
     def __init__(self, marked: Marked, http: TestClient, visitor: Visitor, seed: int) -> None:
         self.marked, self.http, self.visitor = marked, http, visitor
         self.random, self.tally, self.finder = Random(seed), Tally(), Finder(marked)
+        self.beside = Random(seed)  # of its own: the other questions stay what they were
         self._server = McpServer(TOOLS)
         self.ways: dict[str, list[tuple[str, str]]] = {}  # ways on, by stream, each with the token that knows it
         self._links: list[tuple[str, str]] = []
@@ -339,7 +340,7 @@ class Asking:
                 "connection_id": self._connection(),
             }
         projected = self.random.choice(("none", "none", "fields", "view"))
-        return {
+        asked = {
             "stream": stream,
             "limit": self._maybe(self.random.choice((1, 2, 5, 25, 100)), 0.8),
             "fields": self._fields(stream) if projected == "fields" else None,
@@ -350,6 +351,15 @@ class Asking:
             "count": self._maybe(self.random.choice(("none", "exact")), 0.2),
             "connection_id": self._maybe(self._connection(), 0.6),
         }
+        return self._around(asked) if self.beside.random() < 0.15 else asked
+
+    def _around(self, asked: Arguments) -> Arguments:
+        """The same fields of the records beside one."""
+        stream = asked["stream"]
+        id = self.beside.choice([id for id in self.marked.ids if id.stream == stream])
+        limit = self.beside.choice((None, 1, 4, 11, 60))
+        kept = {name: asked[name] for name in ("stream", "fields", "view", "count")}
+        return {**kept, "around": mint(id), "limit": limit}
 
     def _aggregate(self) -> Arguments:
         stream = self.random.choice((LETTERS, LETTERS, THREADS))
@@ -428,6 +438,9 @@ class Asking:
         path = {"schema": "schema", "search": "search"}.get(name, "")
         if name in ("query_records", "aggregate"):
             path = f"streams/{asked.pop('stream')}/{'records' if name == 'query_records' else name}"
+        if "around" in asked:
+            id = parse(asked["around"])
+            asked |= {"around": id.key, "connection_id": id.connection_id}
         if name in ("fetch", "read_record_field"):
             id = self._id()
             path = f"streams/{id.stream}/records/{quote(id.key, safe='')}"
@@ -436,7 +449,7 @@ class Asking:
             asked["connection_id"] = id.connection_id
         renamed = {"query": "q", "field_path": "field"}
         pairs = [pair for k, v in asked.items() if k != "mode" for pair in _pairs(renamed.get(k, k), v)]
-        if name == "query_records" and "changes_since" not in asked and "cursor" not in asked:
+        if name == "query_records" and asked.keys().isdisjoint(("changes_since", "cursor", "around")):
             pairs += [("order", self.random.choice(("asc", "desc")))] if "sort" not in asked else []
             pairs += [("window", "exact")] if self.random.random() < 0.3 else []
         return f"/v1/{path}?{urlencode(pairs)}"

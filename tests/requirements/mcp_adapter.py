@@ -605,6 +605,23 @@ PROMISES: dict[str, Promise] = {
         "cursor.",
         ruling=(29, 35),
     ),
+    "mcp.around.talk": Promise(
+        source="decisions: around",
+        says="`around` takes an id as it was printed and shows that record among its neighbours, oldest first, with a "
+        "cursor each way in both channels.",
+        ruling=(44,),
+    ),
+    "mcp.around.nearest": Promise(
+        source="decisions: around",
+        says="Where a channel has no room for all, it shows the nearest, and its cursors go on from those.",
+        ruling=(44,),
+    ),
+    "mcp.around.refused": Promise(
+        source="decisions: around",
+        says="An id of another stream is `invalid_record_id`, another connection beside it "
+        "`conflicting_connection_id`, and what a fetch refuses is refused in the same way.",
+        ruling=(44,),
+    ),
     "mcp.filters.advertised": Promise(
         source="MCP adapter contract: query_records",
         says="Filters are listed as an object of scalars or ranges, with no string form.",

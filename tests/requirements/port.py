@@ -84,6 +84,11 @@ PROMISES: dict[str, Promise] = {
         source="resource server contract: clients",
         says="Where a server refuses a filter without a remedy, the refusal says how to go on without one.",
     ),
+    "port.network.no-around": Promise(
+        source="decisions: around",
+        says="Where a server does not know around, that is refused, whether it said so or gave a page like any other.",
+        ruling=(44,),
+    ),
     "port.network.long-cursors": Promise(
         source="design: two channels, each enough alone",
         says="A cursor too long for a text has a short name here, which leads on; what cannot be kept is refused.",

@@ -451,6 +451,36 @@ PROMISES: dict[str, Promise] = {
         ruling=(11,),
     ),
     # changes
+    # around a record
+    "rs.around.neighbours": Promise(
+        source="decisions: around",
+        says="`around` gives a record and those right before and after it, oldest first: `limit` counts all of them, "
+        "half stand before it and half behind, and at an end the other side fills the page.",
+        ruling=(44,),
+    ),
+    "rs.around.talk": Promise(
+        source="decisions: around",
+        says="What is around a record is of its own talk: the same value in a granted field of role `thread`, else, "
+        "where people speak in order of time, the same granted title, else the whole stream.",
+        ruling=(44,),
+    ),
+    "rs.around.cursors": Promise(
+        source="decisions: around",
+        says="`meta.around` has a cursor each way where there is more, which goes on around the same record under the "
+        "same grant and nowhere else.",
+        ruling=(44,),
+    ),
+    "rs.around.refused": Promise(
+        source="decisions: around",
+        says="A record that is hidden, deleted or unknown is `not_found` as in a fetch, and around takes no filter, "
+        "sort, order, changes_since or expand; a strict server takes no around from clients.",
+        ruling=(44,),
+    ),
+    "rs.around.hidden": Promise(
+        source="design: a grant is asked in one place",
+        says="A record, a time or a name of a talk that the grant hides changes nothing of what is around a record.",
+        ruling=(44,),
+    ),
     "rs.changes.session": Promise(
         source="resource server contract: change tracking",
         says="A session is fixed at its first page; later writes come in the next session, one entry for each key.",

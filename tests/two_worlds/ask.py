@@ -181,8 +181,11 @@ def _bookmark(reader: ToldReader, stream: str) -> str:
 
 
 def calls(plan: Plan, random: Random, many: int) -> Iterator[Asked]:
+    """The later ones come last, so that the others stay what they were for each seed."""
     for _ in range(many):
         yield random.choice(ASKED)(plan, random)
+    for _ in range(many // 8):
+        yield random.choice(ASKED_LAST)(plan, random)
 
 
 def _streams(plan: Plan, random: Random) -> StreamsQuery:
@@ -233,6 +236,14 @@ def _records(plan: Plan, random: Random) -> RecordsQuery:
         window=random.random() < 0.3,
         limit=random.choice((1, 2, 3, 10, 100)),
     )
+
+
+def _around(plan: Plan, random: Random) -> RecordsQuery:
+    """Around a visible, a hidden or no record."""
+    id = _id(plan, random)
+    fields = random.choice((None, None, (_field(plan, id.stream, random),)))
+    limit, count = random.choice((1, 2, 5, 11)), random.random() < 0.3
+    return RecordsQuery(id.stream, id.connection_id or None, fields=fields, count=count, limit=limit, around=id.key)
 
 
 def _changes(plan: Plan, random: Random) -> RecordsQuery:
@@ -369,6 +380,8 @@ ASKED: tuple[Callable[[Plan, Random], Asked], ...] = (
     *(_search, _search, _search, _search, _fetch, _fetch),
 )
 
+ASKED_LAST: tuple[Callable[[Plan, Random], Asked], ...] = (_around,)
+
 
 # Doors ------------------------------------------------------------------------------------------------------------
 
@@ -397,6 +410,8 @@ def by_port(side: Side, query: Asked) -> tuple[bytes, str | None]:
         said = (refusal.code, refusal.status, refusal.message, refusal.param, refusal.remedy, refusal.candidates)
         return repr(said).encode(), None
     cursor = value.next_cursor if isinstance(value, SearchPage | RecordPage) else None
+    if isinstance(value, RecordPage) and value.around:
+        cursor = value.around.earlier_cursor or cursor
     return _ordered(_unmarked(value)), cursor
 
 
@@ -432,7 +447,14 @@ def by_tool(side: Side, query: Asked) -> tuple[bytes, str | None]:
     body = orjson.loads(answer)["structuredContent"].get("data", {})
     if isinstance(asked, RecordsQuery):
         answer = _MARK.sub(b"mark", answer)
-    return _REQUEST_ID.sub(b"req_0", answer), body.get("next_cursor") if name in ("search", "query_records") else None
+    cursor = _earlier(body) or body.get("next_cursor") if name in ("search", "query_records") else None
+    return _REQUEST_ID.sub(b"req_0", answer), cursor
+
+
+def _earlier(body: Any) -> str | None:
+    """Of a page around a record."""
+    marks = body.get("meta", {}).get("around", {})
+    return marks.get("earlier_cursor") or marks.get("later_cursor")
 
 
 def _tool_call(query: Tooled) -> tuple[str, dict[str, Any]]:
@@ -470,6 +492,7 @@ def _tool_call(query: Tooled) -> tuple[str, dict[str, Any]]:
                 "filter": filter_of(query.conditions) or None,
                 "count": "exact" if query.count else None,
                 "changes_since": query.changes_since,
+                "around": query.around and mint(RecordId(query.connection_id or "", query.stream, query.around)),
                 "limit": query.limit,
                 "cursor": query.cursor,
             }
@@ -514,7 +537,7 @@ def by_rest(side: Side, query: Asked) -> tuple[bytes, str | None]:
     response = side.rest.get(_ADDRESSES[type(asked)](asked))
     body = response.content
     told = response.json()
-    cursor = told.get("next_cursor")
+    cursor = _earlier(told) or told.get("next_cursor")
     if isinstance(asked, RecordsQuery):  # the marks of a feed are sealed, and count what happened elsewhere too
         for mark in (cursor, told.get("next_changes_since"), asked.cursor, asked.changes_since):
             body = body.replace(mark.encode(), b"mark") if mark else body

@@ -61,6 +61,7 @@ def _ask_both(left: Side, right: Side, door: Door, query: Asked, where: str) -> 
         tally["beside"] += _BESIDE.search(told) is not None
         tally["refused"] += b"error" in told[:40] or told.startswith(b"('")
         tally[type(query).__name__] += 1
+        tally["around"] += b"earlier_cursor" in told and b"error" not in told[:40]
         if cursor is None or not isinstance(query, SearchQuery | RecordsQuery):
             break
         tally["followed"] += 1

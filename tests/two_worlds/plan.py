@@ -26,6 +26,7 @@ _ARRIVALS = datetime(2026, 9, 1, tzinfo=UTC)
 _TICK = timedelta(hours=5)  # from one arrival that the reader can see to the next
 _BYTES = tuple(word.encode() for word in COMMON[:6])  # what blobs hold: few, so that visible and hidden ones share them
 _MIME_TYPES = ("image/png", "text/plain", "application/pdf")
+_ROLE_OF_KIND = {"date-time": "event-time", "boolean": "thread"}  # which leaves two talks to a stream
 _ROLES = (None, None, "primary-title", "primary-body", "actor", "secondary")
 
 Json = dict[str, Any]
@@ -214,7 +215,7 @@ def _stream_document(random: Random, stream: Grown) -> Json:
     properties: Json = {name: {"type": "string"} for name in stream.key}
     for name, kind in stream.fields.items():
         properties[name] = dict(_SCHEMAS[kind])
-        role = random.choice(_ROLES) if kind == "text" else "event-time" if kind == "date-time" else None
+        role = random.choice(_ROLES) if kind == "text" else _ROLE_OF_KIND.get(kind)
         if with_roles and role:
             properties[name]["x_pdpp_role"] = role
     document: Json = {

@@ -15,6 +15,7 @@ from pdpp_server.grants.permitted import Scope
 from pdpp_server.owner import writer
 from pdpp_server.store.records import (
     aggregate,
+    around,
     blobs,
     changes,
     fetch,
@@ -87,7 +88,9 @@ def test_two_worlds_that_differ_only_in_what_is_hidden_answer_with_the_same_byte
     tally = compared(seeds, tmp_path)
 
     assert tally["calls"] >= len(seeds) * CALLS_EACH
-    assert all(tally[what] for what in ("refused", "followed", "words_of_one_world", "hidden_times", *ASKED)), tally
+    assert all(
+        tally[what] for what in ("refused", "followed", "words_of_one_world", "hidden_times", "around", *ASKED)
+    ), tally
 
 
 @requirement("grants.worlds.same-bytes", "grants.worlds.ranking")
@@ -192,7 +195,21 @@ def order_neighbours_by_a_hidden_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def order_pages_by_a_hidden_field(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(query_records, "_position_field", lambda reach: reach.place.position)
+    monkeypatch.setattr(query_records, "position_field", lambda reach: reach.place.position)
+
+
+def show_hidden_records_around_a_visible_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(around, "reaches", lambda reading, scope: reaches(reading, unbounded(scope)))
+
+
+def keep_to_a_talk_by_a_hidden_field(monkeypatch: pytest.MonkeyPatch) -> None:
+    talk_of = around._talk_of
+
+    def by_any(reach: Any, data: Any) -> Any:
+        scope = reach.scope
+        return talk_of(replace(reach, scope=scope._replace(granted=frozenset(scope.stream.fields))), data)
+
+    monkeypatch.setattr(around, "_talk_of", by_any)
 
 
 def count_hidden_records_in_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,6 +293,8 @@ def open_a_blob_for_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
 FAULTS = {
     show_every_record_by_its_id: False,
     order_pages_by_a_hidden_field: False,
+    show_hidden_records_around_a_visible_one: False,
+    keep_to_a_talk_by_a_hidden_field: False,
     count_hidden_records_in_numbers: False,
     tell_of_changes_in_hidden_fields: False,
     renew_the_time_with_a_hidden_change: False,

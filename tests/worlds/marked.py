@@ -66,7 +66,7 @@ def _text(role: str | None = None, **more: Any) -> dict[str, Any]:
 def document(source: str) -> dict[str, Any]:
     time = _text("event-time", format="date-time")
     letters = {
-        "f_thread": _text(),
+        "f_thread": _text("thread"),
         "f_subject": _text("primary-title"),
         "f_body": _text("primary-body"),
         "f_sent": time,

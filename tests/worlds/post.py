@@ -31,7 +31,7 @@ _LETTERS: dict[str, Any] = {
         "required": ["id"],
         "properties": {
             "id": {"type": "string"},
-            "thread_id": {"type": ["string", "null"]},
+            "thread_id": {"type": ["string", "null"], "x_pdpp_role": "thread"},
             "text": {"type": "string", "x_pdpp_role": "primary-body"},
             "pages": {"type": ["integer", "null"]},
             "is_read": {"type": "boolean"},

@@ -75,6 +75,11 @@ def records_from(asked: Mapping[str, Any], cursor: str) -> Call:
     return Call("query_records", {**kept, "cursor": cursor})
 
 
+def records_around(asked: Mapping[str, Any], handle: str, cursor: str) -> Call:
+    """On in the talk of that record, from a cursor."""
+    return records_from({**asked, "around": handle}, cursor)
+
+
 def changes_from(asked: Mapping[str, Any], bookmark: str) -> Call:
     """What will have changed since then."""
     kept = {name: value for name, value in asked.items() if name != "cursor"}

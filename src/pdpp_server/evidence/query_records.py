@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 
 from pdpp_server.evidence.binary import page_without_bytes
 from pdpp_server.evidence.budget import affordable, first_that_fits, that_fit
-from pdpp_server.evidence.calls import Call, changes_from, fetch_of, read_whole, records_from, schema_of
+from pdpp_server.evidence.calls import (
+    Call,
+    changes_from,
+    fetch_of,
+    read_whole,
+    records_around,
+    records_from,
+    schema_of,
+)
 from pdpp_server.evidence.expansions import expanded_text
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.search import warning_lines
@@ -15,9 +23,9 @@ from pdpp_server.evidence.shown import shown_of, with_related
 from pdpp_server.evidence.text import byte_len, compact_json, handle_text, name_text, quoted
 from pdpp_server.evidence.titles import BODY_ROLE, TITLE_ROLE, label, moment
 from pdpp_server.evidence.values import ShownValue, by_importance, clipped_value, readable_text, shown_value
-from pdpp_server.model.activity import NOTHING, Shown
+from pdpp_server.model.activity import NOTHING, Shown, together
 from pdpp_server.model.queries import RecordsQuery
-from pdpp_server.model.records import Expanded, Record, RecordPage, Tombstone, Warned
+from pdpp_server.model.records import Around, Expanded, Record, RecordPage, Tombstone, Warned
 from pdpp_server.model.sources import Origin
 from pdpp_server.model.times import instant
 
@@ -60,6 +68,21 @@ def records_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> Records
     """
     if not page.records:
         return RecordsText(_nothing_text(page, query, asked), 0)
+    return _around_text(page, query, asked) if page.around else _page_text(page, query, asked)
+
+
+def _around_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> RecordsText:
+    """Where there is no room for all, those nearest to the record, and the cursors that go on from them."""
+    made = _page_text(page, query, asked)
+    while made.shown < len(page.records):
+        page = page.nearest(made.shown)
+        made = _page_text(page, query, asked)
+    assert page.around is not None
+    named = [page.around.id] if _is_short(mint(page.around.id)) else []
+    return made._replace(told=together(made.told, shown_of(named)))
+
+
+def _page_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> RecordsText:
     page = page_without_bytes(page)
     handles = [mint(entry.id) for entry in page.records]
     ahead = _ahead(page, asked)
@@ -67,7 +90,7 @@ def records_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> Records
     room = QUERY_BYTES - byte_len(_head_text(page, query, len(handles))) - opening_bytes
     named = [*zip(page.records, handles, strict=True)]
     least = [_least_line_bytes(entry, handle, _LEAST_BYTES) for entry, handle in named]
-    for_rest = _PART_BYTES + _rest_bytes(asked) if len(handles) > 1 else 0
+    for_rest = _PART_BYTES + _rest_bytes(asked) if len(handles) > 1 and not page.around else 0
     said = affordable(warning_lines(page.warnings), room - _lines_bytes(ahead) - for_rest - least[0])
     remarks = [line for line in said if line]
     room -= _lines_bytes(remarks)
@@ -112,7 +135,10 @@ def records_next(fitted: "Fitted", asked: Asked) -> tuple[Call, ...]:
 
 
 def _onward(page: RecordPage, asked: Asked) -> Iterator[Call]:
-    if page.next_cursor:
+    if around := page.around:
+        cursors = (around.earlier_cursor, around.later_cursor)
+        yield from (records_around(asked, mint(around.id), cursor) for cursor in cursors if cursor)
+    elif page.next_cursor:
         yield records_from(asked, page.next_cursor)
     elif page.is_short:  # the schema names the connections that can be asked one by one
         yield schema_of(asked["stream"])
@@ -127,7 +153,33 @@ def _lines_bytes(lines: Sequence[str]) -> int:
 # The first line -----------------------------------------------------------------------------------------------------
 
 
+def _is_short(handle: str) -> bool:
+    """Whether a handle may be said beside its own line."""
+    return byte_len(handle) <= _LONG_BYTES
+
+
+def _around_head_text(page: RecordPage, around: Around, query: RecordsQuery) -> str:
+    here, handle = len(page.records), mint(around.id)
+    named = handle_text(handle) if _is_short(handle) else "that record"
+    counted = f"{here} record{'' if here == 1 else 's'}" if page.count is None else f"{here} of {page.count} records"
+    where = "further on from" if query.cursor else "around"
+    ends = "" if query.cursor else _ends_text(around)
+    earlier, later = ((name_text(mark) if mark else None) for mark in (around.earlier_cursor, around.later_cursor))
+    marks = [f" {name}={mark}" for name, mark in (("earlier_cursor", earlier), ("later_cursor", later)) if mark]
+    return f"{name_text(query.stream)}: {counted} {where} {named}, oldest first{ends}.{''.join(marks)}"
+
+
+def _ends_text(around: Around) -> str:
+    if around.earlier_cursor is None and around.later_cursor is None:
+        return ", none before or after them"
+    if around.earlier_cursor is None:
+        return ", none before them"
+    return ", none after them" if around.later_cursor is None else ""
+
+
 def _head_text(page: RecordPage, query: RecordsQuery, shown: int) -> str:
+    if page.around:
+        return _around_head_text(page, page.around, query)
     here = len(page.records)
     part = "" if shown == here else f", the first {shown} of them here"
     turned = "the next " if query.cursor else ""
@@ -184,11 +236,14 @@ def _mark_text(page: RecordPage) -> str:
 # What follows the records: calls that can be copied whole, or words for those that are too long ----------------------
 
 _MORE = "more: the same call with cursor = next_cursor"
+_AROUND = "more: the same call with cursor = earlier_cursor or later_cursor"
 _NO_CURSOR = "more: no cursor leads to them; repeat with connection_id, a narrower filter or a larger limit"
 
 
 def _ahead(page: RecordPage, asked: Asked) -> list[str]:
     """How to go on after the page."""
+    if page.around:
+        return [_AROUND] if page.around.earlier_cursor or page.around.later_cursor else []
     if byte_len(page.next_cursor or page.next_changes_since or "") > _LONG_MARK_BYTES:
         return []
     if page.next_cursor:

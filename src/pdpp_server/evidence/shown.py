@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from pdpp_server.evidence.handles import mint
-from pdpp_server.model.activity import Shown
+from pdpp_server.model.activity import Shown, together
 from pdpp_server.model.aggregates import Aggregation
 from pdpp_server.model.catalogue import Catalogue
 from pdpp_server.model.records import Hit, Record, RecordId, RecordPage, Tombstone
@@ -31,6 +31,12 @@ def page_shown(page: RecordPage) -> Shown:
     """Tombstones too: that a record is gone is told. So is the time of the first and the last record of all."""
     ids, fields = _told(page.records)
     return shown_of(ids, [*fields, *(page.span.fields if page.span else ())])
+
+
+def around_shown(page: RecordPage) -> Shown:
+    """The same and the name of the record that it is around, which the tools repeat."""
+    shown = page_shown(page)
+    return together(shown, shown_of((page.around.id,))) if page.around else shown
 
 
 def _told(entries: Iterable[Entry]) -> tuple[list[RecordId], list[str]]:

@@ -79,7 +79,7 @@ def permit(holder: Holder, query: Q, *, core_strict: bool = False) -> Permitted[
 
 def _refuse_extensions(query: Query) -> None:
     """What Core v0.1 does not give to clients, refused before anything is looked up."""
-    for param, name in (("filter", "conditions"), ("expand", "expand"), ("view", "view")):
+    for param, name in (("filter", "conditions"), ("expand", "expand"), ("view", "view"), ("around", "around")):
         if getattr(query, name, None):
             raise InvalidRequest(f"This server takes no {param} from clients.", param=param)
 

@@ -6,7 +6,15 @@ from typing import NamedTuple
 from pdpp_server.model.sources import Origin, Source
 from pdpp_server.model.streams import Stream
 
-CLIENT_QUERY_EXTENSIONS = ("filter", "sort", "count", "view", "expand", "aggregate")  # what clients have beyond Core
+CLIENT_QUERY_EXTENSIONS = (
+    "filter",
+    "sort",
+    "count",
+    "view",
+    "expand",
+    "aggregate",
+    "around",
+)  # what clients have beyond Core
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,7 +255,8 @@ class WindowQuery:
 
 @dataclass(frozen=True, slots=True)
 class RecordsQuery:
-    """A page of one stream, by its cursor field and key; or, with `changes_since`, what changed since a bookmark."""
+    """A page of one stream, by its cursor field and key; with `changes_since` what changed since a bookmark; with
+    `around`, the key of a record, that record and those right before and after it."""
 
     stream: str = said(replace(_STREAM, is_bound=True))
     connection_id: str | None = said(_CONNECTION, None)
@@ -320,6 +321,17 @@ class RecordsQuery:
     )
     limit: int = said(_limit(RECORDS_LIMIT_MAX), RECORDS_LIMIT)
     cursor: str | None = said(_CURSOR, None)
+    around: str | None = said(
+        Parameter(
+            says="The key of a record: that one and those right before and after it in its talk, oldest first.",
+            hint="An id: it and its neighbours, in its talk",
+            option="around ID",
+            help="That record and those right before and after it, in its talk.",
+            logged="digest",
+            is_bound=True,
+        ),
+        None,
+    )
 
 
 @dataclass(frozen=True, slots=True)

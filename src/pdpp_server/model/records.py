@@ -1,7 +1,7 @@
 """Records, their identity, and search hits."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -141,6 +141,23 @@ class Span:
     fields: tuple[str, ...] = ()  # where these times stand
 
 
+def nearest(center: int, count: int, of: int) -> slice:
+    """The `count` places that are nearest to one: half of them before it, more on the other side of an end."""
+    first = max(0, min(center - count // 2, of - count))
+    return slice(first, first + count)
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """The record that a page of neighbours was asked for, and the cursors that go on from that page either way."""
+
+    id: RecordId
+    earlier_cursor: str | None = None
+    later_cursor: str | None = None
+    center: int = 0  # what is nearest to this place of the page is kept where there is not room for all
+    cursor_before: Callable[[int], str | None] = field(default=lambda _: None, compare=False, repr=False)
+
+
 @dataclass(frozen=True, slots=True)
 class RecordPage:
     """Some records of one stream; of a change feed also tombstones, and on its last page the next bookmark."""
@@ -154,10 +171,34 @@ class RecordPage:
     cursor_after: Callable[[int], str | None] = field(default=lambda _: None, compare=False, repr=False)
     # of a record's place in the page: goes on right after it, for an answer that has room for no more
     is_short: bool | None = False  # more is there, and no cursor leads to it; None where a server did not say
+    around: Around | None = None
 
     @property
     def has_more(self) -> bool | None:
         return True if self.next_cursor is not None else self.is_short
+
+    def nearest(self, count: int) -> "RecordPage":
+        """Fewer records of a page around one, and the cursors that go on from those; none where nobody makes them."""
+        assert self.around is not None
+        around, here = self.around, len(self.records)
+        kept = nearest(around.center, count, here)
+        earlier = around.cursor_before(kept.start) if kept.start else around.earlier_cursor
+        later = self.cursor_after(kept.stop - 1) if kept.stop < here else around.later_cursor
+
+        def before(index: int) -> str | None:
+            return around.cursor_before(kept.start + index)
+
+        def after(index: int) -> str | None:
+            return self.cursor_after(kept.start + index)
+
+        narrowed = replace(
+            around,
+            earlier_cursor=earlier,
+            later_cursor=later,
+            center=around.center - kept.start,
+            cursor_before=before,
+        )
+        return replace(self, records=self.records[kept], next_cursor=later, cursor_after=after, around=narrowed)
 
 
 @dataclass(frozen=True, slots=True)

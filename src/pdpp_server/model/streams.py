@@ -11,6 +11,7 @@ from pdpp_server.model.times import instant
 SCALARS = frozenset({"boolean", "integer", "number", "string"})
 DATES = frozenset({"date", "date-time"})
 BLOB_ROLE = "blob-reference"
+THREAD_ROLE = "thread"  # of a field that names the talk which a record is a part of: a thread, a chat, a session
 BLOB_REF = "blob_ref"  # the one field name that the record model itself keeps for a blob
 
 _READABLE = re.compile(r"text/|[\w.+-]+/(?:[\w.+-]+\+)?json\b", re.IGNORECASE)
@@ -166,6 +167,21 @@ class Stream:
         are, these by name."""
         told = {name: _declared_bytes(field.schema) for name, field in self.fields.items()}
         return {name: declared for name, declared in told.items() if declared}
+
+    @cached_property
+    def talk_fields(self) -> tuple[str, ...]:
+        """The fields that may name the talk of a record, best first: its thread; where people speak, its title."""
+        scalars = {name: role for name, role in self.roles.items() if self.fields[name].is_scalar}
+        threads = [name for name, role in scalars.items() if role == THREAD_ROLE]
+        titles = [name for name, role in scalars.items() if role == "primary-title"]
+        return (*threads[:1], *titles[:1]) if self._is_spoken else tuple(threads[:1])
+
+    @property
+    def _is_spoken(self) -> bool:
+        """Whether somebody says something in each record, and pages follow the time."""
+        has_speakers = {"actor", "primary-body"} <= {*self.roles.values()}
+        time = self.order_field
+        return has_speakers and time is not None and time == self.position_field and self.fields[time].is_date
 
     @cached_property
     def position_field(self) -> str | None:

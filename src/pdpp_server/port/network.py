@@ -22,7 +22,7 @@ from pdpp_server.model.aggregates import Aggregation
 from pdpp_server.model.catalogue import Catalogue
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import AggregateQuery, FetchQuery, RecordsQuery, SchemaQuery, SearchQuery, WindowQuery
-from pdpp_server.model.records import Hit, Record, RecordId, RecordPage, SearchPage, Tombstone, Warned
+from pdpp_server.model.records import Around, Hit, Record, RecordId, RecordPage, SearchPage, Tombstone, Warned
 from pdpp_server.model.text import FieldWindow
 from pdpp_server.port.credentials import SCOPED_KINDS
 from pdpp_server.port.cursors import KeptCursors
@@ -39,6 +39,7 @@ REMEDY = "Use a client's token: `pdpp grants create`."
 # What a server may lack, and what is said of it.
 FILTER_REMEDY = "That server may not filter for clients: repeat without filter, or search for words."
 AGGREGATE_REMEDY = "Read the records with query_records instead; with count exact it may say how many there are."
+AROUND_REMEDY = "Filter by the time of the record instead, or search for words."
 WHOLE_REMEDY = "That server gives no windows of fields, so its records are fetched whole; this one cannot be."
 COUNTED = Warned("counted_by_list", "That server does not aggregate: this is the count of its list of records.")
 CUT_HERE = Warned("window_cut_here", "That server gives no windows of fields: the record was fetched, and cut here.")
@@ -107,14 +108,19 @@ class NetworkReader:
         sent = replace(query, cursor=self._meant(query.cursor))
 
         def decode(body: Mapping[str, Any]) -> RecordPage:
-            page = query_records.decode_page(body)
+            page = query_records.decode_page(body, query)
             placed = (_placed(record, query.connection_id) for record in page.records)
             records, warned = _reachable(placed)
             following = self._cursors.shown(page.next_cursor)
             page = replace(page, records=records, next_cursor=following, warnings=(*page.warnings, *warned))
+            if page.around is not None:
+                return replace(page, around=self._shown_around(page.around))
             return replace(page, cursor_after=partial(self._cursor_after, query, page))
 
-        return self._ask(query_records.encode_query(sent), decode, FILTER_REMEDY if query.conditions else "")
+        found = self._ask(query_records.encode_query(sent), decode, FILTER_REMEDY if query.conditions else "")
+        if query.around is not None and found.value.around is None:
+            raise _lacks_around(found.request_id)
+        return found
 
     def aggregate(self, query: AggregateQuery) -> Answer[Aggregation]:
         path, remedy = aggregate.encode_query(query), FILTER_REMEDY if query.conditions else ""
@@ -206,6 +212,10 @@ class NetworkReader:
         fewer = self.query_records(replace(query, limit=len(kept))).value
         return fewer.next_cursor if [one.id for one in fewer.records] == [one.id for one in kept] else None
 
+    def _shown_around(self, around: Around) -> Around:
+        earlier, later = self._cursors.shown(around.earlier_cursor), self._cursors.shown(around.later_cursor)
+        return replace(around, earlier_cursor=earlier, later_cursor=later)
+
     def _schema(self, query: SchemaQuery) -> Answer[Catalogue]:
         """A server that knows no compact form is asked for what it has; of that, what was asked for is kept."""
         try:
@@ -253,6 +263,13 @@ class NetworkReader:
 def _may_lack(refusal: PdppError) -> bool:
     """Whether the server may have meant that it has no such endpoint."""
     return refusal.answered in LACKING and type(refusal) in (NotFound, SourceUnavailable, ServerTrouble)
+
+
+def _lacks_around(request_id: str) -> InvalidRequest:
+    """A server that does not know the word gave a page like any other, which must not pass for an answer."""
+    lacking = InvalidRequest("That server does not list around a record.", param="around", remedy=AROUND_REMEDY)
+    lacking.request_id = request_id
+    return lacking
 
 
 def _reachable(found: Iterable[Found]) -> tuple[tuple[Found, ...], tuple[Warned, ...]]:

@@ -2,6 +2,7 @@
 
 import secrets
 import struct
+from collections.abc import Callable
 from dataclasses import replace
 
 from pdpp_server.errors import InvalidCursor, InvalidRequest
@@ -9,12 +10,13 @@ from pdpp_server.grants.permitted import Permitted
 from pdpp_server.model.parameters import bound_by
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import BEGINNING, RecordsQuery
-from pdpp_server.model.records import RecordPage
+from pdpp_server.model.records import Around, RecordPage
 from pdpp_server.reads.binding import binding
 from pdpp_server.reads.services import Call, Read, Services
+from pdpp_server.store.records.around import around
 from pdpp_server.store.records.changes import Session, changes, open_session
 from pdpp_server.store.records.query_records import query_records
-from pdpp_server.wire.cursors import Kind, Place, is_of
+from pdpp_server.wire.cursors import Kind, Place, Side, is_of
 from pdpp_server.wire.envelope import sources_skipped
 
 _VERSION, _SESSION = struct.Struct(">Q"), struct.Struct(">QQQ")
@@ -24,9 +26,15 @@ _SALT_BYTES = 8  # the clock counts what is hidden too, so two marks of one mome
 def serve(services: Services, call: Call, query: RecordsQuery) -> Pending[RecordPage]:
     with services.reading(call, "query_records") as read:
         permitted = read.permit(query)
-        page = _changes(read, permitted) if _is_feed(query) else _page(read, permitted)
+        page = _kind_of(query)(read, permitted)
         page = replace(page, warnings=sources_skipped(permitted.missing)) if permitted.missing else page
         return read.pending(permitted, page)
+
+
+def _kind_of(query: RecordsQuery) -> Callable[[Read, Permitted[RecordsQuery]], RecordPage]:
+    if query.around is not None:
+        return _around
+    return _changes if _is_feed(query) else _page
 
 
 # Pages ------------------------------------------------------------------------------------------------------------
@@ -43,6 +51,34 @@ def _page(read: Read, permitted: Permitted[RecordsQuery]) -> RecordPage:
 
     next_cursor = cursor_after(-1) if listed.has_more else None
     return RecordPage(listed.records, next_cursor, listed.count, listed.span, cursor_after=cursor_after)
+
+
+# Neighbours -------------------------------------------------------------------------------------------------------
+
+
+def _around(read: Read, permitted: Permitted[RecordsQuery]) -> RecordPage:
+    query, seal = permitted.query, read.seal
+    bound_to = binding(permitted, *bound_by(query))
+    side, beyond = None, None
+    if query.cursor:
+        side = _side_of(query.cursor)
+        beyond = Place.unpack(seal.open(side, query.cursor, bound_to=bound_to))
+    found = around(read.store, permitted, side, beyond)
+
+    def cursor_before(index: int) -> str:
+        return seal.seal("earlier", found.entries[index].place.pack(), bound_to=bound_to)
+
+    def cursor_after(index: int) -> str:
+        return seal.seal("later", found.entries[index].place.pack(), bound_to=bound_to)
+
+    earlier = cursor_before(0) if found.has_earlier else None
+    later = cursor_after(-1) if found.has_later else None
+    told = Around(found.around, earlier, later, found.center, cursor_before)
+    return RecordPage(found.records, later, found.count, found.span, cursor_after=cursor_after, around=told)
+
+
+def _side_of(cursor: str) -> Side:
+    return "later" if is_of("later", cursor) else "earlier"
 
 
 # Changes ----------------------------------------------------------------------------------------------------------

@@ -86,6 +86,10 @@ class Records(Protocol):
         """The visible records of these values."""
         ...
 
+    def end(self, reach: Reach, bounds: Bounds, *, last: bool) -> int | None:
+        """The first or the last rid of a visible record of one value."""
+        ...
+
     def edges(self, reach: Reach, table: str, fid: int) -> list[Value]:
         """The least and the greatest number of a field."""
         ...

@@ -214,7 +214,11 @@ _SEARCH_META = _object(
 )
 _PAGE_META = _object(
     {"count": ref("Count"), "warnings": list_of(ref("Warning"))},
-    {"window": _object({"total": COUNT}, {"earliest_at": TEXT, "latest_at": TEXT}), "partial": FLAG},
+    {
+        "window": _object({"total": COUNT}, {"earliest_at": TEXT, "latest_at": TEXT}),
+        "around": _object({}, {"earlier_cursor": TEXT, "later_cursor": TEXT}),
+        "partial": FLAG,
+    },
 )
 _WINDOW: Json = {
     "text": TEXT,

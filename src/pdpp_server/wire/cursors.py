@@ -18,7 +18,8 @@ _PLACE = struct.Struct(">BQBBQ")
 _TEXT_VALUE_BYTES = 40  # of a text by which a page is ordered; the key gets what remains
 
 
-Kind = Literal["search", "records", "changes", "bookmark"]  # the first letter stands before the sealed text
+Side = Literal["earlier", "later"]  # of a record, in the order of pages
+Kind = Side | Literal["search", "records", "changes", "bookmark"]  # the first letter stands before the sealed text
 
 
 class Seal:

@@ -5,13 +5,14 @@ from typing import Any
 
 from pdpp_server.errors import InvalidCursor, InvalidExpand, InvalidRequest
 from pdpp_server.model.queries import RecordsQuery
-from pdpp_server.model.records import Record, RecordPage, Span, Tombstone, Warned
+from pdpp_server.model.records import Around, Record, RecordId, RecordPage, Span, Tombstone, Warned
 from pdpp_server.wire.envelope import (
     NO_COUNT,
     Json,
     decode_short,
     decode_warnings,
     encode_warnings,
+    is_object,
     is_partial,
     listed,
     next_link,
@@ -39,6 +40,8 @@ def decode_query(params: Params, *, stream: str) -> RecordsQuery:
     query = decode(RecordsQuery, params, stream=stream)
     if query.view is not None and query.fields is not None:
         raise InvalidRequest("view and fields exclude each other.", param="view")
+    if query.around is not None:
+        _check_around(query, params)
     if query.changes_since is not None:
         _check_feed(query, params)
     return query
@@ -57,6 +60,15 @@ def _check_feed(query: RecordsQuery, params: Params) -> None:
             raise InvalidRequest(f"A change feed takes no {name}.", param=name)
 
 
+def _check_around(query: RecordsQuery, params: Params) -> None:
+    """The talk alone says what is around a record, and its time in which order."""
+    if query.around == "":
+        raise InvalidRequest("around is the key of a record.", param="around")
+    for name in ("filter", "sort", "order", "changes_since", "expand", "expand_limit"):
+        if params.has(name):
+            raise InvalidRequest(f"around takes no {name}.", param=name)
+
+
 def encode_page(page: RecordPage, stream: str, links_self: str, warnings: Iterable[Warned] = ()) -> Json:
     window = page.span and present(
         total=page.span.total, earliest_at=page.span.earliest_at, latest_at=page.span.latest_at
@@ -71,26 +83,46 @@ def encode_page(page: RecordPage, stream: str, links_self: str, warnings: Iterab
         "links": {"self": links_self, "next": next_link(links_self, page.next_cursor)},
         "meta": {
             "count": NO_COUNT if page.count is None else {"kind": "exact", "value": page.count},
-            **present(window=window, partial=is_partial(page.warnings)),
+            **present(window=window, around=_encode_around(page.around), partial=is_partial(page.warnings)),
             "warnings": encode_warnings((*page.warnings, *warnings)),
         },
     }
 
 
-def decode_page(body: Mapping[str, Any]) -> RecordPage:
+def _encode_around(around: Around | None) -> Json | None:
+    return around and present(earlier_cursor=around.earlier_cursor, later_cursor=around.later_cursor)
+
+
+def decode_page(body: Mapping[str, Any], query: RecordsQuery) -> RecordPage:
+    """The answer to `query`, whose stream and record it does not repeat."""
     meta = object_of(body, "meta")
     window = object_of(meta, "window")
     total = whole_of(window, "total")
     counted = object_of(meta, "count")
+    records = tuple(_decode_entry(entry) for entry in listed(body, "data"))
     return RecordPage(
-        tuple(_decode_entry(entry) for entry in listed(body, "data")),
+        records,
         text_of(body, "next_cursor"),
         whole_of(counted, "value") if counted.get("kind") == "exact" else None,
         None if total is None else Span(total, text_of(window, "earliest_at"), text_of(window, "latest_at")),
         None if text_of(body, "next_cursor") else text_of(body, "next_changes_since"),
         decode_warnings(body),
         is_short=decode_short(body),
+        around=_decode_around(meta, query, records),
     )
+
+
+def _decode_around(
+    meta: Mapping[str, Any], query: RecordsQuery, records: tuple[Record | Tombstone, ...]
+) -> Around | None:
+    if query.around is None or not is_object(meta.get("around")):
+        return None
+    connection = query.connection_id or next((record.id.connection_id for record in records), "")
+    id = RecordId(connection, query.stream, query.around)
+    told = object_of(meta, "around")
+    places = [index for index, record in enumerate(records) if record.id.key == query.around]
+    here = places[0] if places else len(records) if text_of(told, "earlier_cursor") else -1
+    return Around(id, text_of(told, "earlier_cursor"), text_of(told, "later_cursor"), here)
 
 
 def _decode_entry(body: Mapping[str, Any]) -> Record | Tombstone:

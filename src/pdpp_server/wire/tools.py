@@ -309,6 +309,9 @@ def encode_records(
     envelope = _without(query_records.encode_page(page, stream, ""), "links")
     entries = zip(page.records, envelope["data"], strict=True)
     envelope["data"] = [_with_handle(entry, encoded, handle_of) for entry, encoded in entries]
+    if page.around:  # where a cursor stands once, with the way that it goes
+        envelope.pop("next_cursor", None)
+        envelope["meta"]["around"] |= {"handle": handle_of(page.around.id)}
     envelope["meta"] |= present(clipped=clipped or None, omitted_fields=omitted or None)
     return {
         "next": encode_next(steps),

@@ -46,6 +46,11 @@ def test_the_terminal_shows_exactly_what_an_agent_reads(granted: Command) -> Non
             {"stream": "notes", "fields": ["title"], "count": "exact"},
         ),
         (
+            ["query", "notes", "--around", id, "--limit", "3"],
+            "query_records",
+            {"stream": "notes", "around": id, "limit": 3},
+        ),
+        (
             ["aggregate", "notes", "--filter", "title=Trip"],
             "aggregate",
             {"stream": "notes", "metric": "count", "filter": {"title": "Trip"}},

@@ -111,6 +111,9 @@ def letters_of(post: Post) -> Iterator[Question]:
     yield RecordsQuery("letters", conditions=(Condition("is_read", "eq", "true"),))
     yield RecordsQuery("letters", view="short")
     yield RecordsQuery("letters", view="long")
+    yield RecordsQuery("letters", post.office, around="l2", limit=2, count=True)
+    yield RecordsQuery("letters", around="l1")
+    yield RecordsQuery("letters", post.office, around="nobody")
     yield RecordsQuery("letters", post.office, expand=(Expand("thread"),))
     yield RecordsQuery("threads", post.office, expand=(Expand("letters", 1),), limit=1)
     yield RecordsQuery("threads", expand=(Expand("letters", 99),))
@@ -187,6 +190,9 @@ def without_cursors(value: Any) -> Any:
     found: dict[str, Any] = {
         name: tuple(map(without_cursors, of)) for name, of in held.items() if isinstance(of, tuple)
     }
+    if "around" in named and (around := getattr(value, "around")):  # noqa: B009 - of a page, as below
+        marks = {name: str(getattr(around, name) is not None) for name in ("earlier_cursor", "later_cursor")}
+        found["around"] = replace(around, **marks)
     if "span" in named:
         found["span"] = without_cursors(getattr(value, "span"))  # noqa: B009 - of a page, which the type does not tell
     return replace(value, **sealed, **logged, **found)

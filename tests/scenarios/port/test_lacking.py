@@ -121,6 +121,15 @@ def test_a_filter_that_is_refused_says_how_to_go_on_without(tool: str, arguments
     assert plain.code is None
 
 
+@requirement("port.network.no-around")
+def test_a_page_like_any_other_does_not_pass_for_the_neighbours_of_a_record() -> None:
+    with agent_of(Foreign()) as agent:
+        refusal = agent.call("query_records", stream="tasks", around="tasks:t-1")
+
+    assert refusal.code == "invalid_request"
+    assert "search" in refusal.structured["error"]["next_step"]
+
+
 # Cursors ------------------------------------------------------------------------------------------------------------
 
 

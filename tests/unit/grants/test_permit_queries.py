@@ -126,12 +126,13 @@ def touched(holder: Holder, query: Query) -> list[tuple[str, tuple[str, ...]]]:
 BOTH = (FIRST, SECOND)
 
 
-@pytest.mark.parametrize("param", ["filter", "expand", "view"])
+@pytest.mark.parametrize("param", ["filter", "expand", "view", "around"])
 def test_a_strict_server_takes_no_extension_from_clients_and_all_from_the_owner(param: str) -> None:
     asked: dict[str, Any] = {
         "filter": {"conditions": (Condition("state", "eq", "x"),)},
         "expand": {"expand": (Expand("items"),)},
         "view": {"view": "short"},
+        "around": {"around": "o1"},
     }[param]
     query = RecordsQuery("orders", connection_id=FIRST, **asked)
 

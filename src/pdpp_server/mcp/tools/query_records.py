@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from pdpp_server.evidence.handles import mint
+from pdpp_server.errors import ConflictingConnectionId, InvalidRecordId
+from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.evidence.query_records import (
     LEAST_CHARS,
     Fitted,
@@ -13,7 +14,7 @@ from pdpp_server.evidence.query_records import (
     records_next,
     records_text,
 )
-from pdpp_server.evidence.shown import page_shown
+from pdpp_server.evidence.shown import around_shown
 from pdpp_server.mcp.arguments import arguments_for, input_schema
 from pdpp_server.mcp.render import json_bytes
 from pdpp_server.mcp.tool import Tool, ToolResult
@@ -32,9 +33,27 @@ _FEWER = (40, 20, 10, 5, 2, 1, 0)  # fields and related records of the only reco
 
 
 def query_records(reader: Reader, arguments: Mapping[str, Any]) -> Pending[ToolResult]:
-    query = decode_query(params_of(RecordsQuery, arguments, "stream"), stream=arguments["stream"])
+    query = decode_query(params_of(RecordsQuery, _with_key(arguments), "stream"), stream=arguments["stream"])
     found = reader.query_records(query)
     return found.followed(lambda page: _Fitting(reader, query, arguments).result(found, page, len(page.records)))
+
+
+def _with_key(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A tool names a record by its id; the server by its connection, stream and key."""
+    if "around" not in arguments:
+        return arguments
+    try:
+        id = parse(arguments["around"])
+    except InvalidRecordId as refusal:
+        refusal.param = "around"
+        raise
+    if id.stream != arguments["stream"]:
+        raise InvalidRecordId("The id in around is of another stream.", param="around")
+    connection = arguments.get("connection_id")
+    if connection is not None and id.connection_id and connection != id.connection_id:
+        raise ConflictingConnectionId("around and connection_id name different connections.", param="connection_id")
+    named = {"connection_id": id.connection_id} if id.connection_id else {}
+    return {**arguments, "around": id.key, **named}
 
 
 class _Structured(NamedTuple):
@@ -58,12 +77,16 @@ class _Fitting:
         made = self._structured(page, found.request_id)
         if made.size <= STRUCTURED_BYTES or min(count, len(page.records)) <= 1:
             text = records_text(page, self.query, self.asked)
-            done = ToolResult(text.text, made.body, text.told, page_shown(made.page))
+            if page.around and _cut(page, text.shown) is None:
+                return self._again(text.shown)
+            done = ToolResult(text.text, made.body, text.told, around_shown(made.page))
             return found.shaped(lambda _: done)
         fewer = max(1, min(count - 1, count * STRUCTURED_BYTES // made.size))
         cut = _cut(page, fewer)
-        if cut is not None:
-            return self.result(found, self._shortened(cut), fewer)
+        return self._again(fewer) if cut is None else self.result(found, self._shortened(cut), fewer)
+
+    def _again(self, fewer: int) -> Pending[ToolResult]:
+        """Asked with another limit, where nobody makes cursors for a part of a page."""
         again = self.reader.query_records(replace(self.query, limit=fewer))
         return again.followed(lambda shorter: self.result(again, self._shortened(shorter), fewer))
 
@@ -108,10 +131,21 @@ def _ways(page: RecordPage) -> Iterator[Fitted]:
 
 def _cut(page: RecordPage, count: int) -> RecordPage | None:
     """The first `count` records and the cursor that goes on after them; None where the server gave no such cursor."""
+    if page.around:
+        return _cut_around(page, count)
     cursor = page.cursor_after(count - 1)
     if cursor is None:
         return None
     return replace(page, records=page.records[:count], next_cursor=cursor, next_changes_since=None)
+
+
+def _cut_around(page: RecordPage, count: int) -> RecordPage | None:
+    """The nearest, and a cursor wherever that leaves something out."""
+    fewer = page.nearest(count)
+    assert fewer.around
+    is_first_here, is_last_here = page.records[:1] == fewer.records[:1], page.records[-1:] == fewer.records[-1:]
+    has_cursors = (is_first_here or fewer.around.earlier_cursor) and (is_last_here or fewer.around.later_cursor)
+    return fewer if has_cursors else None
 
 
 QUERY_RECORDS = Tool(

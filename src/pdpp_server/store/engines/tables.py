@@ -53,6 +53,7 @@ _HOLDING = """
 select r.rid, r.key, r.version, r.revised, r.emitted_at, r.data from {index} i {join} records r on r.rid = i.rid
 where {between} and {where} and r.data is not null
 """
+_END = "select i.rid from {index} i where {equal} and {where} order by i.rid {order} limit 1"
 _EDGE = """
 select i.value from {index} i where i.fid = :fid and i.value < :numbers_end and {where} order by i.value {order} limit 1
 """
@@ -185,6 +186,11 @@ class Tables:
         where = self.narrowing(reach, "i.rid")
         statement = _HOLDING.format(index=bounds.table, join=self.join, between=_between(bounds), where=where)
         return self._session.each(statement, {**reach.values, **self._bound(bounds)})
+
+    def end(self, reach: Reach, bounds: Bounds, *, last: bool) -> int | None:
+        order, where = "desc" if last else "asc", self.narrowing(reach, "i.rid")
+        statement = _END.format(index=bounds.table, equal=_EQUAL, where=where, order=order)
+        return self._session.one(statement, {**reach.values, "fid": bounds.fid, "least": self.kept(bounds.least)})
 
     def edges(self, reach: Reach, table: str, fid: int) -> list[Value]:
         """The least and the greatest number."""

@@ -1,10 +1,12 @@
 """One record, where the grant shows it."""
 
+from typing import NamedTuple
+
 import orjson
 
 from pdpp_server.errors import AmbiguousConnection, Candidate, NotFound, StreamNotDeclared
 from pdpp_server.grants.permitted import Permitted, Scope
-from pdpp_server.model.queries import FetchQuery, SearchQuery, StreamRead, WindowQuery
+from pdpp_server.model.queries import FetchQuery, SearchQuery, StreamRead
 from pdpp_server.model.records import Record
 from pdpp_server.model.sources import Origin
 from pdpp_server.store.engine import Reading
@@ -13,20 +15,22 @@ from pdpp_server.store.records.expand import expanded
 from pdpp_server.store.records.scope import shows
 from pdpp_server.store.records.showing import Row, Showing
 
-Found = tuple[
-    Scope, Origin, int, tuple[int, int, int, str, str, int | None]
-]  # with the sid, and the record as it is stored
+
+class Found(NamedTuple):
+    scope: Scope
+    origin: Origin
+    sid: int
+    row: Row
 
 
 def fetch(reading: Reading, permitted: Permitted[FetchQuery]) -> Record:
     """Raises NotFound where no record is shown, AmbiguousConnection where several connections hold one."""
-    scope, origin, sid, (rid, version, revised, emitted_at, text, _) = find(reading, permitted)
-    row = Row(rid, permitted.query.key, version, revised, emitted_at, orjson.loads(text))
+    scope, origin, sid, row = find(reading, permitted, permitted.query.key)
     record = Showing(reading, scope, origin, sid).record(row)
     return expanded(reading, permitted.related, [record], [row])[0] if permitted.related else record
 
 
-def find(reading: Reading, permitted: Permitted[FetchQuery] | Permitted[WindowQuery]) -> Found:
+def find(reading: Reading, permitted: Permitted[StreamRead], key: str, param: str = "id") -> Found:
     """The one visible record of that key."""
     layout = reading.layout
     query = permitted.query
@@ -36,14 +40,18 @@ def find(reading: Reading, permitted: Permitted[FetchQuery] | Permitted[WindowQu
             place = layout.place(connection_id, query.stream)
             if place is None:
                 continue
-            row = reading.records.get(place.sid, query.key)
-            if row is not None and shows(scope, query.key, row[5]):
-                found.append((scope, layout.origins[connection_id], place.sid, row))
+            stored = reading.records.get(place.sid, key)
+            if stored is None:
+                continue
+            rid, version, revised, emitted_at, text, at = stored
+            if shows(scope, key, at):
+                row = Row(rid, key, version, revised, emitted_at, orjson.loads(text))
+                found.append(Found(scope, layout.origins[connection_id], place.sid, row))
     if not found:
         require_declared(layout, permitted)
         raise NotFound(
             f"No record with that id in {query.stream!r}.",
-            param="id",
+            param=param,
             remedy="Pass an id as search or query_records prints it; a record may have gone since.",
         )
     if len(found) > 1:
@@ -51,8 +59,8 @@ def find(reading: Reading, permitted: Permitted[FetchQuery] | Permitted[WindowQu
             f"The id is held by {len(found)} connections.",
             param="connection_id",
             candidates=tuple(
-                Candidate(origin.connection_id, origin.connector_key, scope.grant_id, origin.label)
-                for scope, origin, *_ in found
+                Candidate(each.origin.connection_id, each.origin.connector_key, each.scope.grant_id, each.origin.label)
+                for each in found
             ),
         )
     return found[0]

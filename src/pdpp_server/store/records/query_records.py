@@ -66,11 +66,11 @@ def query_records(reading: Reading, permitted: Permitted[RecordsQuery], after: P
     query = permitted.query
     reached = [reach for scope in permitted.scopes for reach in reaches(reading, scope)]
     require_declared(reading.layout, permitted)
-    place = _restored(reading, reached, after) if after and not after.is_whole else after
+    place = restored(reading, reached, after) if after and not after.is_whole else after
     walks = [_walk(reading, reach, query, place) for reach in reached]
     found = list(islice(_merged(walks, query.ascending), query.limit + 1))
     shown = found[: query.limit]
-    records = _shown(reading, shown)
+    records = records_of(reading, shown)
     if permitted.related:
         records = expanded(reading, permitted.related, records, [entry.row for entry in shown])
     return Listed(
@@ -89,16 +89,16 @@ def _merged(walks: list[Iterator[Entry]], ascending: bool) -> Iterator[Entry]:
 
 
 def _order(entry: Entry, ascending: bool) -> tuple[Any, ...]:
-    return (*_value_order(entry.value, ascending), entry.reach.origin.connection_id, entry.row.key)
+    return (*value_order(entry.value, ascending), entry.reach.origin.connection_id, entry.row.key)
 
 
-def _value_order(value: Value, ascending: bool) -> tuple[Any, ...]:
+def value_order(value: Value, ascending: bool) -> tuple[Any, ...]:
     """Numbers before text; a record without a value stands last in both directions."""
     is_last = isinstance(value, bytes)
     return is_last if ascending else not is_last, isinstance(value, str), value
 
 
-def _shown(reading: Reading, entries: list[Entry]) -> list[Record]:
+def records_of(reading: Reading, entries: list[Entry]) -> list[Record]:
     showings = {
         id(reach): Showing(reading, reach.scope, reach.origin, reach.place.sid).record
         for reach in {id(entry.reach): entry.reach for entry in entries}.values()
@@ -132,26 +132,35 @@ def _start(reach: Reach, query: RecordsQuery, after: Place | None) -> _Start | N
     return _Start(after.value, _BEHIND_KEYS if is_behind == query.ascending else _BEFORE_KEYS)
 
 
-def _position_field(reach: Reach) -> str | None:
+def position_field(reach: Reach) -> str | None:
     """The field that orders the page; one that the grant hides must not show itself in the order."""
     name = reach.place.position
     return name if name in reach.scope.granted and index_of(reach.place, reach.scope.stream.fields[name]) else None
 
 
+def entry_of(reach: Reach, row: Row) -> Entry:
+    """A record with the value that gives it its place."""
+    name = position_field(reach)
+    field = reach.scope.stream.fields[name] if name else None
+    value = indexed_value(field, row.data.get(field.name)) if field else None
+    return Entry(reach, NO_VALUE if value is None else value, row)
+
+
+def line(reading: Reading, reach: Reach, query: RecordsQuery, place: Place) -> Iterator[Entry]:
+    """From a place on through the one line that the ascending order is, forwards or back; nearest first."""
+    return _chunks(reach, query, _by_order(reading, reach, query), _Start(place.value, place.key))
+
+
 def _gathered(reading: Reading, reach: Reach, query: RecordsQuery, start: _Start | None) -> Iterator[Entry]:
     """Few records: read them all and sort them."""
-    name, ascending = _position_field(reach), query.ascending
-    field = reach.scope.stream.fields[name] if name else None
-    found: list[Entry] = []
-    for row in passing(reading, reach, query.conditions):
-        value = indexed_value(field, row.data.get(field.name)) if field else None
-        found.append(Entry(reach, NO_VALUE if value is None else value, row))
+    ascending = query.ascending
+    found = [entry_of(reach, row) for row in passing(reading, reach, query.conditions)]
     found.sort(key=lambda entry: _order(entry, ascending), reverse=not ascending)
     return (entry for entry in found if start is None or _is_behind(entry, start, ascending))
 
 
 def _is_behind(entry: Entry, start: _Start, ascending: bool) -> bool:
-    value, started_at = _value_order(entry.value, ascending), _value_order(start.value, ascending)
+    value, started_at = value_order(entry.value, ascending), value_order(start.value, ascending)
     if value != started_at:
         return value > started_at if ascending else value < started_at
     if isinstance(start.key, bytes):  # behind all keys of this value
@@ -161,30 +170,28 @@ def _is_behind(entry: Entry, start: _Start, ascending: bool) -> bool:
 
 def _walked(reading: Reading, reach: Reach, query: RecordsQuery, start: _Start | None) -> Iterator[Entry]:
     """Many records: follow the index, in chunks that grow, and stop when nobody asks for more."""
-    name, ascending = _position_field(reach), query.ascending
-    records = reading.records
-    if name is None:
-
-        def by_key(start: _Start, chunk: int) -> list[Any]:
-            return records.page_by_key(reach, start.key, ascending=ascending, chunk=chunk)
-
-        yield from _chunks(reach, query, by_key, start)
-        return
-    fid = reach.place.fids[name]
-    least, most = _bounds(reach, query, name)
-
-    def by_position(least: Value) -> Chunk:
-        return lambda start, chunk: records.page(reach, fid, start, (least, most), ascending=ascending, chunk=chunk)
-
-    if ascending:
-        yield from _chunks(reach, query, by_position(least), start)
+    name = position_field(reach)
+    in_order = _by_order(reading, reach, query)
+    if name is None or query.ascending:
+        yield from _chunks(reach, query, in_order, start)
         return
     if start is None or not isinstance(start.value, bytes):
-        yield from _chunks(reach, query, by_position(least), start or _Start(NO_VALUE, _BEFORE_KEYS))
+        yield from _chunks(reach, query, in_order, start or _Start(NO_VALUE, _BEFORE_KEYS))
         start = None
-    if most == NO_VALUE:
+    if _bounds(reach, query, name)[1] == NO_VALUE:
         behind = start or _Start(NO_VALUE, _BEHIND_KEYS)
-        yield from _chunks(reach, query, by_position(NO_VALUE), behind)
+        yield from _chunks(reach, query, _by_order(reading, reach, query, least=NO_VALUE), behind)
+
+
+def _by_order(reading: Reading, reach: Reach, query: RecordsQuery, *, least: Value | None = None) -> Chunk:
+    """Chunks of one connection in the order of its pages; from `least` on, where that is more than the filter says."""
+    name, ascending, records = position_field(reach), query.ascending, reading.records
+    if name is None:
+        return lambda start, chunk: records.page_by_key(reach, start.key, ascending=ascending, chunk=chunk)
+    fid = reach.place.fids[name]
+    first, most = _bounds(reach, query, name)
+    within = (first if least is None else least, most)
+    return lambda start, chunk: records.page(reach, fid, start, within, ascending=ascending, chunk=chunk)
 
 
 def _bounds(reach: Reach, query: RecordsQuery, name: str) -> tuple[Any, Any]:
@@ -214,7 +221,7 @@ def _chunks(reach: Reach, query: RecordsQuery, page: Chunk, start: _Start | None
         chunk = min(chunk * 4, CHUNK_MAX)
 
 
-def _restored(reading: Reading, reached: list[Reach], cut: Place) -> Place:
+def restored(reading: Reading, reached: list[Reach], cut: Place) -> Place:
     """The whole place of which a cursor could keep only the beginning; that beginning where the record is gone."""
     for reach in reached:
         if connection_digest(reach.origin.connection_id) != cut.connection:
@@ -226,7 +233,7 @@ def _restored(reading: Reading, reached: list[Reach], cut: Place) -> Place:
 
 
 def _beginning_with(reading: Reading, reach: Reach, cut: Place) -> list[tuple[Value, str]]:
-    name = _position_field(reach)
+    name = position_field(reach)
     if name is None:
         return reading.records.beginning_by_key(reach.place.sid, cut.key, cut.key + _LAST_CHARACTER)
     most = cut.value + _LAST_CHARACTER if isinstance(cut.value, str) else cut.value

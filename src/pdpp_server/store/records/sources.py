@@ -229,6 +229,7 @@ def indexed_fields(stream: Stream, declaration: Declaration) -> frozenset[str]:
     wanted = {
         *stream.time_fields, *stream.range_filters, *declared.sum, *declared.min, *declared.max, *related,
         *declared.count_distinct, *declared.group_by, *declared.group_by_time, stream.cursor_field,
+        *stream.talk_fields[:1],
     }  # fmt: skip
     return frozenset(name for name in wanted if name and stream.fields[name].is_scalar)
 
