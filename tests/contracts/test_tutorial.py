@@ -137,7 +137,7 @@ class Reader:
     def box(self, page: str, source: str, name: str) -> str:
         """The value of the box at which that account of that source stands."""
         (value,) = [
-            re.findall(r'name="pick" id="pick-\d+" value="([^"]+)"', card)[0]
+            re.findall(r'name="pick[.]\d+" id="pick-[\d-]+" value="(\d+:[^"]+)"', card)[0]
             for card in page.split("<fieldset")[1:]
             if f"<b>{name}</b>" in card and source in shown(card)
         ]

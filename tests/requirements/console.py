@@ -122,6 +122,24 @@ PROMISES: dict[str, Promise] = {
         source=CONSENT,
         says="Where a client names no source nothing is chosen beforehand, and three clicks are enough.",
     ),
+    "con.consent.presets": Promise(
+        source="issue 17: consent in one look",
+        says="Each source is a card with its publisher's presets, its dates and the end, before any review; two of "
+        "nine sources with a preset each take four clicks.",
+    ),
+    "con.consent.left-out": Promise(
+        source="issue 17: consent in one look",
+        says="The review says of each stream what is not included, and claims nothing that was narrowed away.",
+    ),
+    "con.consent.many": Promise(
+        source="issue 17: consent in one look",
+        says="Many sources are filtered by name without losing a choice, and one choice is taken over for all accounts "
+        "of its kind.",
+    ),
+    "con.consent.empty": Promise(
+        source="issue 17: consent in one look",
+        says="Where nothing can be given yet, the page says so and leads to bringing data in.",
+    ),
     "con.consent.changed": Promise(
         source=CONSENT,
         says="A choice that was changed after its review is shown again before it can be approved.",

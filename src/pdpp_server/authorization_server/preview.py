@@ -3,6 +3,7 @@
 import secrets
 
 from pdpp_server.evidence.shown import catalogue_shown, shown_of
+from pdpp_server.evidence.text import clip_shown
 from pdpp_server.evidence.titles import declared_title, title
 from pdpp_server.model.authorization import Glimpse, Review
 from pdpp_server.model.catalogue import StreamEntry
@@ -14,7 +15,8 @@ from pdpp_server.reads import query_records, streams
 from pdpp_server.reads.bearers import MCP_KINDS
 from pdpp_server.reads.services import Call, Services
 
-TITLES = 3
+TITLES, PART_CHARS = 3, 60
+TELLING = ("actor", "amount")  # roles
 
 
 def preview(services: Services, review: Review) -> tuple[Glimpse, ...]:
@@ -37,12 +39,30 @@ def _glimpse(services: Services, call: Call, entry: StreamEntry) -> Glimpse:
 
 
 def _titles(page: RecordPage) -> Leaving[tuple[str, ...]]:
-    """Of each record nothing but its title is shown."""
+    """Of each record nothing is shown but what it is called, whose it is and how much."""
     records = [record for record in page.records if isinstance(record, Record)]
-    titles = tuple(_title(record) for record in records)
-    fields = [name for record in records if (name := _title_field(record))]
+    titles = tuple(_sample(record) for record in records)
+    fields = [name for record in records for name in _sample_fields(record)]
     shown = shown_of([record.id for record in records], fields)
     return Leaving(titles, shown, sum(len(text.encode()) for text in titles))
+
+
+def _sample(record: Record) -> str:
+    """A title alone often tells nothing: `Card` three times. With who and how much, it does."""
+    parts = [_title(record), *(clip_shown(str(record.data[name]), PART_CHARS) for name in _telling(record))]
+    return " · ".join(dict.fromkeys(part for part in parts if part))
+
+
+def _sample_fields(record: Record) -> list[str]:
+    title_field = _title_field(record)
+    return [*([title_field] if title_field else []), *_telling(record)]
+
+
+def _telling(record: Record) -> list[str]:
+    """Fields of who and how much that hold something short."""
+    roles = {role: name for name, role in (record.roles or {}).items() if role in TELLING}
+    names = [roles[role] for role in TELLING if role in roles]
+    return [name for name in names if isinstance(record.data.get(name), str | int | float)]
 
 
 def _title(record: Record) -> str:

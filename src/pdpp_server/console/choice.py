@@ -48,7 +48,7 @@ def first_ticks(asked: tuple[Selection, ...], most: Most, end: str) -> Ticks:
         since="",
         before="",
         end=end,
-        once=all(selection.access_mode == "single_use" for selection in asked),
+        once=bool(asked) and all(selection.access_mode == "single_use" for selection in asked),
         ai_training=False,
     )
 
@@ -59,7 +59,7 @@ def ticks_of(decision: Decision, most: Most, asked: tuple[Selection, ...]) -> Ti
         (i, stream.name): stream
         for i, selection in enumerate(asked)
         for made in decision.selections
-        if made.source_id == selection.source_id
+        if _is_of(made, selection)
         for stream in made.streams
     }
     chosen = [(i, j, stream, decided[i, stream.name]) for i, j, stream in _places(most) if (i, stream.name) in decided]
@@ -79,6 +79,13 @@ def ticks_of(decision: Decision, most: Most, asked: tuple[Selection, ...]) -> Ti
         once=all(made.access_mode == "single_use" for made in decision.selections),
         ai_training=False,
     )
+
+
+def _is_of(made: Selection, asked: Selection) -> bool:
+    """Whether that was decided about this; of one source there may be two, about other connections of it."""
+    named = {each for stream in asked.streams for each in stream.connections or ()}
+    decided = {each for stream in made.streams for each in stream.connections or ()}
+    return made.source_id == asked.source_id and (not named or bool(named & decided))
 
 
 def ticks_of_form(visit: Visit) -> Ticks:
@@ -213,6 +220,6 @@ def named_place(value: str) -> tuple[tuple[int, ...], str]:
 
 def place_of(text: str) -> tuple[int, ...]:
     parts = text.split(".")
-    if not all(part.isascii() and part.isdigit() and len(part) < 6 for part in parts):
+    if not all(part.isascii() and part.isdigit() and len(part) < 9 for part in parts):
         raise InvalidRequest("The form cannot be read.")
     return tuple(map(int, parts))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from pdpp_server.console.choice import decision_of, first_ticks, ticks_of, ticks_of_form
+from pdpp_server.console.choice import Ticks, decision_of, first_ticks, ticks_of, ticks_of_form
 from pdpp_server.console.consent_page import Choosing, consent_page
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page, SeeOther
@@ -27,7 +27,10 @@ def take(desks: Desks, visit: Visit) -> Page | SeeOther:
     ask_id, action = visit.value("ask"), visit.value("action")
     if action == "deny":
         return _answered(desks.consent.deny(ask_id), allowed=False)
-    choosing = _reviewed(desks, _chosen(desks, visit, desks.consent.ask(ask_id)))
+    chosen = _chosen(desks, visit, desks.consent.ask(ask_id))
+    if action == "filter" or visit.value("same"):  # still choosing
+        return consent_page(desks, chosen)
+    choosing = _reviewed(desks, chosen)
     if action != "approve" or choosing.review is None:
         return consent_page(desks, choosing)
     return _approved(desks, choosing, visit.value("revision"))
@@ -77,9 +80,19 @@ def _chosen(desks: Desks, visit: Visit, ask: Ask) -> Choosing:
     picks = () if ask.selections else picks_of_form(visit, offers)
     asked = ask.selections or picked(picks, offers)
     most = desks.consent.most(asked)
-    # Without that mark only the picker was sent, and nothing of it is narrowed yet.
-    ticks = ticks_of_form(visit) if visit.value("narrowed") else first_ticks(asked, most, _usual_end(desks))
-    return Choosing(ask, offers, picks, asked, most, ticks)
+    # Without that mark only the picker was sent, and nothing of it is narrowed yet but the end.
+    ticks = (
+        ticks_of_form(visit) if visit.value("narrowed") else _until(visit, first_ticks(asked, most, _usual_end(desks)))
+    )
+    return Choosing(ask, offers, picks, asked, most, ticks, filter=visit.value("filter").strip())
+
+
+def _until(visit: Visit, ticks: Ticks) -> Ticks:
+    """As the picker says, if it says anything."""
+    if not visit.value("mode"):
+        return ticks
+    told = ticks_of_form(visit)
+    return replace(ticks, end=told.end, once=told.once)
 
 
 def _usual_end(desks: Desks) -> str:

@@ -1,6 +1,7 @@
 """What the consent page shows: who asks, in whose words, what it would read, and what can be narrowed."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -10,13 +11,15 @@ from pdpp_server.console.choice import Most, Ticks, necessity, needed_fields
 from pdpp_server.console.clients import StreamShown, labels, stream_shown
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
-from pdpp_server.console.picks import Pick
+from pdpp_server.console.picks import Pick, day_of
 from pdpp_server.evidence.words import counted
 from pdpp_server.model.authorization import Ask, Glimpse, Offer, Review
 from pdpp_server.model.grants import Grant, StreamGrant
 from pdpp_server.model.selections import Selection
-from pdpp_server.wire.declarations import is_sensitive
+from pdpp_server.model.sources import Declaration
+from pdpp_server.wire.declarations import is_sensitive, presets_of
 
+FILTERED = 8  # more cards than these have a box to filter them by
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _DURATION, _UNITS = re.compile(r"P(\d{1,6})([DWMY])"), {"D": "day", "W": "week", "M": "month", "Y": "year"}
 AI_TRAINING = "https://pdpp.dev/purpose/ai_training"
@@ -49,8 +52,16 @@ class SourceBox(NamedTuple):
     streams: list[StreamBox]
 
 
+class Way(NamedTuple):
+    """One of the radio buttons of a card."""
+
+    value: str
+    label: str
+    is_chosen: bool
+
+
 class ConnectionOffer(NamedTuple):
-    """A connection as the owner may pick it."""
+    """A connection as the owner may pick it: by a preset of its publisher's, by streams, or whole."""
 
     place: int
     connection_id: str
@@ -58,6 +69,16 @@ class ConnectionOffer(NamedTuple):
     source: str
     is_sensitive: bool
     streams: list[tuple[int, str, str | None, int]]  # place, label, detail, records
+    ways: list[Way]
+    earliest: str | None
+    latest: str | None
+    since: str | None
+    before: str | None
+    has_twins: bool  # the source has other accounts here
+
+    @property
+    def at(self) -> str:
+        return f"{self.place}:{self.connection_id}"
 
 
 class StreamRead(NamedTuple):
@@ -67,6 +88,7 @@ class StreamRead(NamedTuple):
     described: list[tuple[str, str]]
     records: int
     titles: tuple[str, ...]
+    left_out: list[str]  # fields
 
 
 class GrantRead(NamedTuple):
@@ -74,6 +96,7 @@ class GrantRead(NamedTuple):
     publisher: str
     is_sensitive: bool
     streams: list[StreamRead]
+    left_out: list[str]  # streams that are there, by their labels
 
 
 class Sum(NamedTuple):
@@ -100,6 +123,7 @@ class Choosing:
     review: Review | None = None
     said: str = ""
     is_again: bool = False
+    filter: str = ""  # of the cards, by name
 
 
 class Retention(NamedTuple):
@@ -124,6 +148,7 @@ def consent_page(desks: Desks, choosing: Choosing) -> Page:
     ask, review = choosing.ask, choosing.review
     named = labels(desks)
     reads = _reads(desks, choosing, review, named) if review else []
+    offered = [] if ask.selections else _connections(choosing, named)
     values = {
         "ask_id": ask.ask_id,
         "who": _who(ask),
@@ -133,18 +158,27 @@ def consent_page(desks: Desks, choosing: Choosing) -> Page:
         "claims": [claim for selection in ask.selections for claim in _claims(selection)],
         "retentions": [_retention(selection.retention) for selection in ask.selections if selection.retention],
         "trains": any(selection.purpose_code == AI_TRAINING for selection in choosing.asked),
-        "offered": [] if ask.selections else _connections(choosing.offers, named),
+        "offered": _shown_cards(offered, choosing.filter),
+        "hidden_picks": [pick for pick in choosing.picks if not _is_shown(pick, offered, choosing.filter)],
+        "is_open": not ask.selections,
+        "has_filter": len(offered) > FILTERED or bool(choosing.filter),
+        "filter": choosing.filter,
         "picks": choosing.picks,
-        "picked": {f"{pick.source}:{pick.connection_id}" for pick in choosing.picks},
         "sources": [_source_box(choosing, i, named) for i in range(len(choosing.asked))],
         "ticks": choosing.ticks,
-        "may_last": any(selection.access_mode == "continuous" for selection in choosing.asked),
+        "marks_sensitive": _is_telling([each.is_sensitive for each in [*offered, *reads]]),
+        "may_last": not ask.selections or any(selection.access_mode == "continuous" for selection in choosing.asked),
         "today": desks.now().date().isoformat(),
         "review": review,
         "reads": reads,
         "sum": _sum(review, reads) if review and len(reads) > 1 else None,
     }
     return Page("consent.html", values, leads_to=ask.redirect_uri)
+
+
+def _is_telling(marks: list[bool]) -> bool:
+    """A mark that everything has says nothing."""
+    return 0 < sum(marks) <= len(marks) / 2
 
 
 def _who(ask: Ask) -> Who:
@@ -197,7 +231,8 @@ def _source_name(offers: tuple[Offer, ...], source_id: str) -> str:
 # What can be picked and narrowed --------------------------------------------------------------------------------------
 
 
-def _connections(offers: tuple[Offer, ...], named: Mapping[str, str]) -> list[ConnectionOffer]:
+def _connections(choosing: Choosing, named: Mapping[str, str]) -> list[ConnectionOffer]:
+    offers = choosing.offers
     found: dict[tuple[int, str], list[tuple[int, str, str | None, int]]] = {}
     for place, offer in enumerate(offers):
         for number, (name, holdings) in enumerate(offer.holdings.items()):
@@ -205,17 +240,65 @@ def _connections(offers: tuple[Offer, ...], named: Mapping[str, str]) -> list[Co
             for holding in holdings:
                 row = (number, stream.label or name, stream.detail or stream.description, holding.records or 0)
                 found.setdefault((place, holding.origin.connection_id), []).append(row)
+    names = Counter((named.get(connection, connection), offers[place].declaration.name) for place, connection in found)
+    twins = Counter(place for place, _ in found)
     return [
-        ConnectionOffer(
-            place,
-            connection,
-            named.get(connection, connection),
-            offers[place].declaration.name,
-            is_sensitive(offers[place].declaration),
-            streams,
-        )
+        _offer(choosing, place, connection, streams, named.get(connection, connection), names, twins[place] > 1)
         for (place, connection), streams in found.items()
     ]
+
+
+def _offer(
+    choosing: Choosing,
+    place: int,
+    connection: str,
+    streams: list[tuple[int, str, str | None, int]],
+    name: str,
+    names: Counter[tuple[str, str]],
+    has_twins: bool,
+) -> ConnectionOffer:
+    """Two accounts of one name at one service are told apart by their ids."""
+    declaration = choosing.offers[place].declaration
+    spans = [each for held in choosing.offers[place].holdings.values() for each in held]
+    own = [each for each in spans if each.origin.connection_id == connection]
+    picks = [pick for pick in choosing.picks if (pick.source, pick.connection_id) == (place, connection)]
+    dated = next((pick for pick in picks if pick.since or pick.before), None)
+    return ConnectionOffer(
+        place,
+        connection,
+        name if names[name, declaration.name] == 1 else f"{name} ({connection})",
+        declaration.name,
+        is_sensitive(declaration),
+        streams,
+        _ways(declaration, place, connection, picks, len(streams)),
+        min((each.earliest for each in own if each.earliest), default=None),
+        max((each.latest for each in own if each.latest), default=None),
+        day_of(dated.since) if dated else None,
+        day_of(dated.before) if dated else None,
+        has_twins,
+    )
+
+
+def _ways(declaration: Declaration, place: int, connection: str, picks: list[Pick], streams: int) -> list[Way]:
+    """Nothing, each preset, everything."""
+    chosen = picks[0].preset if picks and (picks[0].preset or len(picks) == streams) else None
+    presets = [
+        Way(f"{place}~{number}:{connection}", preset.label, chosen == number)
+        for number, preset in enumerate(presets_of(declaration), 1)
+    ]
+    nothing, everything = Way("", "Nothing", not picks), Way(f"{place}:{connection}", "Everything", chosen == 0)
+    return [nothing, *presets, everything]
+
+
+def _shown_cards(offered: list[ConnectionOffer], wanted: str) -> list[ConnectionOffer]:
+    """Those whose name or service holds the text."""
+    text = wanted.casefold()
+    return [offer for offer in offered if text in f"{offer.name} {offer.source}".casefold()]
+
+
+def _is_shown(pick: Pick, offered: list[ConnectionOffer], wanted: str) -> bool:
+    cards = {(offer.place, offer.connection_id) for offer in _shown_cards(offered, wanted)}
+    return (pick.source, pick.connection_id) in cards
 
 
 def _source_box(choosing: Choosing, i: int, named: Mapping[str, str]) -> SourceBox:
@@ -264,6 +347,7 @@ def _reads(desks: Desks, choosing: Choosing, review: Review, named: Mapping[str,
             urlsplit(declared[grant.source.id].publisher).hostname or declared[grant.source.id].publisher,
             is_sensitive(declared[grant.source.id]),
             _streams_read(desks, review, grant, named),
+            _streams_left(choosing.offers, grant),
         )
         for grant in review.grants
     ]
@@ -275,10 +359,28 @@ def _streams_read(desks: Desks, review: Review, grant: Grant, named: Mapping[str
     return [_read(stream, glimpses[stream.name], named) for stream in grant.streams]
 
 
+def _streams_left(offers: tuple[Offer, ...], grant: Grant) -> list[str]:
+    """What these connections hold as well, and what would stay closed."""
+    given = {stream.name for stream in grant.streams}
+    connections = {each for stream in grant.streams for each in stream.connections}
+    offer = next(each for each in offers if each.declaration.source.id == grant.source.id)
+    return [
+        offer.declaration.streams[name].label or name
+        for name, held in offer.holdings.items()
+        if name not in given and any(each.origin.connection_id in connections and each.records for each in held)
+    ]
+
+
 def _read(stream: StreamGrant, glimpse: Glimpse, named: Mapping[str, str]) -> StreamRead:
-    shown = stream_shown(stream, named)
-    described = [(name, stream.declared.fields[name].description or "") for name in shown.fields]
-    return StreamRead(shown, described, glimpse.records, glimpse.titles)
+    """What the publisher says of the whole stream is not said of a part of it."""
+    shown, declared = stream_shown(stream, named), stream.declared
+    described = [(name, declared.fields[name].description or "") for name in shown.fields]
+    left_out = [name.replace("_", " ") for name in declared.fields if name not in stream.fields]
+    view = next(
+        (view.label for view in declared.views if needed_fields(stream).union(view.fields) == stream.fields), None
+    )
+    says = shown._replace(detail=view) if left_out else shown
+    return StreamRead(says, described, glimpse.records, glimpse.titles, left_out)
 
 
 def _sum(review: Review, reads: list[GrantRead]) -> Sum:

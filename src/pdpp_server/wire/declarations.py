@@ -1,7 +1,7 @@
 """Source declarations: what a publisher says of a source, checked whole before anything of it is used."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any, cast
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, cast
 
 import orjson
 
@@ -146,6 +146,29 @@ def decode_declaration(document: object) -> Declaration:
 def is_sensitive(declaration: Declaration) -> bool:
     """Whether its publisher says that this source needs more care than others."""
     return declaration.document.get("sensitivity") == "sensitive"
+
+
+class Preset(NamedTuple):
+    """A usual choice, in the publisher's words; of each stream the view or the fields that it takes."""
+
+    id: str
+    label: str
+    streams: Mapping[str, tuple[str | None, tuple[str, ...] | None]]
+
+
+def presets_of(declaration: Declaration) -> tuple[Preset, ...]:
+    documents: list[JSON] = declaration.document.get("selection_presets", [])
+    return tuple(
+        Preset(
+            document["id"],
+            document.get("label") or document["id"],
+            {
+                each["name"]: (each.get("view"), tuple(each["fields"]) if "fields" in each else None)
+                for each in document["streams"]
+            },
+        )
+        for document in documents
+    )
 
 
 def _decode(document: JSON, at: str) -> Declaration:

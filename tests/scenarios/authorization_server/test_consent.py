@@ -193,7 +193,7 @@ def test_the_owner_sees_what_the_client_would_see(flow: Flow) -> None:
     (seen,) = flow.desk.preview(review)
 
     assert (seen.stream, seen.records) == ("messages", 3)
-    assert seen.titles == ("Lease, whole text", "Holidays", "Lease draft")
+    assert seen.titles == ("Lease, whole text · Ben", "Holidays · Dora", "Lease draft · Ada")
     assert {line.client_id for line in flow.world.owner.activity()} == {"owner-preview"}
     assert len(flow.world.owner.grants()) == 1  # the world's own
 

@@ -232,6 +232,28 @@ def consent_nothing_chosen(walk: Walk) -> None:
     walk.click("Show what this gives")
 
 
+def _choose(walk: Walk, account: tuple[str, str], way: str) -> None:
+    connection = walk.full.connections[account]
+    card = walk.page.locator("fieldset", has=walk.page.locator(f'input[value$=":{connection}"]'))
+    card.get_by_label(way).check()
+
+
+@_state(FULL)
+def consent_chosen(walk: Walk) -> None:
+    walk.asked()
+    _choose(walk, ("calendar", "Nora"), "When you are busy, and nothing else")
+    _choose(walk, ("mail", MAIL), "Who writes to whom and about what, no texts, no files")
+    walk.click("Show what this gives")
+
+
+@_state(FULL)
+def consent_filtered(walk: Walk) -> None:
+    walk.asked()
+    _choose(walk, ("calendar", "Nora"), "When you are busy, and nothing else")
+    walk.page.get_by_label("Only sources called").fill("slack")
+    walk.click("Filter")
+
+
 @_state(FULL)
 def consent_asked(walk: Walk) -> None:
     said = {

@@ -11,6 +11,7 @@ import pytest
 from pdpp_server.model.authorization import Document
 from pdpp_server.model.grants import Grant
 from pdpp_server.owner.sign_in import SignIn
+from pdpp_server.wire.declarations import decode_declaration
 from tests.requirements import requirement
 from tests.scenarios.authorization_server.flow import DEVICE, REDIRECT, STATE, Flow, flowing, query
 from tests.scenarios.console.visitor import PASSWORD, Visitor, fields_of, shown
@@ -200,6 +201,105 @@ def test_a_part_of_a_source_is_picked_by_its_streams(owner: Visitor, flow: Flow,
     owner.send(reviewed, "/consent", action="approve")
 
     assert [stream.name for stream in given(world).streams] == ["channels"]
+
+
+PRESETS = [
+    {"id": "subjects", "label": "Subjects only", "streams": [{"name": "messages", "fields": ["id", "subject"]}]},
+    {"id": "rooms", "label": "Rooms", "streams": [{"name": "channels"}]},
+]
+
+
+def with_presets(world: World) -> None:
+    """The chat source, as its publisher declares it with presets."""
+    document = {**chat.DOCUMENT, "declaration_version": "2", "selection_presets": PRESETS}
+    for account in (chat.WORK, chat.FAMILY):
+        world.owner.writer(decode_declaration(document), account).deliver([chat.message("p1", subject="Presets")])
+
+
+def picking(owner: Visitor, flow: Flow, action: str = "review", **fields: str) -> str:
+    """The page after the picker was sent with these fields."""
+    page = owner.page(f"/consent?ask={flow.ask(authorization_details=None)}")
+    return owner.send(page, "/consent", action=action, **fields).text
+
+
+@requirement("con.consent.presets", "con.consent.left-out")
+def test_a_preset_and_dates_of_a_card_are_what_is_granted(owner: Visitor, flow: Flow, world: World) -> None:
+    with_presets(world)
+    dates = {f"since.0:{world.work}": "2026-03-01"}
+    reviewed = picking(owner, flow, pick=f"0~1:{world.work}", end="2026-12-24", mode="continuous", **dates)
+
+    owner.send(reviewed, "/consent", action="approve")
+
+    (stream,) = given(world).streams
+    assert (stream.fields, stream.connections) == ({"id", "subject"}, (world.work,))
+    assert stream.time is not None
+    assert stream.time.since == "2026-03-01"
+    assert given(world).expires_at == "2026-12-24T00:00:00.000Z"
+    assert "Not included: text, author, sent at, likes, reactions." in shown(reviewed)
+    assert "Subject, text, author and time." not in shown(reviewed).partition("Let it read less")[0]
+
+
+@requirement("con.consent.presets")
+def test_two_accounts_of_one_source_are_given_differently(owner: Visitor, flow: Flow, world: World) -> None:
+    with_presets(world)
+    two = {"pick.1": f"0~1:{world.work}", "pick.2": f"0:{world.family}"}
+
+    owner.send(picking(owner, flow, **two), "/consent", action="approve")
+
+    granted = {
+        grant.streams[0].connections: [len(stream.fields) for stream in grant.streams] for grant in every_given(world)
+    }
+    assert granted == {(world.work,): [2], (world.family,): [7, 3]}
+
+
+@requirement("con.consent.many")
+def test_one_choice_is_taken_over_for_every_account_of_its_kind(owner: Visitor, flow: Flow, world: World) -> None:
+    with_presets(world)
+    same = picking(owner, flow, action="", same=f"0:{world.work}", **{"pick.1": f"0~2:{world.work}"})
+    assert 'value="approve"' not in same
+
+    reviewed = owner.send(same, "/consent", action="review").text
+    owner.send(reviewed, "/consent", action="approve")
+
+    assert [(stream.name, {*stream.connections}) for stream in given(world).streams] == [
+        ("channels", {world.work, world.family})
+    ]
+
+
+@requirement("con.consent.many")
+def test_a_filter_loses_no_choice(owner: Visitor, flow: Flow, world: World) -> None:
+    filtered = picking(owner, flow, action="filter", filter="family", pick=f"0:{world.work}")
+    assert "Work chat" not in shown(filtered)
+
+    owner.send(owner.send(filtered, "/consent", action="review").text, "/consent", action="approve")
+
+    assert {each for stream in given(world).streams for each in stream.connections} == {world.work}
+
+
+@requirement("con.consent.empty")
+def test_where_nothing_is_yet_the_page_leads_to_bringing_it_in(owner: Visitor, flow: Flow, world: World) -> None:
+    for connection in (world.work, world.family):
+        world.owner.remove_source(connection)
+
+    page = owner.page(f"/consent?ask={flow.ask(authorization_details=None)}")
+
+    assert "Nothing is here yet that it could read." in shown(page)
+    assert 'href="/sources"' in page
+    assert 'value="review"' not in page
+
+
+@requirement("con.consent.presets")
+@pytest.mark.parametrize(
+    "pick", ["0~9:{work}", "7:{work}", "0~1:cin_none", "0.0.9.0.0:{work}", "x:{work}", "0~x:{work}"]
+)
+def test_a_choice_that_the_page_does_not_offer_gives_nothing(
+    owner: Visitor, flow: Flow, world: World, pick: str
+) -> None:
+    with_presets(world)
+
+    page = picking(owner, flow, pick=pick.format(work=world.work))
+
+    assert 'value="approve"' not in page
 
 
 @requirement("as.consent.approve-again")

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 from tests.requirements import requirement
 from tests.scenarios.console.chromium import chromium
 from tests.scenarios.console.states import State, Walk, every_state, sign_in
-from tests.worlds.lived import Lived, empty, lived
+from tests.worlds.lived import MAIL, Lived, empty, lived
 from tools.tree import ROOT
 
 AXE = ROOT / "tests/node/node_modules/axe-core/axe.min.js"
@@ -54,6 +54,28 @@ def test_a_page_is_for_everybody_and_fits(walk: Walk, state: State) -> None:
         walk.page.set_viewport_size({"width": width, "height": height})
         assert sticking_out(walk) == []
     assert len(walk.page.content().encode()) <= PAGE_BYTES
+
+
+@requirement("con.consent.presets", "con.consent.left-out", "con.consent.many", "con.consent.empty")
+def test_two_of_nine_sources_take_four_clicks_and_the_review_says_what_is_left_out(walk: Walk) -> None:
+    page = walk.page
+    walk.through(sign_in, lambda walk: walk.asked())
+    clicks = [
+        page.get_by_role("group", name="Nora, Calendar").get_by_label("When you are busy, and nothing else"),
+        page.get_by_role("group", name=f"{MAIL}, Mail").get_by_label("Who writes to whom and about what"),
+        page.get_by_role("button", name="Show what this gives"),
+    ]
+    assert page.get_by_role("group").filter(has=page.get_by_label("Everything")).count() == 9
+
+    for each in clicks:
+        each.click()
+
+    said = page.get_by_role("main").inner_text()
+    assert "body, full text" in said.partition("Not included: bcc")[2]
+    assert "Senders, recipients, subjects, texts" not in said
+    assert "Who, when and about what, without the text" in said
+    assert "Events" in said.partition("Not included")[2]
+    assert page.get_by_role("button", name="Allow").count() == 1  # the fourth
 
 
 @requirement("con.pages.narrow")
