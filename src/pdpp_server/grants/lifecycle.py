@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from pdpp_server.errors import GrantExpired, GrantRevoked, PackageRevoked, PdppError, Unauthenticated
+from pdpp_server.model.grants import TokenKind
 
 NEVER = "9999-12-31T23:59:59.999Z"
 
@@ -10,7 +11,7 @@ NEVER = "9999-12-31T23:59:59.999Z"
 class TokenState(NamedTuple):
     """What is stored of a token. Times are ISO 8601 in UTC, so they compare as text."""
 
-    kind: str
+    kind: TokenKind
     client_id: str | None
     expires_at: str | None
     revoked_at: str | None

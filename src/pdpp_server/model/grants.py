@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from pdpp_server.model.sources import Origin, Source
 from pdpp_server.model.streams import Stream
 from pdpp_server.model.times import instant
 
+TokenKind = Literal["owner", "client", "mcp_package"]
 SUBJECT = "owner_local"  # the one person whose data it is
 
 
@@ -58,7 +60,7 @@ class Grant:
 class Holder:
     """Whoever asks: the owner (who holds everything), a client with one grant, or a package of several."""
 
-    kind: str  # "owner" | "client" | "mcp_package"
+    kind: TokenKind
     client_id: str | None
     grants: tuple[Grant, ...]
     origins: Mapping[str, Origin]  # by connection id

@@ -4,15 +4,16 @@ from typing import Any
 
 from pdpp_server.errors import PermissionDenied, Unauthenticated
 from pdpp_server.grants.lifecycle import GrantState, TokenState, require_live_token
+from pdpp_server.model.grants import TokenKind
 from pdpp_server.store.consent.tokens import states_of, token_row
 from pdpp_server.store.digests import token_digest
 from pdpp_server.store.engine import Reading
 from pdpp_server.wire.discovery import MCP
 
-REST_KINDS = frozenset({"owner", "client"})
-PACKAGE_KIND = "mcp_package"
-MCP_KINDS = frozenset({"client", PACKAGE_KIND})
-OWNER_KINDS = frozenset({"owner"})
+PACKAGE_KIND: TokenKind = "mcp_package"
+REST_KINDS: frozenset[TokenKind] = frozenset({"owner", "client"})
+MCP_KINDS: frozenset[TokenKind] = frozenset({"client", PACKAGE_KIND})
+OWNER_KINDS: frozenset[TokenKind] = frozenset({"owner"})
 REST_AUDIENCE, MCP_AUDIENCE = "rest", "mcp"  # the doors that a token can be for
 
 
@@ -33,7 +34,7 @@ def row_of(reading: Reading, bearer: str | None) -> tuple[bytes, tuple[Any, ...]
 
 
 def require_live(
-    reading: Reading, row: tuple[Any, ...], kinds: frozenset[str], now: str
+    reading: Reading, row: tuple[Any, ...], kinds: frozenset[TokenKind], now: str
 ) -> tuple[TokenState, list[GrantState]]:
     """What the row of a token stands for; whether its grants are alive is asked elsewhere."""
     token, grants = states_of(reading, row)
@@ -48,7 +49,7 @@ def require_audience(audience: str | None, door: str) -> None:
         raise Unauthenticated("The token was issued for another address.")
 
 
-def require_kind(kind: str, kinds: frozenset[str]) -> None:
+def require_kind(kind: TokenKind, kinds: frozenset[TokenKind]) -> None:
     if kind in kinds:
         return
     if kind == "owner":

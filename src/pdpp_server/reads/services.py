@@ -15,7 +15,7 @@ from pdpp_server.grants.lifecycle import ends_at, live_grants
 from pdpp_server.grants.permit import permit
 from pdpp_server.grants.permitted import Permitted
 from pdpp_server.model.activity import NOTHING, Disclosure, Shown, together
-from pdpp_server.model.grants import Grant, Holder
+from pdpp_server.model.grants import Grant, Holder, TokenKind
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import Query
 from pdpp_server.model.times import iso
@@ -51,7 +51,7 @@ class Call:
 
     bearer: str | None
     request_id: str
-    kinds: frozenset[str] = REST_KINDS
+    kinds: frozenset[TokenKind] = REST_KINDS
     audience: str = REST_AUDIENCE
     reviewed: tuple[Grant, ...] = ()
     told: Rights | None = None  # of the token, by an authorization server elsewhere, for this request

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 
 from pdpp_server.app import create_app
 from pdpp_server.grants.issue import issue
+from pdpp_server.model.grants import TokenKind
 from pdpp_server.model.ingest import Incoming
 from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Services, open_services
@@ -158,7 +159,7 @@ class Chats:
             keep_grant(writer, grant)
         return self.keep_token(token, kind="client", grant_id=grant_id, client_id="cli_1")
 
-    def keep_token(self, token: str, *, kind: str, hours: int | None = None, **of: Any) -> str:
+    def keep_token(self, token: str, *, kind: TokenKind, hours: int | None = None, **of: Any) -> str:
         expires_at = None if hours is None else iso(NOW + timedelta(hours=hours))
         with self.services.database.writing() as writer:
             keep_token(writer, token, kind=kind, now=iso(NOW), expires_at=expires_at, **of)

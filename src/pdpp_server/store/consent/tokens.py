@@ -3,6 +3,7 @@
 from typing import Any
 
 from pdpp_server.grants.lifecycle import GrantState, TokenState
+from pdpp_server.model.grants import TokenKind
 from pdpp_server.store.digests import token_digest
 from pdpp_server.store.engine import Writing
 from pdpp_server.store.session import Session
@@ -52,7 +53,7 @@ def keep_token(
     writer: Writing,
     token: str,
     *,
-    kind: str,
+    kind: TokenKind,
     now: str,
     expires_at: str | None,
     client_id: str | None = None,
