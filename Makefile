@@ -17,7 +17,7 @@ GENERATORS := pdpp_server.mcp.generate
 PAGES := $(shell grep -rl --include='*.md' '\[\[\[cog' README.md AGENTS.md docs 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup clients browser pages demo test quick check bench soak mutants map slice promises fix shape wheel mcpb requirements
+.PHONY: help setup clients browser servers pages demo test quick check bench soak mutants map slice promises fix shape wheel mcpb requirements
 
 help:
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{printf "make %-14s%s\n", $$1, $$2}'
@@ -47,13 +47,19 @@ browser:  ## install Debian's chromium, which the tests of the pages drive, wher
 		&& apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium fonts-dejavu-core >/dev/null; } \
 		|| echo "The tests of the pages need a browser called chromium on the PATH: sudo apt-get install chromium" >&2
 
+servers:  ## install Debian's dovecot, which the tests of live sources ask, without starting it; elsewhere say how
+	@test -x /usr/sbin/dovecot || command -v dovecot >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+		&& { test -e /usr/sbin/policy-rc.d || { printf '#!/bin/sh\nexit 101\n' > /usr/sbin/policy-rc.d && chmod 755 /usr/sbin/policy-rc.d; }; } \
+		&& apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends dovecot-imapd >/dev/null; } \
+		|| echo "The tests of live sources need a mail server called dovecot: sudo apt-get install dovecot-imapd" >&2
+
 pages: setup clients browser  ## every page of the owner's in every state, as pictures to look at: make pages only=consent
 	@$(BIN)/python -m tools.pages $(only)
 
 demo: setup  ## set up, load a sample life, serve it, and show one agent journey
 	@$(BIN)/pdpp demo
 
-test: setup check clients browser  ## set up and run every check, every test and the wheel
+test: setup check clients browser servers  ## set up and run every check, every test and the wheel
 	$(BIN)/basedpyright --level error --pythonplatform Windows src
 	$(BIN)/pytest -n 2
 	$(BIN)/python -m tools.wheel

@@ -282,4 +282,42 @@ PROMISES: dict[str, Promise] = {
         says="`pdpp sources` shows what is followed: the last success, the next try, what went wrong; one that "
         "is stopped leaves what it brought.",
     ),
+    "imp.live.imap-same": Promise(
+        source="issue 18",
+        says="Mail that is followed over IMAP has the ids and the content of an export of the same account, and both "
+        "are one.",
+    ),
+    "imp.live.imap-once": Promise(
+        source="issue 18",
+        says="No message is fetched twice, and a try that finds nothing new asks at most three questions a folder.",
+    ),
+    "imp.live.imap-untouched": Promise(
+        source="issue 18", says="Folders are opened for reading only, and nothing is marked as read."
+    ),
+    "imp.live.imap-gone": Promise(
+        source="ruling 52",
+        says="What is deleted there goes here and can be undone, what is moved stays and says where it is.",
+    ),
+    "imp.live.imap-folders": Promise(
+        source="issue 18",
+        says="A folder that is renamed, deleted or made anew (UIDVALIDITY) loses and doubles nothing that is there.",
+    ),
+    "imp.live.imap-kill": Promise(
+        source="issue 18", says="A try that ends anywhere goes on where it was: nothing is lost, nothing doubled."
+    ),
+    "imp.live.imap-idle": Promise(source="issue 18", says="While the server runs, new mail in the inbox is heard of."),
+    "imp.live.imap-trouble": Promise(
+        source="issue 18",
+        says="A wrong password, an unknown host, a server that hangs, lies, sends garbage or closes in the middle: "
+        "each is a sentence with what to do, and nothing is removed.",
+    ),
+    "imp.live.imap-certificate": Promise(
+        source="issue 18",
+        says="A certificate that does not fit is refused, with how to accept exactly that one on purpose.",
+    ),
+    "imp.live.secrets": Promise(
+        source="issue 18",
+        says="A password is kept in the keyring of the system, else sealed in the home; it is in no argument, log or "
+        "export.",
+    ),
 }

@@ -1,5 +1,6 @@
 """Live sources on the command line: `pdpp sources add`, `pdpp sources stop`, `pdpp sync`; and beside the server."""
 
+import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import partial
@@ -11,18 +12,21 @@ import click
 
 from pdpp_server.cli.home import Home, now, open_home
 from pdpp_server.cli.removals import settled_by_owner
-from pdpp_server.cli.terminal import connection_name, json_option, moment, print_json
+from pdpp_server.cli.terminal import connection_name, counted, json_option, moment, print_json
 from pdpp_server.errors import Conflict, PdppError
 from pdpp_server.evidence.text import quoted, visible
 from pdpp_server.importers import registry
 from pdpp_server.importers.live.folder import folder_settings
+from pdpp_server.importers.live.imap import followed_folders, mailbox_of, sign_in, wait_for_mail
+from pdpp_server.importers.live.imap_wire import connected
 from pdpp_server.importers.live.sync import Syncing, sync_one
 from pdpp_server.importers.missing import Missing
 from pdpp_server.importers.watch import Stopped
 from pdpp_server.model.live import LiveSource
 from pdpp_server.settings import Settings, machine_zone
 
-PAUSE_SECONDS = 5.0
+PAUSE_SECONDS = 1.0
+LISTEN_AGAIN_SECONDS = 60.0
 
 
 @click.group()
@@ -48,6 +52,76 @@ def folder(path: Path, name: str | None, as_json: bool) -> None:
         chosen = name or Path(settings["path"]).name
         home.owner.live.add(chosen, "folder", settings)
         _first_sync(home, chosen, as_json=as_json)
+
+
+@add.command()
+@click.argument("host")
+@click.argument("user")
+@click.option("--port", type=click.IntRange(1, 65_535), help="[default: 993, or 143 without TLS from the start]")
+@click.option(
+    "--security",
+    type=click.Choice(["tls", "starttls", "none"]),
+    default="tls",
+    show_default=True,
+    help="`none` is for a server on this machine alone.",
+)
+@click.option("--certificate", default="", metavar="SHA256", help="Accept this certificate on purpose, and no other.")
+@click.option("--name", callback=connection_name, help="The account it is.  [default: its address]")
+@click.option("--password-stdin", is_flag=True, help="Read the password from standard input instead of asking.")
+@click.option("--token-command", default="", metavar="COMMAND", help="What prints an OAuth access token (XOAUTH2).")
+@json_option
+def imap(
+    host: str,
+    user: str,
+    port: int | None,
+    security: str,
+    certificate: str,
+    name: str | None,
+    password_stdin: bool,
+    token_command: str,
+    as_json: bool,
+) -> None:
+    """A mailbox on a mail server.
+
+    The password is asked for, tried, and kept in the keyring of this machine where there is one, else sealed in the
+    home. Folders are opened for reading only: nothing is marked as read, nothing is written. Mail that an export of
+    the same address brought is the same mail.
+
+    \b
+    Example:
+      pdpp sources add imap imap.example.org ann@example.org
+    """
+    account = name or (user if "@" in user else f"{user}@{host}")
+    settings: dict[str, Any] = {
+        "host": host,
+        "port": port or (993 if security == "tls" else 143),
+        "security": security,
+        "certificate": certificate,
+        "user": user,
+        "account": account,
+        "token_command": token_command,
+    }
+    password = None if token_command else _password(user, host, is_piped=password_stdin)
+    say = partial(click.echo, err=as_json)
+    mailbox = mailbox_of(settings)
+    with connected(mailbox.server) as connection:
+        sign_in(connection, mailbox, lambda: password or "")
+        for told in followed_folders(connection):
+            seen = connection.examine(told)
+            if seen is not None:
+                say(f"  {visible(told.name)}: {counted(seen.messages, 'message')}")
+    with open_home() as home:
+        home.owner.live.add(account, "imap", settings, password)
+        _first_sync(home, account, as_json=as_json)
+
+
+def _password(user: str, host: str, *, is_piped: bool) -> str:
+    """Never an argument: those can be seen by everybody on the machine."""
+    if is_piped:
+        return sys.stdin.readline().rstrip("\r\n")
+    if not sys.stdin.isatty():
+        raise click.UsageError("The password is asked for on a terminal; elsewhere give it with --password-stdin.")
+    return click.prompt(f"Password of {user} at {host}", hide_input=True, err=True)
 
 
 def _first_sync(home: Home, name: str, *, as_json: bool) -> None:
@@ -184,13 +258,40 @@ def live_followed(settings: Settings) -> Generator[None, None, None]:
 
 
 def _follow(settings: Settings, stopping: Event) -> None:
+    waiting: dict[str, Thread] = {}
     with open_home(settings) as home:
         while not stopping.is_set():
+            _wait_for_mail(settings, home, waiting, stopping)
             try:
                 _ask_due(home, stopping)
             except Exception as bug:  # noqa: BLE001 - a source that trips us must not end the others
                 _tell(f"Something unforeseen: {type(bug).__name__}.")  # its message may hold data, so it stays out
             stopping.wait(PAUSE_SECONDS)
+
+
+def _wait_for_mail(settings: Settings, home: Home, waiting: dict[str, Thread], stopping: Event) -> None:
+    """One who listens for each mailbox: what it hears makes that source due at once."""
+    for source in home.owner.live.all():
+        listener = waiting.get(source.name)
+        if source.kind == "imap" and source.succeeded_at and not (listener and listener.is_alive()):
+            waiting[source.name] = Thread(target=_listen, args=(settings, source, stopping), daemon=True)
+            waiting[source.name].start()
+
+
+def _listen(settings: Settings, source: LiveSource, stopping: Event) -> None:
+    with open_home(settings) as home:
+        followed = home.owner.live
+
+        def is_over() -> bool:
+            return stopping.is_set() or all(one.name != source.name for one in followed.all())
+
+        def told() -> None:
+            followed.due_now(source.name)
+
+        try:
+            wait_for_mail(mailbox_of(source.settings), lambda: followed.secret(source.name), is_over, told)
+        except PdppError:  # whoever asks it now and then says what is wrong
+            stopping.wait(LISTEN_AGAIN_SECONDS)
 
 
 def _ask_due(home: Home, stopping: Event) -> None:
@@ -214,7 +315,7 @@ def _ask(home: Home, source: LiveSource, stopping: Event) -> None:
     except PdppError as refusal:
         _tell(f"{source.name}: {refusal.message} {refusal.remedy}")
     else:
-        if said != "nothing changed":
+        if not said.startswith("nothing changed"):
             _tell(f"{source.name}: {said}")
 
 

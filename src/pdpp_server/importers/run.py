@@ -56,7 +56,7 @@ def import_account(
 ) -> Tally:
     """Bring one account in. Run again after any end, it goes on: what is there already is unchanged.
 
-    What the last export of the same had and this one has not goes, as decision page 0028 says.
+    What the last export of the same had and this one has not goes, as decision page 0030 says.
     Raises: IngestStorageError, saying what is kept.
     """
     begun = found.files.meter.read

@@ -10,6 +10,7 @@ from pdpp_server.errors import Conflict, NotFound
 from pdpp_server.held import held
 from pdpp_server.model.live import LiveSource, next_try
 from pdpp_server.model.times import iso
+from pdpp_server.owner.secrets import Secrets
 from pdpp_server.reads.services import Services
 from pdpp_server.store.records import live
 
@@ -31,25 +32,42 @@ class LiveSources:
             raise NotFound(f"No live source is called {name!r}.", remedy="`pdpp sources` shows them.")
         return found
 
-    def add(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
+    def add(self, name: str, kind: str, settings: Mapping[str, Any], secret: str | None = None) -> None:
         """Raises: Conflict where the name is taken."""
         if any(one.name == name for one in self.all()):
             raise Conflict(
                 f"A live source is called {name!r} already.",
                 remedy="Choose another with --name, or end that one with `pdpp sources stop`.",
             )
+        sealed = None if secret is None else self._secrets.keep(name, secret)
         with self._services.database.writing() as writer:
-            live.add_live(writer, name, kind, settings, None)
+            live.add_live(writer, name, kind, settings, sealed)
 
     def stop(self, name: str) -> None:
         """It is not asked again; what it brought stays. Raises: NotFound."""
         self.named(name)
         with self._services.database.writing() as writer:
             live.remove_live(writer, name)
+        self._secrets.forget(name)
+
+    def secret(self, name: str) -> str:
+        """Raises: NotFound where it was taken out of the keyring."""
+        with self._services.database.reading() as reading:
+            sealed = live.sealed_secret(reading, name)
+        return self._secrets.open(name, sealed)
+
+    @property
+    def _secrets(self) -> Secrets:
+        return Secrets(self._services.keys, str(self._home.absolute()))
 
     def due(self) -> list[LiveSource]:
         now = iso(self._services.now())
         return [one for one in self.all() if one.is_due(now)]
+
+    def due_now(self, name: str) -> None:
+        """Something is known to have changed there."""
+        with self._services.database.writing() as writer:
+            live.note_due(writer, name)
 
     def held(self) -> AbstractContextManager[None]:
         """While this process asks; another one that is at it is not disturbed. Raises: Conflict."""

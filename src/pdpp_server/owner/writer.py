@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from pdpp_server.model.blobs import Blob
 from pdpp_server.model.grants import SUBJECT
@@ -11,9 +12,9 @@ from pdpp_server.model.runs import Covered, Found, Loss, Mark
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Services
-from pdpp_server.store.engine import Write
+from pdpp_server.store.engine import Reading, Write
 from pdpp_server.store.layout import Layout
-from pdpp_server.store.records import runs
+from pdpp_server.store.records import live, runs
 from pdpp_server.store.records.blobs import is_kept, keep_blob
 from pdpp_server.store.records.brought import note_still
 from pdpp_server.store.records.imports import keep_finished
@@ -134,6 +135,87 @@ class Writer:
             runs.end_run(write, run, iso(now))
             runs.forget_removed(write, iso(now - timedelta(days=UNDO_DAYS)))
         return removed
+
+    # Live sources --------------------------------------------------------------------------------------------------
+
+    def deliver_items(
+        self,
+        mark: Mark,
+        batch: Sequence[Incoming],
+        items: Mapping[str, Iterable[tuple[str, str]]],
+        cursor: Mapping[str, Any],
+    ) -> Receipt:
+        """Records of a live source, which items of it each is (as stream and key), how far it was read: together."""
+        by_stream: dict[str, list[Incoming]] = {}
+        for incoming in batch:
+            by_stream.setdefault(incoming.stream, []).append(incoming)
+        receipt = Receipt()
+        with self._services.database.write(self._now()) as write:
+            known = self._current_desks(write)
+            for stream, records in by_stream.items():
+                receipt += deliver(write, known[stream], records, self._now(), mark)
+            rows = [(item, known[stream].place.sid, key) for item, became in items.items() for stream, key in became]
+            rows += [(item, 0, "") for item, became in items.items() if not became]
+            live.note_items(write, mark.collection, rows)
+            live.keep_cursor(write, mark.collection, cursor)
+        return receipt
+
+    def keep_cursor(self, collection: int, cursor: Mapping[str, Any]) -> None:
+        with self._services.database.writing() as writer:
+            live.keep_cursor(writer, collection, cursor)
+
+    def cursor(self, collection: int) -> dict[str, Any]:
+        with self._services.database.reading() as reading:
+            return live.cursor_of(reading, collection)
+
+    def collections(self, beginning: str) -> dict[str, int]:
+        """Those of this connection whose name begins so."""
+        with self._services.database.reading() as reading:
+            return live.collections_of(reading, self.connection_id, beginning)
+
+    def items(self, collection: int) -> list[str]:
+        with self._services.database.reading() as reading:
+            return live.items_of(reading, collection)
+
+    def item_count(self, collection: int) -> int:
+        with self._services.database.reading() as reading:
+            return live.count_items(reading, collection)
+
+    def stored(self, stream: str, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """The data of the records of those keys that are there."""
+        with self._services.database.reading() as reading:
+            return live.stored_data(reading, self._sid(reading, stream), keys)
+
+    def stored_with(self, stream: str, field: str, value: str) -> list[dict[str, Any]]:
+        """The records whose indexed field has that value."""
+        with self._services.database.reading() as reading:
+            place = reading.layout.connections[self.connection_id].streams[stream]
+            return live.data_with(reading, place.fids[field], value)
+
+    def holders(self, stream: str, keys: Iterable[str]) -> dict[str, list[str]]:
+        """The names of the collections that brought each record."""
+        with self._services.database.reading() as reading:
+            return live.holders(reading, self._sid(reading, stream), keys)
+
+    def keys_of_items(self, collection: int, stream: str, items: Iterable[str]) -> list[str]:
+        with self._services.database.reading() as reading:
+            return live.records_of_items(reading, collection, items).get(self._sid(reading, stream), [])
+
+    def drop_items(self, mark: Mark, items: Iterable[str], cursor: Mapping[str, Any] | None) -> int:
+        """Items are gone from a live source: how many records went with them, which can be undone."""
+        removed = 0
+        with self._services.database.write(self._now()) as write:
+            known = {desk.place.sid: desk for desk in self._current_desks(write).values()}
+            for sid, keys in live.drop_items(write, mark.collection, items).items():
+                removed += runs.remove_keys(write, known[sid], mark, keys, self._now())
+            if cursor is not None:
+                live.keep_cursor(write, mark.collection, cursor)
+        return removed
+
+    def _sid(self, reading: Reading, stream: str) -> int:
+        return reading.layout.connections[self.connection_id].streams[stream].sid
+
+    # --------------------------------------------------------------------------------------------------------------
 
     def is_alone(self, stream: str, collection: int) -> bool:
         """Whether everything that is known of the stream came with that collection."""

@@ -4,17 +4,23 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from pdpp_server.cli import live
 from pdpp_server.cli.home import open_home
+from pdpp_server.errors import NotFound
 from pdpp_server.held import held
+from pdpp_server.importers.live.imap_wire import Connection
 from pdpp_server.model.live import next_try
+from pdpp_server.owner import secrets
+from pdpp_server.owner.secrets import Secrets
 from pdpp_server.settings import Settings
 from tests.requirements import requirement
-from tests.scenarios.cli.command import Command
+from tests.scenarios.cli.command import Command, Ran
+from tests.worlds.mailserver import PASSWORD, USER, MailServer, letter, mail_server
 
 
 @pytest.fixture
@@ -148,3 +154,75 @@ def test_beside_the_server_what_is_due_is_read(pdpp: Command, vault: Path, monke
     with live.live_followed(settings):
         assert told.wait(60)
     assert notes_in(pdpp) == 5
+
+
+# A mailbox ------------------------------------------------------------------------------------------------------------
+
+
+def add_imap(pdpp: Command, server: MailServer, *words: str, password: str = PASSWORD) -> Ran:
+    where = ("127.0.0.1", USER, "--port", str(server.port), "--security", "none")
+    return pdpp("sources", "add", "imap", *where, "--password-stdin", *words, stdin=f"{password}\n")
+
+
+@requirement("imp.live.imap-same", "imp.live.secrets")
+def test_from_a_mail_server_to_an_answer(pdpp: Command) -> None:
+    with mail_server() as server:
+        server.put([letter(n) for n in range(3)])
+        added = add_imap(pdpp, server)
+        assert added.code == 0, added.err
+        assert "INBOX: 3 messages" in added.out
+        server.put([letter(7, subject="The walrus clause")])
+        assert "2 accepted" in pdpp("sync").out
+        assert "refuses the user" in add_imap(pdpp, server, "--name", "other", password="wrong").err
+        assert "called 'ann@example.org' already" in add_imap(pdpp, server).err
+        assert "asked for on a terminal" in pdpp("sources", "add", "imap", "127.0.0.1", USER).err
+
+    failed = pdpp("sync")
+    assert (failed.code, "Nothing listens at" in failed.err) == (1, True)
+    connections = pdpp("sources", "--json").json["connections"]
+    assert [one["records"] for one in connections[0]["streams"] if one["name"] == "messages"] == [4]
+    export = pdpp.folder / "out"
+    assert pdpp("export", export).code == 0
+    kept = [path for top in (pdpp.home, export) for path in top.rglob("*") if path.is_file()]
+    assert all(PASSWORD.encode() not in path.read_bytes() for path in kept)
+
+
+@requirement("imp.live.secrets")
+def test_a_password_lies_in_the_keyring_where_there_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: dict[tuple[str, str], str] = {}
+    ring = SimpleNamespace(
+        get_keyring=lambda: SimpleNamespace(priority=5),
+        set_password=lambda service, name, secret: kept.__setitem__((service, name), secret),
+        get_password=lambda service, name: kept.get((service, name)),
+        delete_password=lambda service, name: kept.pop((service, name)),
+    )
+    sealing = Secrets(tmp_path / "keys", "/home")
+    sealed = sealing.keep("mail", "sesame")
+    assert sealed is not None
+    assert (b"sesame" not in sealed, sealing.open("mail", sealed)) == (True, "sesame")
+    with pytest.raises(NotFound):
+        sealing.open("another", sealed)
+
+    monkeypatch.setattr(secrets, "_keyring", lambda: ring)
+    assert sealing.keep("mail", "sesame") is None
+    assert (sealing.open("mail", None), list(kept.values())) == ("sesame", ["sesame"])
+    sealing.forget("mail")
+    assert kept == {}
+    with pytest.raises(NotFound):
+        sealing.open("mail", None)
+
+
+@requirement("imp.live.imap-idle")
+def test_new_mail_is_here_soon_after_the_server_tells_of_it(pdpp: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = replace(Settings(), home=pdpp.home)
+    listening, came = Event(), Event()
+    monkeypatch.setattr(live, "_tell", lambda line: came.set() if "2 accepted" in line else None)
+    examine = Connection.idle
+    monkeypatch.setattr(Connection, "idle", lambda self, *given: (listening.set(), examine(self, *given))[1])
+    with mail_server() as server:
+        server.put([letter(1)])
+        assert add_imap(pdpp, server).code == 0
+        with live.live_followed(settings):
+            assert listening.wait(60)
+            server.put([letter(2)])
+            assert came.wait(60)

@@ -49,6 +49,11 @@ class Threads:
             self._subjects.setdefault(short_hash(bare), thread)
         return thread
 
+    def knew(self, message_id: str, thread: str) -> None:
+        """A message that was read another time is in that thread."""
+        if re.fullmatch(r"t-[0-9a-f]{16}", thread):
+            self._roots[short_hash(message_id)] = int(thread[2:], 16)
+
     def add(self, id: str, subject: str, at: int | None, addresses: Iterable[str]) -> None:
         thread = self._threads.get(id)
         if thread is None:

@@ -7,13 +7,15 @@ from typing import Any
 
 from pdpp_server.errors import PdppError
 from pdpp_server.importers.live.folder import sync_folder
+from pdpp_server.importers.live.imap import mailbox_of, sync_imap
 from pdpp_server.importers.missing import ASK_NOBODY, Missing
 from pdpp_server.importers.source import Importer
 from pdpp_server.model.live import LiveSource
+from pdpp_server.model.times import iso
 from pdpp_server.owner.desk import Owner
 
-PAUSES = {"folder": timedelta(minutes=1)}
-KINDS = tuple(PAUSES)
+PAUSES = {"folder": timedelta(minutes=1), "imap": timedelta(minutes=5)}
+DAY_CHARS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,11 @@ def sync_one(syncing: Syncing, source: LiveSource) -> str:
 
 
 def _synced(syncing: Syncing, source: LiveSource) -> tuple[str, dict[str, Any]]:
-    assert source.kind == "folder"
-    given = (syncing.owner, syncing.zone, syncing.importers, syncing.now(), syncing.is_stopping, syncing.missing)
+    owner, now = syncing.owner, syncing.now()
+    if source.kind == "imap":
+        today = iso(now)[:DAY_CHARS]
+        given = (owner, syncing.zone, syncing.is_stopping, syncing.missing, source.state.get("day") != today)
+        said = sync_imap(mailbox_of(source.settings), lambda: owner.live.secret(source.name), *given)
+        return said, {"day": today}
+    given = (owner, syncing.zone, syncing.importers, now, syncing.is_stopping, syncing.missing)
     return sync_folder(source.settings, source.state, *given)

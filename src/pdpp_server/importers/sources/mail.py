@@ -2,9 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import tzinfo
 from enum import Enum, auto
+from typing import Any, NamedTuple
 
 from pdpp_server.importers.formats.html_text import html_text
 from pdpp_server.importers.formats.mail_headers import angled, gmail_thread, header_fields
@@ -151,6 +152,40 @@ def _read_file(file: File, mailbox: "_Mailbox", kind: Kind) -> Iterator[Outcome]
             yield from mailbox.outcomes(stored, file.name, _folder(file.name).rpartition("/")[2].removesuffix(".mbox"))
 
 
+class Parsed(NamedTuple):
+    """A message that was taken apart, before it has a key."""
+
+    data: Json
+    headers: Headers
+    body: Part | Group
+    content: str  # a digest of what it says
+    size: int  # in bytes
+
+    @property
+    def wanted_key(self) -> str:
+        return self.data.get("id") or f"m-{self.content}"
+
+    @property
+    def answers(self) -> list[str]:
+        """The messages that it names as those before it, the first of them first."""
+        return [record_key(one) for one in angled(self.headers, "references")]
+
+
+def parsed(stored: Stored, place: str, zone: tzinfo) -> Parsed | Rejection:
+    if stored.raw is None:
+        return Rejection(place, "resource_limit", f"the message is longer than {MESSAGE_BYTES_MAX >> 20} MiB")
+    headers, body = message(stored.raw)
+    if not headers:
+        return Rejection(place, "invalid_record", "the message has no headers")
+    data = header_fields(headers, stored.separator, zone) | _texts(body)
+    return Parsed(data, headers, body, content_of(data), len(stored.raw))
+
+
+def content_of(data: Mapping[str, Any]) -> str:
+    """The same for the same message, whichever way it came."""
+    return digest(*(data.get(name) or "" for name in ("sent_at", "from_address", "subject", "full_text", "body")))
+
+
 class _Mailbox:
     """What has been seen of one account."""
 
@@ -160,48 +195,45 @@ class _Mailbox:
         self.threads = Threads()
 
     def outcomes(self, stored: Stored, place: str, folder: str) -> Iterator[Outcome]:
-        if stored.raw is None:
-            limit = MESSAGE_BYTES_MAX >> 20
-            yield Rejection(place, "resource_limit", f"the message is longer than {limit} MiB")
+        one = parsed(stored, place, self._zone)
+        if isinstance(one, Rejection):
+            yield one
             return
-        headers, body = message(stored.raw)
-        if not headers:
-            yield Rejection(place, "invalid_record", "the message has no headers")
-            return
-        data = header_fields(headers, stored.separator, self._zone) | _texts(body)
-        key = self._key(data)
-        if key is None:
-            return  # the same message again, as in the archives of two labels
-        data |= {"id": key, "size_bytes": len(stored.raw)}
-        if folder:
-            data["folder"] = folder
-        self._place_in_thread(data, headers)
-        attached = [part for part in leaves(body) if part.is_attachment]
-        whole = [part for part in attached if not part.is_cut]
-        if whole:
-            data["attachment_count"] = len(whole)
-            data["attachment_names"] = ", ".join(part.filename or part.media_type for part in whole)
-        yield Incoming(place, "messages", key, data, None)
-        for number, part in enumerate(attached, 1):
-            if part.is_cut:
-                reason = f"the message ends inside its attachment {number}, which was left out"
-                yield Rejection(place, "invalid_record", reason)
-            else:
-                yield from _attachment(data, part, number, place)
+        key = self._seen.key(one.wanted_key, one.content)
+        if key is not None:  # else the same message again, as in the archives of two labels
+            yield from message_outcomes(one, key, place, folder, self.threads)
 
-    def _key(self, data: Json) -> str | None:
-        """The Message-ID; another message of the same one has the digest of its content beside it."""
-        told = (data.get(name) or "" for name in ("sent_at", "from_address", "subject", "full_text", "body"))
-        content = digest(*told)
-        return self._seen.key(data.get("id") or f"m-{content}", content)
 
-    def _place_in_thread(self, data: Json, headers: Headers) -> None:
-        subject, references = data.get("subject", ""), [record_key(one) for one in angled(headers, "references")]
-        thread = gmail_thread(headers)
-        data["thread_id"] = thread or self.threads.of(data["id"], references, data.get("in_reply_to"), subject)
-        people = [data["from_address"]] if "from_address" in data else []
-        people += data.get("recipients", [])
-        self.threads.add(data["thread_id"], subject, instant(data.get("sent_at")), people)
+def message_outcomes(one: Parsed, key: str, place: str, folder: str, threads: Threads) -> Iterator[Outcome]:
+    """The message, and what is attached to it."""
+    data = one.data | {"id": key, "size_bytes": one.size}
+    if folder:
+        data["folder"] = folder
+    _place_in_thread(data, one, threads)
+    attached = [part for part in leaves(one.body) if part.is_attachment]
+    whole = [part for part in attached if not part.is_cut]
+    if whole:
+        data["attachment_count"] = len(whole)
+        data["attachment_names"] = ", ".join(part.filename or part.media_type for part in whole)
+    yield Incoming(place, "messages", key, data, None)
+    for number, part in enumerate(attached, 1):
+        if part.is_cut:
+            reason = f"the message ends inside its attachment {number}, which was left out"
+            yield Rejection(place, "invalid_record", reason)
+        else:
+            yield from _attachment(data, part, number, place)
+
+
+def _place_in_thread(data: Json, one: Parsed, threads: Threads) -> None:
+    subject = data.get("subject", "")
+    thread = gmail_thread(one.headers)
+    data["thread_id"] = thread or threads.of(data["id"], one.answers, data.get("in_reply_to"), subject)
+    threads.add(data["thread_id"], subject, instant(data.get("sent_at")), people_of(data))
+
+
+def people_of(data: Mapping[str, Any]) -> list[str]:
+    people = [data["from_address"]] if "from_address" in data else []
+    return people + list(data.get("recipients", []))
 
 
 # Text -------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Live sources: what the owner said of each, and how far it has come."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import orjson
@@ -22,6 +22,37 @@ where name = ?
 """
 _WENT_WRONG = """
 update live_sources set tried_at = ?, next_at = ?, failures = failures + 1, trouble = ? where name = ?
+"""
+_DUE = "update live_sources set next_at = null where name = ? and failures = 0"
+_CURSOR = "select cursor from live_cursors where collection = ?"
+_KEEP_CURSOR = """
+insert into live_cursors(collection, cursor) values(?, ?) on conflict do update set cursor = excluded.cursor
+"""
+_NOTE_ITEM = "insert or ignore into live_items(collection, item, sid, key) values(?, ?, ?, ?)"
+_ITEMS = "select distinct item from live_items where collection = ?"
+_COUNT_ITEMS = "select count(distinct item) from live_items where collection = ?"
+_RECORDS_OF = """
+select distinct sid, key from live_items
+where collection = :collection and sid > 0 and item in (select value from json_each(:items))
+"""
+_DROP_ITEMS = """
+delete from live_items where collection = :collection and item in (select value from json_each(:items))
+"""
+_NOT_LEFT = """
+select value from json_each(:keys)
+where not exists(select 1 from live_items where collection = :collection and sid = :sid and key = value)
+"""
+_COLLECTIONS = """
+select collection, name from collections join connections using(connection)
+where connection_id = ? and substr(name, 1, length(?2)) = ?2
+"""
+_DATA = "select key, data from records where sid = ? and key in (select value from json_each(?)) and data is not null"
+_WITH_VALUE = """
+select r.data from field_values v join records r using(rid) where v.fid = ? and v.value = ? and r.data is not null
+"""
+_HOLDERS = """
+select b.key, coalesce(c.name, '') from brought b left join collections c using(collection)
+where b.sid = ? and b.key in (select value from json_each(?))
 """
 
 
@@ -50,3 +81,78 @@ def note_good(writer: Writing, name: str, state: Mapping[str, Any], said: str, n
 
 def note_bad(writer: Writing, name: str, trouble: str, now: str, next_at: str) -> None:
     writer.run(_WENT_WRONG, (now, next_at, trouble, name))
+
+
+def note_due(writer: Writing, name: str) -> None:
+    writer.run(_DUE, (name,))
+
+
+# What a collection of such a source holds -----------------------------------------------------------------------------
+
+
+def collections_of(reader: Session, connection_id: str, beginning: str) -> dict[str, int]:
+    """Those whose name begins so, by name."""
+    return {name: collection for collection, name in reader.rows(_COLLECTIONS, (connection_id, beginning))}
+
+
+def cursor_of(reader: Session, collection: int) -> dict[str, Any]:
+    told = reader.one(_CURSOR, (collection,))
+    return {} if told is None else orjson.loads(told)
+
+
+def keep_cursor(writer: Writing, collection: int, cursor: Mapping[str, Any]) -> None:
+    writer.run(_KEEP_CURSOR, (collection, orjson.dumps(cursor).decode()))
+
+
+def note_items(writer: Writing, collection: int, rows: Iterable[tuple[str, int, str]]) -> None:
+    """Item, sid and key of what it became; 0 and nothing where it became nothing."""
+    writer.run_many(_NOTE_ITEM, [(collection, *row) for row in rows])
+
+
+def items_of(reader: Session, collection: int) -> list[str]:
+    return [item for (item,) in reader.rows(_ITEMS, (collection,))]
+
+
+def count_items(reader: Session, collection: int) -> int:
+    return reader.one(_COUNT_ITEMS, (collection,))
+
+
+def records_of_items(reader: Session, collection: int, items: Iterable[str]) -> dict[int, list[str]]:
+    """By sid, the keys of the records that these items became."""
+    found: dict[int, list[str]] = {}
+    for sid, key in reader.rows(_RECORDS_OF, {"collection": collection, "items": _json(items)}):
+        found.setdefault(sid, []).append(key)
+    return found
+
+
+def drop_items(writer: Writing, collection: int, items: Iterable[str]) -> dict[int, list[str]]:
+    """Items are gone; by sid, the keys of records that no other item of the collection is."""
+    items = list(items)
+    became = records_of_items(writer, collection, items)
+    writer.run(_DROP_ITEMS, {"collection": collection, "items": _json(items)})
+    named = {"collection": collection}
+    return {
+        sid: [key for (key,) in writer.rows(_NOT_LEFT, {**named, "sid": sid, "keys": _json(keys)})]
+        for sid, keys in became.items()
+    }
+
+
+def stored_data(reader: Session, sid: int, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+    return {key: orjson.loads(data) for key, data in reader.rows(_DATA, (sid, _json(keys)))}
+
+
+def data_with(reader: Session, fid: int, value: str) -> list[dict[str, Any]]:
+    """The records whose indexed field has that value."""
+    return [orjson.loads(data) for (data,) in reader.rows(_WITH_VALUE, (fid, value))]
+
+
+def holders(reader: Session, sid: int, keys: Iterable[str]) -> dict[str, list[str]]:
+    """The names of the collections that brought each record; other hands have none."""
+    found: dict[str, list[str]] = {}
+    for key, name in reader.rows(_HOLDERS, (sid, _json(keys))):
+        found.setdefault(key, []).append(name)
+    return found
+
+
+def _json(values: Iterable[str]) -> str:
+    return orjson.dumps(list(values)).decode()

@@ -1,6 +1,6 @@
 """Exports as they are read: what a newer one of a collection has lost, and how that is removed or brought back."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import orjson
@@ -48,6 +48,14 @@ where removed.run = :run and removed.sid = :sid
 """
 _NO_LONGER = """
 delete from brought where sid = :sid and collection = :collection and key in (select value from json_each(:keys))
+"""
+_HELD_BY_NOBODY = """
+select r.key from records r where r.sid = :sid and r.key in (select value from json_each(:keys)) and r.data is not null
+and not exists(select 1 from brought b where b.sid = r.sid and b.key = r.key)
+"""
+_KEEP_KEYS = """
+insert or replace into removed(run, sid, key, data) select :run, sid, key, data from records
+where sid = :sid and key in (select value from json_each(:keys)) and data is not null
 """
 _RUN = """
 select run, connection_id, file, coalesce(finished_at, begun_at),
@@ -170,6 +178,19 @@ def remove(writer: Writing, desk: Desk, loss: Loss, now: str) -> int:
     writer.run(_NO_LONGER, {"sid": desk.place.sid, "collection": loss.mark.collection, "keys": unseen})
     bury(writer, desk, keys, now)
     return len(keys)
+
+
+def remove_keys(writer: Writing, desk: Desk, mark: Mark, keys: Sequence[str], now: str) -> int:
+    """The same for records that a live source says are gone: those that nobody else brought get a tombstone."""
+    sid = desk.place.sid
+    told = orjson.dumps(list(keys)).decode()
+    writer.run(_NO_LONGER, {"sid": sid, "collection": mark.collection, "keys": told})
+    sole = [key for (key,) in writer.rows(_HELD_BY_NOBODY, {"sid": sid, "keys": told})]
+    lost = {"run": mark.run, "sid": sid, "keys": orjson.dumps(sole).decode()}
+    writer.run(_KEEP_KEYS, lost)
+    writer.run(_KEEP_BLOBS, {"run": mark.run, "sid": sid})
+    bury(writer, desk, sole, now)
+    return len(sole)
 
 
 def _named(sid: int, mark: Mark, coverage: Coverage) -> dict[str, int | None]:

@@ -26,6 +26,10 @@ delete from newest_changes where sid = :sid;
 delete from blob_refs where rid >= :low and rid < :high;
 delete from blob_bindings where sid = :sid;
 delete from brought where sid = :sid;
+delete from live_items where collection in (
+    select collection from collections where connection = (select connection from streams where sid = :sid));
+delete from live_cursors where collection in (
+    select collection from collections where connection = (select connection from streams where sid = :sid));
 delete from removed where sid = :sid;
 delete from removed_blobs where sid = :sid;
 update collections set as_of = null, fingerprint = null, opened = null

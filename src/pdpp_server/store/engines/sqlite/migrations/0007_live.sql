@@ -14,14 +14,16 @@ create table live_sources(
     said text not null default ''
 ) without rowid;
 
--- What each collection of such a source holds: its items there, and the records that each became here.
+-- What each collection of such a source holds: its items there, and the records that each became here; one that became
+-- none has the sid 0.
 create table live_items(
     collection integer not null references collections,
     item text not null,
-    tag text not null,
-    records text not null,
-    primary key(collection, item)
+    sid integer not null,
+    key text not null,
+    primary key(collection, item, sid, key)
 ) without rowid;
+create index live_items_by_key on live_items(collection, sid, key);
 -- How far the reading of a collection has come, kept in the transaction that keeps what was read.
 create table live_cursors(
     collection integer primary key references collections,

@@ -1,0 +1,442 @@
+"""A mailbox that is followed over IMAP: what came is read once, what went is known by number, nothing is written."""
+
+import shlex
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from functools import cached_property
+from itertools import islice
+from typing import Any, NamedTuple
+
+from pdpp_server.importers.formats.mail_threads import Threads
+from pdpp_server.importers.formats.mbox import MESSAGE_BYTES_MAX, Stored
+from pdpp_server.importers.live.imap_wire import Connection, Examined, Folder, Server, connected
+from pdpp_server.importers.live.trouble import SourceTrouble
+from pdpp_server.importers.missing import Doubt, Missing
+from pdpp_server.importers.registry import declaration_of
+from pdpp_server.importers.source import Attachment
+from pdpp_server.importers.sources.mail import Parsed, content_of, message_outcomes, parsed, people_of
+from pdpp_server.importers.watch import Stopped
+from pdpp_server.model.ingest import Incoming, Rejection
+from pdpp_server.model.runs import Mark
+from pdpp_server.model.times import instant
+from pdpp_server.owner.desk import Owner
+from pdpp_server.owner.writer import Writer
+
+GROUP_MESSAGES, GROUP_BYTES = 400, 4 * 1024 * 1024  # fetched, parsed and kept at once
+REJECTIONS_KEPT = 1000
+TOKEN_SECONDS = 60
+STREAMS = ("messages", "attachments", "threads")
+
+_LEFT_OUT = {"\\junk", "\\trash", "\\drafts"}
+_EVERYTHING = "\\all"
+
+_AS_KNOWN = ("folder", "thread_id", "size_bytes")  # what the way by which a message came says of it
+
+Cursor = Mapping[str, Any]
+
+
+class Mailbox(NamedTuple):
+    """One that is followed."""
+
+    server: Server
+    user: str
+    account: str  # the name of the connection: the address, as an export of the same account is called
+    token_command: str = ""
+
+    @property
+    def mark(self) -> str:
+        """How the names of its collections begin."""
+        return f"imap {self.user}@{self.server.host}: "
+
+
+def mailbox_of(settings: Mapping[str, Any]) -> Mailbox:
+    server = Server(settings["host"], settings["port"], settings["security"], settings.get("certificate", ""))
+    return Mailbox(server, settings["user"], settings["account"], settings.get("token_command", ""))
+
+
+def sign_in(connection: Connection, mailbox: Mailbox, secret: Callable[[], str]) -> None:
+    """Raises: SourceTrouble."""
+    if mailbox.token_command:
+        connection.sign_in_by_token(mailbox.user, _token(mailbox.token_command))
+    else:
+        connection.sign_in(mailbox.user, secret())
+
+
+def _token(command: str) -> str:
+    try:
+        done = subprocess.run(shlex.split(command), capture_output=True, timeout=TOKEN_SECONDS, check=True)
+        return done.stdout.decode().strip().splitlines()[0]
+    except (OSError, ValueError, IndexError, subprocess.SubprocessError) as error:
+        raise SourceTrouble(
+            "The command that should print an access token did not.", remedy="Run it yourself, and see what it says."
+        ) from error
+
+
+def followed_folders(connection: Connection) -> list[Folder]:
+    """All mail where the server has such a folder, else each that is neither junk nor trash nor drafts.
+
+    Raises: SourceTrouble where there is none, for a mailbox has at least an inbox.
+    """
+    found = connection.folders()
+    if not found:
+        raise SourceTrouble("The server shows no folder at all.", remedy="It is tried again by itself.")
+    everything = [folder for folder in found if _EVERYTHING in folder.flags]
+    return everything or [folder for folder in found if folder.flags.isdisjoint(_LEFT_OUT)]
+
+
+def sync_imap(
+    mailbox: Mailbox,
+    secret: Callable[[], str],
+    owner: Owner,
+    zone: tzinfo,
+    is_stopping: Callable[[], bool],
+    missing: Missing,
+    is_new_day: bool = False,
+) -> str:
+    """Everything that changed, and what came of it. Raises: SourceTrouble, IngestStorageError, Stopped."""
+    with connected(mailbox.server) as connection:
+        sign_in(connection, mailbox, secret)
+        writer = owner.writer(declaration_of("mail"), mailbox.account)
+        return _Sync(mailbox, connection, writer, zone, is_stopping, missing, is_new_day).run_all()
+
+
+class _Gone(NamedTuple):
+    """Items that a folder has no longer, and the cursor to keep when they are dropped."""
+
+    folder: str
+    collection: int
+    items: list[str]
+    cursor: dict[str, Any] | None
+
+
+@dataclass
+class _Sync:
+    """One try."""
+
+    mailbox: Mailbox
+    connection: Connection
+    writer: Writer
+    zone: tzinfo
+    is_stopping: Callable[[], bool]
+    missing: Missing
+    is_new_day: bool
+    added: int = 0  # items that were not there before
+    accepted: int = 0
+    rejected: int = 0
+    rejections: list[Rejection] = field(default_factory=list[Rejection])
+    removed: int = 0
+    kept: int = 0
+
+    @cached_property
+    def run(self) -> int:
+        return self.writer.begin_run(self.mailbox.mark.rstrip(": "))
+
+    @property
+    def has_run(self) -> bool:
+        return "run" in self.__dict__
+
+    def run_all(self) -> str:
+        """First what came, in all folders, then what went: so a message that was moved is never gone."""
+        known = {
+            name.removeprefix(self.mailbox.mark): n for name, n in self.writer.collections(self.mailbox.mark).items()
+        }
+        gone: list[_Gone] = []
+        present: set[str] = set()
+        for folder in followed_folders(self.connection):
+            left = self._folder(folder, known.get(folder.name))
+            if left is not None:
+                present.add(folder.name)
+                gone += [left] if left.items else []
+        for name, collection in known.items():
+            if name not in present:
+                gone.append(_Gone(name, collection, self.writer.items(collection), {}))
+        self._let_go([one for one in gone if one.items])
+        complete = () if self.rejected or self.kept else STREAMS
+        if self.has_run:
+            self.writer.finish_run(self.run, (), None, ())
+        if self.has_run or self.is_new_day:
+            self.writer.finish_import((), self.rejections, complete=complete)
+        return self._said()
+
+    def _said(self) -> str:
+        kept = f", {self.kept} kept that it has no longer: it is more than half of what was there" if self.kept else ""
+        if not self.has_run or not (self.accepted or self.rejected or self.removed):
+            return f"nothing changed{kept}"
+        removed = f", {self.removed} removed (`pdpp import --undo {self.run}`)" if self.removed else ""
+        return f"{self.accepted} accepted, {self.rejected} rejected{removed}{kept}."
+
+    # What came -------------------------------------------------------------------------------------------------
+
+    def _folder(self, folder: Folder, collection: int | None) -> _Gone | None:
+        """Read what is new in it, and say what is gone from it; None where it is not there any more."""
+        cursor = self.writer.cursor(collection) if collection else {}
+        modseq = cursor.get("modseq")
+        seen = self.connection.examine(
+            folder, (cursor["validity"], modseq) if modseq and not cursor.get("stale") else None
+        )
+        if seen is None:
+            return None
+        if cursor.get("validity") != seen.validity:
+            cursor = {"validity": seen.validity, "next": 1, "stale": bool(cursor)}
+        if seen.next > cursor["next"]:
+            uids = self.connection.uids(cursor["next"], seen.next)
+            if uids:
+                mark = self._mark(folder.name)
+                collection = mark.collection
+                cursor = self._read(folder, mark, uids, cursor)
+            cursor = {**cursor, "next": seen.next}
+        if collection is None:
+            return _Gone(folder.name, 0, [], None)
+        gone = self._gone(folder, collection, seen, cursor)
+        whole = {"validity": seen.validity, "next": seen.next, "modseq": seen.modseq}
+        if gone:
+            return _Gone(folder.name, collection, gone, whole)
+        if whole != self.writer.cursor(collection):
+            self.writer.keep_cursor(collection, whole)
+        return _Gone(folder.name, collection, [], None)
+
+    def _mark(self, folder: str) -> Mark:
+        return self.writer.open_collection(self.run, f"{self.mailbox.mark}{folder}", None)
+
+    def _read(self, folder: Folder, mark: Mark, uids: list[int], cursor: Cursor) -> dict[str, Any]:
+        """In groups, in their order: the cursor stands behind the last that was kept."""
+        kept = dict(cursor)
+        rest = iter(uids)
+        while group := list(islice(rest, GROUP_MESSAGES)):
+            sizes = self.connection.sizes(group)
+            for part in _parts(group, sizes):
+                if self.is_stopping():
+                    raise Stopped(f"{self.accepted} records are kept")
+                kept = {**kept, "next": part[-1] + 1}
+                self._keep(folder, mark, part, sizes, kept)
+        return kept
+
+    def _keep(self, folder: Folder, mark: Mark, uids: list[int], sizes: Mapping[int, int], cursor: Cursor) -> None:
+        wanted = [uid for uid in uids if sizes.get(uid, 0) <= MESSAGE_BYTES_MAX and uid in sizes]
+        raw = {one.uid: one.raw for one in self.connection.bodies(wanted)}
+        lost = [uid for uid in wanted if uid not in raw]
+        if lost and self.connection.sizes(lost):  # else they went in this very moment
+            raise SourceTrouble(
+                f"{self.mailbox.server.host} does not give a message that it shows.",
+                remedy="It is tried again by itself.",
+            )
+        messages: dict[str, Parsed] = {}
+        items: dict[str, list[tuple[str, str]]] = {}
+        for uid in sizes.keys() & set(uids) - set(lost):
+            item, place = f"{cursor['validity']}:{uid}", f"{folder.name}:{uid}"
+            one = parsed(Stored(uid, b"", raw.get(uid)), place, self.zone)
+            if isinstance(one, Rejection):
+                self._reject(one)
+                items[item] = []
+            else:
+                messages[item] = one
+        batch, attachments = self._records(messages, items, folder)
+        for stream, key, data, mime_type in attachments:
+            self.writer.keep_blob(stream, key, data, mime_type)
+        receipt = self.writer.deliver_items(mark, batch, items, cursor)
+        self.added += len(items)
+        self.accepted += receipt.accepted
+        for rejection in receipt.rejected:
+            self._reject(rejection)
+
+    def _reject(self, rejection: Rejection) -> None:
+        self.rejected += 1
+        if len(self.rejections) < REJECTIONS_KEPT:
+            self.rejections.append(rejection)
+
+    def _records(
+        self, messages: Mapping[str, Parsed], items: dict[str, list[tuple[str, str]]], folder: Folder
+    ) -> tuple[list[Incoming], list[Attachment]]:
+        """The records of a group; what is known already, from another folder or an export, stays as it is."""
+        keys = _Keys(self.writer, messages.values())
+        threads = _Threads(self.writer)
+        batch: list[Incoming] = []
+        attachments: list[Attachment] = []
+        for item, one in messages.items():
+            key, stored = keys.of(one)
+            became: list[tuple[str, str]] = []
+            for outcome in message_outcomes(
+                one, key, f"{folder.name}:{item.partition(':')[2]}", _leaf(folder.name), keys.threads
+            ):
+                match outcome:
+                    case Incoming(place, stream, record, data) if data is not None and isinstance(record, str):
+                        if stream == "messages":
+                            as_known = {
+                                name: stored[name] for name in ("folder", "thread_id", "size_bytes") if name in stored
+                            }
+                            data = {**data, **as_known}
+                            threads.add(data, is_new=not stored)
+                            became.append(("threads", data["thread_id"]))
+                        batch.append(Incoming(place, stream, record, data, None))
+                        became.append((stream, record))
+                    case Attachment():
+                        attachments.append(outcome)
+                    case Rejection():
+                        self._reject(outcome)
+                    case _:
+                        pass
+            items[item] = became
+        return batch + threads.records(), attachments
+
+    # What went -------------------------------------------------------------------------------------------------
+
+    def _gone(self, folder: Folder, collection: int, seen: Examined, cursor: Cursor) -> list[str]:
+        """The items that the folder has no longer."""
+        mine = f"{seen.validity}:"
+        stale = (
+            [item for item in self.writer.items(collection) if not item.startswith(mine)] if cursor.get("stale") else []
+        )
+        if seen.vanished is not None and not stale:
+            known = set(self.writer.items(collection)) if seen.vanished else set[str]()
+            return [item for uid in seen.vanished if (item := f"{mine}{uid}") in known]
+        if seen.messages == self.writer.item_count(collection) - len(stale):
+            return stale
+        there = {f"{mine}{uid}" for uid in self.connection.uids(1, seen.next)}
+        return stale + [item for item in self.writer.items(collection) if item.startswith(mine) and item not in there]
+
+    def _let_go(self, gone: list[_Gone]) -> None:
+        """Drop what is gone, unless something was rejected, or it is so much that only the owner can mean it."""
+        if not gone or self.missing.keep or self.rejected:
+            return
+        keys = {one.collection: self.writer.keys_of_items(one.collection, "messages", one.items) for one in gone}
+        times = Counter(key for found in keys.values() for key in found)
+        holders = self.writer.holders("messages", times)
+        lost = [key for key, count in times.items() if count >= len(holders.get(key, ()))]
+        held = sum(self.writer.item_count(n) for n in self.writer.collections(self.mailbox.mark).values())
+        before = held - self.added
+        if 2 * len(lost) > before and not self.missing.settled(Doubt(len(lost), before, "")):
+            self.kept = len(lost)
+            return
+        for one in gone:
+            self._move(one, keys[one.collection], set(lost), holders)
+            mark = Mark(self.run, one.collection)
+            self.removed += self.writer.drop_items(mark, one.items, one.cursor)
+
+    def _move(self, gone: _Gone, keys: list[str], lost: set[str], holders: Mapping[str, list[str]]) -> None:
+        """What is still in another folder is said to be there; threads count what is left."""
+        left: dict[str, dict[str, Any]] = self.writer.stored("messages", keys)
+        here = f"{self.mailbox.mark}{gone.folder}"
+        for key, data in left.items():
+            others = [name for name in holders.get(key, ()) if name != here and name.startswith(self.mailbox.mark)]
+            if key not in lost and others and data.get("folder") == _leaf(gone.folder):
+                moved = {**data, "folder": _leaf(others[0].removeprefix(self.mailbox.mark))}
+                other = self.writer.open_collection(self.run, others[0], None)
+                self.writer.deliver([Incoming(key, "messages", key, moved, None)], other)
+        mark = Mark(self.run, gone.collection)
+        counted: dict[str, list[dict[str, Any]]] = {}
+        for thread in {str(left[key].get("thread_id")) for key in lost & left.keys()}:
+            messages = self.writer.stored_with("messages", "thread_id", thread)
+            counted[thread] = [message for message in messages if message["id"] not in lost]
+        records = [_thread(thread, messages) for thread, messages in counted.items() if messages]
+        self.writer.deliver([Incoming(one["id"], "threads", one["id"], one, None) for one in records], mark)
+
+
+class _Keys:
+    """The keys of messages, as an export of the same account gives them: by Message-ID and content."""
+
+    def __init__(self, writer: Writer, messages: Iterable[Parsed]) -> None:
+        wanted: set[str] = set()
+        self.threads = Threads()
+        before: set[str] = set()
+        for one in messages:
+            wanted |= {one.wanted_key, _with_content(one)}
+            before |= {*one.answers[:1], *([one.data["in_reply_to"]] if "in_reply_to" in one.data else [])}
+        self._stored = writer.stored("messages", wanted | before)
+        self._contents = {key: content_of(data) for key, data in self._stored.items() if key in wanted}
+        for key, data in self._stored.items():
+            self.threads.knew(key, str(data.get("thread_id", "")))
+
+    def of(self, one: Parsed) -> tuple[str, Mapping[str, Any]]:
+        """Its key, and its data where it is there already."""
+        for key in (one.wanted_key, _with_content(one)):
+            if self._contents.setdefault(key, one.content) == one.content:
+                return key, self._stored.get(key, {})
+        return _with_content(one), {}
+
+
+def _with_content(one: Parsed) -> str:
+    return f"{one.wanted_key}~{one.content[:12]}"
+
+
+class _Threads:
+    """The threads of a group of messages, with what is known of them."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._new: dict[str, list[Mapping[str, Any]]] = {}
+
+    def add(self, message: Mapping[str, Any], *, is_new: bool) -> None:
+        found = self._new.setdefault(message["thread_id"], [])
+        if is_new and not any(one["id"] == message["id"] for one in found):
+            found.append(message)
+
+    def records(self) -> list[Incoming]:
+        stored = self._writer.stored("threads", self._new)
+        told: list[Incoming] = []
+        for thread, messages in self._new.items():
+            if messages or thread in stored:
+                data = _grown(stored.get(thread), _thread(thread, messages)) if messages else stored[thread]
+                told.append(Incoming(thread, "threads", thread, data, None))
+        return told
+
+
+def _thread(id: str, messages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    threads = Threads()
+    for one in sorted(messages, key=lambda message: message.get("sent_at") or ""):
+        threads.add(id, one.get("subject", ""), instant(one.get("sent_at")), people_of(one))
+    return next(threads.records())
+
+
+def _grown(known: Mapping[str, Any] | None, new: Mapping[str, Any]) -> dict[str, Any]:
+    """A thread with further messages."""
+    if known is None:
+        return dict(new)
+    grown = {**known, "message_count": known["message_count"] + new["message_count"]}
+    for name, choose in (("first_at", min), ("last_at", max)):
+        times = [one[name] for one in (known, new) if name in one]
+        if times:
+            grown[name] = choose(times)
+    people = [one for told in (known, new) for one in told.get("participants", "").split(", ") if one]
+    if people:
+        grown["participants"] = ", ".join(dict.fromkeys(people))
+    return grown
+
+
+def _parts(uids: list[int], sizes: Mapping[int, int]) -> Iterator[list[int]]:
+    """No more bytes at once than fit."""
+    part: list[int] = []
+    size = 0
+    for uid in uids:
+        if part and size + sizes.get(uid, 0) > GROUP_BYTES:
+            yield part
+            part, size = [], 0
+        part.append(uid)
+        size += sizes.get(uid, 0)
+    if part:
+        yield part
+
+
+def _leaf(folder: str) -> str:
+    return folder.replace("\\", "/").rpartition("/")[2]
+
+
+# New mail at once -----------------------------------------------------------------------------------------------------
+
+IDLE_SECONDS = 25 * 60.0  # a server may end a wait of half an hour
+
+
+def wait_for_mail(
+    mailbox: Mailbox, secret: Callable[[], str], is_over: Callable[[], bool], told: Callable[[], None]
+) -> None:
+    """Until it is over: `told` is called whenever the inbox changed. Raises: SourceTrouble."""
+    with connected(mailbox.server) as connection:
+        sign_in(connection, mailbox, secret)
+        inbox = next((folder for folder in connection.folders() if folder.name.upper() == "INBOX"), None)
+        if inbox is None or not connection.can_idle or connection.examine(inbox) is None:
+            raise SourceTrouble(f"{mailbox.server.host} does not tell of new mail.", remedy="It is asked now and then.")
+        while not is_over():
+            if connection.idle(is_over, IDLE_SECONDS):
+                told()

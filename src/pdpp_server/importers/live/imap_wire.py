@@ -1,0 +1,416 @@
+"""IMAP as far as we speak it: by the standard library, bounded in time and bytes, and never writing.
+
+Everything that can go wrong with a server becomes a SourceTrouble here, with what to do about it.
+"""
+
+import base64
+import imaplib
+import re
+import socket
+import ssl
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from ipaddress import ip_address
+from select import select
+from typing import Any, NamedTuple, cast
+
+from pdpp_server.importers.formats.mbox import MESSAGE_BYTES_MAX
+from pdpp_server.importers.live.trouble import SourceTrouble
+
+ANSWER_SECONDS = 60.0  # a server that says nothing for so long hangs
+LINE_BYTES_MAX = 16 * 1024 * 1024
+COMMAND_BYTES_MAX = 2 * MESSAGE_BYTES_MAX  # of literals that one command may bring
+UIDS_AT_ONCE = 50_000
+
+_LISTED = re.compile(rb'\((?P<flags>[^)]*)\) (?:"(?:\\?.)"|NIL) (?P<name>.*)', re.DOTALL)
+_UID, _SIZE = re.compile(rb"\bUID ([0-9]{1,10})\b"), re.compile(rb"\bRFC822\.SIZE ([0-9]{1,12})\b")
+_SHIFTED = re.compile(r"&([^-]*)-")
+
+
+class Server(NamedTuple):
+    """Where it is, and how it is spoken to."""
+
+    host: str
+    port: int
+    security: str = "tls"  # or "starttls", or "none" on this machine alone
+    certificate: str = ""  # the SHA-256 of the one that the owner accepts on purpose
+
+
+class Folder(NamedTuple):
+    name: str  # as a person reads it
+    raw: str  # as the server writes it, quoted
+    flags: frozenset[str]
+
+
+class Examined(NamedTuple):
+    """What a folder says of itself when it is opened for reading."""
+
+    validity: int
+    next: int
+    messages: int
+    modseq: int | None
+    vanished: tuple[int, ...] | None  # since the state that was named; None where the server cannot say
+
+
+class Fetched(NamedTuple):
+    uid: int
+    raw: bytes | None
+
+
+class _Imap(imaplib.IMAP4):
+    """Reads no more than it asked for, and says so when a server sends more."""
+
+    def __init__(self, server: Server, context: ssl.SSLContext | None) -> None:
+        self._tls, self._left = context if server.security == "tls" else None, COMMAND_BYTES_MAX
+        self.trips = 0
+        super().__init__(server.host, server.port, ANSWER_SECONDS)
+
+    def _create_socket(self, timeout: float | None) -> socket.socket:
+        plain = socket.create_connection((self.host, self.port), timeout)
+        try:
+            return self._tls.wrap_socket(plain, server_hostname=self.host) if self._tls else plain
+        except OSError:
+            plain.close()
+            raise
+
+    def send(self, data: Any) -> None:
+        self._left = COMMAND_BYTES_MAX
+        self.trips += 1
+        super().send(data)
+
+    def read(self, size: int) -> bytes:
+        self._left -= size
+        if size < 0 or self._left < 0:
+            raise self.abort("too much")
+        data = cast("bytes", self.file.read(size))
+        if len(data) < size:
+            raise self.abort("socket error: EOF")
+        return data
+
+    def readline(self) -> bytes:
+        line = cast("bytes", self.file.readline(LINE_BYTES_MAX + 1))
+        if len(line) > LINE_BYTES_MAX:
+            raise self.abort("too much")
+        return line
+
+
+# To the server and in -------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def connected(server: Server) -> Generator["Connection", None, None]:
+    """Raises: SourceTrouble."""
+    if server.security == "none" and not _is_here(server.host):
+        raise SourceTrouble(
+            "Without TLS a password can be read on its way.", remedy="Leave --security out, or say --security starttls."
+        )
+    with _troubles(server):
+        imap = _Imap(server, _context(server))
+    try:
+        with _troubles(server):
+            if server.security == "starttls":
+                imap.starttls(_context(server))
+            _require_certificate(server, imap)
+        yield Connection(server, imap)
+    finally:
+        with suppress(OSError):  # it was closed already
+            imap.shutdown()
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _context(server: Server) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    if server.certificate:  # then that one and no other
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
+
+
+def _require_certificate(server: Server, imap: _Imap) -> None:
+    if server.certificate:
+        shown = imap.sock.getpeercert(binary_form=True) if isinstance(imap.sock, ssl.SSLSocket) else None
+        if not shown or sha256(shown).hexdigest() != server.certificate.replace(":", "").lower():
+            raise SourceTrouble(
+                f"{server.host} shows another certificate than the one that you accepted.",
+                remedy="If that is right, stop the source and add it again.",
+            )
+
+
+def shown_certificate(server: Server) -> str:
+    """The SHA-256 of what the server shows, for the owner to compare; empty where it cannot be seen."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        if server.security == "starttls":
+            imap = _Imap(server, None)
+            imap.starttls(context)
+            sock = cast("ssl.SSLSocket", imap.sock)
+        else:
+            plain = socket.create_connection((server.host, server.port), ANSWER_SECONDS)
+            sock = context.wrap_socket(plain, server_hostname=server.host)
+    except (OSError, imaplib.IMAP4.error):
+        return ""
+    with sock:
+        return sha256(sock.getpeercert(binary_form=True) or b"").hexdigest()
+
+
+@contextmanager
+def _troubles(server: Server) -> Generator[None, None, None]:
+    """What the libraries raise, as a sentence with what to do."""
+    where = f"{server.host}:{server.port}"
+    again = "It is tried again by itself."
+    try:
+        yield
+    except ssl.SSLCertVerificationError as error:
+        digest = shown_certificate(server)
+        accept = f" If it is yours, accept it on purpose with --certificate {digest}" if digest else ""
+        raise SourceTrouble(
+            f"The certificate of {where} does not fit: {error.verify_message}.",
+            remedy=f"Check the name of the server.{accept}",
+        ) from error
+    except ssl.SSLError as error:
+        raise SourceTrouble(
+            f"{where} does not speak TLS there.", remedy="Port 993 usually does; for 143 say --security starttls."
+        ) from error
+    except socket.gaierror as error:
+        raise SourceTrouble(
+            f"No server is called {server.host}.", remedy="Check the name, and whether this machine is online."
+        ) from error
+    except ConnectionRefusedError as error:
+        raise SourceTrouble(f"Nothing listens at {where}.", remedy="Check the port; 993 is usual.") from error
+    except TimeoutError as error:
+        raise SourceTrouble(f"{where} did not answer for {ANSWER_SECONDS:.0f} seconds.", remedy=again) from error
+    except imaplib.IMAP4.abort as error:
+        said = str(error)
+        if "too much" in said:
+            raise SourceTrouble(f"{where} sends more than was asked for.", remedy=again) from error
+        if "EOF" in said or "socket" in said or "BYE" in said:
+            raise SourceTrouble(f"{where} closed the connection in the middle.", remedy=again) from error
+        raise SourceTrouble(f"{where} sends what is no IMAP.", remedy="Check the address and the port.") from error
+    except imaplib.IMAP4.error as error:
+        raise SourceTrouble(f"{where} refused a command.", remedy=again) from error
+    except OSError as error:
+        raise SourceTrouble(f"{where} cannot be reached: {error.strerror or 'no answer'}.", remedy=again) from error
+    except (ValueError, IndexError, TypeError, KeyError) as error:  # numbers that are none, parts that are missing
+        raise SourceTrouble(f"{where} sends what is no IMAP.", remedy="Check the address and the port.") from error
+
+
+class Connection:
+    """One conversation. Folders are opened for reading only, and nothing is marked as read."""
+
+    def __init__(self, server: Server, imap: _Imap) -> None:
+        self._server, self._imap = server, imap
+        self.can_tell_vanished = self.can_idle = False
+
+    @property
+    def trips(self) -> int:
+        """How often the server was asked."""
+        return self._imap.trips
+
+    def sign_in(self, user: str, password: str) -> None:
+        """Raises: SourceTrouble."""
+        answer = f"\0{user}\0{password}".encode()
+        self._authenticate(user, "PLAIN", answer, lambda: self._imap.login(user, password))
+
+    def sign_in_by_token(self, user: str, token: str) -> None:
+        """With an OAuth access token. Raises: SourceTrouble."""
+        self._authenticate(user, "XOAUTH2", f"user={user}\1auth=Bearer {token}\1\1".encode(), None)
+
+    def _authenticate(self, user: str, way: str, answer: bytes, otherwise: Callable[[], object] | None) -> None:
+        with _troubles(self._server):
+            try:
+                if otherwise is None or f"AUTH={way}" in self._imap.capabilities:
+                    self._imap.authenticate(way, lambda _: answer)
+                else:
+                    otherwise()
+            except imaplib.IMAP4.abort:
+                raise
+            except imaplib.IMAP4.error as error:
+                what = "password" if otherwise else "token"
+                raise SourceTrouble(
+                    f"{self._server.host} refuses the user {user} with this {what}.",
+                    remedy="Many services want an app password, made in the settings of the account; Microsoft wants a "
+                    "token (--token-command). Then stop the source and add it again.",
+                ) from error
+            _, told = self._imap.capability()
+            can = set(b" ".join(cast("list[bytes]", told)).decode("ascii", "replace").upper().split())
+            self.can_idle = "IDLE" in can
+            if {"QRESYNC", "ENABLE"} <= can:
+                self.can_tell_vanished = self._imap.enable("QRESYNC")[0] == "OK"
+
+    def folders(self) -> list[Folder]:
+        """Those that can be opened."""
+        with _troubles(self._server):
+            typ, listed = self._imap.list()
+            self._require_ok(typ)
+            found = [_folder(line) for line in listed if line]
+        return [one for one in found if one is not None and "\\noselect" not in one.flags]
+
+    def examine(self, folder: Folder, known: tuple[int, int] | None = None) -> Examined | None:
+        """Open it for reading; `known` is the validity and the change that were seen last. None where it is gone."""
+        name = folder.raw
+        if known and self.can_tell_vanished:
+            name = f"{name} (QRESYNC ({known[0]} {known[1]}))"
+        with _troubles(self._server):
+            self._imap.response("VANISHED")
+            try:
+                typ, told = self._imap.select(name, readonly=True)
+            except imaplib.IMAP4.readonly:
+                raise SourceTrouble(f"{self._server.host} opens no folder for reading.", remedy="") from None
+            if typ != "OK":
+                return None
+            vanished = tuple(self._vanished()) if known and self.can_tell_vanished else None
+            messages = int(told[0] or 0)
+            validity, following = self._number("UIDVALIDITY"), self._number("UIDNEXT")
+            if validity is None:
+                raise ValueError
+            return Examined(validity, following or 0, messages, self._number("HIGHESTMODSEQ"), vanished)
+
+    def _number(self, name: str) -> int | None:
+        _, told = self._imap.response(name)
+        return int(told[-1]) if told and told[-1] else None
+
+    def _vanished(self) -> Iterator[int]:
+        _, told = self._imap.response("VANISHED")
+        for line in told or ():
+            if line:
+                yield from _numbers(line.replace(b"(EARLIER)", b"").strip())
+
+    def uids(self, low: int, high: int) -> list[int]:
+        """Those of the open folder from the first until before the second, in order; asked for in parts."""
+        found: list[int] = []
+        start, step = low, UIDS_AT_ONCE
+        while start < high:
+            end = min(start + step, high) - 1
+            with _troubles(self._server):
+                typ, told = self._imap.uid("SEARCH", f"UID {start}:{end}")
+                self._require_ok(typ)
+                listed = [int(number) for line in told if line for number in line.split()]
+            found += [uid for uid in listed if start <= uid <= end]
+            step = step * 2 if len(listed) < UIDS_AT_ONCE // 10 else UIDS_AT_ONCE  # numbers may lie far apart
+            start = end + 1
+        return sorted(set(found))
+
+    def sizes(self, uids: Iterable[int]) -> dict[int, int]:
+        """How large each claims to be; one that is gone meanwhile has none."""
+        sizes: dict[int, int] = {}
+        for head, _ in self._fetch(uids, "(UID RFC822.SIZE)"):
+            uid, size = _UID.search(head), _SIZE.search(head)
+            if uid and size:
+                sizes[int(uid[1])] = int(size[1])
+        return sizes
+
+    def bodies(self, uids: Iterable[int]) -> Iterator[Fetched]:
+        """The messages as they are, without marking them as read."""
+        for head, raw in self._fetch(uids, "(UID BODY.PEEK[])"):
+            if (uid := _UID.search(head)) and raw is not None:
+                yield Fetched(int(uid[1]), raw)
+
+    def _fetch(self, uids: Iterable[int], what: str) -> Iterator[tuple[bytes, bytes | None]]:
+        named = _ranges(uids)
+        if not named:
+            return
+        with _troubles(self._server):
+            typ, told = self._imap.uid("FETCH", named, what)
+            self._require_ok(typ)
+        parts = list(cast("list[tuple[bytes, bytes] | bytes | None]", told))
+        for number, part in enumerate(parts):
+            if isinstance(part, tuple):
+                behind = parts[number + 1] if number + 1 < len(parts) else b""
+                yield part[0] + b" " + (behind if isinstance(behind, bytes) else b""), part[1]
+            elif part and b"UID" in part and not (number and isinstance(parts[number - 1], tuple)):
+                yield part, None
+
+    def idle(self, is_over: Callable[[], bool], seconds: float) -> bool:
+        """Wait until the open folder changes, or until it is over; whether it changed. Raises: SourceTrouble."""
+        with _troubles(self._server):
+            self._imap.send(b"PDPPIDLE IDLE\r\n")
+            if not self._imap.readline().startswith(b"+"):
+                raise SourceTrouble(f"{self._server.host} does not tell of new mail.", remedy="")
+            waited, changed = 0.0, False
+            while not changed and waited < seconds and not is_over():
+                if _has_data(self._imap.sock, 1.0):
+                    told = self._imap.sock.recv(65_536)
+                    if not told:
+                        raise self._imap.abort("socket error: EOF")
+                    changed = b" EXISTS" in told or b" EXPUNGE" in told or b"VANISHED" in told
+                waited += 1.0
+            self._imap.send(b"DONE\r\n")
+            for _ in range(1000):
+                line = self._imap.readline()
+                if not line:
+                    raise self._imap.abort("socket error: EOF")
+                changed = changed or b" EXISTS" in line
+                if line.startswith(b"PDPPIDLE "):
+                    return changed
+        raise SourceTrouble(f"{self._server.host} sends what is no IMAP.", remedy="It is tried again by itself.")
+
+    def _require_ok(self, typ: str) -> None:
+        if typ != "OK":
+            raise self._imap.error("refused")
+
+
+def _has_data(sock: socket.socket, seconds: float) -> bool:
+    if isinstance(sock, ssl.SSLSocket) and sock.pending():
+        return True
+    return bool(select([sock], [], [], seconds)[0])
+
+
+# What it writes -------------------------------------------------------------------------------------------------------
+
+
+def _folder(line: bytes | tuple[bytes, bytes]) -> Folder | None:
+    whole = line if isinstance(line, bytes) else line[0]
+    found = _LISTED.match(whole)
+    if not found:
+        return None
+    raw = found["name"].strip() if isinstance(line, bytes) else line[1]
+    if isinstance(line, bytes) and raw.startswith(b'"') and raw.endswith(b'"'):
+        raw = re.sub(rb"\\(.)", rb"\1", raw[1:-1])
+    text = raw.decode("utf-8", "replace")
+    if any(character in text for character in "\r\n\0"):
+        return None
+    quoted = '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return Folder(_readable(text), quoted, frozenset(found["flags"].decode("ascii", "replace").lower().split()))
+
+
+def _readable(text: str) -> str:
+    """Names are written in a form of UTF-7 (RFC 3501 section 5.1.3)."""
+
+    def letters(found: re.Match[str]) -> str:
+        if not found[1]:
+            return "&"
+        packed = found[1].replace(",", "/")
+        try:
+            return base64.b64decode(packed + "=" * (-len(packed) % 4)).decode("utf-16-be")
+        except ValueError:
+            return found[0]
+
+    return _SHIFTED.sub(letters, text)
+
+
+def _numbers(line: bytes) -> Iterator[int]:
+    for part in line.split(b","):
+        low, _, high = part.partition(b":")
+        if part:
+            first, last = sorted((int(low), int(high or low)))
+            if last - first > 10_000_000:
+                raise ValueError
+            yield from range(first, last + 1)
+
+
+def _ranges(uids: Iterable[int]) -> str:
+    """As few words as can be: 3:7,9."""
+    spans: list[list[int]] = []
+    for uid in sorted(uids):
+        if spans and spans[-1][1] == uid - 1:
+            spans[-1][1] = uid
+        else:
+            spans.append([uid, uid])
+    return ",".join(str(low) if low == high else f"{low}:{high}" for low, high in spans)

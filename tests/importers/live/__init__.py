@@ -1,0 +1,1 @@
+"""Live sources, against real servers on this machine and against scripted ones that misbehave."""

@@ -1,0 +1,112 @@
+"""Servers that hang, lie, send garbage or go away: each is a sentence with what to do, and nothing is lost or removed."""
+
+from collections.abc import Callable
+from datetime import UTC
+
+import pytest
+
+from pdpp_server.importers.live import imap_wire
+from pdpp_server.importers.live.imap import Mailbox, sync_imap
+from pdpp_server.importers.live.imap_wire import Server, connected
+from pdpp_server.importers.live.trouble import SourceTrouble
+from pdpp_server.importers.missing import ASK_NOBODY
+from tests.importers.live.scripted import Answer, scripted, usual
+from tests.requirements import requirement
+from tests.worlds.mailserver import free_port
+from tests.worlds.world import World
+
+
+def sync(world: World, port: int) -> str:
+    mailbox = Mailbox(Server("127.0.0.1", port, "none"), "ann", "ann@x")
+    return sync_imap(mailbox, lambda: "secret", world.owner, UTC, lambda: False, ASK_NOBODY)
+
+
+def messages_in(world: World) -> int:
+    (source,) = [one for one in world.owner.sources() if one.name == "ann@x"]
+    (count,) = [stream.records for stream in source.streams if stream.name == "messages"]
+    return count
+
+
+_ANOTHER = (  # what an honest server says when a second message came
+    (b"UIDNEXT 2", b"UIDNEXT 5"),
+    (b"* 1 EXISTS", b"* 2 EXISTS"),
+    (b"* SEARCH 1", b"* SEARCH 3"),
+    (b"UID 1 ", b"UID 3 "),
+)
+
+
+def instead(of: str, told: Callable[[str], bytes | None]) -> Answer:
+    return lambda tag, command: told(tag) if of in command.upper() else usual(tag, command)
+
+
+def ok(text: bytes) -> Callable[[str], bytes]:
+    return lambda tag: text + f"{tag} OK done\r\n".encode()
+
+
+@requirement("imp.live.imap-trouble")
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (instead("EXAMINE", lambda _: None), "closed the connection in the middle"),
+        (instead("BODY.PEEK", lambda _: b"* 1 FETCH (UID 1 BODY[] {100}\r\nhalf"), "did not answer"),
+        (instead("BODY.PEEK", lambda _: b"* 1 FETCH (UID 1 BODY[] {99999999999}\r\n"), "more than was asked for"),
+        (instead("BODY.PEEK", ok(b"")), "does not give a message that it shows"),
+        (instead("EXAMINE", lambda _: b"\x00\xff nonsense\r\n"), "what is no IMAP"),
+        (instead("EXAMINE", ok(b"* 1 EXISTS\r\n* OK [UIDVALIDITY x] y\r\n")), "what is no IMAP"),
+        (instead("EXAMINE", ok(b"* 1 EXISTS\r\n")), "what is no IMAP"),
+        (instead("SEARCH", ok(b"* SEARCH one two\r\n")), "what is no IMAP"),
+        (instead("SEARCH", lambda tag: f"{tag} NO busy\r\n".encode()), "refused a command"),
+        (instead("LIST", ok(b"")), "shows no folder"),
+        (instead("SEARCH", lambda _: b""), "did not answer"),
+        (instead("LOGIN", lambda tag: f"{tag} NO no\r\n".encode()), "refuses the user"),
+    ],
+)  # fmt: skip
+def test_a_server_that_misbehaves_is_told_of_and_nothing_is_lost(
+    world: World, monkeypatch: pytest.MonkeyPatch, answer: Answer, says: str
+) -> None:
+    with scripted(usual) as port:
+        sync(world, port)
+        assert sync(world, port) == "nothing changed"
+    assert messages_in(world) == 1
+    monkeypatch.setattr(imap_wire, "ANSWER_SECONDS", 0.3)
+
+    def newer(tag: str, command: str) -> bytes | None:
+        told = answer(tag, command)
+        for before, after in _ANOTHER if told else ():
+            told = (told or b"").replace(before, after)
+        return told
+
+    with scripted(newer) as port, pytest.raises(SourceTrouble, match=says) as refused:
+        sync(world, port)
+    assert "secret" not in f"{refused.value}{refused.value.remedy}"
+    assert messages_in(world) == 1
+
+
+@requirement("imp.live.imap-trouble")
+def test_a_server_that_is_not_there(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SourceTrouble, match="Nothing listens"):
+        sync(world, free_port())
+    with pytest.raises(SourceTrouble, match="No server is called"), connected(Server("no.such.host.invalid", 993)):
+        pass
+    with pytest.raises(SourceTrouble, match="password can be read"), connected(Server("mail.example.org", 143, "none")):
+        pass
+    monkeypatch.setattr(imap_wire, "ANSWER_SECONDS", 0.3)
+    with scripted(usual, greeting=b"") as port, pytest.raises(SourceTrouble, match="did not answer"):
+        sync(world, port)
+    with scripted(usual, greeting=b"HTTP/1.1 400 Bad Request\r\n") as port, pytest.raises(SourceTrouble, match="no IMAP"):
+        sync(world, port)
+
+
+@requirement("imp.live.imap-trouble")
+def test_sizes_that_are_no_sizes_and_messages_that_are_none_do_no_harm(world: World) -> None:
+    small = instead("RFC822.SIZE", ok(b"* 1 FETCH (UID 1 RFC822.SIZE 3)\r\n"))
+    with scripted(small) as port:
+        assert sync(world, port).startswith("2 accepted")
+    huge = instead("RFC822.SIZE", ok(b"* 1 FETCH (UID 1 RFC822.SIZE 999999999999)\r\n"))
+
+    def renewed(tag: str, command: str) -> bytes:
+        return (huge(tag, command) or b"").replace(b"UIDVALIDITY 7", b"UIDVALIDITY 8")
+
+    with scripted(renewed) as port:
+        assert sync(world, port).startswith("0 accepted, 1 rejected")
+    assert messages_in(world) == 1
