@@ -388,8 +388,16 @@ PROMISES: dict[str, Promise] = {
     ),
     "rs.records.sort-refused": Promise(
         source="resource server contract: records",
-        says="A sort on anything but the advertised field, or against order, gives 400 `invalid_sort`.",
+        says="A sort by a field that cannot be ranged over, or against order, gives 400 `invalid_sort`, by one not "
+        "granted 403, both with the fields that can be; a strict server sorts for clients by the cursor field alone.",
         scenario=("S121",),
+        ruling=(47,),
+    ),
+    "rs.records.sort": Promise(
+        source="decisions: numbers by group, sorting",
+        says="`sort` takes any granted field that can be ranged over, records without a value last and ties in the "
+        "order of the stream, and its cursor goes on in that order.",
+        ruling=(47,),
     ),
     "rs.records.count": Promise(
         source="resource server contract: records",

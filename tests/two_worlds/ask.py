@@ -184,7 +184,7 @@ def calls(plan: Plan, random: Random, many: int) -> Iterator[Asked]:
     """The later ones come last, so that the others stay what they were for each seed."""
     for _ in range(many):
         yield random.choice(ASKED)(plan, random)
-    for _ in range(many // 8):
+    for _ in range(many // 5):
         yield random.choice(ASKED_LAST)(plan, random)
 
 
@@ -244,6 +244,12 @@ def _around(plan: Plan, random: Random) -> RecordsQuery:
     fields = random.choice((None, None, (_field(plan, id.stream, random),)))
     limit, count = random.choice((1, 2, 5, 11)), random.random() < 0.3
     return RecordsQuery(id.stream, id.connection_id or None, fields=fields, count=count, limit=limit, around=id.key)
+
+
+def _sorted(plan: Plan, random: Random) -> RecordsQuery:
+    """By any field: most of them have a range, and some are granted."""
+    asked = _records(plan, random)
+    return replace(asked, sort=_field(plan, asked.stream, random), count=False, window=False)
 
 
 def _changes(plan: Plan, random: Random) -> RecordsQuery:
@@ -380,7 +386,7 @@ ASKED: tuple[Callable[[Plan, Random], Asked], ...] = (
     *(_search, _search, _search, _search, _fetch, _fetch),
 )
 
-ASKED_LAST: tuple[Callable[[Plan, Random], Asked], ...] = (_around,)
+ASKED_LAST: tuple[Callable[[Plan, Random], Asked], ...] = (_around, _sorted)
 
 
 # Doors ------------------------------------------------------------------------------------------------------------
@@ -490,6 +496,7 @@ def _tool_call(query: Tooled) -> tuple[str, dict[str, Any]]:
                 "connection_id": query.connection_id,
                 "fields": query.fields and list(query.fields),
                 "filter": filter_of(query.conditions) or None,
+                "sort": query.sort and ("" if query.ascending else "-") + query.sort,
                 "count": "exact" if query.count else None,
                 "changes_since": query.changes_since,
                 "around": query.around and mint(RecordId(query.connection_id or "", query.stream, query.around)),

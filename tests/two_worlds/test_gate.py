@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
+from pdpp_server.grants import permit
 from pdpp_server.grants.permitted import Scope
 from pdpp_server.owner import writer
 from pdpp_server.store.records import (
@@ -212,6 +213,28 @@ def keep_to_a_talk_by_a_hidden_field(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(around, "_talk_of", by_any)
 
 
+def sort_by_a_hidden_field(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        permit,
+        "_check_sort",
+        lambda scope, name, _: permit._require_field(
+            scope._replace(granted=frozenset(scope.stream.sortable)), name, "sort"
+        ),
+    )
+
+
+def rank_what_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query_records, "GATHERED", -1)
+    monkeypatch.setattr(
+        query_records,
+        "_ranked",
+        lambda reading, reach, query, after: ranked(reading, reaches(reading, unbounded(reach.scope))[0], query, after),
+    )
+
+
+ranked = query_records._ranked
+
+
 def count_hidden_records_in_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(aggregate, "reaches", lambda reading, scope: reaches(reading, unbounded(scope)))
 
@@ -295,6 +318,8 @@ FAULTS = {
     order_pages_by_a_hidden_field: False,
     show_hidden_records_around_a_visible_one: False,
     keep_to_a_talk_by_a_hidden_field: False,
+    sort_by_a_hidden_field: False,
+    rank_what_is_hidden: False,
     count_hidden_records_in_numbers: False,
     tell_of_changes_in_hidden_fields: False,
     renew_the_time_with_a_hidden_change: False,

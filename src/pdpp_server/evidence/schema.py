@@ -194,7 +194,12 @@ def _entry_text(catalogue: Catalogue, entry: StreamEntry, limit: int, full: bool
     head = first_that_fits(chain(heads, (f"{name} {_counted(len(entry.holdings), 'connection')}",)), limit // 3)
     facts = first_that_fits(_abilities_ways(catalogue, entry), limit // 3)
     narrows = catalogue.narrows
-    rows = [_field_row(stream, field, full, narrows) for name, field in stream.fields.items() if name in entry.granted]
+    sorts = _sortable(catalogue, stream)
+    rows = [
+        _field_row(stream, field, full, narrows, field.name in sorts)
+        for name, field in stream.fields.items()
+        if name in entry.granted
+    ]
     joint = "\n" if full else " | "
     room = limit - byte_len(head) - byte_len(facts) - _NOTE_BYTES
     shown = fit(rows, room, joint=len(joint))
@@ -223,7 +228,8 @@ def _abilities_ways(catalogue: Catalogue, entry: StreamEntry) -> Iterator[str]:
     always = f"always_returned={_names(stream.primary_key) if stream.primary_key else UNSAID}"
     modes = f"search modes: {_modes_text(stream)}"
     counts = [modes] if catalogue.extensions is None else ["count: exact", modes]
-    sort = [f"sort: {name_text(stream.cursor_field)}"] if stream.cursor_field in entry.granted else []
+    usable = [name for name in _sortable(catalogue, stream) if name in entry.granted]
+    sort = [f"sort: {_names(usable)}"] if usable else []
     hidden = [name for name in stream.fields if name not in entry.granted]
     not_granted = [f"not granted: {_names(hidden)}"] if hidden else []
     known = [f"{name_text(view.id)}({_names(view.fields)})" for view in stream.views]
@@ -246,13 +252,19 @@ def _modes_text(stream: Stream) -> str:
     return "none" if stream.says_search else "not said"
 
 
-def _field_row(stream: Stream, field: Field, full: bool, narrows: bool) -> Row:
+def _sortable(catalogue: Catalogue, stream: Stream) -> tuple[str | None, ...]:
+    """By what a server can sort: not all of them sort by more than the order of the stream."""
+    by_any = catalogue.extensions is not None and "ranked_sort" in catalogue.extensions
+    return stream.sortable if by_any or catalogue.token_kind == "owner" else (stream.cursor_field,)
+
+
+def _field_row(stream: Stream, field: Field, full: bool, narrows: bool, sorts: bool) -> Row:
     type = UNSAID if field.type is None else name_text(field.type)
-    plain = " ".join((name_text(field.name), type, *_abilities(stream, field, narrows)))
+    plain = " ".join((name_text(field.name), type, *_abilities(stream, field, narrows, sorts)))
     return Row(name_text(field.name), (f"{plain} {compact_json(field.schema)}", plain) if full else (plain,))
 
 
-def _abilities(stream: Stream, field: Field, narrows: bool) -> Iterator[str]:
+def _abilities(stream: Stream, field: Field, narrows: bool, sorts: bool) -> Iterator[str]:
     name = field.name
     if narrows and stream.compares(field):
         yield "eq"
@@ -262,7 +274,7 @@ def _abilities(stream: Stream, field: Field, narrows: bool) -> Iterator[str]:
         yield "lex"
     if name in stream.semantic_fields:
         yield "sem"
-    if name == stream.cursor_field:
+    if sorts:
         yield "sort"
     if kinds := [
         m.name for m in members(Aggregations) if m.name != "count" and name in getattr(stream.aggregations, m.name)

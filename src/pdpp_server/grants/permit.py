@@ -64,7 +64,7 @@ def permit(holder: Holder, query: Q, *, core_strict: bool = False) -> Permitted[
         case WindowQuery():
             scopes = _window(holder, query)
         case RecordsQuery():
-            scopes = _records(holder, query)
+            scopes = _records(holder, query, core_strict and holder.kind != "owner")
             related = _expansions(holder, scopes, query.expand)
         case AggregateQuery():
             scopes = _aggregate(holder, query)
@@ -155,12 +155,12 @@ def _window(holder: Holder, query: WindowQuery) -> list[Scope]:
     return [_projected(scope, (query.field,), "field") for scope in _of_stream(holder, query)]
 
 
-def _records(holder: Holder, query: RecordsQuery) -> list[Scope]:
+def _records(holder: Holder, query: RecordsQuery, core_strict: bool) -> list[Scope]:
     scopes = _of_stream(holder, query)
     for scope in scopes:
         _check_conditions(scope, query.conditions)
         if query.sort is not None:
-            _check_sort(scope, query.sort)
+            _check_sort(scope, query.sort, core_strict)
     if query.view is not None:
         return [_viewed(scope, query.view) for scope in scopes]
     return scopes if query.fields is None else [_projected(scope, query.fields, "fields") for scope in scopes]
@@ -200,12 +200,17 @@ def _check_conditions(scope: Scope, conditions: tuple[Condition, ...]) -> None:
             raise InvalidFilter(f"A filter on {name!r} needs a value of type {field.type}.", param="filter")
 
 
-def _check_sort(scope: Scope, name: str) -> None:
-    sortable = scope.stream.position_field
-    if name != sortable:
-        remedy = f"Sort by {sortable}, or leave sort out." if sortable in scope.granted else "Leave sort out."
-        raise InvalidSort(f"{scope.stream.name!r} cannot be sorted by {name!r}.", param="sort", remedy=remedy)
-    _require_field(scope, name, "sort")
+def _check_sort(scope: Scope, name: str, core_strict: bool) -> None:
+    """By a granted field that can be ranged over; to clients of a strict server only by the stream's own."""
+    stream = scope.stream
+    sortable = tuple(each for each in stream.sortable if not core_strict or each == stream.position_field)
+    usable = ", ".join(each for each in sortable if each in scope.granted)
+    remedy = f"Sort by {usable}, or leave sort out." if usable else "Leave sort out."
+    if name not in sortable:
+        raise InvalidSort(f"{stream.name!r} cannot be sorted by {name!r}.", param="sort", remedy=remedy)
+    if name not in scope.granted:
+        message = f"The grant leaves out field {name!r} of {stream.name!r}."
+        raise FieldNotGranted(message, param="sort", remedy=remedy)
 
 
 def _check_aggregation(scope: Scope, query: AggregateQuery) -> None:

@@ -14,6 +14,7 @@ CLIENT_QUERY_EXTENSIONS = (
     "expand",
     "aggregate",
     "around",
+    "ranked_sort",
 )  # what clients have beyond Core
 
 

@@ -273,13 +273,15 @@ class RecordsQuery:
     )
     conditions: tuple[Condition, ...] = said(_FILTER, ())
     expand: tuple[Expand, ...] = said(_EXPAND, ())
-    sort: str | None = said(  # must be the one by which the stream is ordered
+    sort: str | None = said(
         Parameter(
             kind="sort",
-            says="The cursor field; with a minus before it for descending.",
+            says="The cursor field, or any field with a declared range; with a minus before it for descending.",
             hint="field or -field, where schema shows sort",
             option="sort [-]FIELD",
             help="By that field; with a minus before it from the last to the first.",
+            logged="plainly",
+            is_bound=True,
         ),
         None,
     )

@@ -14,6 +14,7 @@ BLOB_ROLE = "blob-reference"
 THREAD_ROLE = "thread"  # of a field that names the talk which a record is a part of: a thread, a chat, a session
 BLOB_REF = "blob_ref"  # the one field name that the record model itself keeps for a blob
 
+_NAMES = frozenset({"boolean", "integer", "string"})  # types whose values can be names of something
 _READABLE = re.compile(r"text/|[\w.+-]+/(?:[\w.+-]+\+)?json\b", re.IGNORECASE)
 _NUMBER = re.compile(r"-?[0-9]{1,40}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?").fullmatch
 
@@ -171,7 +172,7 @@ class Stream:
     @cached_property
     def talk_fields(self) -> tuple[str, ...]:
         """The fields that may name the talk of a record, best first: its thread; where people speak, its title."""
-        scalars = {name: role for name, role in self.roles.items() if self.fields[name].is_scalar}
+        scalars = {name: role for name, role in self.roles.items() if self.fields[name].type in _NAMES}
         threads = [name for name, role in scalars.items() if role == THREAD_ROLE]
         titles = [name for name, role in scalars.items() if role == "primary-title"]
         return (*threads[:1], *titles[:1]) if self._is_spoken else tuple(threads[:1])
@@ -188,6 +189,13 @@ class Stream:
         """The field by which a page is ordered; without one the key alone orders."""
         name = self.cursor_field
         return name if name and self.fields[name].is_scalar else None
+
+    @cached_property
+    def sortable(self) -> tuple[str, ...]:
+        """The fields by which a page can be sorted: that which orders the stream, and all that can be ranged over."""
+        ranged = [name for name in self.range_filters if self.fields[name].is_scalar]
+        own = [self.position_field] if self.position_field else []
+        return tuple(dict.fromkeys([*own, *ranged]))
 
     @cached_property
     def time_fields(self) -> tuple[str, ...]:

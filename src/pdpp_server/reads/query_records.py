@@ -15,8 +15,8 @@ from pdpp_server.reads.binding import binding
 from pdpp_server.reads.services import Call, Read, Services
 from pdpp_server.store.records.around import around
 from pdpp_server.store.records.changes import Session, changes, open_session
-from pdpp_server.store.records.query_records import query_records
-from pdpp_server.wire.cursors import Kind, Place, Side, is_of
+from pdpp_server.store.records.query_records import is_ranked, query_records
+from pdpp_server.wire.cursors import Kind, Place, Ranked, Side, is_of
 from pdpp_server.wire.envelope import sources_skipped
 
 _VERSION, _SESSION = struct.Struct(">Q"), struct.Struct(">QQQ")
@@ -43,11 +43,12 @@ def _kind_of(query: RecordsQuery) -> Callable[[Read, Permitted[RecordsQuery]], R
 def _page(read: Read, permitted: Permitted[RecordsQuery]) -> RecordPage:
     query, seal = permitted.query, read.seal
     bound_to = binding(permitted, *bound_by(query))
-    after = Place.unpack(seal.open("records", query.cursor, bound_to=bound_to)) if query.cursor else None
+    kind = Ranked if is_ranked(permitted) else Place
+    after = kind.unpack(seal.open("records", query.cursor, bound_to=bound_to)) if query.cursor else None
     listed = query_records(read.store, permitted, after)
 
     def cursor_after(index: int) -> str:
-        return seal.seal("records", listed.entries[index].place.pack(), bound_to=bound_to)
+        return seal.seal("records", listed.entries[index].mark.pack(), bound_to=bound_to)
 
     next_cursor = cursor_after(-1) if listed.has_more else None
     return RecordPage(listed.records, next_cursor, listed.count, listed.span, cursor_after=cursor_after)

@@ -70,6 +70,12 @@ class Records(Protocol):
         """The same in the order of keys alone."""
         ...
 
+    def ranked(
+        self, reach: Reach, table: str, fid: int, start: Value, *, ascending: bool, chunk: int
+    ) -> list[tuple[Value, int, str, int, int, str, str]]:
+        """The next records in the order of a field alone, behind that value; those without a value are left out."""
+        ...
+
     def beginning(self, fid: int, value: Value, most: Value) -> list[tuple[Value, str]]:
         """Values and keys between two values, so that a place can be known again by its digest."""
         ...

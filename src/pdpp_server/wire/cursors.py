@@ -15,6 +15,7 @@ KEY_BYTES = 64
 _SIZES = (32, 96)  # what is sealed has one of these lengths, so that a cursor tells nothing by its own: <= 160 bytes
 
 _PLACE = struct.Struct(">BQBBQ")
+_RANK, _RANK_BYTES = struct.Struct(">BB"), 16
 _TEXT_VALUE_BYTES = 40  # of a text by which a page is ordered; the key gets what remains
 
 
@@ -66,11 +67,11 @@ class Place(NamedTuple):
     digest: int = 0
     is_whole: bool = True
 
-    def pack(self) -> bytes:
+    def pack(self, room: int = _SIZES[-1]) -> bytes:
         kind, value = _packed(self.value)
         key = self.key.encode()
         kept_value = value[:_TEXT_VALUE_BYTES]
-        kept_key = key[: _SIZES[-1] - _PLACE.size - len(kept_value)]
+        kept_key = key[: room - _PLACE.size - len(kept_value)]
         is_whole = (kept_value, kept_key) == (value, key)
         head = _PLACE.pack(
             kind << 1 | is_whole, self.connection, len(kept_value), len(kept_key), digest_of(self.value, self.key)
@@ -84,6 +85,26 @@ class Place(NamedTuple):
         value, key = plain[start : start + value_bytes], plain[start + value_bytes :][:key_bytes]
         cut_key = key.decode("utf-8", "ignore")  # a character cut in two is left out: the beginning is shorter then
         return cls(_unpacked(flags >> 1, value), connection, cut_key, digest, bool(flags & 1))
+
+
+class Ranked(NamedTuple):
+    """A place in the order of another field: the value there, and the place among those that have the same."""
+
+    rank: int | float | str | bytes  # of a text the beginning: numbers and times can be ranged over, texts cannot
+    place: Place
+
+    def pack(self) -> bytes:
+        kind, value = _packed(self.rank)
+        kept = value[:_RANK_BYTES]
+        head = _RANK.pack(kind, len(kept)) + kept
+        return head + self.place.pack(_SIZES[-1] - len(head))
+
+    @classmethod
+    def unpack(cls, plain: bytes) -> "Ranked":
+        kind, size = _RANK.unpack_from(plain)
+        start = _RANK.size
+        place = Place.unpack(plain[start + size :])
+        return cls(_unpacked(kind, plain[start : start + size]), place)
 
 
 def connection_digest(connection_id: str) -> int:

@@ -98,6 +98,7 @@ def chats(world: World) -> Iterator[Question]:
     yield RecordsQuery("messages", changes_since=BEGINNING, limit=4)
     yield RecordsQuery("messages", changes_since="yesterday")
     yield RecordsQuery("messages", sort="likes")
+    yield RecordsQuery("messages", sort="author")
     yield RecordsQuery("messages", cursor="no-cursor")
     yield RecordsQuery("diary")
 

@@ -73,9 +73,40 @@ def test_a_limit_is_a_positive_number_and_lowered_to_100_with_a_warning(client: 
 
 
 @requirement("rs.records.sort-refused")
-@pytest.mark.parametrize("asked", ["sort=pages", "sort=-written_at&order=asc", "sort=written_at,-written_at", "sort=x"])
-def test_only_the_cursor_field_sorts_and_only_one_way(client: Client, asked: str) -> None:
+@pytest.mark.parametrize("asked", ["sort=text", "sort=-written_at&order=asc", "sort=written_at,-written_at", "sort=x"])
+def test_only_what_has_a_range_sorts_and_only_one_way(client: Client, asked: str) -> None:
     assert client.refusal(f"{LETTERS}?{asked}") == (400, "invalid_sort", "sort")
+
+
+@requirement("rs.records.sort")
+def test_the_most_pages_first_and_what_has_none_last(client: Client, post: Post) -> None:
+    office = f"connection_id={post.office}"
+    assert client.keys(f"{LETTERS}?sort=-pages&{office}") == ["l2", "l3", "l1", "l4"]
+    assert client.keys(f"{LETTERS}?sort=pages&{office}") == ["l1", "l3", "l2", "l4"]
+    assert client.keys(f"{LETTERS}?sort=-pages") == ["l2", "l9", "l3", "l1", "l1", "l4"]
+    link, found = f"{LETTERS}?sort=-pages&limit=1&fields=pages", list[int | None]()
+    while link:
+        body = client.get(link)
+        found += [record["data"].get("pages") for record in body["data"]]
+        link = body["links"]["next"]
+    assert found == [20, 5, 3, 2, 1, None]
+
+
+@requirement("rs.records.sort-refused", "rs.cursors.bound-to-query")
+def test_a_sort_that_is_refused_names_those_that_are_not(http: TestClient, post: Post) -> None:
+    blind = Client(http, post.grant({"name": "letters", "fields": ["id", "text", "written_at"]}))
+    asked = {"Authorization": f"Bearer {blind.token}"}
+
+    refused = [http.get(f"{LETTERS}?sort={name}", headers=asked).json()["error"] for name in ("pages", "text")]
+
+    assert [error["code"] for error in refused] == ["field_not_granted", "invalid_sort"]
+    assert {error["next_step"] for error in refused} == {"Sort by written_at, or leave sort out."}
+    whole = Client(http, post.grant({"name": "letters"}))
+    cursor = whole.get(f"{LETTERS}?sort=-pages&limit=1")["next_cursor"]
+    assert whole.refusal(f"{LETTERS}?sort=-written_at&limit=1&cursor={cursor}") == (400, "invalid_cursor", "cursor")
+    with served(post.world, core_strict=True) as strict:
+        assert Client(strict, whole.token).refusal(f"{LETTERS}?sort=-pages") == (400, "invalid_sort", "sort")
+        assert Client(strict, post.world.owner_token).keys(f"{LETTERS}?sort=-pages&limit=1") == ["l2"]
 
 
 @requirement("rs.records.order")

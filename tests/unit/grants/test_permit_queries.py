@@ -233,14 +233,24 @@ def test_every_condition_is_looked_at() -> None:
     refused(UnknownField, CLIENT, RecordsQuery("orders", conditions=conditions))
 
 
-def test_records_are_sorted_by_the_one_field_that_orders_them() -> None:
-    assert touched(CLIENT, RecordsQuery("orders", sort="at")) == [("orders", BOTH)]
+def test_records_are_sorted_by_what_can_be_ranged_over() -> None:
+    for name in ("at", "total"):
+        assert touched(CLIENT, RecordsQuery("orders", sort=name)) == [("orders", BOTH)]
     for name in ("aa", "state", "zz"):
         told = refused(InvalidSort, CLIENT, RecordsQuery("orders", sort=name))
-        assert (told.param, told.remedy) == ("sort", "Sort by at, or leave sort out.")
-    blind = without("at")
+        assert (told.param, told.remedy) == ("sort", "Sort by at, total, or leave sort out.")
+    blind = without("at", "total")
     assert refused(InvalidSort, blind, RecordsQuery("orders", sort="state")).remedy == "Leave sort out."
-    assert refused(FieldNotGranted, blind, RecordsQuery("orders", sort="at")).param == "sort"
+    for name in ("at", "total"):
+        hidden = refused(FieldNotGranted, blind, RecordsQuery("orders", sort=name))
+        assert (hidden.param, hidden.remedy) == ("sort", "Leave sort out.")
+
+
+def test_a_strict_server_sorts_for_clients_by_the_order_of_the_stream_alone() -> None:
+    assert permit(CLIENT, RecordsQuery("orders", sort="at"), core_strict=True).scopes
+    told = refused(InvalidSort, CLIENT, RecordsQuery("orders", sort="total"), core_strict=True)
+    assert told.remedy == "Sort by at, or leave sort out."
+    assert permit(OWNER, RecordsQuery("orders", FIRST, sort="total"), core_strict=True).scopes
 
 
 def test_fields_and_views_show_what_is_granted_of_them_and_the_key() -> None:

@@ -19,6 +19,7 @@ from pdpp_server.model.times import instant
 from pdpp_server.owner.desk import Owner
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.services import Services, open_services
+from pdpp_server.store.records import query_records
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import DETAIL_TYPE, decode_selection
 from tests.requirements import requirement
@@ -255,6 +256,54 @@ def test_a_grant_of_some_days_pages_and_counts_over_those(
     times = [shown[item]["seen_at"] for item in shown if (shelf.ids[item[0]], item[1]) in wanted]
     assert (page.span.earliest_at or "")[:19] == min(times, default="")[:19]
     assert (page.span.latest_at or "")[:19] == max(times, default="")[:19]
+
+
+def ranked(shelf: Shelf, records: dict[tuple[str, str], dict[str, Any]], query: RecordsQuery) -> list[tuple[str, str]]:
+    """By the field, and where that is the same in the order of the stream."""
+    line = expected(shelf, records, query)
+    names = {shelf.ids[name]: name for name in NAMES}
+    found = {item: comparable(records[names[item[0]], item[1]].get(str(query.sort))) for item in line}
+    present = [item for item in line if found[item] is not None]
+    present.sort(key=lambda item: found[item], reverse=not query.ascending)  # equal ones stay as they stand
+    return present + [item for item in line if found[item] is None]
+
+
+@pytest.mark.parametrize("gathered", [2000, 1, -1], ids=["gathered", "some ties walked", "walked"])
+@requirement("rs.records.sort", "rs.records.nulls-last", "rs.records.fan-in")
+@settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    shelves(),
+    conditions,
+    st.booleans(),
+    st.integers(1, 7),
+    st.sampled_from(["size", "seen_at"]),
+    st.sampled_from([{}, {"time_range": {"since": "2026-02-08T00:00:00Z"}}, {"resources": ["a", "b", "x", "🦊"]}]),
+)
+def test_any_field_with_a_range_sorts_and_ties_are_in_the_order_of_the_stream(
+    shelf: Shelf,
+    gathered: int,
+    made: tuple[str, dict[tuple[str, str], dict[str, Any]]],
+    filters: tuple[Condition, ...],
+    ascending: bool,
+    limit: int,
+    sort: str,
+    narrowing: dict[str, Any],
+) -> None:
+    name, records = made
+    shelf.fill(name, records)
+    query = RecordsQuery(name, conditions=filters, ascending=ascending, limit=limit, sort=sort)
+    since, keys = narrowing.get("time_range", {}).get("since", ""), narrowing.get("resources")
+    shown = {
+        (place, key): data
+        for (place, key), data in records.items()
+        if (data.get("seen_at") or "") >= since and (keys is None or key in keys)
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(query_records, "GATHERED", gathered)
+
+        found = followed(shelf.reader(name, **narrowing), query)
+
+    assert [(record.id.connection_id, record.id.key) for record in found] == ranked(shelf, shown, query)
 
 
 def test_a_hidden_cursor_field_orders_nothing(shelf: Shelf) -> None:

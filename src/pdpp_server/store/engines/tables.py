@@ -35,6 +35,12 @@ from positions p {join} records r on r.rid = p.rid
 where p.fid = :fid and (p.value, p.key) {beyond} (:value, :key) and p.value >= :least and p.value <= :most and {where}
 order by p.value {order}, p.key {order} limit :chunk
 """
+_RANKED = """
+select i.value, r.rid, r.key, r.version, r.revised, r.emitted_at, r.data
+from {index} i {join} records r on r.rid = i.rid
+where i.fid = :fid and i.value {beyond} :value and i.value < :nothing and {where} and r.data is not null
+order by i.value {order} limit :chunk
+"""
 _PAGE_BY_KEY = """
 select r.rid, r.key, r.version, r.revised, r.emitted_at, r.data from records r
 where r.sid = :sid and r.key {beyond} :key and {where} and r.data is not null order by r.key {order} limit :chunk
@@ -168,6 +174,14 @@ class Tables:
         statement = _PAGE_BY_KEY.format(where=self.narrowing(reach, "r.rid"), **order)
         asked = {**reach.values, "sid": reach.place.sid, "key": self.kept_key(start), "chunk": chunk}
         return [(NO_VALUE, *row) for row in self._session.rows(statement, asked)]
+
+    def ranked(
+        self, reach: Reach, table: str, fid: int, start: Value, *, ascending: bool, chunk: int
+    ) -> list[tuple[Value, int, str, int, int, str, str]]:
+        order = _ASCENDING if ascending else _DESCENDING
+        statement = _RANKED.format(index=table, join=self.join, where=self.narrowing(reach, "i.rid"), **order)
+        asked = {"fid": fid, "value": self.kept(start), "nothing": self.kept(NO_VALUE), "chunk": chunk}
+        return self.decoded(self._session.rows(statement, {**reach.values, **asked}))
 
     def beginning(self, fid: int, value: Value, most: Value) -> list[tuple[Value, str]]:
         return self.decoded(self._session.rows(_AT_VALUE, (fid, self.kept(value), self.kept(most))))

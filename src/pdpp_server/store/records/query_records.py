@@ -1,9 +1,10 @@
 """A page of one stream, in one order over all its connections."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from heapq import merge
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import orjson
@@ -12,21 +13,23 @@ from pdpp_server.errors import InvalidCursor
 from pdpp_server.grants.permitted import Permitted
 from pdpp_server.model.queries import RecordsQuery
 from pdpp_server.model.records import Record, Span
+from pdpp_server.model.streams import Field
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.records.conditions import GATHERED, bounds_of, fewest, index_of, passes, passing, within_grant
 from pdpp_server.store.records.count import count, span
 from pdpp_server.store.records.expand import expanded
 from pdpp_server.store.records.fetch import require_declared
 from pdpp_server.store.records.ingest import NO_VALUE, indexed_value
-from pdpp_server.store.records.reach import Reach, Value
+from pdpp_server.store.records.reach import Bounds, Reach, Value
 from pdpp_server.store.records.scope import reaches
 from pdpp_server.store.records.showing import Row, Showing
-from pdpp_server.wire.cursors import Place, connection_digest, digest_of
+from pdpp_server.wire.cursors import Place, Ranked, connection_digest, digest_of
 
 CHUNK_MAX = 1000
 _BEFORE_KEYS, _BEHIND_KEYS = "", b""  # in the order of SQLite
 _LAST_CHARACTER = "\U0010ffff"
 _NUMBERS_FROM = float("-inf")
+_BEHIND_TEXTS = _LAST_CHARACTER * 4
 
 
 class Entry(NamedTuple):
@@ -35,6 +38,12 @@ class Entry(NamedTuple):
     reach: Reach
     value: Value
     row: Row
+    rank: Value | None = None  # where another field orders the page; ties are in the order of the stream
+
+    @property
+    def mark(self) -> Place | Ranked:
+        """What a cursor keeps of it."""
+        return self.place if self.rank is None else Ranked(self.rank, self.place)
 
     @property
     def place(self) -> Place:
@@ -62,12 +71,23 @@ class _Start(NamedTuple):
 Chunk = Callable[[_Start, int], list[Any]]  # so many rows from there on
 
 
-def query_records(reading: Reading, permitted: Permitted[RecordsQuery], after: Place | None) -> Listed:
+def is_ranked(permitted: Permitted[RecordsQuery]) -> bool:
+    """Whether another field than the stream's own orders the page."""
+    sort = permitted.query.sort
+    return sort is not None and any(scope.stream.position_field != sort for scope in permitted.scopes)
+
+
+def query_records(reading: Reading, permitted: Permitted[RecordsQuery], after: Place | Ranked | None) -> Listed:
     query = permitted.query
     reached = [reach for scope in permitted.scopes for reach in reaches(reading, scope)]
     require_declared(reading.layout, permitted)
-    place = restored(reading, reached, after) if after and not after.is_whole else after
-    walks = [_walk(reading, reach, query, place) for reach in reached]
+    if isinstance(after, Ranked) or is_ranked(permitted):
+        assert not isinstance(after, Place)
+        mark = after and after._replace(place=_whole(reading, reached, after.place))
+        walks = [_ranked(reading, reach, query, mark) for reach in reached]
+    else:
+        place = after and _whole(reading, reached, after)
+        walks = [_walk(reading, reach, query, place) for reach in reached]
     found = list(islice(_merged(walks, query.ascending), query.limit + 1))
     shown = found[: query.limit]
     records = records_of(reading, shown)
@@ -89,7 +109,8 @@ def _merged(walks: list[Iterator[Entry]], ascending: bool) -> Iterator[Entry]:
 
 
 def _order(entry: Entry, ascending: bool) -> tuple[Any, ...]:
-    return (*value_order(entry.value, ascending), entry.reach.origin.connection_id, entry.row.key)
+    ranked = () if entry.rank is None else value_order(entry.rank, ascending)
+    return (*ranked, *value_order(entry.value, ascending), entry.reach.origin.connection_id, entry.row.key)
 
 
 def value_order(value: Value, ascending: bool) -> tuple[Any, ...]:
@@ -103,7 +124,7 @@ def records_of(reading: Reading, entries: list[Entry]) -> list[Record]:
         id(reach): Showing(reading, reach.scope, reach.origin, reach.place.sid).record
         for reach in {id(entry.reach): entry.reach for entry in entries}.values()
     }
-    return [showings[id(reach)](row) for reach, _, row in entries]
+    return [showings[id(entry.reach)](entry.row) for entry in entries]
 
 
 # One connection ---------------------------------------------------------------------------------------------------
@@ -168,6 +189,123 @@ def _is_behind(entry: Entry, start: _Start, ascending: bool) -> bool:
     return entry.row.key > start.key if ascending else entry.row.key < start.key
 
 
+# In the order of another field --------------------------------------------------------------------------------------
+
+
+def _ranked(reading: Reading, reach: Reach, query: RecordsQuery, after: Ranked | None) -> Iterator[Entry]:
+    """The visible records that pass, by the value of the field, from the mark on; those without one stand last."""
+    assert query.sort is not None
+    field = reach.scope.stream.fields[query.sort]
+    table = index_of(reach.place, field)
+    few = reach.scope.resources is not None or fewest(reading, reach, query.conditions)[1] <= GATHERED
+    if few or table is None or _is_small(reading, reach):
+        return _ranked_at_once(reading, reach, query, field, after)
+    return _ranked_by_index(reading, reach, query, _Ranking(field, table, reach.place.fids[field.name]), after)
+
+
+def _is_small(reading: Reading, reach: Reach) -> bool:
+    """Whether all that is visible can be looked at: the index of another field passes over what is hidden."""
+    return not reach.is_whole and count(reading, reach) <= GATHERED
+
+
+class _Ranking(NamedTuple):
+    """A field that orders a page, and where its values lie."""
+
+    field: Field
+    table: str
+    fid: int
+
+    def of(self, row: Row) -> Value | None:
+        return indexed_value(self.field, row.data.get(self.field.name))
+
+    def at(self, value: Any) -> Bounds:
+        return Bounds(self.table, self.fid, value, value)
+
+
+def _ranked_at_once(
+    reading: Reading, reach: Reach, query: RecordsQuery, field: Field, after: Ranked | None
+) -> Iterator[Entry]:
+    found: list[Entry] = []
+    for row in passing(reading, reach, query.conditions):
+        rank = indexed_value(field, row.data.get(field.name))
+        found.append(entry_of(reach, row)._replace(rank=NO_VALUE if rank is None else rank))
+    return (entry for entry in _in_order(found, query.ascending) if _is_behind_mark(entry, reach, query, after))
+
+
+def _in_order(entries: Iterable[Entry], ascending: bool) -> list[Entry]:
+    return sorted(entries, key=lambda entry: _order(entry, ascending), reverse=not ascending)
+
+
+def _is_behind_mark(entry: Entry, reach: Reach, query: RecordsQuery, after: Ranked | None) -> bool:
+    if after is None:
+        return True
+    assert entry.rank is not None
+    rank, marked = value_order(entry.rank, query.ascending), value_order(after.rank, query.ascending)
+    if rank != marked:
+        return rank > marked if query.ascending else rank < marked
+    start = _start(reach, query, after.place)
+    return start is None or _is_behind(entry, start, query.ascending)
+
+
+def _ranked_by_index(
+    reading: Reading, reach: Reach, query: RecordsQuery, ranking: _Ranking, after: Ranked | None
+) -> Iterator[Entry]:
+    """Value after value; of a value that many share, its records in the order of the stream."""
+    ascending, test = query.ascending, passes(reach.scope.stream, query.conditions)
+    behind: Value = _NUMBERS_FROM if ascending else NO_VALUE
+    if after is not None and isinstance(after.rank, bytes):
+        yield from _without_rank(reading, reach, query, ranking, after.place)
+        return
+    if after is not None:
+        behind = after.rank
+        yield from _tied(reading, reach, query, ranking, behind, after.place)
+    chunk, is_last = query.limit + 1, False
+    while not is_last:
+        rows = reading.records.ranked(reach, ranking.table, ranking.fid, behind, ascending=ascending, chunk=chunk)
+        is_last = len(rows) < chunk
+        groups = [(value, list(same)) for value, same in groupby(rows, key=itemgetter(0))]
+        for value, same in groups if is_last else groups[:-1]:
+            found = (Row(*row[1:6], orjson.loads(row[6])) for row in same)
+            entries = (entry_of(reach, row)._replace(rank=value) for row in found if test(row.data))
+            yield from _in_order(entries, ascending)
+        if not is_last:
+            behind = groups[-1][0]
+            yield from _tied(reading, reach, query, ranking, behind, None)
+            chunk = min(chunk * 4, CHUNK_MAX)
+    yield from _without_rank(reading, reach, query, ranking, None)
+
+
+def _tied(
+    reading: Reading, reach: Reach, query: RecordsQuery, ranking: _Ranking, rank: Value, place: Place | None
+) -> Iterator[Entry]:
+    """The records of one value, in the order of the stream, from a place on."""
+    of = ranking.at(rank)
+    if reading.records.entries(reach, of, GATHERED + 1) > GATHERED:
+        walk = _walk(reading, reach, query, place)
+        return (entry._replace(rank=rank) for entry in walk if ranking.of(entry.row) == rank)
+    test, start = passes(reach.scope.stream, query.conditions), _start(reach, query, place)
+    rows = [Row(*stored[:5], orjson.loads(stored[5])) for stored in reading.records.holding(reach, of)]
+    entries = [entry_of(reach, row)._replace(rank=rank) for row in rows if test(row.data)]
+    ordered = _in_order(entries, query.ascending)
+    return (entry for entry in ordered if start is None or _is_behind(entry, start, query.ascending))
+
+
+def _without_rank(
+    reading: Reading, reach: Reach, query: RecordsQuery, ranking: _Ranking, place: Place | None
+) -> Iterator[Entry]:
+    """The records without a value, of which there are mostly none: then nobody looks for them."""
+    every_value = Bounds(ranking.table, ranking.fid, _NUMBERS_FROM, _BEHIND_TEXTS)
+    visible = count(reading, reach)
+    if reach.is_whole and reading.records.entries(reach, every_value, visible) >= visible:
+        return
+    for entry in _walk(reading, reach, query, place):
+        if ranking.of(entry.row) is None:
+            yield entry._replace(rank=NO_VALUE)
+
+
+# In the order of the stream -----------------------------------------------------------------------------------------
+
+
 def _walked(reading: Reading, reach: Reach, query: RecordsQuery, start: _Start | None) -> Iterator[Entry]:
     """Many records: follow the index, in chunks that grow, and stop when nobody asks for more."""
     name = position_field(reach)
@@ -219,6 +357,10 @@ def _chunks(reach: Reach, query: RecordsQuery, page: Chunk, start: _Start | None
             return
         start = _Start(found[-1][0], found[-1][2])
         chunk = min(chunk * 4, CHUNK_MAX)
+
+
+def _whole(reading: Reading, reached: list[Reach], place: Place) -> Place:
+    return place if place.is_whole else restored(reading, reached, place)
 
 
 def restored(reading: Reading, reached: list[Reach], cut: Place) -> Place:
