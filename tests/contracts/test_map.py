@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tools.map import map_lines
-from tools.slice import slice_lines
+from tools.slice import declared_line, slice_lines
 from tools.tree import PACKAGE, ROOT, Module, layers, modules
 
 MODULES = modules()
@@ -55,3 +55,12 @@ def test_what_no_layer_names_comes_last_and_an_empty_module_has_no_sentence(tmp_
     assert [module.name for module in found] == ["store/", "store/search.py", "wire/", "wire/search.py", "alpha.py"]
     assert found[-1].sentence == ""
     assert [line.split()[0] for line in slice_lines(found, "search")] == ["store/search.py", "wire/search.py", "2"]
+
+
+def test_a_slice_begins_where_the_parameters_of_the_read_are_declared() -> None:
+    line = declared_line(modules(), "search")
+
+    assert line is not None
+    assert line.startswith("model/queries.py:")
+    assert "SearchQuery" in line
+    assert declared_line(modules(), "sign_in") is None
