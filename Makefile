@@ -17,7 +17,7 @@ GENERATORS := pdpp_server.mcp.generate
 PAGES := $(shell grep -rl --include='*.md' '\[\[\[cog' README.md AGENTS.md docs 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup clients browser servers pages demo test quick check bench soak mutants map slice promises fix shape wheel mcpb requirements
+.PHONY: help setup clients browser servers pages demo test quick check bench soak mutants map slice walk promises fix shape wheel mcpb requirements
 
 help:
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{printf "make %-14s%s\n", $$1, $$2}'
@@ -92,6 +92,9 @@ promises: setup  ## every promise, where it comes from, and the tests that keep 
 
 slice: setup  ## one operation through every layer: make slice op=search
 	@$(BIN)/python -m tools.slice $(op)
+
+walk: setup  ## the files that one hosted search, or one import, visits: make walk of=search
+	@PDPP_LOG_LEVEL=error $(BIN)/python -m tools.walk $(of)
 
 fix: setup  ## format, repair what lint can repair, print generated files again
 	$(BIN)/ruff check --fix --exit-zero

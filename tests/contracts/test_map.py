@@ -9,6 +9,7 @@ import pytest
 from tools.map import map_lines
 from tools.slice import declared_line, slice_lines
 from tools.tree import PACKAGE, ROOT, Module, layers, modules
+from tools.walk import walked
 
 MODULES = modules()
 
@@ -64,3 +65,11 @@ def test_a_slice_begins_where_the_parameters_of_the_read_are_declared() -> None:
     assert line.startswith("model/queries.py:")
     assert "SearchQuery" in line
     assert declared_line(modules(), "sign_in") is None
+
+
+def test_a_walk_goes_from_the_door_to_the_log_and_back() -> None:
+    files = list(walked("search").files)
+
+    steps = ("mcp/http.py", "mcp/tools/search.py", "reads/search.py", "grants/permit.py", "store/records/search.py")
+    assert [file for file in files if file in steps] == list(steps)
+    assert files.index("evidence/search.py") < files.index("store/log.py")
