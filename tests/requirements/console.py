@@ -77,6 +77,31 @@ PROMISES: dict[str, Promise] = {
         says="Whatever goes wrong at any address is a page with the remedy in a browser, and for programs what they "
         "expect.",
     ),
+    "con.data.streams": Promise(
+        source="issue 17: your data, browsable",
+        says="A source leads to its streams, and a stream to its records, newest first, page by page, narrowed by what "
+        "the declaration lets one compare and by dates.",
+    ),
+    "con.data.talk": Promise(
+        source="issue 17: your data, browsable",
+        says="A thread or chat is read as a talk from its beginning, and a record with what stands around it.",
+    ),
+    "con.data.month": Promise(
+        source="issue 17: your data, browsable",
+        says="A month is shown as a calendar, and of amounts as a table with what came in, what went out and both.",
+    ),
+    "con.data.timeline": Promise(
+        source="issue 17: your data, browsable",
+        says="A day is shown over all sources, in the order of its times, as one read with one line in the log.",
+    ),
+    "con.data.search": Promise(
+        source="issue 17: your data, browsable",
+        says="A search is narrowed to a source, to a stream, and of one stream to dates.",
+    ),
+    "con.data.gone": Promise(
+        source="issue 17: your data, browsable",
+        says="A page that is opened after its thing was removed says so.",
+    ),
     "con.pages.search": Promise(
         source=PAGES,
         says="The owner searches everything by the ordinary reads, and the log names the owner as the reader.",

@@ -14,7 +14,19 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import Scope
 
-from pdpp_server.console import activity, clients, connect, consent, home, records, search, sign_in, sources
+from pdpp_server.console import (
+    activity,
+    clients,
+    connect,
+    consent,
+    home,
+    records,
+    search,
+    sign_in,
+    sources,
+    streams,
+    timeline,
+)
 from pdpp_server.console.desks import Desks, Handler, Shaped
 from pdpp_server.console.page import Page, SeeOther, Wall, redirected, rendered, style_sheet
 from pdpp_server.console.visit import COOKIE, SECURE_COOKIE, Visit
@@ -66,6 +78,8 @@ ADDRESSES = (
     Address("/search", search.show),
     Address("/sources", sources.show_all),
     Address("/sources/{connection_id}", sources.show),
+    Address("/sources/{connection_id}/{stream}", streams.show),
+    Address("/timeline", timeline.show),
     Address("/connect", connect.show, is_of_clients=True),
 )
 HOME = Address("/", home.show)  # for browsers; programs find the index of the API there

@@ -79,8 +79,7 @@ class Wall:
 
 
 def rendered(page: Page, visit: Visit, *, signed_in: bool, decided_at: str | None, wall: Wall) -> Response:
-    values = {
-        **page.values,
+    common = {
         "counted": counted,
         "when": wall.when,
         "at": wall.at,
@@ -91,6 +90,9 @@ def rendered(page: Page, visit: Visit, *, signed_in: bool, decided_at: str | Non
         "style_version": _STYLE_VERSION,
         "request_id": visit.request_id,
     }
+    hidden = common.keys() & page.values.keys()
+    assert not hidden, f"{page.template} names {sorted(hidden)}, which every page has already"
+    values = {**page.values, **common}
     html = _templates.get_template(page.template).render(values)
     response = HTMLResponse(html, page.status, {**security_headers(page.leads_to), **page.headers})
     if not visit.has_cookie:

@@ -1,8 +1,7 @@
 """One record, whole: where the address of a citation leads."""
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from pdpp_server.console.activity import Entry, entry, said_of
 from pdpp_server.console.desks import Desks
@@ -17,6 +16,7 @@ from pdpp_server.evidence.values import by_importance, readable_text
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import WINDOW_CHARS_MAX, FetchQuery, WindowQuery
 from pdpp_server.model.records import Record, RecordId, Version
+from pdpp_server.model.streams import Stream
 from pdpp_server.model.text import FieldWindow
 
 VALUE_CHARS, LINE_CHARS = 8000, 120
@@ -25,6 +25,8 @@ READERS = 10
 
 class FieldShown(NamedTuple):
     name: str
+    words: str  # the name as people write it
+    about: str  # what the publisher says of it
     text: str
     is_long: bool  # on lines of its own
     left: int  # characters that are not shown here
@@ -40,15 +42,20 @@ def show(desks: Desks, visit: Visit) -> Pending[Page]:
 
 def _page(desks: Desks, found: Record) -> Page:
     handle = mint(found.id)
+    declaration = desks.owner.declarations().get(found.id.connection_id)
+    stream = declaration.streams.get(found.id.stream) if declaration else None
     main = body(found.roles, found.data)
     values = {
         "title": _title(found),
         "handle": handle,
         "label": label(found.origin) or found.origin.connector_key,
         "record": found,
-        "fields": _fields(found.data, found.roles, found.id.key, main[0] if main else None),
-        "body": _shown(*main) if main and binary_text(main[1]) is None else None,
-        "when": moment(found.authored_at),
+        "fields": _fields(found, stream, main[0] if main else None),
+        "body": _shown(*main, stream) if main and binary_text(main[1]) is None else None,
+        "talk": _talk(found, stream),
+        "stream_label": (stream.label if stream else None) or found.id.stream,
+        "authored_at": found.authored_at,
+        "is_day": len(found.authored_at or "") <= len("2026-11-15"),
         "versions": [_version(version) for version in desks.owner.versions(found.id)],
         "readers": _readers(desks, handle),
     }
@@ -82,15 +89,31 @@ def _title(record: Record) -> str:
     return title(record.roles, record.data, record.origin, record.id.stream, record.authored_at)
 
 
-def _fields(data: Mapping[str, Any], roles: Mapping[str, str] | None, key: str, main: str | None) -> list[FieldShown]:
-    return [_shown(name, data[name]) for name in by_importance(data, roles, key) if name != main]
+def _talk(record: Record, stream: Stream | None) -> str:
+    """The value that names the talk which it is a part of."""
+    value = record.data.get(stream.talk_fields[0]) if stream and stream.talk_fields else None
+    return str(value) if value is not None else ""
 
 
-def _shown(name: str, value: Any) -> FieldShown:
+def _fields(record: Record, stream: Stream | None, main: str | None) -> list[FieldShown]:
+    names = by_importance(record.data, record.roles, record.id.key)
+    return [_shown(name, record.data[name], stream) for name in names if name != main]
+
+
+def _shown(name: str, value: Any, stream: Stream | None) -> FieldShown:
+    field = stream.fields.get(name) if stream else None
+    words, about = name.replace("_", " "), (field.description if field else None) or ""
     if binary := binary_text(value):
-        return FieldShown(name, binary, is_long=False, left=0)
-    text = readable_text(value) or _scalar_text(value)
-    return FieldShown(name, text[:VALUE_CHARS], len(text) > LINE_CHARS or "\n" in text, max(0, len(text) - VALUE_CHARS))
+        return FieldShown(name, words, about, binary, is_long=False, left=0)
+    text = _listed(value) or readable_text(value) or _scalar_text(value)
+    is_long = len(text) > LINE_CHARS or "\n" in text
+    return FieldShown(name, words, about, text[:VALUE_CHARS], is_long, max(0, len(text) - VALUE_CHARS))
+
+
+def _listed(value: Any) -> str:
+    """A list of plain values as people write one."""
+    items = cast("list[object]", value) if isinstance(value, list) else []
+    return ", ".join(map(str, items)) if all(isinstance(each, str | int | float) for each in items) else ""
 
 
 def _scalar_text(value: Any) -> str:

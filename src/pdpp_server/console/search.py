@@ -6,13 +6,15 @@ from typing import NamedTuple
 
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
+from pdpp_server.console.streams import day_asked, declared, instant_of, time_filter
 from pdpp_server.console.visit import Visit
+from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.search import unproven
 from pdpp_server.evidence.shown import hits_shown
 from pdpp_server.evidence.titles import hit_title, label, moment
 from pdpp_server.model.pending import Pending
-from pdpp_server.model.queries import SearchQuery
+from pdpp_server.model.queries import Condition, SearchQuery
 from pdpp_server.model.records import Excerpt, Hit, SearchPage
 
 LIMIT, EXCERPTS = 20, 2
@@ -33,16 +35,54 @@ class HitShown(NamedTuple):
 
 
 def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
-    words = visit.query.get("q", "").strip()
-    if not words:
-        return Page("search.html", {"words": "", "page": None, "hits": [], "next": None})
-    query = SearchQuery(words, limit=LIMIT, cursor=visit.query.get("cursor") or None)
-    return desks.reads.reader(visit.request_id).search(query).shaped(partial(_page, words))
+    asked = {name: visit.query.get(name, "").strip() for name in ("q", "source", "stream", "from", "before")}
+    choices = _choices(desks)
+    if not asked["q"]:
+        return Page("search.html", {**choices, "asked": asked, "words": "", "page": None, "hits": [], "next": None})
+    query = SearchQuery(
+        asked["q"],
+        streams=(asked["stream"],) if asked["stream"] else None,
+        connection_id=asked["source"] or None,
+        limit=LIMIT,
+        cursor=visit.query.get("cursor") or None,
+        conditions=_conditions(desks, asked),
+    )
+    return (
+        desks.reads.reader(visit.request_id)
+        .search(query)
+        .shaped(partial(_page, {**choices, "asked": asked, "words": asked["q"]}))
+    )
 
 
-def _page(words: str, page: SearchPage) -> Page:
+def _choices(desks: Desks) -> dict[str, object]:
+    """What a search can be narrowed to."""
+    sources = desks.owner.sources()
+    names = sorted({stream.name for source in sources for stream in source.streams})
+    return {"sources": [(each.connection_id, each.name or each.connection_id) for each in sources], "streams": names}
+
+
+def _conditions(desks: Desks, asked: dict[str, str]) -> tuple[Condition, ...]:
+    """Dates belong to a field, so they need one stream of one source."""
+    first, end = day_asked(asked["from"]), day_asked(asked["before"])
+    if not (first or end):
+        return ()
+    if not (asked["source"] and asked["stream"]):
+        raise InvalidRequest("Dates narrow a search of one stream.", remedy="Choose a source and a stream as well.")
+    stream = declared(desks, asked["source"], asked["stream"])
+    field = time_filter(stream)
+    if field is None:
+        raise InvalidRequest("That stream cannot be narrowed by dates.")
+    found: list[Condition] = []
+    if first:
+        found.append(Condition(field, "gte", instant_of(desks, stream, field, first)))
+    if end:
+        found.append(Condition(field, "lt", instant_of(desks, stream, field, end)))
+    return tuple(found)
+
+
+def _page(values: dict[str, object], page: SearchPage) -> Page:
     hits = [_hit(hit) for hit in page.hits]
-    values = {"words": words, "page": page, "hits": hits, "next": page.next_cursor}
+    values = {**values, "page": page, "hits": hits, "next": page.next_cursor}
     return Page("search.html", values, shown=hits_shown(page.hits))
 
 

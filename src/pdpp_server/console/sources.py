@@ -6,12 +6,14 @@ from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import ConnectionNotFound
+from pdpp_server.model.sources import Declaration
 from pdpp_server.model.times import iso_micros
 from pdpp_server.owner.desk import StoredSource
 
 
 class StreamShown(NamedTuple):
     name: str
+    label: str
     records: int
     earliest: str
     latest: str
@@ -29,7 +31,7 @@ class SourceShown(NamedTuple):
 
 def show_all(desks: Desks, visit: Visit) -> Page:
     declared = desks.owner.declarations()
-    shown = [_shown(source, declared[source.connection_id].name) for source in desks.owner.sources()]
+    shown = [_shown(source, declared[source.connection_id]) for source in desks.owner.sources()]
     return Page("sources.html", {"sources": shown})
 
 
@@ -41,25 +43,37 @@ def show(desks: Desks, visit: Visit) -> Page:
     return Page(
         "source.html",
         {
-            "source": _shown(found, desks.owner.declarations()[wanted].name),
+            "source": _shown(found, desks.owner.declarations()[wanted]),
             "rejections": desks.owner.rejections(wanted),
         },
     )
 
 
-def _shown(source: StoredSource, service: str) -> SourceShown:
+def _shown(source: StoredSource, declaration: Declaration) -> SourceShown:
     return SourceShown(
         source.connection_id,
         source.name or source.connection_id,
-        service,
+        declaration.name,
         source.updated_at,
         source.rejected,
         sum(stream.records for stream in source.streams),
         [
-            StreamShown(stream.name, stream.records, _day(stream.earliest), _day(stream.latest))
+            StreamShown(
+                stream.name,
+                _label(declaration, stream.name),
+                stream.records,
+                _day(stream.earliest),
+                _day(stream.latest),
+            )
             for stream in source.streams
         ],
     )
+
+
+def _label(declaration: Declaration, stream: str) -> str:
+    """What the publisher calls it; a stream that is no longer declared has its name."""
+    declared = declaration.streams.get(stream)
+    return (declared.label if declared else None) or stream
 
 
 def _day(micros: int | None) -> str:

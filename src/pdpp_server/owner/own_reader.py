@@ -7,10 +7,11 @@ from threading import Lock
 
 from pdpp_server.evidence.activity import PAGES_CLIENT
 from pdpp_server.model.pending import Pending
-from pdpp_server.model.records import RecordId
+from pdpp_server.model.queries import RecordsQuery
+from pdpp_server.model.records import RecordId, RecordPage
 from pdpp_server.model.times import iso
 from pdpp_server.port.local import LocalReader
-from pdpp_server.reads import titles
+from pdpp_server.reads import pages, titles
 from pdpp_server.reads.bearers import OWNER_KINDS
 from pdpp_server.reads.services import Call, Services
 from pdpp_server.reads.titles import Titled
@@ -21,6 +22,10 @@ TOKEN_LIFE, TOKEN_RENEWED = timedelta(hours=1), timedelta(minutes=5)
 
 class OwnReader(LocalReader):
     """Everything there is, and each read is logged as one of the owner's. Agents are never given this one."""
+
+    def pages(self, queries: Iterable[RecordsQuery]) -> Pending[list[RecordPage]]:
+        """The first page of each, in one read."""
+        return self._ask(pages.serve, queries)
 
     def titles(self, ids: Iterable[RecordId]) -> Pending[dict[str, Titled]]:
         """What those records are called, in one read."""

@@ -152,7 +152,16 @@ def signing_in_refused(walk: Walk) -> None:
 
 # Nothing yet ----------------------------------------------------------------------------------------------------------
 
-_at(EMPTY, home="/", clients="/clients", activity="/activity", sources="/sources", search="/search", connect="/connect")
+_at(
+    EMPTY,
+    home="/",
+    clients="/clients",
+    activity="/activity",
+    sources="/sources",
+    search="/search",
+    connect="/connect",
+    timeline="/timeline",
+)
 
 
 @_state(EMPTY)
@@ -188,6 +197,39 @@ def source_rejected(walk: Walk) -> None:
     walk.go(f"/sources/{walk.full.connections['ofx', 'Maasbank']}")
 
 
+@_state(FULL)
+def stream_messages(walk: Walk) -> None:
+    walk.go(f"/sources/{walk.full.connections['mail', MAIL]}/messages")
+
+
+@_state(FULL)
+def stream_talk(walk: Walk) -> None:
+    walk.go(f"/sources/{walk.full.connections['mail', MAIL]}/messages")
+    walk.page.get_by_role("link", name="the talk").nth(1).click()
+
+
+@_state(FULL)
+def stream_around(walk: Walk) -> None:
+    walk.go(f"/records/{walk.record(('telegram', '@noralindqvist'), 'messages', 'keys')}")
+    walk.page.get_by_role("link", name="What stands around it").click()
+
+
+@_state(FULL)
+def stream_calendar(walk: Walk) -> None:
+    walk.go(f"/sources/{walk.full.connections['calendar', 'Nora']}/occurrences?month=2025-03")
+
+
+@_state(FULL)
+def stream_money(walk: Walk) -> None:
+    walk.go(f"/sources/{walk.full.connections['ofx', 'Maasbank']}/transactions?month=2026-02")
+
+
+@_state(FULL)
+def stream_notes(walk: Walk) -> None:
+    walk.go(f"/sources/{walk.full.connections['markdown', 'Commonplace']}/notes")
+
+
+_at(FULL, timeline="/timeline?day=2026-03-12", timeline_nothing="/timeline?day=1999-01-01")
 _at(FULL, search="/search", search_found="/search?q=lease+break", search_nothing="/search?q=xylophone+zeppelin")
 
 

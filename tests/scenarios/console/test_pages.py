@@ -87,6 +87,7 @@ def test_the_address_of_a_citation_leads_to_the_record(owner: Visitor, world: Wo
     page = owner.page(urlsplit(record_url(reader, mint(hit.id))).path)
 
     assert "<h1>Odd key</h1>" in page
+    assert "bound method" not in page
     assert "Changed since." in page
     assert "<dt>Versions</dt>" in page
     assert "Agent" in shown(page).partition("Who read it")[2]

@@ -1,0 +1,69 @@
+"""A record as a line of a page: when, who, what it is called, what it says; by declared roles and nothing else."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from pdpp_server.evidence.binary import binary_text
+from pdpp_server.evidence.handles import mint
+from pdpp_server.evidence.shown import shown_of
+from pdpp_server.evidence.text import clip_shown
+from pdpp_server.evidence.titles import title
+from pdpp_server.model.activity import Shown
+from pdpp_server.model.records import Record, Tombstone
+from pdpp_server.model.streams import Stream
+
+LINE_CHARS, TALK_CHARS = 240, 4000
+SHOWN_ROLES = ("primary-title", "actor", "primary-body", "amount", "event-time", "thread")
+
+
+class Row(NamedTuple):
+    handle: str
+    day: str  # of a date without a time; empty where `at` tells more
+    at: str | None
+    title: str
+    who: str
+    text: str
+    amount: float | int | None
+    talk: str  # the value that names its talk
+    is_here: bool = False  # the one that was asked for
+
+
+def shown_fields(stream: Stream) -> tuple[str, ...]:
+    """Those that a line shows."""
+    by_role = [name for name, role in stream.roles.items() if role in SHOWN_ROLES]
+    return tuple(dict.fromkeys([*stream.primary_key, *by_role, *stream.time_fields[:1]]))
+
+
+def rows_of(records: Iterable[Record | Tombstone], stream: Stream, chars: int = LINE_CHARS) -> list[Row]:
+    return [row_of(record, stream, chars) for record in records if isinstance(record, Record)]
+
+
+def row_of(record: Record, stream: Stream, chars: int) -> Row:
+    at = record.authored_at
+    is_day = at is not None and len(at) <= len("2026-11-15")
+    amount = _value(record, "amount")
+    talk = record.data.get(stream.talk_fields[0]) if stream.talk_fields else None
+    return Row(
+        mint(record.id),
+        at if at and is_day else "",
+        None if is_day else at,
+        title(record.roles, record.data, record.origin, record.id.stream, None),
+        clip_shown(str(_value(record, "actor") or ""), LINE_CHARS),
+        _text(_value(record, "primary-body"), chars),
+        amount if isinstance(amount, int | float) else None,
+        str(talk) if talk is not None else "",
+    )
+
+
+def rows_shown(records: Iterable[Record | Tombstone], stream: Stream) -> Shown:
+    return shown_of([record.id for record in records], shown_fields(stream))
+
+
+def _text(value: object, chars: int) -> str:
+    if not isinstance(value, str) or binary_text(value):
+        return ""
+    return value if len(value) <= chars else f"{value[:chars].rstrip()} …"
+
+
+def _value(record: Record, role: str) -> Any:
+    return next((record.data.get(name) for name, each in (record.roles or {}).items() if each == role), None)

@@ -1,0 +1,182 @@
+"""One stream of one source: its records newest first, one talk, one month, or what stands around a record."""
+
+from calendar import Calendar
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from functools import partial
+from typing import NamedTuple
+
+from pdpp_server.console.desks import Desks
+from pdpp_server.console.page import Page
+from pdpp_server.console.rows import TALK_CHARS, Row, rows_of, rows_shown, shown_fields
+from pdpp_server.console.visit import Visit
+from pdpp_server.errors import ConnectionNotFound, InvalidRequest, NotFound
+from pdpp_server.evidence.handles import parse
+from pdpp_server.evidence.words import local_day
+from pdpp_server.model.pending import Pending
+from pdpp_server.model.queries import Condition, RecordsQuery
+from pdpp_server.model.records import RecordPage
+from pdpp_server.model.streams import Stream
+from pdpp_server.model.times import iso
+
+LIMIT, TALK_LIMIT, MONTH_LIMIT, AROUND_LIMIT = 25, 50, 100, 11
+DAY_SHOWN = 4
+
+
+class Sums(NamedTuple):
+    came: float
+    went: float
+    together: float
+
+
+class MonthDay(NamedTuple):
+    number: int  # 0 outside of the month
+    rows: list[Row]
+    more: int
+
+
+def show(desks: Desks, visit: Visit) -> Pending[Page]:
+    connection, name = visit.named["connection_id"], visit.named["stream"]
+    stream = declared(desks, connection, name)
+    asked = {
+        key: visit.query.get(key, "").strip() for key in ("talk", "month", "around", "field", "is", "from", "before")
+    }
+    query = RecordsQuery(
+        name,
+        connection,
+        fields=shown_fields(stream),
+        conditions=tuple(_conditions(desks, stream, asked)),
+        limit=_limit(asked),
+        cursor=visit.query.get("cursor") or None,
+        ascending=bool(asked["talk"]),
+        around=parse(asked["around"]).key if asked["around"] else None,
+    )
+    page = partial(_page, desks, connection, stream, asked)
+    return desks.reads.reader(visit.request_id).query_records(query).shaped(page)
+
+
+def declared(desks: Desks, connection: str, name: str) -> Stream:
+    """Raises `ConnectionNotFound` or `NotFound`: a page that is opened after its thing was removed says so."""
+    declaration = desks.owner.declarations().get(connection)
+    if declaration is None:
+        raise ConnectionNotFound("That source is not here, or not any more.", remedy="Your sources are on their page.")
+    stream = declaration.streams.get(name)
+    if stream is None:
+        raise NotFound("That source has no such stream.", remedy="Its page lists what it has.")
+    return stream
+
+
+def time_filter(stream: Stream) -> str | None:
+    """The field by which records of a span of time are found, if there is one."""
+    return next((name for name in stream.time_fields if {"gte", "lt"} <= {*stream.range_filters.get(name, ())}), None)
+
+
+def filter_fields(stream: Stream) -> list[str]:
+    """What people narrow by: what the publisher thought worth grouping by."""
+    return [name for name in stream.aggregations.group_by if stream.compares(stream.fields[name])]
+
+
+def _limit(asked: Mapping[str, str]) -> int:
+    if asked["around"]:
+        return AROUND_LIMIT
+    return TALK_LIMIT if asked["talk"] else MONTH_LIMIT if asked["month"] else LIMIT
+
+
+def _conditions(desks: Desks, stream: Stream, asked: Mapping[str, str]) -> list[Condition]:
+    found: list[Condition] = []
+    if asked["talk"] and stream.talk_fields:
+        found.append(Condition(stream.talk_fields[0], "eq", asked["talk"]))
+    if asked["field"] and asked["is"]:
+        found.append(Condition(asked["field"], "eq", asked["is"]))
+    first, end = _month(asked["month"]) if asked["month"] else (day_asked(asked["from"]), day_asked(asked["before"]))
+    time = time_filter(stream)
+    if time and first:
+        found.append(Condition(time, "gte", instant_of(desks, stream, time, first)))
+    if time and end:
+        found.append(Condition(time, "lt", instant_of(desks, stream, time, end)))
+    return found
+
+
+def instant_of(desks: Desks, stream: Stream, field: str, day: date) -> str:
+    """Where a day begins: by the owner's clock, or as it is where the field knows days alone."""
+    if stream.fields[field].type == "date":
+        return day.isoformat()
+    return iso(datetime(day.year, day.month, day.day, tzinfo=desks.zone))
+
+
+def day_asked(text: str) -> date | None:
+    if not text:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise InvalidRequest("A day is written as 2026-01-31.", param="from") from None
+
+
+def _month(text: str) -> tuple[date, date]:
+    try:
+        first = date.fromisoformat(f"{text}-01")
+        return first, next_month(first)
+    except (ValueError, OverflowError):
+        raise InvalidRequest("A month is written as 2026-01.", param="month") from None
+
+
+def next_month(first: date) -> date:
+    return (first + timedelta(days=31)).replace(day=1)
+
+
+def _page(desks: Desks, connection: str, stream: Stream, asked: dict[str, str], page: RecordPage) -> Page:
+    rows = rows_of(page.records, stream, TALK_CHARS if asked["talk"] or asked["around"] else 240)
+    here = asked["around"]
+    named = {source.connection_id: source.name or source.connection_id for source in desks.owner.sources()}
+    month = _month_of(asked, rows, desks)
+    values = {
+        "source": named.get(connection, connection),
+        "connection_id": connection,
+        "stream": stream.name,
+        "label": stream.label or stream.name,
+        "detail": stream.detail or stream.description,
+        "asked": asked,
+        "rows": [row._replace(is_here=row.handle == here) for row in rows],
+        "next": page.next_cursor if not asked["around"] else None,
+        "has_time": time_filter(stream) is not None,
+        "fields": filter_fields(stream),
+        "is_money": any(row.amount is not None for row in rows),
+        "sums": _sums(rows) if asked["month"] and not page.next_cursor else None,
+        "weeks": month,
+        "around_month": _around_month(asked["month"]) if asked["month"] else None,
+        "latest_month": next(((row.at or row.day)[:7] for row in rows if row.at or row.day), None),
+    }
+    return Page("stream.html", values, shown=rows_shown(page.records, stream))
+
+
+def _sums(rows: list[Row]) -> Sums | None:
+    amounts = [row.amount for row in rows if row.amount is not None]
+    if not amounts:
+        return None
+    came, went = sum(each for each in amounts if each > 0), sum(each for each in amounts if each < 0)
+    return Sums(round(came, 2), round(went, 2), round(came + went, 2))
+
+
+def _month_of(asked: dict[str, str], rows: list[Row], desks: Desks) -> list[list[MonthDay]]:
+    """Weeks of days, where no row is money: money is a table with sums."""
+    if not asked["month"] or any(row.amount is not None for row in rows):
+        return []
+    first, _ = _month(asked["month"])
+    by_day: dict[int, list[Row]] = {}
+    for row in reversed(rows):
+        by_day.setdefault(int((row.day or local_day(row.at or "", desks.zone))[8:10]), []).append(row)
+    return [
+        [_month_day(day.day if day.month == first.month else 0, by_day) for day in week]
+        for week in Calendar().monthdatescalendar(first.year, first.month)
+    ]
+
+
+def _month_day(number: int, by_day: dict[int, list[Row]]) -> MonthDay:
+    rows = by_day.get(number, [])
+    return MonthDay(number, rows[:DAY_SHOWN], len(rows[DAY_SHOWN:]))
+
+
+def _around_month(month: str) -> tuple[str, str]:
+    first, _ = _month(month)
+    return (first - timedelta(days=1)).isoformat()[:7], next_month(first).isoformat()[:7]

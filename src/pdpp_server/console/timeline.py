@@ -1,0 +1,101 @@
+"""One day over all sources: what came, what was said, what was on."""
+
+from datetime import date, timedelta
+from functools import partial
+from typing import NamedTuple
+
+from pdpp_server.console.desks import Desks
+from pdpp_server.console.page import Page
+from pdpp_server.console.rows import Row, row_of, rows_shown, shown_fields
+from pdpp_server.console.streams import instant_of, time_filter
+from pdpp_server.console.visit import Visit
+from pdpp_server.errors import InvalidRequest
+from pdpp_server.evidence.words import day_words
+from pdpp_server.model.activity import NOTHING, together
+from pdpp_server.model.pending import Pending
+from pdpp_server.model.queries import Condition, RecordsQuery
+from pdpp_server.model.records import Record, RecordPage
+from pdpp_server.model.streams import Stream
+
+EACH = 8  # of one stream
+LINE_CHARS = 160
+
+
+class Line(NamedTuple):
+    row: Row
+    source: str
+    label: str
+    connection_id: str
+    stream: str
+
+
+def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
+    day = _day(desks, visit.query.get("day", "").strip())
+    if day is None:
+        return _page(desks, desks.now().astimezone(desks.zone).date(), [], [])
+    streams = _streams(desks)
+    queries = [_query(desks, connection, stream, day) for connection, _, stream in streams]
+    return desks.reads.reader(visit.request_id).pages(queries).shaped(partial(_page, desks, day, streams))
+
+
+def _day(desks: Desks, text: str) -> date | None:
+    """The day that was asked for, or the newest on which there is anything, which is no later than today."""
+    if text:
+        try:
+            return date.fromisoformat(text)
+        except ValueError:
+            raise InvalidRequest("A day is written as 2026-01-31.", param="day") from None
+    today = desks.now().astimezone(desks.zone).date()
+    latest = [stream.latest for source in desks.owner.sources() for stream in source.streams if stream.latest]
+    days = [date(1970, 1, 1) + timedelta(microseconds=each) for each in latest]
+    return min(max(days), today) if days else None
+
+
+def _streams(desks: Desks) -> list[tuple[str, str, Stream]]:
+    """Streams whose records happen at a time: connection, the owner's name for it, stream."""
+    declared = desks.owner.declarations()
+    return [
+        (source.connection_id, source.name or source.connection_id, stream)
+        for source in desks.owner.sources()
+        for held in source.streams
+        if held.records and (stream := declared[source.connection_id].streams.get(held.name)) and _happens(stream)
+    ]
+
+
+def _happens(stream: Stream) -> bool:
+    return time_filter(stream) is not None and "event-time" in stream.roles.values()
+
+
+def _query(desks: Desks, connection: str, stream: Stream, day: date) -> RecordsQuery:
+    time = time_filter(stream)
+    assert time is not None
+    first, end = (instant_of(desks, stream, time, each) for each in (day, day + timedelta(days=1)))
+    span = (Condition(time, "gte", first), Condition(time, "lt", end))
+    return RecordsQuery(stream.name, connection, fields=shown_fields(stream), conditions=span, limit=EACH)
+
+
+def _page(desks: Desks, day: date, streams: list[tuple[str, str, Stream]], pages: list[RecordPage]) -> Page:
+    lines = [
+        Line(row_of(record, stream, LINE_CHARS), name, stream.label or stream.name, connection, stream.name)
+        for (connection, name, stream), page in zip(streams, pages, strict=True)
+        for record in page.records
+        if isinstance(record, Record)
+    ]
+    more = [
+        (connection, name, stream.name, stream.label or stream.name)
+        for (connection, name, stream), page in zip(streams, pages, strict=True)
+        if page.is_short
+    ]
+    shown = [
+        rows_shown(page.records, stream) for (_, _, stream), page in zip(streams, pages, strict=True) if page.records
+    ]
+    values = {
+        "day": day.isoformat(),
+        "words": day_words(day.isoformat(), desks.now().astimezone(desks.zone)),
+        "before": (day - timedelta(days=1)).isoformat(),
+        "after": (day + timedelta(days=1)).isoformat(),
+        "lines": sorted(lines, key=lambda line: line.row.at or ""),
+        "more": more,
+        "has_sources": bool(streams) or bool(desks.owner.sources()),
+    }
+    return Page("timeline.html", values, shown=together(NOTHING, *shown))

@@ -1,0 +1,147 @@
+"""Your data, browsable: sources, streams, talks, months, days."""
+
+import re
+
+from pdpp_server.model.ingest import Incoming
+from pdpp_server.wire.declarations import decode_declaration
+from tests.requirements import requirement
+from tests.scenarios.console.visitor import Visitor, shown
+from tests.worlds import chat
+from tests.worlds.world import World
+
+BANK = {
+    **chat.DOCUMENT,
+    "source": {"kind": "connector", "id": "https://registry.pdpp.dev/connectors/bank"},
+    "display": {"name": "Bank"},
+    "streams": [
+        {
+            "name": "bookings",
+            "semantics": "append_only",
+            "schema": {
+                "type": "object",
+                "required": ["id"],
+                "properties": {
+                    "id": {"type": "string"},
+                    "what": {"type": "string", "x_pdpp_role": "primary-title"},
+                    "amount": {"type": "number", "x_pdpp_role": "amount"},
+                    "on": {"type": "string", "format": "date", "x_pdpp_role": "event-time"},
+                },
+            },
+            "primary_key": ["id"],
+            "cursor_field": "on",
+            "consent_time_field": "on",
+            "selection": {"fields": True, "resources": True},
+            "query": {"range_filters": {"on": ["gte", "lt"]}, "search": {"lexical_fields": ["what"]}},
+        }
+    ],
+}
+
+
+def with_bank(world: World) -> str:
+    writer = world.owner.writer(decode_declaration(BANK), "Giro")
+    amounts = {"2026-03-02": -12.5, "2026-03-20": 100, "2026-04-01": -7}
+    booked = [
+        Incoming("test", "bookings", None, {"id": on, "what": f"Of {on}", "amount": amount, "on": on}, chat.EMITTED_AT)
+        for on, amount in amounts.items()
+    ]
+    assert writer.deliver(booked).accepted == 3
+    return writer.connection_id
+
+
+@requirement("con.data.streams")
+def test_a_source_leads_to_streams_and_these_to_records_newest_first(owner: Visitor, world: World) -> None:
+    world.deliver(
+        chat.WORK,
+        [chat.message(f"n{n:02}", subject=f"Number {n}", sent_at=f"2026-10-{n:02}T08:00:00Z") for n in range(1, 31)],
+    )
+    assert f'href="/sources/{world.work}/messages"' in owner.page(f"/sources/{world.work}")
+
+    first = owner.page(f"/sources/{world.work}/messages")
+    (more,) = re.findall(r'href="([^"]+cursor=[^"]+)"', first)
+    second = owner.page(more.replace("&amp;", "&"))
+
+    assert first.index("Number 30") < first.index("Number 29")
+    assert "Number 5<" not in first
+    assert "Number 5<" in second
+    assert "Number 30" not in second
+
+
+@requirement("con.data.streams")
+def test_records_are_narrowed_by_dates_and_what_is_wrong_is_said(owner: Visitor, world: World) -> None:
+    there = f"/sources/{world.work}/messages"
+    world.deliver(chat.WORK, [chat.message("d1", subject="In May", sent_at="2026-05-05T08:00:00Z")])
+
+    may = shown(owner.page(f"{there}?from=2026-05-01&before=2026-06-01"))
+
+    assert "In May" in may
+    assert "Lease" not in may
+    for wrong in ("from=May", "month=2026-13", "field=nothing&is=x", "cursor=x", "around=x"):
+        assert owner.get(f"{there}?{wrong}").status_code == 400, wrong
+
+
+@requirement("con.data.talk")
+def test_a_talk_is_read_from_its_beginning_and_a_record_with_its_neighbours(owner: Visitor, world: World) -> None:
+    said = {"author": "Ada", "subject": "Plan"}
+    texts = {"t1": "First we eat.", "t2": "Then we row.", "t3": "Then we sleep."}
+    world.deliver(
+        chat.WORK,
+        [
+            chat.message(key, text=text, sent_at=f"2026-10-01T0{place}:00:00Z", **said)
+            for place, (key, text) in enumerate(texts.items())
+        ],
+    )
+
+    record = owner.page(f"/records/{world.work}/messages:t2")
+    talk = shown(owner.page(f"/sources/{world.work}/messages?talk=Plan"))
+    around = owner.page(f"/sources/{world.work}/messages?around={world.work}/messages:t2")
+
+    assert "The whole talk" in record
+    assert talk.index("First we eat.") < talk.index("Then we row.") < talk.index("Then we sleep.")
+    assert re.search(r'class="here">(?s:.*?)Then we row\.', around)
+
+
+@requirement("con.data.month")
+def test_a_month_of_bookings_has_sums_and_one_of_messages_is_a_calendar(owner: Visitor, world: World) -> None:
+    bank = with_bank(world)
+    world.deliver(chat.WORK, [chat.message("c1", subject="On the ninth", sent_at="2026-03-09T08:00:00Z")])
+
+    march = shown(owner.page(f"/sources/{bank}/bookings?month=2026-03"))
+    calendar = owner.page(f"/sources/{world.work}/messages?month=2026-03")
+
+    assert "came in 100.00 went out -12.50 together 87.50" in march
+    assert "Of 2026-04-01" not in march
+    assert re.search(r'<span class="soft">9</span><a href="[^"]+c1">On the ninth</a>', calendar)
+
+
+@requirement("con.data.timeline")
+def test_a_day_is_shown_over_all_sources_as_one_read(owner: Visitor, world: World) -> None:
+    with_bank(world)
+    world.deliver(chat.WORK, [chat.message("w", subject="Work that day", sent_at="2026-03-20T15:00:00Z")])
+    world.deliver(chat.FAMILY, [chat.message("f", subject="Family that day", sent_at="2026-03-20T09:00:00Z")])
+
+    day = shown(owner.page("/timeline?day=2026-03-20"))
+
+    assert day.index("Of 2026-03-20") < day.index("Family that day") < day.index("Work that day")
+    (line,) = world.owner.activity()
+    assert (line.operation, len(line.records)) == ("timeline", 3)
+    assert owner.get("/timeline?day=soon").status_code == 400
+
+
+@requirement("con.data.search")
+def test_a_search_is_narrowed_to_a_source_a_stream_and_dates(owner: Visitor, world: World) -> None:
+    world.deliver(chat.WORK, [chat.message("s1", text="walrus in May", sent_at="2026-05-05T08:00:00Z")])
+    world.deliver(chat.FAMILY, [chat.message("s2", text="walrus at home", sent_at="2026-05-06T08:00:00Z")])
+    one = f"/search?q=walrus&source={world.work}&stream=messages"
+
+    assert "walrus</mark> at home" not in owner.page(f"/search?q=walrus&source={world.work}")
+    assert owner.page(f"{one}&from=2026-05-01&before=2026-06-01").count("<mark>") == 1
+    assert "Choose a source and a stream" in owner.get("/search?q=walrus&from=2026-05-01").text
+
+
+@requirement("con.data.gone")
+def test_what_was_removed_is_said_to_be_gone(owner: Visitor, world: World) -> None:
+    world.owner.remove_source(world.work)
+
+    for path in (f"/sources/{world.work}", f"/sources/{world.work}/messages", f"/records/{world.work}/messages:m1"):
+        assert owner.get(path).status_code == 404, path
+    assert owner.get(f"/sources/{world.family}/nothing").status_code == 404
