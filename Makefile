@@ -47,11 +47,11 @@ browser:  ## install Debian's chromium, which the tests of the pages drive, wher
 		&& apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium fonts-dejavu-core >/dev/null; } \
 		|| echo "The tests of the pages need a browser called chromium on the PATH: sudo apt-get install chromium" >&2
 
-servers:  ## install Debian's dovecot, which the tests of live sources ask, without starting it; elsewhere say how
-	@test -x /usr/sbin/dovecot || command -v dovecot >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+servers:  ## install Debian's dovecot and radicale, which the tests of live sources ask, without starting them; elsewhere say how
+	@{ test -x /usr/sbin/dovecot && command -v radicale >/dev/null; } || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
 		&& { test -e /usr/sbin/policy-rc.d || { printf '#!/bin/sh\nexit 101\n' > /usr/sbin/policy-rc.d && chmod 755 /usr/sbin/policy-rc.d; }; } \
-		&& apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends dovecot-imapd >/dev/null; } \
-		|| echo "The tests of live sources need a mail server called dovecot: sudo apt-get install dovecot-imapd" >&2
+		&& apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends dovecot-imapd radicale >/dev/null; } \
+		|| echo "The tests of live sources need dovecot and radicale: sudo apt-get install dovecot-imapd radicale" >&2
 
 pages: setup clients browser  ## every page of the owner's in every state, as pictures to look at: make pages only=consent
 	@$(BIN)/python -m tools.pages $(only)

@@ -320,4 +320,13 @@ PROMISES: dict[str, Promise] = {
         says="A password is kept in the keyring of the system, else sealed in the home; it is in no argument, log or "
         "export.",
     ),
+    "imp.live.dav": Promise(
+        source="issue 18",
+        says="Calendars and address books are followed over CalDAV and CardDAV, by what the server says changed or "
+        "else by its marks, each as the connection that its export would be.",
+    ),
+    "imp.live.dav-trouble": Promise(
+        source="issue 18",
+        says="A calendar server that refuses, lies, leads elsewhere or goes away is told of with what to do.",
+    ),
 }

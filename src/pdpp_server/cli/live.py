@@ -16,6 +16,7 @@ from pdpp_server.cli.terminal import connection_name, counted, json_option, mome
 from pdpp_server.errors import Conflict, PdppError
 from pdpp_server.evidence.text import quoted, visible
 from pdpp_server.importers import registry
+from pdpp_server.importers.live.dav import dav_settings, shown
 from pdpp_server.importers.live.folder import folder_settings
 from pdpp_server.importers.live.imap import followed_folders, mailbox_of, sign_in, wait_for_mail
 from pdpp_server.importers.live.imap_wire import connected
@@ -113,6 +114,49 @@ def imap(
     with open_home() as home:
         home.owner.live.add(account, "imap", settings, password)
         _first_sync(home, account, as_json=as_json)
+
+
+def _dav(kind: str, url: str, user: str, name: str | None, *, is_piped: bool, as_json: bool) -> None:
+    password = _password(user, url, is_piped=is_piped)
+    settings = dav_settings(kind, url, user)
+    for told in shown(settings, password):
+        click.echo(f"  {visible(told)}", err=as_json)
+    chosen = name or f"{kind} {user}"
+    with open_home() as home:
+        home.owner.live.add(chosen, kind, settings, password)
+        _first_sync(home, chosen, as_json=as_json)
+
+
+@add.command()
+@click.argument("url")
+@click.argument("user")
+@click.option("--name", callback=connection_name, help="What you call this source.")
+@click.option("--password-stdin", is_flag=True, help="Read the password from standard input instead of asking.")
+@json_option
+def caldav(url: str, user: str, name: str | None, password_stdin: bool, as_json: bool) -> None:
+    """The calendars on a CalDAV server: each becomes a connection, called as it is there.
+
+    \b
+    Example:
+      pdpp sources add caldav https://dav.example.org/ ann
+    """
+    _dav("caldav", url, user, name, is_piped=password_stdin, as_json=as_json)
+
+
+@add.command()
+@click.argument("url")
+@click.argument("user")
+@click.option("--name", callback=connection_name, help="What you call this source.")
+@click.option("--password-stdin", is_flag=True, help="Read the password from standard input instead of asking.")
+@json_option
+def carddav(url: str, user: str, name: str | None, password_stdin: bool, as_json: bool) -> None:
+    """The address books on a CardDAV server: each becomes a connection, called as it is there.
+
+    \b
+    Example:
+      pdpp sources add carddav https://dav.example.org/ ann
+    """
+    _dav("carddav", url, user, name, is_piped=password_stdin, as_json=as_json)
 
 
 def _password(user: str, host: str, *, is_piped: bool) -> str:

@@ -160,6 +160,25 @@ class Writer:
             live.keep_cursor(write, mark.collection, cursor)
         return receipt
 
+    def replace_items(
+        self, mark: Mark, batch: Sequence[Incoming], items: Mapping[str, Iterable[tuple[str, str]]]
+    ) -> tuple[Receipt, int]:
+        """Items as they are now: what they were before and are no longer goes. The receipt, and how many went."""
+        by_stream: dict[str, list[Incoming]] = {}
+        for incoming in batch:
+            by_stream.setdefault(incoming.stream, []).append(incoming)
+        receipt, removed = Receipt(), 0
+        with self._services.database.write(self._now()) as write:
+            known = self._current_desks(write)
+            for stream, records in by_stream.items():
+                receipt += deliver(write, known[stream], records, self._now(), mark)
+            sids = {desk.place.sid: desk for desk in known.values()}
+            rows = [(item, known[stream].place.sid, key) for item, became in items.items() for stream, key in became]
+            rows += [(item, 0, "") for item, became in items.items() if not became]
+            for sid, keys in live.replace_items(write, mark.collection, list(items), rows).items():
+                removed += runs.remove_keys(write, sids[sid], mark, keys, self._now())
+        return receipt, removed
+
     def keep_cursor(self, collection: int, cursor: Mapping[str, Any]) -> None:
         with self._services.database.writing() as writer:
             live.keep_cursor(writer, collection, cursor)

@@ -20,6 +20,7 @@ from pdpp_server.owner.secrets import Secrets
 from pdpp_server.settings import Settings
 from tests.requirements import requirement
 from tests.scenarios.cli.command import Command, Ran
+from tests.worlds import davserver as davs
 from tests.worlds.mailserver import PASSWORD, USER, MailServer, letter, mail_server
 
 
@@ -226,3 +227,18 @@ def test_new_mail_is_here_soon_after_the_server_tells_of_it(pdpp: Command, monke
             assert listening.wait(60)
             server.put([letter(2)])
             assert came.wait(60)
+
+
+@requirement("imp.live.dav", "imp.live.secrets")
+def test_calendars_and_contacts_are_added_by_address_and_user(pdpp: Command) -> None:
+    event = "BEGIN:VEVENT\r\nUID:a\r\nDTSTAMP:20260101T000000Z\r\nDTSTART:20260601T090000Z\r\nEND:VEVENT\r\n"
+    with davs.dav_server() as server:
+        server.make("home", "Home")
+        server.make("people", "People", is_calendar=False)
+        server.put("home/a.ics", f"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\n{event}END:VCALENDAR\r\n")
+        server.put("people/b.vcf", "BEGIN:VCARD\r\nVERSION:3.0\r\nUID:b\r\nFN:Bob\r\nEND:VCARD\r\n")
+        for kind, told in (("caldav", "'Home': 2 accepted"), ("carddav", "'People': 1 accepted")):
+            words = ("sources", "add", kind, server.url, davs.USER, "--password-stdin")
+            added = pdpp(*words, stdin=f"{davs.PASSWORD}\n")
+            assert (added.code, told in added.out) == (0, True), added.err + added.out
+        assert "nothing changed" in pdpp("sync").out

@@ -3,9 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
+from functools import partial
 from typing import Any
 
 from pdpp_server.errors import PdppError
+from pdpp_server.importers.live.dav import KINDS as DAV_KINDS
+from pdpp_server.importers.live.dav import sync_dav
 from pdpp_server.importers.live.folder import sync_folder
 from pdpp_server.importers.live.imap import mailbox_of, sync_imap
 from pdpp_server.importers.missing import ASK_NOBODY, Missing
@@ -14,7 +17,11 @@ from pdpp_server.model.live import LiveSource
 from pdpp_server.model.times import iso
 from pdpp_server.owner.desk import Owner
 
-PAUSES = {"folder": timedelta(minutes=1), "imap": timedelta(minutes=5)}
+PAUSES = {
+    "folder": timedelta(minutes=1),
+    "imap": timedelta(minutes=5),
+    **dict.fromkeys(DAV_KINDS, timedelta(minutes=10)),
+}
 DAY_CHARS = 10
 
 
@@ -48,5 +55,9 @@ def _synced(syncing: Syncing, source: LiveSource) -> tuple[str, dict[str, Any]]:
         given = (owner, syncing.zone, syncing.is_stopping, syncing.missing, source.state.get("day") != today)
         said = sync_imap(mailbox_of(source.settings), lambda: owner.live.secret(source.name), *given)
         return said, {"day": today}
+    if source.kind in DAV_KINDS:
+        secret = partial(owner.live.secret, source.name)
+        around = (owner, syncing.zone, now, syncing.is_stopping, syncing.missing)
+        return sync_dav(source.settings, source.state, secret, *around)
     given = (owner, syncing.zone, syncing.importers, now, syncing.is_stopping, syncing.missing)
     return sync_folder(source.settings, source.state, *given)

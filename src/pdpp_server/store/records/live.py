@@ -137,6 +137,21 @@ def drop_items(writer: Writing, collection: int, items: Iterable[str]) -> dict[i
     }
 
 
+def replace_items(
+    writer: Writing, collection: int, items: Iterable[str], rows: Iterable[tuple[str, int, str]]
+) -> dict[int, list[str]]:
+    """Items became other records; by sid, the keys of those that no item of the collection is any longer."""
+    items = list(items)
+    before = records_of_items(writer, collection, items)
+    writer.run(_DROP_ITEMS, {"collection": collection, "items": _json(items)})
+    note_items(writer, collection, rows)
+    named = {"collection": collection}
+    return {
+        sid: [key for (key,) in writer.rows(_NOT_LEFT, {**named, "sid": sid, "keys": _json(keys)})]
+        for sid, keys in before.items()
+    }
+
+
 def stored_data(reader: Session, sid: int, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
     return {key: orjson.loads(data) for key, data in reader.rows(_DATA, (sid, _json(keys)))}
 

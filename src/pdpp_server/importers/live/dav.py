@@ -1,0 +1,180 @@
+"""Calendars and address books that are followed over CalDAV and CardDAV: each is a connection, as its export is."""
+
+import io
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from pdpp_server.importers.live.dav_wire import CALDAV, CARDDAV, Collection, Dav, Kind, opened
+from pdpp_server.importers.missing import Doubt, Missing
+from pdpp_server.importers.registry import declaration_of
+from pdpp_server.importers.source import Attachment, File, Files, Importer
+from pdpp_server.importers.sources.calendar import CALENDAR
+from pdpp_server.importers.sources.contacts import CONTACTS
+from pdpp_server.importers.watch import Stopped
+from pdpp_server.model.ingest import Incoming, Rejection
+from pdpp_server.model.runs import Mark
+from pdpp_server.owner.desk import Owner
+from pdpp_server.owner.writer import Writer
+
+GROUP = 50  # resources that are asked for at once
+KINDS: Mapping[str, tuple[Kind, Importer]] = {"caldav": (CALDAV, CALENDAR), "carddav": (CARDDAV, CONTACTS)}
+
+
+def dav_settings(kind: str, url: str, user: str) -> dict[str, Any]:
+    return {"kind": kind, "url": url, "user": user}
+
+
+def shown(settings: Mapping[str, Any], password: str) -> list[str]:
+    """The names of what would be followed. Raises: SourceTrouble."""
+    with opened(settings["url"], settings["user"], password, KINDS[settings["kind"]][0]) as dav:
+        return [collection.name for collection in dav.collections()]
+
+
+def sync_dav(
+    settings: Mapping[str, Any],
+    state: Mapping[str, Any],
+    secret: Callable[[], str],
+    owner: Owner,
+    zone: tzinfo,
+    now: datetime,
+    is_stopping: Callable[[], bool],
+    missing: Missing,
+) -> tuple[str, dict[str, Any]]:
+    """Everything that changed, what came of it, and what to remember. Raises: SourceTrouble, Stopped."""
+    kind, importer = KINDS[settings["kind"]]
+    names: dict[str, str] = dict(state.get("names", {}))
+    said: list[str] = []
+    with opened(settings["url"], settings["user"], secret(), kind) as dav:
+        for collection in dav.collections():
+            name = names.setdefault(collection.url, _free(collection.name, names.values()))
+            writer = owner.writer(declaration_of(importer.key), name)
+            one = _Sync(dav, collection, importer, writer, zone, now, is_stopping, missing)
+            told = one.run_all()
+            said += [f"{name!r}: {told}."] if told else []
+    return " ".join(said) or "nothing changed", {"names": names}
+
+
+def _free(name: str, taken: Any) -> str:
+    """A calendar that is renamed there keeps its name here; two of the same name are two here."""
+    chosen, number = name, 1
+    while chosen in taken:
+        number += 1
+        chosen = f"{name} {number}"
+    return chosen
+
+
+@dataclass
+class _Sync:
+    """One try of one calendar or address book."""
+
+    dav: Dav
+    collection: Collection
+    importer: Importer
+    writer: Writer
+    zone: tzinfo
+    now: datetime
+    is_stopping: Callable[[], bool]
+    missing: Missing
+    accepted: int = 0
+    removed: int = 0
+    rejections: list[Rejection] = field(default_factory=list[Rejection])
+
+    @cached_property
+    def mark(self) -> Mark:
+        run = self.writer.begin_run(self.collection.url)
+        return self.writer.open_collection(run, f"dav {self.collection.url}", None)
+
+    def run_all(self) -> str:
+        known = self.writer.collections(f"dav {self.collection.url}").get(f"dav {self.collection.url}")
+        cursor = self.writer.cursor(known) if known else {}
+        month = f"{self.now:%Y-%m}"
+        if cursor.get("month") != month:  # series are laid out further in another month, so all is read again
+            cursor = {}
+        if not self.collection.can_sync and cursor and cursor.get("ctag") == self.collection.ctag != "":
+            return ""
+        changed, gone, after = self._changes(cursor, known)
+        if not changed and not gone and cursor:
+            if after != cursor and known:
+                self.writer.keep_cursor(known, {**after, "month": month})
+            return ""
+        before = self.writer.item_count(known) if known else 0
+        rest = iter(changed)
+        while group := list(islice(rest, GROUP)):
+            if self.is_stopping():
+                raise Stopped(f"{self.accepted} records are kept")
+            self._keep(group)
+        kept = self._let_go(gone, before)
+        self.writer.finish_run(self.mark.run, (), None, ())
+        if not kept:
+            self.writer.keep_cursor(self.mark.collection, {**after, "month": month})
+        complete = () if self.rejections or kept else tuple(self.writer.declaration.streams)
+        self.writer.finish_import((), self.rejections, complete=complete)
+        return self._said(kept)
+
+    def _said(self, kept: int) -> str:
+        told = f"{self.accepted} accepted, {len(self.rejections)} rejected"
+        removed = f", {self.removed} removed (`pdpp import --undo {self.mark.run}`)" if self.removed else ""
+        return told + removed + (f", {kept} kept that it has no longer" if kept else "")
+
+    def _changes(self, cursor: Mapping[str, Any], known: int | None) -> tuple[list[str], list[str], dict[str, Any]]:
+        """What to read, what is gone, and the cursor after that."""
+        if self.collection.can_sync:
+            told = self.dav.changes(self.collection, cursor["token"]) if cursor.get("token") else None
+            if told is not None:
+                return told.changed, told.gone, {"token": told.token}
+            told = self.dav.changes(self.collection, "")  # from the beginning: what is not named is gone
+            if told is not None:
+                there = set(told.changed)
+                held = self.writer.items(known) if known else []
+                return told.changed, [item for item in held if item not in there], {"token": told.token}
+        tags = self.dav.tags(self.collection)
+        before: Mapping[str, str] = cursor.get("tags", {})
+        held = self.writer.items(known) if known else []
+        changed = [href for href, tag in tags.items() if before.get(href) != tag]
+        return changed, [item for item in held if item not in tags], {"ctag": self.collection.ctag, "tags": tags}
+
+    def _keep(self, hrefs: list[str]) -> None:
+        found = self.dav.resources(self.collection, hrefs)
+        batch: list[Incoming] = []
+        items: dict[str, list[tuple[str, str]]] = {href: [] for href in found}
+        for outcome in self._outcomes(found):
+            match outcome:
+                case Incoming(place, stream, key):
+                    href = place.rpartition(":")[0]
+                    batch.append(outcome)
+                    items[href].append((stream, str(key)))
+                case Attachment(stream, key, data, mime_type):
+                    self.writer.keep_blob(stream, key, data, mime_type)
+                case Rejection():
+                    self.rejections.append(outcome)
+                case _:
+                    pass
+        receipt, removed = self.writer.replace_items(self.mark, batch, items)
+        self.accepted += receipt.accepted
+        self.removed += removed
+        self.rejections += receipt.rejected
+
+    def _outcomes(self, found: Mapping[str, str]) -> Iterator[Any]:
+        files = [_file(href, text.encode()) for href, text in found.items()]
+        whole = Files("resources", {file.name: file for file in files}, self.zone, now=self.now)
+        for account in self.importer.accounts(whole, dict.fromkeys(files, True)):
+            yield from self.importer.read(account)
+
+    def _let_go(self, gone: list[str], before: int) -> int:
+        """Drop what is gone; how many are kept because only the owner can mean so much, or something was rejected."""
+        if not gone:
+            return 0
+        if self.missing.keep or self.rejections:
+            return len(gone)
+        if 2 * len(gone) > before and not self.missing.settled(Doubt(len(gone), before, "")):
+            return len(gone)
+        self.removed += self.writer.drop_items(self.mark, gone, None)
+        return 0
+
+
+def _file(name: str, data: bytes) -> File:
+    return File(name, len(data), lambda: io.BufferedReader(io.BytesIO(data)))  # pyright: ignore[reportArgumentType]
