@@ -372,6 +372,8 @@ class Asking:
                     ("f_pages", "f_sent")
                 )
                 asked |= {"metric": metric, "field": field}
+                if self.beside.random() < 0.5:
+                    asked["group_by"] = self.beside.choice(("f_actor", "f_stamp"))
             case 1:
                 group = self.random.choice(("f_actor", "f_stamp", "f_subject")) if stream == LETTERS else "f_open"
                 asked |= {"group_by": group, "limit": self.random.choice((1, 10, 100))}

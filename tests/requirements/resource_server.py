@@ -632,6 +632,19 @@ PROMISES: dict[str, Promise] = {
         says="Time buckets are wall-clock in the asked zone, carry a start with offset, and the most recent are kept.",
         ruling=(11,),
     ),
+    "rs.aggregate.grouped-numbers": Promise(
+        source="decisions: numbers by group, sorting",
+        says="`sum`, `min`, `max` and `count_distinct` are given for each value, from the largest on (`min` from the "
+        "smallest) and then by key, or for each period; `other_count` counts records, and a sum adds `other_value`. A "
+        "strict server gives them to the owner only.",
+        ruling=(47,),
+    ),
+    "rs.aggregate.exact-sums": Promise(
+        source="decisions: numbers by group, sorting",
+        says="A sum is that of the numbers as they are written in their records, rounded once at the most: three "
+        "times 0.1 is 0.3.",
+        ruling=(47,),
+    ),
     "rs.aggregate.limit": Promise(
         source="resource server contract: aggregate",
         says="`limit` is 1 to 100, 10 unless told, only with groups, and 400 outside.",

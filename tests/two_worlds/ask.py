@@ -184,7 +184,7 @@ def calls(plan: Plan, random: Random, many: int) -> Iterator[Asked]:
     """The later ones come last, so that the others stay what they were for each seed."""
     for _ in range(many):
         yield random.choice(ASKED)(plan, random)
-    for _ in range(many // 5):
+    for _ in range(many // 4):
         yield random.choice(ASKED_LAST)(plan, random)
 
 
@@ -279,6 +279,22 @@ def _aggregate(plan: Plan, random: Random) -> AggregateQuery:
             zone = random.choice(("UTC", "Europe/Zurich", "Asia/Kathmandu"))
             field = _field(plan, stream, random)
             return replace(asked, group_by_time=field, granularity=granularity, time_zone=zone)
+
+
+def _numbers(plan: Plan, random: Random) -> AggregateQuery:
+    """A number for each group."""
+    stream, metric = _stream(plan, random), random.choice(("sum", "min", "max", "count_distinct"))
+    asked = AggregateQuery(
+        stream,
+        metric,
+        _field(plan, stream, random),
+        conditions=_conditions(plan, stream, random),
+        limit=random.choice((1, 3, 10)),
+    )
+    by = _field(plan, stream, random)
+    if random.random() < 0.5:
+        return replace(asked, group_by=by)
+    return replace(asked, group_by_time=by, granularity=random.choice(("day", "month")), time_zone="Europe/Zurich")
 
 
 def _conditions(plan: Plan, stream: str, random: Random) -> tuple[Condition, ...]:
@@ -386,7 +402,7 @@ ASKED: tuple[Callable[[Plan, Random], Asked], ...] = (
     *(_search, _search, _search, _search, _fetch, _fetch),
 )
 
-ASKED_LAST: tuple[Callable[[Plan, Random], Asked], ...] = (_around, _sorted)
+ASKED_LAST: tuple[Callable[[Plan, Random], Asked], ...] = (_around, _sorted, _numbers)
 
 
 # Doors ------------------------------------------------------------------------------------------------------------

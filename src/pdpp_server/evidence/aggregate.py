@@ -11,7 +11,7 @@ from pdpp_server.evidence.budget import affordable, first_that_fits
 from pdpp_server.evidence.calls import Call, records_where, schema_of
 from pdpp_server.evidence.search import warning_lines
 from pdpp_server.evidence.text import byte_len, clip, compact_json, name_text, quoted
-from pdpp_server.model.aggregates import Aggregation, Group, Scalar
+from pdpp_server.model.aggregates import Aggregation, Group, Scalar, exact_sum
 from pdpp_server.model.buckets import zone_of
 from pdpp_server.model.queries import GROUPS_LIMIT_MAX, Granularity
 from pdpp_server.model.records import Warned
@@ -74,14 +74,28 @@ def _with_keys(aggregation: Aggregation, groups: Sequence[Group], chars: int) ->
         return FittedGroups(replace(aggregation, value=_clipped(value, chars)), (_total(value, chars),))
     kept = [group for group in aggregation.groups if any(group is one for one in groups)]
     left_out = sum(group.count for group in aggregation.groups) - sum(group.count for group in kept)
+    dropped = [group for group in aggregation.groups if all(group is not one for one in kept)]
     warned = (_GROUPS_SHORTENED,) if len(kept) < len(aggregation.groups) else ()
     made = replace(
         aggregation,
         groups=tuple(replace(group, key=_clipped(group.key, chars)) for group in kept),
         other_count=aggregation.other_count + left_out,
+        other_value=_others(aggregation, dropped),
         warnings=(*aggregation.warnings, *warned),
     )
     return FittedGroups(made, tuple(_total(group.key, chars) for group in kept))
+
+
+def _others(aggregation: Aggregation, dropped: Sequence[Group]) -> int | float | None:
+    """What the groups that are not shown add up to; None where that is no sum, or more than a number can be."""
+    told = aggregation.other_value
+    if told is None:
+        return None
+    values = [group.value for group in dropped if isinstance(group.value, int | float)]
+    try:
+        return exact_sum((value, 1) for value in (told, *values))
+    except OverflowError:
+        return None
 
 
 _GROUPS_SHORTENED = Warned(
@@ -152,16 +166,30 @@ def _head_text(aggregation: Aggregation, shown: int) -> str:
     part = "" if shown == here else f", the first {shown} of them here"
     order = _order_text(aggregation)
     other = f"; other_count={aggregation.other_count} records in groups not listed" if aggregation.other_count else ""
-    return f"{_subject(aggregation)}: {known}{part}, {order}, {_records_text(aggregation)}{other}"
+    if other and aggregation.other_value is not None:
+        other += f", other_value={compact_json(aggregation.other_value)}"
+    each = "" if aggregation.query.metric == "count" else "; each with its number of records in ()"
+    return f"{_subject(aggregation)}: {known}{part}, {order}, {_records_text(aggregation)}{other}{each}"
 
 
 def _order_text(aggregation: Aggregation) -> str:
     """What the groups themselves prove of their order."""
     if aggregation.query.group_by_time is not None:
         return "latest first" if _is_dated(aggregation) else "in the order of that server"
-    counts = [group.count for group in aggregation.groups or ()]
-    is_falling = all(larger >= smaller for larger, smaller in pairwise(counts))
-    return "largest first" if is_falling else "in the order of that server"
+    numbers = [_number(aggregation, group) for group in aggregation.groups or ()]
+    known: list[Any] = [number for number in numbers if number is not None]
+    try:
+        if all(larger >= smaller for larger, smaller in pairwise(known)):
+            return "largest first"
+        is_rising = all(smaller <= larger for smaller, larger in pairwise(known))
+    except TypeError:  # texts beside numbers, of a server that has its own ideas
+        is_rising = False
+    return "smallest first" if is_rising else "in the order of that server"
+
+
+def _number(aggregation: Aggregation, group: Group) -> Scalar | None:
+    """What the group is about: how many records, or the number asked for."""
+    return group.count if aggregation.query.metric == "count" else group.value
 
 
 def _in_order(aggregation: Aggregation) -> tuple[Group, ...] | None:
@@ -184,7 +212,9 @@ def _items(aggregation: Aggregation, groups: Sequence[Group], room: int) -> list
     is_time = aggregation.query.group_by_time is not None
     items: list[str] = []
     for chars in _KEY_STEPS:
-        items = [f"{key_text(group.key, chars, is_time=is_time)} {group.count}" for group in groups]
+        items = [
+            f"{key_text(group.key, chars, is_time=is_time)} {_number_text(aggregation, group)}" for group in groups
+        ]
         if byte_len(_JOINT.join(items)) <= room:
             return items
     joint = byte_len(_JOINT)
@@ -194,6 +224,12 @@ def _items(aggregation: Aggregation, groups: Sequence[Group], room: int) -> list
         if left < 0:
             return items[: max(1, index)]
     return items
+
+
+def _number_text(aggregation: Aggregation, group: Group) -> str:
+    if aggregation.query.metric == "count":
+        return str(group.count)
+    return f"{key_text(group.value, _KEY_STEPS[-2])} ({group.count})"
 
 
 # What to do next ----------------------------------------------------------------------------------------------------
@@ -231,12 +267,19 @@ def _opening(aggregation: Aggregation, asked: Asked) -> Call:
     if aggregation.records == 0:
         return schema_of(query.stream, query.connection_id)
     if aggregation.groups:
-        largest = max((group for group in aggregation.groups), key=lambda group: group.count)
-        condition = _condition(aggregation, largest)
+        condition = _condition(aggregation, _foremost(aggregation, aggregation.groups))
         return records_where(asked, condition) if condition else schema_of(query.stream, query.connection_id)
     if query.metric in ("min", "max") and query.field and _is_short(aggregation.value):
         return records_where(asked, {query.field: aggregation.value})
     return records_where(asked, {})
+
+
+def _foremost(aggregation: Aggregation, groups: Sequence[Group]) -> Group:
+    """The group that has the most records; of other numbers the first in their order, of periods the latest."""
+    if aggregation.query.metric == "count":
+        return max(groups, key=lambda group: group.count)
+    named = [group for group in groups if group.key is not None] or groups
+    return named[0] if aggregation.query.group_by is not None else named[-1]
 
 
 def _condition(aggregation: Aggregation, group: Group) -> Mapping[str, Any] | None:

@@ -79,6 +79,9 @@ def permit(holder: Holder, query: Q, *, core_strict: bool = False) -> Permitted[
 
 def _refuse_extensions(query: Query) -> None:
     """What Core v0.1 does not give to clients, refused before anything is looked up."""
+    if isinstance(query, AggregateQuery) and query.metric != "count" and (query.group_by or query.group_by_time):
+        param = "group_by" if query.group_by else "group_by_time"
+        raise InvalidRequest(f"This server takes {param} from clients with count only.", param=param)
     for param, name in (("filter", "conditions"), ("expand", "expand"), ("view", "view"), ("around", "around")):
         if getattr(query, name, None):
             raise InvalidRequest(f"This server takes no {param} from clients.", param=param)

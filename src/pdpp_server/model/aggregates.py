@@ -1,13 +1,45 @@
 """Aggregations: numbers about records, without the records."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Context, Decimal
+from math import isinf
 from typing import Literal
 
 from pdpp_server.model.queries import AggregateQuery
 from pdpp_server.model.records import Warned
 
 Scalar = bool | int | float | str
-Kept = Literal["largest", "latest"]
+Kept = Literal["largest", "smallest", "latest"]
+_EXACT = Context(prec=800)  # more digits than lie between the largest number and the smallest
+_JSON_INTEGERS = range(-(1 << 63), 1 << 64)
+_WHOLE_FLOATS = 1 << 53
+
+
+def exact_sum(tallies: Iterable[tuple[int | float, int]]) -> int | float:
+    """The sum of numbers, each so many times, as they are written: three times 0.1 is 0.3. Rounded once at the most.
+
+    Raises:
+        OverflowError: it is larger than a number can be.
+    """
+    whole, fractions, has_fractions = 0, Decimal(0), False
+    for value, times in tallies:
+        if isinstance(value, int):
+            whole += value * times
+        else:
+            has_fractions = True
+            fractions = _EXACT.add(fractions, _EXACT.multiply(Decimal(repr(value)), Decimal(times)))
+    if not has_fractions and whole in _JSON_INTEGERS:
+        return whole
+    total = float(_EXACT.add(fractions, Decimal(whole)))
+    if isinf(total):
+        raise OverflowError
+    return plain(total)
+
+
+def plain(value: int | float) -> int | float:
+    """The one way to write a number: 2 and 2.0 are the same, whichever came first."""
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _WHOLE_FLOATS else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +49,7 @@ class Group:
     key: Scalar | None
     count: int
     start: str | None = None
+    value: Scalar | None = None  # of every metric but count
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +63,4 @@ class Aggregation:
     other_count: int = 0
     kept: Kept | None = None  # which groups these are where there are others; None where a server did not say
     warnings: tuple[Warned, ...] = ()
+    other_value: int | float | None = None  # of a sum, what the groups that were left out add up to

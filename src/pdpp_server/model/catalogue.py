@@ -15,6 +15,7 @@ CLIENT_QUERY_EXTENSIONS = (
     "aggregate",
     "around",
     "ranked_sort",
+    "grouped_metrics",
 )  # what clients have beyond Core
 
 

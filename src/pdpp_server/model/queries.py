@@ -363,8 +363,8 @@ class AggregateQuery:
     group_by: str | None = said(
         Parameter(
             kind="name",
-            says="Count the records of each value of this field; the largest groups are given.",
-            hint="With count: the largest groups",
+            says="The number for each value of this field; the largest groups are given (of min the smallest).",
+            hint="Number for each value, largest first",
             option="group-by FIELD",
             logged="plainly",
         ),
@@ -373,8 +373,8 @@ class AggregateQuery:
     group_by_time: str | None = said(
         Parameter(
             kind="name",
-            says="Count the records of each period, by this field; the most recent ones are given.",
-            hint="With count: the latest periods; needs granularity",
+            says="The number for each period, by this field; the most recent ones are given.",
+            hint="Number for each period, latest first; needs granularity",
             option="group-by-time FIELD",
             logged="plainly",
         ),

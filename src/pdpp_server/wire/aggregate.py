@@ -46,8 +46,10 @@ def encode(aggregation: Aggregation, links_self: str, warnings: Iterable[Warned]
     if aggregation.groups is None:
         body["value"] = aggregation.value
     else:
-        body["groups"] = [_encode_group(group) for group in aggregation.groups]
+        has_value = query.metric != "count"
+        body["groups"] = [_encode_group(group, has_value=has_value) for group in aggregation.groups]
         body |= {"limit": query.limit, **present(groups_kept=aggregation.kept), "other_count": aggregation.other_count}
+        body |= present(other_value=aggregation.other_value)
     return finish(body, links_self, (*warnings, *aggregation.warnings))
 
 
@@ -69,7 +71,12 @@ def decode(body: Mapping[str, Any], query: AggregateQuery) -> Aggregation:
         _others(body, records, groups),
         cast("Kept", kept) if kept in get_args(Kept) else None,
         warnings,
+        _number(body.get("other_value")),
     )
+
+
+def _number(value: object) -> int | float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _others(body: Mapping[str, Any], records: int, groups: tuple[Group, ...]) -> int:
@@ -78,16 +85,16 @@ def _others(body: Mapping[str, Any], records: int, groups: tuple[Group, ...]) ->
     return max(proven, whole_of(body, "other_count") or 0, 0)
 
 
-def _encode_group(group: Group) -> Json:
-    counted: Json = {"key": group.key, "count": group.count}
-    return counted if group.start is None else {**counted, "start": group.start}
+def _encode_group(group: Group, *, has_value: bool) -> Json:
+    valued = {"value": group.value} if has_value else {}
+    return {"key": group.key, **valued, "count": group.count, **present(start=group.start)}
 
 
 def _decode_group(group: Mapping[str, Any]) -> Group:
     count = whole_of(group, "count")
     if count is None:
         raise SourceUnavailable("A group in the server's aggregation has no count.")
-    return Group(_scalar(group.get("key")), count, text_of(group, "start"))
+    return Group(_scalar(group.get("key")), count, text_of(group, "start"), _scalar(group.get("value")))
 
 
 def _scalar(value: object) -> Scalar | None:
@@ -106,9 +113,6 @@ def _check_metric(query: AggregateQuery) -> None:
         raise InvalidRequest(f"{query.metric} needs a field.", param="field")
     if query.group_by is not None and query.group_by_time is not None:
         raise InvalidRequest("group_by and group_by_time exclude each other.", param="group_by_time")
-    for param, name in (("group_by", query.group_by), ("group_by_time", query.group_by_time)):
-        if name is not None and query.metric != "count":
-            raise InvalidRequest(f"{param} goes with count only.", param=param)
 
 
 def _check_periods(query: AggregateQuery) -> None:

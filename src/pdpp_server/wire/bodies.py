@@ -361,10 +361,11 @@ SCHEMAS: dict[str, Any] = {
         },
         {
             "value": SCALAR,
-            "groups": list_of(_object({"key": SCALAR, "count": COUNT}, {"start": TEXT})),
+            "groups": list_of(_object({"key": SCALAR, "count": COUNT}, {"value": SCALAR, "start": TEXT})),
             "limit": COUNT,
             "groups_kept": TEXT,
             "other_count": COUNT,
+            "other_value": {"type": "number"},
         },
     ),
     "Blob": _object({"object": _only("blob"), **_BLOB}),

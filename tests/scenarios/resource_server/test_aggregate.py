@@ -135,7 +135,6 @@ def test_a_stream_that_declares_no_count_is_not_counted(teller: Teller) -> None:
         ("metric=avg&field=amount", "metric"),
         ("metric=count&field=amount", "field"),
         ("metric=sum", "field"),
-        ("metric=sum&field=amount&group_by=currency", "group_by"),
         ("metric=count&group_by=currency&group_by_time=booked_at&granularity=day", "group_by_time"),
         ("metric=count&group_by_time=booked_at", "granularity"),
         ("metric=count&group_by=currency&time_zone=UTC", "time_zone"),
@@ -260,6 +259,51 @@ def test_core_alone_takes_no_filter_from_clients(ledger: Ledger) -> None:
     with strict.client:
         assert strict.refusal("metric=count&filter[currency]=EUR") == (400, "invalid_request", "filter")
         assert strict.value("metric=count") == 7
+
+
+@requirement("rs.aggregate.grouped-numbers")
+def test_a_number_for_each_value_comes_from_the_largest_on(teller: Teller) -> None:
+    body = teller.body("metric=sum&field=amount&group_by=currency&limit=2")
+
+    assert body["groups"] == [{"key": "USD", "value": 1000, "count": 1}, {"key": None, "value": 5.5, "count": 1}]
+    assert (body["groups_kept"], body["other_count"], body["other_value"]) == ("largest", 5, 0.6)
+    least = teller.body("metric=min&field=cents&group_by=currency")
+    assert [(group["key"], group["value"]) for group in least["groups"]] == [
+        ("EUR", -200), ("CHF", 10), ("USD", None), (None, None)
+    ]  # fmt: skip
+    assert "other_value" not in least
+    latest = teller.body("metric=max&field=booked_at&group_by=card")
+    assert [group["value"] for group in latest["groups"]] == [
+        "2026-11-01T12:00:00.000Z", "2026-10-25T00:30:00.000Z", "2026-09-30T22:00:00.000Z"
+    ]  # fmt: skip
+
+
+@requirement("rs.aggregate.grouped-numbers")
+def test_spending_by_month_is_one_question(teller: Teller) -> None:
+    body = teller.body("metric=sum&field=amount&group_by_time=value_day&granularity=month&limit=3")
+
+    assert [(group["key"], group["value"], group["count"]) for group in body["groups"]] == [
+        ("2026-09-01", 0.1, 1), ("2026-10-01", -1.5, 3), ("2026-11-01", 2, 1)
+    ]  # fmt: skip
+    assert (body["other_count"], body["other_value"]) == (2, 1005.5)
+
+
+@requirement("rs.aggregate.exact-sums")
+def test_a_sum_is_that_of_the_numbers_as_they_are_written(teller: Teller) -> None:
+    teller.ledger.deliver(CURRENT, [booking(f"p{n}", "2026-07-01T00:00:00Z", amount=0.1) for n in range(3)])
+
+    assert teller.value("metric=sum&field=amount&filter[booked_at][lt]=2026-08-01&filter[amount][lt]=1") == 0.3
+
+
+@requirement("rs.aggregate.grouped-numbers")
+def test_core_alone_gives_clients_no_number_for_each_group(ledger: Ledger) -> None:
+    strict = Teller(ledger, core_strict=True)
+    with strict.client:
+        by_value, by_month = "group_by=currency", "group_by_time=booked_at&granularity=month"
+        assert strict.refusal(f"metric=sum&field=amount&{by_value}") == (400, "invalid_request", "group_by")
+        assert strict.refusal(f"metric=max&field=amount&{by_month}") == (400, "invalid_request", "group_by_time")
+        assert strict.body(f"metric=count&{by_month}")["groups"]
+        assert strict.body(f"metric=sum&field=amount&{by_value}", ledger.owner.owner_token(days=30)[0])["groups"]
 
 
 @requirement("rs.aggregate.hidden")

@@ -236,7 +236,6 @@ def test_every_argument_reaches_the_read() -> None:
         ({"metric": "count", "group_by_time": "a"}, "granularity"),
         ({"metric": "count", "limit": 3}, "group_by"),
         ({"metric": "count", "group_by_time": "a", "granularity": "day", "time_zone": "Mars"}, "zone"),
-        ({"metric": "sum", "field": "a", "group_by": "b"}, "count only"),
     ],
 )
 def test_arguments_that_exclude_each_other_are_refused_before_any_read(asked: dict[str, Any], why: str) -> None:

@@ -141,7 +141,7 @@ def check(oracle: Oracle, ask: Callable[[AggregateQuery], Aggregation], conditio
 
     assert answer("count").value == len(oracle.records)
     assert answer("sum", "cents").value == pytest.approx(sum(oracle.values("cents")), rel=1e-15)
-    assert answer("sum", "amount").value == float(sum(map(Fraction, oracle.values("amount"))))
+    assert answer("sum", "amount").value == total(oracle.values("amount"))
     for field in ("amount", "cents"):
         assert answer("min", field).value == min(oracle.values(field), default=None)
         assert answer("max", field).value == max(oracle.values(field), default=None)
@@ -151,6 +151,10 @@ def check(oracle: Oracle, ask: Callable[[AggregateQuery], Aggregation], conditio
         assert answer("count_distinct", field).value == len(set(oracle.values(field)))
     for field in ("currency", "shop", "card", "amount"):
         check_groups(answer("count", group_by=field, limit=3), oracle.groups(field), 3)
+    for metric, field in (("sum", "amount"), ("min", "cents"), ("max", "booked_at"), ("count_distinct", "shop")):
+        for by in ("currency", "card"):
+            check_numbers(answer(metric, field, group_by=by, limit=2), oracle, 2)
+        check_numbers(answer(metric, field, group_by_time="value_day", granularity="month", limit=1), oracle, 1)
     for field, zone in (("booked_at", "Europe/Zurich"), ("booked_at", "Pacific/Apia"), ("value_day", "America/Lima")):
         for granularity in get_args(Granularity):
             asked = {"group_by_time": field, "granularity": granularity, "time_zone": zone, "limit": 4}
@@ -160,6 +164,51 @@ def check(oracle: Oracle, ask: Callable[[AggregateQuery], Aggregation], conditio
 def check_groups(found: Aggregation, expected: list[tuple[Any, int]], limit: int) -> None:
     assert [(group.key, group.count) for group in found.groups or ()] == expected[:limit]
     assert found.other_count == sum(number for _, number in expected[limit:])
+
+
+def total(values: Iterable[Any]) -> float:
+    """Of numbers as they are written."""
+    return float(sum(Fraction(repr(value)) for value in values))
+
+
+def check_numbers(found: Aggregation, oracle: Oracle, limit: int) -> None:
+    """A number for each group, by a loop over each of them."""
+    query, groups = found.query, dict[Any, list[dict[str, Any]]]()
+    for data in oracle.records:
+        key = data.get(query.group_by or "value_day")
+        groups.setdefault(key[:7] + "-01" if query.group_by_time and key else key, []).append(data)
+    numbers = {key: number(found, Oracle(records)) for key, records in groups.items()}
+    keys = sorted((key for key in groups if key is not None), key=lambda key: key) + [None] * (None in groups)
+    if query.group_by_time:
+        dated = [key for key in keys if key is not None][-limit:]
+        wanted = [*dated, *[None] * (None in groups and len(dated) < limit)]
+    else:
+        known = sorted((key for key in keys if numbers[key] is not None), key=numbers.__getitem__)
+        if query.metric != "min":  # from the largest on, and equal ones in the order of their keys
+            known.sort(key=lambda key: keys.index(key))
+            known.sort(key=numbers.__getitem__, reverse=True)
+        wanted = [*known, *(key for key in keys if numbers[key] is None)][:limit]
+    assert [group.key for group in found.groups or ()] == wanted
+    assert [group.count for group in found.groups or ()] == [len(groups[key]) for key in wanted]
+    told = [numbers[key] for key in wanted]
+    shown = [value and iso_exact(value) for value in told] if query.field == "booked_at" else told
+    assert [group.value for group in found.groups or ()] == shown
+    left_out = [data for key, records in groups.items() if key not in wanted for data in records]
+    assert found.other_count == len(left_out)
+    assert found.other_value == (total(Oracle(left_out).values("amount")) if query.metric == "sum" else None)
+
+
+def number(found: Aggregation, group: Oracle) -> Any:
+    values = group.values(str(found.query.field))
+    match found.query.metric:
+        case "sum":
+            return total(values)
+        case "min":
+            return min(values, default=None)
+        case "max":
+            return max(values, default=None)
+        case _:
+            return len(set(values))
 
 
 def check_periods(found: Aggregation, expected: Iterable[tuple[Any, Any, int]], limit: int) -> None:

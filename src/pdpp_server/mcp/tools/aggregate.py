@@ -39,8 +39,8 @@ def _result(arguments: Mapping[str, Any], request_id: str, aggregation: Aggregat
 AGGREGATE = Tool(
     "aggregate",
     "Count and sum",
-    "Numbers over all records of a stream that pass a typed filter: count, sum, min, max, count_distinct; or counts by "
-    "value or period. other_count is how many records are in groups beyond limit. schema(stream) shows agg.",
+    "Numbers over all records of a stream that pass a typed filter: count, sum, min, max, count_distinct; of all or "
+    "for each value or period. other_count is how many records are in groups beyond limit. schema(stream) shows agg.",
     input_schema(arguments_for(AggregateQuery), "stream", "metric"),
     {
         "type": "object",

@@ -4,18 +4,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import merge, nsmallest
-from itertools import groupby, pairwise, repeat
-from math import fsum
+from itertools import groupby, pairwise
 from typing import Any, cast
 
 import orjson
 
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.grants.permitted import Permitted
-from pdpp_server.model.aggregates import Aggregation, Group, Scalar
+from pdpp_server.model.aggregates import Aggregation, Group, Kept, Scalar, exact_sum, plain
 from pdpp_server.model.buckets import Bucket, Buckets, zone_of
 from pdpp_server.model.queries import AggregateQuery, Condition
-from pdpp_server.model.streams import Field
+from pdpp_server.model.streams import Field, Stream
 from pdpp_server.model.times import DAY_MICROS, iso_exact
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import MAX_DAY, first_moment
@@ -48,8 +47,6 @@ Value = int | float | str
 Tally = tuple[Value, int]  # a value, and how many records have it
 _LEAST = float("-inf")
 _BEHIND_NUMBERS = ""
-_WHOLE_FLOATS = 1 << 53
-_JSON_INTEGERS = range(-(1 << 63), 1 << 64)
 
 
 def aggregate(reading: Reading, permitted: Permitted[AggregateQuery]) -> Aggregation:
@@ -61,6 +58,8 @@ def aggregate(reading: Reading, permitted: Permitted[AggregateQuery]) -> Aggrega
         records = sum(count(reading, reach, query.conditions) for reach in reached)
         return Aggregation(query, records, records)
     field = permitted.scopes[0].stream.fields[name]
+    if query.field is not None and (query.group_by or query.group_by_time):
+        return _numbers(reading, query, reached, permitted.scopes[0].stream)
     parts = [_part(reading, reach, field, query.conditions) for reach in reached]
     records = sum(part.records for part in parts)
     if query.group_by_time is not None:
@@ -79,7 +78,7 @@ def aggregate(reading: Reading, permitted: Permitted[AggregateQuery]) -> Aggrega
 def _value(query: AggregateQuery, field: Field, parts: Sequence["_Part"]) -> Scalar | None:
     match query.metric:
         case "sum":
-            return _plain(_sum(_merged(parts)))
+            return _sum(_merged(parts))
         case "min":
             return _shown(field, min((value for part in parts for value in part.ends()), default=None, key=_order))
         case "max":
@@ -89,16 +88,9 @@ def _value(query: AggregateQuery, field: Field, parts: Sequence["_Part"]) -> Sca
 
 
 def _sum(tallies: Iterable[Tally]) -> int | float:
-    """Whole numbers exactly; others rounded once, so that their order is of no account."""
-    whole, fractions = 0, list[float]()
-    for value, records in tallies:
-        if isinstance(value, int):
-            whole += value * records
-        elif isinstance(value, float):
-            fractions += repeat(value, records)
+    """Of numbers as they are written; their order is of no account."""
     try:
-        exact = not fractions and whole in _JSON_INTEGERS
-        return whole if exact else fsum([*fractions, whole])
+        return exact_sum((value, records) for value, records in tallies if not isinstance(value, str))
     except OverflowError:
         raise InvalidRequest("The sum is larger than a number can be.", param="field") from None
 
@@ -125,23 +117,33 @@ def _groups(field: Field, tallies: Iterable[Tally], records: int, limit: int) ->
 
 def _periods(query: AggregateQuery, field: Field, parts: Sequence["_Part"], records: int) -> tuple[Group, ...]:
     """The most recent, in their order; the records without a time come last, where there is room for them."""
-    zone, utc = zone_of(query.time_zone), zone_of("UTC")
-    assert zone is not None and utc is not None and query.granularity is not None  # wire/aggregate.py has seen to it
-    asked = Buckets(query.granularity, zone)
-    is_floating = field.type == "date"  # a day of the calendar is that day in every zone
-    buckets = Buckets(query.granularity, utc) if is_floating else asked
+    periods = _Periods(query, field)
     counted = Counter[Bucket]()
     for part in parts:
-        counted.update(part.periods(buckets))
+        counted.update(part.periods(periods.buckets))
     recent = sorted(counted, key=_by_time)[-query.limit :]
-    groups = [
-        Group(asked.key(bucket), counted[bucket], asked.start(Bucket(bucket.wall) if is_floating else bucket))
-        for bucket in recent
-    ]
+    groups = [Group(periods.key(bucket), counted[bucket], periods.start(bucket)) for bucket in recent]
     missing = records - counted.total()
     if missing and len(groups) < query.limit:
         groups.append(Group(None, missing))
     return tuple(groups)
+
+
+class _Periods:
+    """The periods of a query by one field, and how each is named."""
+
+    def __init__(self, query: AggregateQuery, field: Field) -> None:
+        zone, utc = zone_of(query.time_zone), zone_of("UTC")
+        assert zone is not None and utc is not None and query.granularity is not None  # wire/aggregate.py saw to it
+        self._asked = Buckets(query.granularity, zone)
+        self._is_floating = field.type == "date"  # a day of the calendar is that day in every zone
+        self.buckets = Buckets(query.granularity, utc) if self._is_floating else self._asked
+
+    def key(self, bucket: Bucket) -> str:
+        return self._asked.key(bucket)
+
+    def start(self, bucket: Bucket) -> str:
+        return self._asked.start(Bucket(bucket.wall) if self._is_floating else bucket)
 
 
 def _by_time(bucket: Bucket) -> tuple[int, int]:
@@ -158,12 +160,98 @@ def _shown(field: Field, value: Value | None) -> Scalar | None:
     if field.is_date and isinstance(value, int):
         is_day = field.type == "date" and value % DAY_MICROS == 0
         return iso_exact(value)[:10] if is_day else iso_exact(value)
-    return _plain(value)
+    return plain(value)
 
 
-def _plain(value: int | float) -> int | float:
-    """The one way to write a number: 2 and 2.0 are the same group, whichever came first."""
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _WHOLE_FLOATS else value
+# A number for each group --------------------------------------------------------------------------------------------
+
+
+class _Numbered:
+    """The records of one group, and the values of the field in them."""
+
+    def __init__(self) -> None:
+        self.records = 0
+        self.values: Counter[Value] = Counter()
+
+    def number(self, query: AggregateQuery) -> Value | None:
+        match query.metric:
+            case "sum":
+                return _sum(self.values.items())
+            case "min":
+                return min(self.values, default=None, key=_order)
+            case "max":
+                return max(self.values, default=None, key=_order)
+            case _:
+                return len(self.values)
+
+
+def _numbers(reading: Reading, query: AggregateQuery, reached: Sequence[Reach], stream: Stream) -> Aggregation:
+    """By a look at every record that passes: no index holds two fields together."""
+    field, by = stream.fields[query.field or ""], stream.fields[query.group_by or query.group_by_time or ""]
+    periods = _Periods(query, by) if query.group_by_time is not None else None
+    found: dict[Value | Bucket | None, _Numbered] = {}
+    for reach in reached:
+        for row in passing(reading, reach, query.conditions):
+            value = _fitting(by, row.data)
+            key = periods.buckets.of(cast("int", value)) if periods and value is not None else value
+            group = found.setdefault(key, _Numbered())
+            group.records += 1
+            if (number := _fitting(field, row.data)) is not None:
+                group.values[number] += 1
+    numbers = {key: group.number(query) for key, group in found.items()}
+    kept = _latest(found, query.limit) if periods else _foremost(numbers, query)
+    groups = [_numbered_group(query, field, by, periods, key, found[key], numbers[key]) for key in kept]
+    left_out = [found[key] for key in found.keys() - set(kept)]
+    others: Counter[Value] = Counter()
+    for group in left_out:
+        others.update(group.values)
+    return Aggregation(
+        query,
+        sum(group.records for group in found.values()),
+        None,
+        tuple(groups),
+        sum(group.records for group in left_out),
+        _kept(query),
+        other_value=_sum(others.items()) if query.metric == "sum" else None,
+    )
+
+
+def _fitting(field: Field, data: Mapping[str, Any]) -> Value | None:
+    """The value of a field; one of another type comes from another declaration, and is none."""
+    value = field.comparable(data.get(field.name))
+    return None if isinstance(value, str) and field.type != "string" else value
+
+
+def _numbered_group(
+    query: AggregateQuery, field: Field, by: Field, periods: "_Periods | None", key: Any, group: _Numbered, number: Any
+) -> Group:
+    value = number if query.metric in ("sum", "count_distinct") else _shown(field, number)
+    if key is None:
+        return Group(None, group.records, None, value)
+    if periods is None:
+        return Group(_shown(by, key), group.records, None, value)
+    return Group(periods.key(key), group.records, periods.start(key), value)
+
+
+def _foremost(numbers: Mapping[Any, Value | None], query: AggregateQuery) -> list[Any]:
+    """The largest numbers, of min the smallest; then by key. Groups without a number or a key stand last."""
+    keys = sorted(numbers, key=lambda key: (key is None, _order(0 if key is None else key)))
+    known = [key for key in keys if numbers[key] is not None]
+    known.sort(key=lambda key: _order(numbers[key] or 0), reverse=query.metric != "min")
+    return [*known, *(key for key in keys if numbers[key] is None)][: query.limit]
+
+
+def _latest(found: Iterable[Any], limit: int) -> list[Any]:
+    """The most recent, in their order; the records without a time last, where there is room for them."""
+    everything = list(found)
+    recent = sorted((key for key in everything if key is not None), key=_by_time)[-limit:]
+    return [*recent, None] if None in everything and len(recent) < limit else recent
+
+
+def _kept(query: AggregateQuery) -> Kept:
+    if query.group_by_time is not None:
+        return "latest"
+    return "smallest" if query.metric == "min" else "largest"
 
 
 # One connection -----------------------------------------------------------------------------------------------------
