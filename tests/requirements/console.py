@@ -112,7 +112,15 @@ PROMISES: dict[str, Promise] = {
     ),
     "con.clients.end": Promise(
         source=PAGES,
-        says="One click ends a client's access from its very next read on.",
+        says="Ending a client's access asks once, says what it did, and counts from its very next read on.",
+    ),
+    "con.clients.why": Promise(
+        source="issue 17: grants as things one can change",
+        says="Beside each read of a record stands why the client could read it, in the words of the decision.",
+    ),
+    "con.clients.unused": Promise(
+        source="issue 17: grants as things one can change",
+        says="A client that may read and has not for 90 days is pointed out.",
     ),
     "con.clients.last-read": Promise(
         source=PAGES,

@@ -73,6 +73,7 @@ ADDRESSES = (
     Address("/device", consent.show_device, consent.take_device, is_of_clients=True),
     Address("/clients", clients.show_all, is_of_clients=True),
     Address("/clients/{grant_id}", clients.show, clients.end, is_of_clients=True),
+    Address("/clients/{grant_id}/why", clients.why, is_of_clients=True),
     Address("/activity", activity.show),
     Address("/records/{handle:path}", records.show),
     Address("/search", search.show),

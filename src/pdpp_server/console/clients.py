@@ -1,6 +1,7 @@
 """Who may read what, since when; and the end of it."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from functools import partial
 from itertools import groupby
 from typing import NamedTuple
@@ -8,14 +9,18 @@ from typing import NamedTuple
 from pdpp_server.console.activity import LIMIT, Titles, days_of, said_of, titled
 from pdpp_server.console.chart import chart
 from pdpp_server.console.desks import Desks
-from pdpp_server.console.page import Page, SeeOther
+from pdpp_server.console.page import Page
 from pdpp_server.console.visit import Visit
 from pdpp_server.evidence.grants import bounds_texts, granted_fields
+from pdpp_server.evidence.handles import parse
 from pdpp_server.model.activity import NOTHING, Disclosure, together
 from pdpp_server.model.grants import Grant, StreamGrant
 from pdpp_server.model.pending import Pending
+from pdpp_server.model.queries import FetchQuery
 from pdpp_server.model.times import iso
 from pdpp_server.owner.desk import GrantRow
+
+UNUSED = timedelta(days=90)
 
 
 class StreamShown(NamedTuple):
@@ -47,6 +52,7 @@ class Card(NamedTuple):
     last_read: str | None
     purpose: str
     is_once: bool
+    is_unused: bool  # it may read, and has not for long
     grants: list[GrantShown]
 
     @property
@@ -73,10 +79,30 @@ def _page(desks: Desks, values: Mapping[str, object], found: list[Disclosure], t
     return Page("client.html", {**values, **words}, shown=together(NOTHING, *(each.shown for each in titles.values())))
 
 
-def end(desks: Desks, visit: Visit) -> SeeOther:
-    """The very next read is refused."""
-    desks.owner.revoke(visit.named["grant_id"])
-    return SeeOther("/clients")
+def end(desks: Desks, visit: Visit) -> Page:
+    """Asks once; then the very next read is refused. Sent twice, it has ended all the same."""
+    grant_id = visit.named["grant_id"]
+    card = _card(desks, desks.owner.grant(grant_id), labels(desks), services(desks))
+    if visit.value("sure") != "yes":
+        return Page("ending.html", {"card": card, "is_sure": False})
+    desks.owner.revoke(grant_id)
+    return Page("ending.html", {"card": card, "is_sure": True})
+
+
+def why(desks: Desks, visit: Visit) -> Page:
+    """Why a client could read a record, in the words of the decision itself."""
+    grant_id, handle = visit.named["grant_id"], visit.query.get("record", "")
+    id = parse(handle)
+    rows = desks.owner.grant(grant_id)
+    said = desks.owner.explain(grant_id, FetchQuery(id.stream, id.key, id.connection_id or None))
+    values = {
+        "name": rows[0].grant.client_name or rows[0].grant.client_id,
+        "grant_id": grant_id,
+        "since": rows[0].grant.issued_at,
+        "handle": handle,
+        "sentences": said,
+    }
+    return Page("why.html", values)
 
 
 def cards(desks: Desks) -> list[Card]:
@@ -122,6 +148,7 @@ def _card(desks: Desks, rows: list[GrantRow], named: Mapping[str, str], known: M
         last_read=max((read.at for read in last), default=None),
         purpose=first.purpose_description or first.purpose_code.rsplit("/", 1)[-1].replace("_", " "),
         is_once=first.access_mode == "single_use",
+        is_unused=max([first.issued_at, *(read.at for read in last)]) < iso(desks.now() - UNUSED),
         grants=[_shown(row.grant, state, named, known) for row, state in zip(rows, states, strict=True)],
     )
 

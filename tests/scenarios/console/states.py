@@ -180,6 +180,18 @@ def client(walk: Walk) -> None:
 
 
 @_state(FULL)
+def client_ending(walk: Walk) -> None:
+    walk.go(f"/clients/{walk.grant_of(AGENT)}")
+    walk.click("End its access")
+
+
+@_state(FULL)
+def client_why(walk: Walk) -> None:
+    walk.go(f"/records/{walk.record(('markdown', 'Commonplace'), 'notes', 'break option')}")
+    walk.page.get_by_role("link", name="Why could it read this?").first.click()
+
+
+@_state(FULL)
 def client_ended(walk: Walk) -> None:
     walk.go(f"/clients/{walk.grant_of(FORMER)}")
 

@@ -22,11 +22,15 @@ from tests.worlds.world import World
 
 
 @requirement("con.clients.end")
-def test_one_click_ends_a_client(owner: Visitor, world: World) -> None:
-    page = owner.page("/clients")
-    assert "Agent" in shown(page)
+def test_ending_a_client_asks_once_and_says_what_it_did(owner: Visitor, world: World) -> None:
+    page, there = owner.page("/clients"), f"/clients/{world.grant_id}"
+    bearer = {"Authorization": f"Bearer {world.token}"}
 
-    assert owner.send(page, f"/clients/{world.grant_id}").headers["location"] == "/clients"
+    question = owner.send(page, there).text
+    assert "End the access of Agent?" in shown(question)
+    assert owner.http.get("/v1/streams", headers=bearer).status_code == 200
+    assert "Agent reads nothing any more" in shown(owner.send(question, there).text)
+    assert "Agent reads nothing any more" in shown(owner.send(question, there).text)
 
     assert "Nobody may read anything." in shown(owner.page("/clients"))
     assert owner.http.get("/v1/streams", headers={"Authorization": f"Bearer {world.token}"}).status_code == 403
@@ -44,6 +48,32 @@ def test_pages_say_what_the_command_says(owner: Visitor, world: World) -> None:
     assert all(cell in listed for cell in _row(disclosure, names))
     stream = world.owner.grants()[0].grant.streams[0]
     assert fields_text(stream).capitalize() in granted
+
+
+@requirement("con.clients.why")
+def test_beside_a_read_of_a_record_stands_why_it_could_be_read(owner: Visitor, world: World) -> None:
+    assert world.reader.fetch(FetchQuery("messages", "m1", world.work)).value
+    page = owner.page(f"/records/{world.work}/messages:m1")
+    (link,) = re.findall(r'href="(/clients/[^"]+/why[^"]+)"', page)
+
+    why = shown(owner.page(link))
+
+    assert "Why could Agent read this?" in why
+    assert "Permitted. messages: from" in why
+    assert owner.get(f"/clients/{world.grant_id}/why").status_code == 400
+    assert owner.get("/clients/grt_0/why?record=a/b:c").status_code == 404
+
+
+@requirement("con.clients.unused")
+def test_a_client_that_has_not_read_for_long_is_pointed_out(owner: Visitor, world: World) -> None:
+    assert "90 days" not in owner.page("/clients") + owner.page("/")
+    world.clock.moment += timedelta(days=91)
+    owner.sign_in()
+
+    assert "unused for 90 days" in owner.page("/clients")
+    assert "has not read for 90 days" in shown(owner.page("/"))
+    assert world.reader.fetch(FetchQuery("messages", "m1", world.work)).value
+    assert "90 days" not in owner.page("/clients") + owner.page("/")
 
 
 @requirement("con.clients.last-read")
