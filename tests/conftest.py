@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.durations import Durations
+from tests.worlds.postgres import Cluster, cluster
 from tests.worlds.world import Clock, World, build, close
 
 
@@ -23,6 +24,13 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Cluster]:
+    """A server of its own for all tests of this process; each home is another owner in it."""
+    with cluster() as started:
+        yield started
 
 
 @pytest.fixture

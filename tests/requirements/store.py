@@ -209,6 +209,18 @@ PROMISES: dict[str, Promise] = {
         source="design: no log line, no record",
         says="The copy of the log grows by whole lines that continue it; a log changed since never replaces its copy.",
     ),
+    "store.engines.same-answers": Promise(
+        source="design: when one machine is not enough",
+        says="What is ingested, fetched, paged and searched has the same answers on every engine, byte for byte.",
+    ),
+    "store.engines.one-owner": Promise(
+        source="design: when one machine is not enough",
+        says="On PostgreSQL a transaction sees no row of an owner whom it did not name.",
+    ),
+    "store.engines.values": Promise(
+        source="design: when one machine is not enough",
+        says="Values have one order on every engine: numbers by size, then texts by their bytes, then what is none.",
+    ),
     "store.blobs.content-addressed": Promise(
         source="record model: ingest",
         says="A blob is stored once under its digest and bound to its record in the same transaction.",

@@ -14,6 +14,7 @@ import pytest
 from pdpp_server.grants import permit
 from pdpp_server.grants.permitted import Scope
 from pdpp_server.owner import writer
+from pdpp_server.store.engines.sqlite import words as sqlite_words
 from pdpp_server.store.records import (
     aggregate,
     around,
@@ -149,17 +150,18 @@ def weigh_words_by_what_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def look_for_words_in_every_field(monkeypatch: pytest.MonkeyPatch) -> None:
     groups = search._groups
-    monkeypatch.setattr(search, "_groups", lambda *asked: [replace(group, columns="") for group in groups(*asked)])
+    monkeypatch.setattr(search, "_groups", lambda *asked: [replace(group, is_part=False) for group in groups(*asked)])
 
 
 def let_an_and_stand_below_a_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    match = search._match
+    match = sqlite_words.match_of
 
-    def nested(group: Any, words: Any, narrowing: str) -> str:
-        wanted, unwanted = match(group, replace(words, unwanted=()), narrowing), words.unwanted
-        return f"({wanted}){''.join(f' NOT ({group.columns}({phrase.match}))' for phrase in unwanted)}"
+    def nested(where: Any, words: Any, narrowed: Any) -> str:
+        wanted, unwanted = match(where, replace(words, unwanted=()), narrowed), words.unwanted
+        columns = sqlite_words.columns_of(where)
+        return f"({wanted}){''.join(f' NOT ({columns}({phrase.match}))' for phrase in unwanted)}"
 
-    monkeypatch.setattr(search, "_match", nested)
+    monkeypatch.setattr(sqlite_words, "match_of", nested)
 
 
 def look_at_the_newest_by_a_hidden_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +186,7 @@ def take_neighbours_from_outside_the_grant(monkeypatch: pytest.MonkeyPatch) -> N
     beside = neighbours._beside
 
     def unnarrowed(reading: Any, reach: Any, sources: list[int]) -> Any:
-        return beside(reading, replace(reach, where="{rid} is not null"), sources)
+        return beside(reading, replace(reach, shown="whole", values={"low": 0, "high": 1 << 62}), sources)
 
     monkeypatch.setattr(neighbours, "_beside", unnarrowed)
 

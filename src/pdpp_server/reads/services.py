@@ -246,11 +246,12 @@ def open_services(
     read_seconds: float = 5.0,
     change_history_limit: int = 0,
     keep_asked: bool = True,
+    database: Database | None = None,
 ) -> Services:
-    """Everything a read needs, on one home."""
+    """Everything a read needs, on one home; with its own database unless another is given."""
     sync = "full" if log_sync == "full" else "normal"
     return Services(
-        open_database(home, read_seconds=read_seconds),
+        database or open_database(home, read_seconds=read_seconds),
         DisclosureLog(home / "activity", sync=sync),
         home / "keys",
         now,

@@ -7,10 +7,11 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from pdpp_server.store.blob_files import BlobFiles
-from pdpp_server.store.layout import Layout, LayoutCache
+from pdpp_server.store.layout import Layout, LayoutCache, StreamPlace
+from pdpp_server.store.records.asked import Narrowed, Where
 from pdpp_server.store.records.rank import Note
 from pdpp_server.store.records.reach import Bounds, Reach, Value
-from pdpp_server.store.records.words import Tokenizer
+from pdpp_server.store.records.words import Phrase, Tokenizer, WordQuery
 from pdpp_server.store.session import Session, Values
 
 Stored = tuple[int, str, int, int, str, str]  # rid, key, version, revised, emitted_at, data
@@ -100,6 +101,16 @@ class Records(Protocol):
         """The least and the greatest number of a field."""
         ...
 
+    def beside(
+        self, reach: Reach, fid: int, rids: Sequence[int], silence: int, most: int
+    ) -> Iterator[tuple[int, list[int], list[int]]]:
+        """What stands right before and after records in the order of a time, nearest first, within that silence."""
+        ...
+
+    def field_of(self, rids: Sequence[int], field: str) -> dict[int, object]:
+        """One field of several records, to be compared."""
+        ...
+
     def live(self, sid: int) -> int:
         """How many records a stream has."""
         ...
@@ -129,14 +140,57 @@ class Records(Protocol):
         ...
 
 
-class Ranking(Protocol):
-    """The records that a statement notes, for the score."""
+class Words(Protocol):
+    """The index of words in one snapshot. It counts and notes what stands where; scores are made of that above it."""
 
-    noted: dict[int, Note]
+    @property
+    def noted(self) -> dict[int, Note]:
+        """What was noted of each record, by rid, since somebody cleared it."""
+        ...
 
-    def use(self, phrases: int, slots: Sequence[int]) -> None: ...
+    def stands(self, where: Where, phrase: Phrase) -> bool:
+        """Whether any visible record holds it."""
+        ...
 
-    def counts(self) -> list[int]: ...
+    def count(self, where: Where, any_of: Sequence[Phrase], most: int) -> int:
+        """How many hold any of these, no further than `most`."""
+        ...
+
+    def matching(self, where: Where, any_of: Sequence[Phrase]) -> list[int]:
+        """Which ones."""
+        ...
+
+    def note(self, where: Where, words: WordQuery, narrowed: Narrowed | None = None, newest: int | None = None) -> None:
+        """Note those that hold a wanted phrase, and what narrows; of each reach the newest so many, where said."""
+        ...
+
+
+class Index(Protocol):
+    """What makes records findable, kept in the transaction that brings or erases them."""
+
+    def add_words(self, place: StreamPlace, rows: Iterable[tuple[int, Sequence[str]]]) -> None:
+        """Texts for the columns of a stream, by rid."""
+        ...
+
+    def drop_words(self, place: StreamPlace, rid: int, words: Sequence[str]) -> None:
+        """The same texts, which are no longer there."""
+        ...
+
+    def add_values(self, rows: Sequence[tuple[int, Value, int]]) -> None:
+        """Field, value, rid."""
+        ...
+
+    def drop_values(self, rows: Sequence[tuple[int, Value, int]]) -> None:
+        """The same, no longer there."""
+        ...
+
+    def add_positions(self, rows: Sequence[tuple[int, Value, str, int]]) -> None:
+        """Field, value, key, rid: the order of pages."""
+        ...
+
+    def drop_position(self, fid: int, value: Value, key: str) -> None:
+        """The same, no longer there."""
+        ...
 
 
 class Reading(Session, Protocol):
@@ -152,7 +206,7 @@ class Reading(Session, Protocol):
     def records(self) -> Records: ...
 
     @property
-    def ranking(self) -> Ranking: ...
+    def words(self) -> Words: ...
 
     @property
     def tokenizer(self) -> Tokenizer: ...
@@ -173,6 +227,13 @@ class Writing(Session, Protocol):
 
     def run_many(self, statement: str, values: Iterable[Values]) -> None:
         """The same change with many values."""
+        ...
+
+    @property
+    def index(self) -> Index: ...
+
+    def texts(self, name: str) -> str:
+        """The texts in a list that is bound under that name as JSON, for a statement."""
         ...
 
     def note_erasure(self) -> None:

@@ -19,6 +19,7 @@ from pdpp_server.reads.services import Services, open_services
 from pdpp_server.settings import Settings
 from pdpp_server.store.consent.grants import keep_grant, revoke
 from pdpp_server.store.consent.tokens import keep_token
+from pdpp_server.store.engine import Database
 from pdpp_server.store.records.ingest import deliver, desks
 from pdpp_server.store.records.sources import connect
 from pdpp_server.wire.declarations import decode_declaration
@@ -101,10 +102,10 @@ PHOTO = Incoming("here", "photos", ("2026-11-01", "2"), {"day": "2026-11-01", "n
 class Chats:
     """One home, its server, and the tokens of those who ask."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, database: Database | None = None) -> None:
         self.home = home
         self.now = NOW
-        self.services: Services = open_services(home, now=lambda: self.now)
+        self.services: Services = open_services(home, now=lambda: self.now, database=database)
         self.declaration = decode_declaration(DECLARATION)
         self.work, self.mine = self._connection("Work chat", WORK), self._connection("chats", HOME)
         self.token = self.grant("grt_1", "tok_client")

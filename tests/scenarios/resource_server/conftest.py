@@ -9,10 +9,23 @@ from tests.scenarios.resource_server.chats import Api, Chats
 from tests.scenarios.resource_server.shop import Counter, Shop
 from tests.scenarios.resource_server.writes import OwnersTools
 
+ON_BOTH_ENGINES = {"test_fetch", "test_ingest", "test_query_records", "test_search"}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """What an engine must keep is proven on each: but not what a test says of the files or tables of one."""
+    if "engine" in metafunc.fixturenames:
+        name = metafunc.definition.path.stem
+        is_of_one = any(mark.name == "sqlite" for mark in metafunc.definition.iter_markers())
+        engines = ["sqlite"] if is_of_one or name not in ON_BOTH_ENGINES else ["sqlite", "postgres"]
+        metafunc.parametrize("engine", engines)
+
 
 @pytest.fixture
-def chats(tmp_path: Path) -> Iterator[Chats]:
-    chats = Chats(tmp_path / "home")
+def chats(tmp_path: Path, engine: str, request: pytest.FixtureRequest) -> Iterator[Chats]:
+    home = tmp_path / "home"
+    database = request.getfixturevalue("postgres").open(home) if engine == "postgres" else None
+    chats = Chats(home, database)
     yield chats
     chats.services.close()
 

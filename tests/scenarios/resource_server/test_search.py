@@ -179,6 +179,7 @@ def test_a_cursor_is_sealed_and_of_one_length(api: Api) -> None:
 
 
 @requirement("rs.cursors.no-growing-table")
+@pytest.mark.sqlite
 def test_paging_leaves_no_row_behind(api: Api) -> None:
     def rows() -> dict[str, object]:
         with api.chats.services.database.reading() as reading:

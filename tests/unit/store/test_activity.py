@@ -299,20 +299,21 @@ def test_only_the_owner_may_read_the_index(home: Path, index: Index) -> None:
     assert modes == dict.fromkeys(("activity.sqlite", "activity.sqlite-wal", "activity.sqlite-shm"), 0o600)
 
 
+ALWAYS = {"since": "", "until": "", "connection": None, "own": None, "preview_client": "", "limit": 5}
+
+
 def test_a_listing_by_name_is_an_index_range(index: Index) -> None:
-    bindings = {"kind": "grant", "name": "g", "others": '{"client":"c"}', "since": "", "limit": 5}
+    bindings = {"kind": "grant", "name": "g", "others": '{"client":"c"}', **ALWAYS}
     plan = [row[-1] for row in index.rows("explain query plan " + module._RECENT_NAMED, bindings)]
 
     assert plan[0].startswith("SEARCH k USING PRIMARY KEY (kind=? AND name=? AND at>?")
-    assert [line for line in plan if line.startswith("SCAN")] == ["SCAN other VIRTUAL TABLE INDEX 1:"]
+    assert all("VIRTUAL TABLE" in line for line in plan if line.startswith("SCAN")), plan  # lists, and no table
 
 
 def test_the_newest_of_all_come_from_an_index(index: Index) -> None:
-    plan = [
-        row[-1] for row in index.connection.execute("explain query plan " + module._RECENT, {"since": "", "limit": 5})
-    ]
+    plan = [row[-1] for row in index.rows("explain query plan " + module._RECENT, ALWAYS)]
 
-    assert plan[0] == "SEARCH d USING INDEX disclosures_by_time (at>?)"
+    assert plan[0].startswith("SEARCH d USING INDEX disclosures_by_time (at>?")
 
 
 def test_no_log_yet_is_an_empty_index(tmp_path: Path) -> None:

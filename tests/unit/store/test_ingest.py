@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from copy import deepcopy
+from types import ModuleType
 from typing import Any
 
 import orjson
@@ -12,6 +13,7 @@ from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.model.ingest import Incoming, Receipt
 from pdpp_server.model.queries import FetchQuery, SearchQuery
 from pdpp_server.model.sources import Declaration
+from pdpp_server.store.engines.sqlite import index
 from pdpp_server.store.records import ingest
 from pdpp_server.wire.declarations import decode_declaration
 from tests.requirements import requirement
@@ -365,13 +367,13 @@ class Crash(Exception):
     pass
 
 
-@pytest.mark.parametrize("step", ["_NEW_WORDS", "_NEW_VALUE", "_ADVANCE"])
+@pytest.mark.parametrize(("place", "step"), [(index, "_NEW_WORDS"), (index, "_NEW_VALUE"), (ingest, "_ADVANCE")])
 @requirement("store.ingest.atomic")
 def test_a_failure_in_the_middle_of_a_batch_leaves_nothing(
-    step: str, world: World, monkeypatch: pytest.MonkeyPatch
+    place: ModuleType, step: str, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = _everything(world)
-    monkeypatch.setattr(ingest, step, "select no_such_function()")
+    monkeypatch.setattr(place, step, "select no_such_function()")
 
     with pytest.raises(Exception, match="no_such_function"):
         deliver(world, message("m1", text="Changed."), message("m9", text="New.", likes=1), deletion("m2"))

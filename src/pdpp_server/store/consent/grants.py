@@ -36,8 +36,7 @@ update grants set consumed_at = :now where (grant_id = :grant_id or package_id =
 and consumed_at is null and document ->> '$.access_mode' = 'single_use'
 """
 _DECLARATIONS_IN_USE = """
-select d.declaration, group_concat(c.connection_id) from connections c join declarations d using(declaration)
-group by d.declaration order by d.declaration
+select declaration, connection_id from connections order by declaration, connection
 """
 _KEPT = "select declaration from declarations where source_id = ? and version = ?"
 _LATEST = """
@@ -137,10 +136,10 @@ def consume(writer: Writing, grant_id: str | None, package_id: str | None, now: 
 
 def owners_grants(reading: Reading) -> tuple[Grant, ...]:
     """Everything there is, as the owner may read it: by the declarations of now."""
-    return tuple(
-        everything(reading.layouts.declaration(reading, number), tuple(connection_ids.split(",")))
-        for number, connection_ids in reading.rows(_DECLARATIONS_IN_USE)
-    )
+    held: dict[int, list[str]] = {}
+    for number, connection_id in reading.rows(_DECLARATIONS_IN_USE):
+        held.setdefault(number, []).append(connection_id)
+    return tuple(everything(reading.layouts.declaration(reading, number), tuple(ids)) for number, ids in held.items())
 
 
 def current_declaration(reading: Reading, source_id: str) -> Declaration | None:

@@ -66,7 +66,7 @@ select i.value from {index} i where i.fid = :fid and i.value < :numbers_end and 
 
 _LIVE = "select live from streams where sid = ?"
 _DAYS = "select day, live from days where sid = ? and day > ? and day < ? and live > 0 order by day"
-_DAYS_TOTAL = "select coalesce(sum(live), 0) from days where sid = ? and day > ? and day < ?"
+_DAYS_TOTAL = "select cast(coalesce(sum(live), 0) as bigint) from days where sid = ? and day > ? and day < ?"
 _HAS_DAYS = "select 1 from days where sid = ? and day >= ? and day < ? and live > 0 limit 1"
 _ON_DAY = """
 select count(*) from records

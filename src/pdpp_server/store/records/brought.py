@@ -8,23 +8,23 @@ from pdpp_server.model.runs import OTHER_HANDS, Mark
 from pdpp_server.store.engine import Writing
 
 _IS_NOTED = "select 1 from brought where sid = ? limit 1"
-_KNOWN = "select distinct key from brought where sid = ? and key in (select value from json_each(?))"
+_KNOWN = "select distinct key from brought where sid = :sid and key in {keys}"
 _NOTE = """
-insert into brought(sid, key, collection, first, run) values(?1, ?2, ?3, ?4, ?4)
-on conflict do update set run = excluded.run
+insert into brought(sid, key, collection, first, run) values(:sid, :key, :collection, :run, :run)
+on conflict(sid, key, collection) do update set run = excluded.run
 """
 _BY_OTHERS = """
-insert or ignore into brought(sid, key, collection, first, run)
-select distinct sid, key, 0, 0, 0 from brought where sid = ? and key in (select value from json_each(?))
+insert into brought(sid, key, collection, first, run)
+select distinct sid, key, 0, 0, 0 from brought where sid = :sid and key in {keys} on conflict do nothing
 """
 _STILL = """
 update brought set run = :run
-where sid = :sid and collection = :collection and key in (select value from json_each(:keys))
+where sid = :sid and collection = :collection and key in {keys}
 """
 _FORGET = (
-    "delete from brought where sid = ? and key in (select value from json_each(?))",
-    "delete from removed where sid = ? and key in (select value from json_each(?))",
-    "delete from removed_blobs where sid = ? and key in (select value from json_each(?))",
+    "delete from brought where sid = :sid and key in {keys}",
+    "delete from removed where sid = :sid and key in {keys}",
+    "delete from removed_blobs where sid = :sid and key in {keys}",
 )
 
 
@@ -35,25 +35,29 @@ def note_brought(writer: Writing, sid: int, mark: Mark | None, keys: Iterable[st
     """
     if mark is None:
         if writer.one(_IS_NOTED, (sid,)):
-            writer.run(_BY_OTHERS, (sid, _json(keys)))
+            writer.run(_listed(writer, _BY_OTHERS), _named(sid, keys))
         return
-    known = {key for (key,) in writer.rows(_KNOWN, (sid, _json(live)))} if live else set[str]()
-    writer.run_many(_NOTE, [(sid, key, OTHER_HANDS, 0) for key in live if key not in known])
-    writer.run_many(_NOTE, [(sid, key, mark.collection, mark.run) for key in sorted(keys)])
+    known = {key for (key,) in writer.rows(_listed(writer, _KNOWN), _named(sid, live))} if live else set[str]()
+    others, ours = {"collection": OTHER_HANDS, "run": 0}, {"collection": mark.collection, "run": mark.run}
+    writer.run_many(_NOTE, [{"sid": sid, "key": key, **others} for key in live if key not in known])
+    writer.run_many(_NOTE, [{"sid": sid, "key": key, **ours} for key in sorted(keys)])
 
 
 def note_still(writer: Writing, sid: int, mark: Mark, keys: Iterable[str]) -> None:
     """Records are still in an export that does not tell them again."""
-    named = {"sid": sid, "keys": _json(keys)}
-    writer.run(_STILL, {**named, "run": mark.run, "collection": mark.collection})
+    writer.run(_listed(writer, _STILL), {**_named(sid, keys), "run": mark.run, "collection": mark.collection})
 
 
 def forget_brought(writer: Writing, sid: int, keys: Iterable[str]) -> None:
     """The owner deleted records: what could bring them back goes too."""
-    named = (sid, _json(keys))
+    named = _named(sid, keys)
     for statement in _FORGET:
-        writer.run(statement, named)
+        writer.run(_listed(writer, statement), named)
 
 
-def _json(keys: Iterable[str]) -> str:
-    return orjson.dumps(list(keys)).decode()
+def _listed(writer: Writing, statement: str) -> str:
+    return statement.format(keys=writer.texts("keys"))
+
+
+def _named(sid: int, keys: Iterable[str]) -> dict[str, int | str]:
+    return {"sid": sid, "keys": orjson.dumps(list(keys)).decode()}

@@ -30,7 +30,7 @@ INDEXED_CHARS = 128  # of a long string; enough to find candidates, which are th
 
 _STORED = """
 select key, rid, version, at, emitted_at, deleted_at, data from records
-where sid = ? and key in (select value from json_each(?))
+where sid = :sid and key in {keys}
 """
 _LAST_RID = "select max(rid) from records where rid >= ? and rid < ?"
 _CLOCK = "select version from clock"
@@ -48,19 +48,13 @@ _SUPERSEDE = """
 insert into history(sid, key, version, until, at, data, live, emitted_at, deleted_at) values(?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _ERASE_HISTORY = "update history set data = null where sid = ? and key = ?"
-_NEW_VALUE = "insert or ignore into field_values(fid, value, rid) values(?, ?, ?)"
-_DROP_VALUE = "delete from field_values where fid = ? and value = ? and rid = ?"
-_NEW_POSITION = "insert into positions(fid, value, key, rid) values(?, ?, ?, ?)"
-_DROP_POSITION = "delete from positions where fid = ? and value = ? and key = ?"
 _COUNT_DAY = """
-insert into days(sid, day, live) values(?, ?, ?) on conflict do update set live = live + excluded.live
+insert into days(sid, day, live) values(?, ?, ?) on conflict(sid, day) do update set live = days.live + excluded.live
 """
-_NEW_BLOB_REF = "insert or ignore into blob_refs(blob_id, sid, field, rid) values(?, ?, ?, ?)"
+_NEW_BLOB_REF = "insert into blob_refs(blob_id, sid, field, rid) values(?, ?, ?, ?) on conflict do nothing"
 _DROP_BLOB_REFS = "delete from blob_refs where rid = ?"
 _UNBIND_ALL = "delete from blob_bindings where sid = ? and key = ?"
 _UNBIND = "delete from blob_bindings where blob_id = ? and sid = ? and key = ?"
-_NEW_WORDS = "insert into words(rowid, {columns}) values(?, {marks})"
-_DROP_WORDS = "insert into words(words, rowid, {columns}) values('delete', ?, {marks})"
 _EASY_KEY = re.compile(r"[\w:@+=-]{1,200}", re.ASCII)  # such a key surely fits into a handle
 
 
@@ -149,18 +143,6 @@ class Desk:
     def _joined(self, given: str | tuple[str, ...] | None) -> str:
         assert given is not None
         return _join_key(self._split(given))
-
-    @cached_property
-    def new_words(self) -> str:
-        return self._on_words(_NEW_WORDS)
-
-    @cached_property
-    def drop_words(self) -> str:
-        return self._on_words(_DROP_WORDS)
-
-    def _on_words(self, statement: str) -> str:
-        slots = self.place.slots.values()
-        return statement.format(columns=", ".join(f"s{slot}" for slot in slots), marks=", ".join("?" for _ in slots))
 
     def words(self, data: Mapping[str, Any]) -> list[str]:
         """The columns of the word index, in the order of `place.slots`; empty where there is no word to index."""
@@ -266,7 +248,9 @@ def _store(
 
 def _stored(writer: Writing, desk: Desk, keys: Iterable[str]) -> dict[str, _Stored]:
     named = orjson.dumps(list(keys)).decode()
-    return {row[0]: _Stored(*row[1:]) for row in writer.rows(_STORED, (desk.place.sid, named))}
+    asked = {"sid": desk.place.sid, "keys": named}
+    found = writer.rows(_STORED.format(keys=writer.texts("keys")), asked)
+    return {row[0]: _Stored(*row[1:]) for row in found}
 
 
 def _put(
@@ -347,14 +331,15 @@ class _Writing:
         noted.edited(fields, day_in(before.rid), day_in(rid), change)
 
     def _unindex(self, stored: Sequence[tuple[str, _Stored]]) -> None:
+        index = self._writer.index
         for key, before in sorted(stored, key=lambda row: row[1].rid):
             if before.data is not None:
                 data = orjson.loads(before.data)
                 if words := self._desk.words(data):
-                    self._writer.run(self._desk.drop_words, (before.rid, *words))
-                self._writer.run_many(_DROP_VALUE, self._desk.values(data, before.rid))
+                    index.drop_words(self._desk.place, before.rid, words)
+                index.drop_values(self._desk.values(data, before.rid))
                 if position := self._desk.position(data):
-                    self._writer.run(_DROP_POSITION, (*position, key))
+                    index.drop_position(*position, key)
                 if self._desk.stream.blob_fields:
                     self._writer.run(_DROP_BLOB_REFS, (before.rid,))
 
@@ -400,12 +385,12 @@ class _Writing:
 def index_records(writer: Writing, desk: Desk, records: Sequence[Findable]) -> None:
     """Make records findable; they come in the order of their rids."""
     if desk.place.slots:
-        writer.run_many(desk.new_words, ((rid, *row) for rid, _, data in records if (row := desk.words(data))))
+        writer.index.add_words(desk.place, ((rid, row) for rid, _, data in records if (row := desk.words(data))))
     values = [row for rid, _, data in records for row in desk.values(data, rid)]
-    writer.run_many(_NEW_VALUE, sorted(values, key=_value_order))
+    writer.index.add_values(sorted(values, key=_value_order))
     if desk.place.position:
         positions = [(*position, key, rid) for rid, key, data in records if (position := desk.position(data))]
-        writer.run_many(_NEW_POSITION, sorted(positions, key=_value_order))
+        writer.index.add_positions(sorted(positions, key=_value_order))
     if desk.stream.blob_fields:
         sid = desk.place.sid
         refs = [(blob_id, sid, name, rid) for rid, _, data in records for name, blob_id in desk.blob_refs(data)]

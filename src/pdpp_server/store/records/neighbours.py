@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping
 from math import fsum
 from typing import NamedTuple
 
-import orjson
-
 from pdpp_server.model.streams import Stream
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import SID_BITS
@@ -15,20 +13,6 @@ from pdpp_server.store.records.reach import Reach
 SHARES = (0.5, 0.25)  # of a score, for the first and the second record on either side
 SOURCES = 100  # best records whose neighbours are looked for
 SILENCE = 3_600_000_000  # microseconds without a word that end a talk
-
-# The plus takes the affinity from `at`: compared with it, the index of values could not be used.
-_BESIDE = """
-select c.rid, (select json_group_array(rid) from (
-    select p.rid from positions p
-    where p.fid = :fid and (p.value, p.key) < (+c.at, c.key) and p.value >= c.at - :silence and {where}
-    order by p.value desc, p.key desc limit 2)),
-(select json_group_array(rid) from (
-    select p.rid from positions p
-    where p.fid = :fid and (p.value, p.key) > (+c.at, c.key) and p.value <= c.at + :silence and {where}
-    order by p.value, p.key limit 2))
-from records c where c.rid in (select value from json_each(:sources)) and c.at is not null
-"""
-_TITLES = "select rid, data ->> ? from records where rid in (select value from json_each(?))"
 
 
 class Beside(NamedTuple):
@@ -84,15 +68,12 @@ def _title(reach: Reach) -> str | None:
 
 def _beside(reading: Reading, reach: Reach, sources: list[int]) -> list[Beside]:
     assert reach.place.position is not None
-    asked = {"fid": reach.place.fids[reach.place.position], "silence": SILENCE}
-    statement = _BESIDE.format(where=reading.records.narrowing(reach, "p.rid"))
-    values = {**reach.values, **asked, "sources": orjson.dumps(sources).decode()}
+    fid = reach.place.fids[reach.place.position]
     found = [
         Beside(source, rid, share)
-        for source, before, after in reading.rows(statement, values)
-        for side in (before, after)
-        if side != "[]"
-        for rid, share in zip(orjson.loads(side), SHARES, strict=False)
+        for source, *sides in reading.records.beside(reach, fid, sources, SILENCE, len(SHARES))
+        for side in sides
+        for rid, share in zip(side, SHARES, strict=False)
     ]
     return _of_one_title(reading, reach, found) if found else found
 
@@ -103,5 +84,5 @@ def _of_one_title(reading: Reading, reach: Reach, found: list[Beside]) -> list[B
     if title is None:
         return found
     rids = sorted({rid for beside in found for rid in beside[:2]})
-    titles = dict(reading.rows(_TITLES, (title, orjson.dumps(rids).decode())))
+    titles = reading.records.field_of(rids, title)
     return [beside for beside in found if titles[beside.source] == titles[beside.rid]]

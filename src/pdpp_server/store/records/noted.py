@@ -13,7 +13,7 @@ EVER = 17  # the one stretch that holds all days
 
 _NOTE = """
 insert into newest_changes(sid, what, shift, place, version, emitted_at) values(?, ?, ?, ?, ?, ?)
-on conflict do update set version = excluded.version, emitted_at = excluded.emitted_at
+on conflict(sid, what, shift, place) do update set version = excluded.version, emitted_at = excluded.emitted_at
 """
 
 

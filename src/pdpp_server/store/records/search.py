@@ -2,7 +2,7 @@
 
 import hashlib
 import struct
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import add
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from pdpp_server.model.records import Excerpt, Recall, Record
 from pdpp_server.model.times import newest
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import SID_BITS
+from pdpp_server.store.records.asked import Narrowed, Where
 from pdpp_server.store.records.conditions import passing
 from pdpp_server.store.records.count import count
 from pdpp_server.store.records.fetch import require_declared
@@ -32,21 +33,6 @@ CANDIDATES = 4000  # rows that one search scores at the most, about 2 µs each
 COUNTED = 50_000  # matches of one phrase that are counted, about 40 ns each
 EXCERPT_CHARS, EXCERPT_LEAD_CHARS = 170, 55
 EXCERPTS_PER_HIT = 2
-
-# From the newest on: forwards FTS5 walks through every page of some words, backwards it skips.
-_STANDS = "select 1 from words where words match :match and {where} order by rowid desc limit 1"
-_COUNT = "select count(*) from (select 1 from words where words match :match and {where} limit :most)"
-_MATCHING = "select words.rowid from words where words match :match and {where}"
-_NOTED = "select note(words) from words where words match :match and {where}"
-_NOTED_NEWEST = _NOTED + " order by rowid desc limit :most"
-_KEYS = """
-select rid, key, at from records where rid in (select value from json_each(?)) and data is not null
-"""
-_TEXTS = "select rid, data from records where rid in (select value from json_each(?)) and data is not null"
-_DATA = """
-select rid, key, version, revised, emitted_at, data from records where rid in (select value from json_each(?))
-"""
-
 
 _POSITION = struct.Struct(">dqq")
 
@@ -93,13 +79,13 @@ class _Group:
     """Reaches that are asked in the same columns: all that their rows have, or only the granted ones."""
 
     slots: tuple[int, ...]
-    columns: str
+    is_part: bool
     reaches: list[Reach]
 
     @property
-    def indexed(self) -> list[Reach]:
+    def indexed(self) -> Where:
         """Those for which the index is asked."""
-        return [reach for reach in self.reaches if not reach.is_few]
+        return Where([reach for reach in self.reaches if not reach.is_few], self.slots, self.is_part)
 
 
 def search(reading: Reading, permitted: Permitted[SearchQuery], after: Position | None) -> Ranked:
@@ -113,7 +99,7 @@ def search(reading: Reading, permitted: Permitted[SearchQuery], after: Position 
     counts, is_complete = _note_candidates(reading, groups, words)
     visible = _visible_records(reading, groups)
     weights = [weight(visible, count) for count in counts]
-    scores = {rid: score(note, weights) for rid, note in reading.ranking.noted.items()}
+    scores = {rid: score(note, weights) for rid, note in reading.words.noted.items()}
     # A neighbour might hold what must not occur: where a query says that, only matches are found.
     ranked = scores if words.unwanted else lifted(reading, [r for group in groups for r in group.reaches], scores)
     page, has_more = _page(reading, groups, ranked, after, permitted.query.limit)
@@ -131,17 +117,17 @@ def _reaches(reading: Reading, scope: Scope, conditions: tuple[Condition, ...]) 
 
 
 def _groups(reading: Reading, permitted: Permitted[SearchQuery]) -> list[_Group]:
-    grouped: dict[str, _Group] = {}
+    grouped: dict[tuple[int, ...] | None, _Group] = {}
     for scope in permitted.scopes:
         for reach in _reaches(reading, scope, permitted.query.conditions):
-            slots = reach.place.slots
             granted = tuple(sorted(_granted_fields(reach).values()))
             if not granted:
                 continue
-            columns = "" if len(granted) == len(slots) else "{" + " ".join(f"s{slot}" for slot in granted) + "} : "
+            is_part = len(granted) < len(reach.place.slots)
+            columns = granted if is_part else None
             known = grouped.get(columns)
             merged = granted if known is None else tuple(sorted({*known.slots, *granted}))
-            grouped[columns] = _Group(merged, columns, [*(known.reaches if known else ()), reach])
+            grouped[columns] = _Group(merged, is_part, [*(known.reaches if known else ()), reach])
     return list(grouped.values())
 
 
@@ -151,32 +137,19 @@ def _granted_fields(reach: Reach) -> dict[str, int]:
     return {name: slots[name] for name in stream.lexical_fields if name in fields and name in slots}
 
 
-def _matches(reading: Reading, groups: Sequence[_Group], match: str, most: int) -> int:
-    """How many visible records match; counting stops at `most`."""
+def _matches(reading: Reading, groups: Sequence[_Group], any_of: Sequence[Phrase], most: int) -> int:
+    """How many visible records hold any of these; counting stops at `most`."""
     total = 0
     for group in groups:
-        for where, values in _spans(reading, group.indexed):
-            if total >= most:
-                return most
-            asked = {"match": f"{group.columns}({match})", "most": most - total, **values}
-            total += reading.one(_COUNT.format(where=where), asked)
+        if total >= most:
+            return most
+        total += reading.words.count(group.indexed, any_of, most - total)
     return total
-
-
-def _spans(reading: Reading, group: Sequence[Reach]) -> list[tuple[str, dict[str, int | str]]]:
-    """Reaches as few ranges: neighbours of which nothing is hidden become one."""
-    spans: list[tuple[Reach, dict[str, int | str]]] = []
-    for reach in sorted(group, key=lambda reach: reach.values["low"]):
-        if spans and reach.is_whole and spans[-1][0].is_whole and spans[-1][1]["high"] == reach.values["low"]:
-            spans[-1][1]["high"] = reach.values["high"]
-        else:
-            spans.append((reach, dict(reach.values)))
-    return [(reading.records.narrowing(reach, "words.rowid"), values) for reach, values in spans]
 
 
 def _note_candidates(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[list[int], bool]:
     """Note the records to be ranked; how many hold each phrase, and whether these are all that match."""
-    reading.ranking.noted.clear()
+    reading.words.noted.clear()
     counts, is_complete = _note_indexed(reading, groups, words)
     few = _note_few(reading, groups, words)
     return list(map(add, counts, few)), is_complete
@@ -185,7 +158,7 @@ def _note_candidates(reading: Reading, groups: Sequence[_Group], words: WordQuer
 def _note_indexed(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[list[int], bool]:
     """Phrases that stand in no visible record are left out after one look for each: every further one would cost the
     more, the more hidden records they stand in."""
-    standing = {phrase for phrase in words.all if _stands(reading, groups, phrase.opening or phrase.match)}
+    standing = {phrase for phrase in words.all if _stands(reading, groups, phrase.opening or phrase)}
     wanted = tuple(phrase for phrase in words.wanted if phrase in standing)
     unwanted = tuple(phrase for phrase in words.unwanted if phrase in standing)
     if not wanted:
@@ -194,17 +167,13 @@ def _note_indexed(reading: Reading, groups: Sequence[_Group], words: WordQuery) 
     counts, is_complete = _note_opened(reading, groups, asked) or _note_standing(reading, groups, asked)
     if len(wanted) == len(words.wanted):
         return counts, is_complete
-    for rid, note in reading.ranking.noted.items():
-        reading.ranking.noted[rid] = note._replace(counts=_spread(note.counts, words, standing))
+    for rid, note in reading.words.noted.items():
+        reading.words.noted[rid] = note._replace(counts=_spread(note.counts, words, standing))
     return _spread(counts, words, standing), is_complete
 
 
-def _stands(reading: Reading, groups: Sequence[_Group], match: str) -> bool:
-    return any(
-        reading.rows(_STANDS.format(where=where), {"match": f"{group.columns}({match})", **values})
-        for group in groups
-        for where, values in _spans(reading, group.indexed)
-    )
+def _stands(reading: Reading, groups: Sequence[_Group], phrase: Phrase) -> bool:
+    return any(reading.words.stands(group.indexed, phrase) for group in groups)
 
 
 def _spread(counts: Sequence[int], words: WordQuery, standing: Container[Phrase]) -> list[int]:
@@ -218,7 +187,7 @@ def _note_few(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> l
     texts = Texts(reading.tokenizer, words.all)
     noted: dict[int, Note] = {}
     for reach in (reach for group in groups for reach in group.reaches if reach.is_few):
-        noted |= _read(reading, texts, reach, str(reach.values["rids"]))
+        noted |= _read(reading, texts, reach, reach.rids or ())
     return _kept(reading, noted, words)
 
 
@@ -227,7 +196,7 @@ def _note_opened(reading: Reading, groups: Sequence[_Group], words: WordQuery) -
     same three letters is found at once, and then read. None where there is no such prefix, or too much of that."""
     if not any(phrase.is_long for phrase in words.all):
         return None
-    any_of = " OR ".join(phrase.opening or phrase.match for phrase in words.all)
+    any_of = [phrase.opening or phrase for phrase in words.all]
     found = _matches(reading, groups, any_of, CANDIDATES + 1)
     if found > CANDIDATES:
         return None
@@ -235,10 +204,7 @@ def _note_opened(reading: Reading, groups: Sequence[_Group], words: WordQuery) -
     if found:
         texts = Texts(reading.tokenizer, words.all)
         for group in groups:
-            for where, values in _spans(reading, group.indexed):
-                asked = {"match": f"{group.columns}({any_of})", **values}
-                rids = [rid for (rid,) in reading.rows(_MATCHING.format(where=where), asked)]
-                noted |= _read_all(reading, texts, group, rids)
+            noted |= _read_all(reading, texts, group, reading.words.matching(group.indexed, any_of))
     return _kept(reading, noted, words), True
 
 
@@ -247,16 +213,16 @@ def _read_all(reading: Reading, texts: Texts, group: _Group, rids: Sequence[int]
     by_sid: dict[int, list[int]] = {}
     for rid in rids:
         by_sid.setdefault(rid >> SID_BITS, []).append(rid)
-    for reach in group.indexed:
-        noted |= _read(reading, texts, reach, orjson.dumps(by_sid.get(reach.place.sid, [])).decode())
+    for reach in group.indexed.reaches:
+        noted |= _read(reading, texts, reach, by_sid.get(reach.place.sid, []))
     return noted
 
 
-def _read(reading: Reading, texts: Texts, reach: Reach, rids: str) -> dict[int, Note]:
+def _read(reading: Reading, texts: Texts, reach: Reach, rids: Sequence[int]) -> dict[int, Note]:
     """Those of the records that hold any phrase, in fields that the grant shows."""
     fields = _granted_fields(reach)
     noted: dict[int, Note] = {}
-    for rid, data in reading.rows(_TEXTS, (rids,)):
+    for rid, *_, data in reading.records.stored(rids):
         record = orjson.loads(data)
         held = {slot: text for name, slot in fields.items() if isinstance(text := record.get(name), str)}
         if note := texts.note(held):
@@ -269,19 +235,18 @@ def _kept(reading: Reading, noted: Mapping[int, Note], words: WordQuery) -> list
     wanted = len(words.wanted)
     for rid, note in noted.items():
         if any(note.counts[:wanted]) and not any(note.counts[wanted:]):
-            reading.ranking.noted[rid] = note._replace(counts=note.counts[:wanted])
+            reading.words.noted[rid] = note._replace(counts=note.counts[:wanted])
     return [sum(note.counts[i] > 0 for note in noted.values()) for i in range(wanted)]
 
 
 def _note_standing(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[list[int], bool]:
     """Rare phrases are followed to every record; where all of them together are too many, the common ones only add to
     the scores of records that a rare one found, and give their newest records."""
-    any_of = " OR ".join(phrase.match for phrase in words.wanted)
-    if not words.unwanted and (found := _matches(reading, groups, any_of, CANDIDATES + 1)) <= CANDIDATES:
+    if not words.unwanted and (found := _matches(reading, groups, words.wanted, CANDIDATES + 1)) <= CANDIDATES:
         if found:
-            _note_all(reading, groups, words, "")
-        return reading.ranking.counts() or [0] * len(words.wanted), True
-    counts = [_matches(reading, groups, phrase.match, COUNTED) for phrase in words.wanted]
+            _note_all(reading, groups, words, None)
+        return _holders(reading.words.noted.values()) or [0] * len(words.wanted), True
+    counts = [_matches(reading, groups, [phrase], COUNTED) for phrase in words.wanted]
     rarest = sorted(range(len(counts)), key=counts.__getitem__)
     essential: list[int] = []
     for i in rarest:
@@ -289,45 +254,34 @@ def _note_standing(reading: Reading, groups: Sequence[_Group], words: WordQuery)
             break
         essential.append(i)
     if any(counts[i] for i in essential):
-        _note_all(reading, groups, words, f"({' OR '.join(words.wanted[i].match for i in essential)})")
+        _note_all(reading, groups, words, Narrowed([words.wanted[i] for i in essential]))
     common = rarest[len(essential) :]
     if common:
         _note_newest(reading, groups, words, common)
     return counts, not common
 
 
-def _note_all(reading: Reading, groups: Sequence[_Group], words: WordQuery, narrowing: str) -> None:
+def _holders(notes: Iterable[Note]) -> list[int]:
+    """How many of the noted records hold each phrase."""
+    return [sum(map(bool, column)) for column in zip(*(note.counts for note in notes), strict=True)]
+
+
+def _note_all(reading: Reading, groups: Sequence[_Group], words: WordQuery, narrowed: Narrowed | None) -> None:
     for group in groups:
-        reading.ranking.use(len(words.wanted), group.slots)
-        match = _match(group, words, narrowing)
-        for where, values in _spans(reading, group.indexed):
-            reading.rows(_NOTED.format(where=where), {"match": match, **values})
-
-
-def _match(group: _Group, words: WordQuery, narrowing: str) -> str:
-    """All wanted phrases come first, so that they are the ones that are noted, then what narrows, if anything does.
-
-    No AND may stand below another node: there FTS5 forgets the positions of a phrase that is ahead of a row which
-    matches in other columns only, and a hidden word would change a score. NOT binds to the last part of `narrowing`.
-    """
-    wanted = " OR ".join(phrase.match for phrase in words.wanted)
-    unwanted = "".join(f" NOT {phrase.match}" for phrase in words.unwanted)
-    return f"{group.columns}(({wanted}) AND {narrowing}{unwanted})" if narrowing else f"{group.columns}({wanted})"
+        reading.words.note(group.indexed, words, narrowed)
 
 
 def _note_newest(reading: Reading, groups: Sequence[_Group], words: WordQuery, common: Sequence[int]) -> None:
     """The newest records that hold all the common phrases, and the newest that hold the rarest of them."""
-    most = max(CANDIDATES // max(1, sum(len(group.indexed) for group in groups)), 100)
-    together = " AND ".join(words.wanted[i].match for i in common)
-    for narrowing in dict.fromkeys((together, words.wanted[common[0]].match)):
+    most = max(CANDIDATES // max(1, sum(len(group.indexed.reaches) for group in groups)), 100)
+    together = Narrowed([words.wanted[i] for i in common], hold_all=True)
+    rarest = Narrowed(together.phrases[:1], hold_all=True)
+    for narrowed in (together, rarest) if len(common) > 1 else (rarest,):
         for group in groups:
-            reading.ranking.use(len(words.wanted), group.slots)
-            match = _match(group, words, narrowing)
-            for reach in group.indexed:
+            for reach in group.indexed.reaches:
                 # "Newest" would tell of a hidden time: where it is hidden, every match is looked at.
-                statement = _NOTED_NEWEST if _shows_its_order(reach.scope) else _NOTED
-                asked = {"match": match, "most": most, **reach.values}
-                reading.rows(statement.format(where=reading.records.narrowing(reach, "words.rowid")), asked)
+                newest = most if _shows_its_order(reach.scope) else None
+                reading.words.note(group.indexed._replace(reaches=[reach]), words, narrowed, newest)
 
 
 def _shows_its_order(scope: Scope) -> bool:
@@ -369,8 +323,7 @@ def _order(position: Position) -> tuple[float, int, int]:
 
 def _candidates(reading: Reading, groups: Sequence[_Group], scores: Mapping[int, float]) -> Iterator[_Candidate]:
     by_sid = {reach.place.sid: reach for group in groups for reach in group.reaches}
-    rids = orjson.dumps(list(scores)).decode()
-    for rid, key, at in reading.rows(_KEYS, (rids,)):
+    for rid, key, at in reading.records.keys(scores):
         reach = by_sid[rid >> SID_BITS]
         shown_at = at if reach.scope.stream.order_field in reach.scope.fields else None
         named = f"{reach.origin.connection_id}/{reach.scope.stream.name}:{key}"
@@ -379,8 +332,7 @@ def _candidates(reading: Reading, groups: Sequence[_Group], scores: Mapping[int,
 
 
 def _found(reading: Reading, page: Sequence[_Candidate], finder: Finder) -> Iterator[Found]:
-    rids = orjson.dumps([candidate.rid for candidate in page]).decode()
-    stored = {row[0]: row for row in reading.rows(_DATA, (rids,))}
+    stored = {row[0]: row for row in reading.records.stored(candidate.rid for candidate in page)}
     showings = {
         id(reach): Showing(reading, reach.scope, reach.origin, reach.place.sid)
         for reach in (candidate.reach for candidate in page)
@@ -388,7 +340,7 @@ def _found(reading: Reading, page: Sequence[_Candidate], finder: Finder) -> Iter
     for candidate in page:
         reach, (*row, text) = candidate.reach, stored[candidate.rid]
         record = showings[id(reach)].record(Row._make((*row, orjson.loads(text))))
-        note = reading.ranking.noted.get(candidate.rid)
+        note = reading.words.noted.get(candidate.rid)
         excerpts = _excerpts(finder, reach, record, note.slots) if note else _passage(reach, record)
         yield Found(record, tuple(excerpts), candidate.position)
 

@@ -27,7 +27,8 @@ _KNOWN_DECLARATION = "select declaration, document from declarations where sourc
 # Numbers are never given twice, also when a declaration was removed: whoever decoded one remembers it by its number.
 _NEW_DECLARATION = """
 insert into declarations(declaration, source_id, version, document, created_at)
-select max(generation, (select coalesce(max(declaration), 0) from declarations)) + 1, ?, ?, ?, ? from layout
+select max(number) + 1, ?, ?, ?, ?
+from (select generation number from layout union all select max(declaration) from declarations) numbers
 returning declaration
 """
 _KNOWN_CONNECTION = "select connection, declaration from connections where connection_id = ?"
@@ -54,7 +55,10 @@ _REJECTIONS = """
 select place, code, reason from rejections join connections using(connection) where connection_id = ?
 order by length(place), place
 """
-_REJECTED = "insert or replace into rejections(connection, place, code, reason, at) values(?, ?, ?, ?, ?)"
+_REJECTED = """
+insert into rejections(connection, place, code, reason, at) values(?, ?, ?, ?, ?)
+on conflict(connection, place) do update set code = excluded.code, reason = excluded.reason, at = excluded.at
+"""
 _FORGET_DELIVERED = """
 delete from rejections where connection = :connection and place >= 'ingest/' and place < 'ingest0' and place not in (
     select place from rejections where connection = :connection and place >= 'ingest/' and place < 'ingest0'

@@ -46,10 +46,10 @@ class Phrase:
         return self.is_prefix and len(self.tokens[-1]) > PREFIX_LETTERS
 
     @property
-    def opening(self) -> str:
+    def opening(self) -> "Phrase | None":
         """Of a long prefix, the same with no more letters than the index keeps: whatever matches also matches this."""
         shorter = (*self.tokens[:-1], self.tokens[-1][:PREFIX_LETTERS])
-        return _quoted(" ".join(shorter)) + "*" if self.is_long else ""
+        return Phrase(self.text, shorter, is_prefix=True) if self.is_long else None
 
 
 _Same = tuple[tuple[str, ...], bool]  # what makes two phrases the same: their tokens, and whether it is a prefix

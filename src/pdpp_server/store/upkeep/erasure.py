@@ -93,7 +93,8 @@ def _are_words_left(writer: Writing, desk: Desk) -> bool:
     low, high = first_rid(desk.place.sid), first_rid(desk.place.sid + 1)
     while desk.place.slots and (chunk := writer.rows(_CHUNK, (low, high))):
         found = [(rid, words) for rid, data in chunk if (words := desk.words(orjson.loads(data)))]
-        writer.run_many(desk.drop_words, [(rid, *words) for rid, words in found])
+        for rid, words in found:
+            writer.index.drop_words(desk.place, rid, words)
         low = chunk[-1][0] + 1
     return False
 

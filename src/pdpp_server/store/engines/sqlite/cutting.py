@@ -8,6 +8,11 @@ import apsw
 _NAME, _ARGUMENTS = "porter", ["unicode61", "remove_diacritics", "2"]
 
 
+def cutter_in_memory() -> "Fts5Cutter":
+    """For an engine that has no connection to SQLite."""
+    return Fts5Cutter(apsw.Connection(":memory:"))
+
+
 class Fts5Cutter:
     def __init__(self, connection: apsw.Connection) -> None:
         self._tokenize = connection.fts5_tokenizer(_NAME, _ARGUMENTS)

@@ -13,12 +13,12 @@ from pdpp_server.errors import IngestStorageError, QueryTimeout, ServerTrouble
 from pdpp_server.store.blob_files import BlobFiles
 from pdpp_server.store.engines.sqlite.cutting import Fts5Cutter
 from pdpp_server.store.engines.sqlite.migrations import migrate
-from pdpp_server.store.engines.sqlite.ranking import Ranking
 from pdpp_server.store.engines.sqlite.released import erase_released
 from pdpp_server.store.engines.sqlite.scrub import are_traces_left, scrub
 from pdpp_server.store.engines.sqlite.session import SqliteSession, SqliteWriting
 from pdpp_server.store.engines.sqlite.tables import SqliteTables
 from pdpp_server.store.engines.sqlite.watchdog import Watch, Watchdog
+from pdpp_server.store.engines.sqlite.words import SqliteWords
 from pdpp_server.store.layout import Layout, LayoutCache
 from pdpp_server.store.records.words import Tokenizer
 
@@ -47,7 +47,7 @@ class SqliteReading(SqliteSession):
         self.tokenizer = Tokenizer(cutter)
         cutter.take_prefixes(connection)
         self.records = SqliteTables(self)
-        self.ranking = Ranking(connection)
+        self.words = SqliteWords(connection, self, self.records)
         self.is_usable = True
         self.watch = watch
         self._seconds = seconds

@@ -20,10 +20,6 @@ class Ranking:
         """What the next statement notes: the first so many phrases of its match, in these columns."""
         self._phrases, self._slots = phrases, slots
 
-    def counts(self) -> list[int]:
-        """How many of the noted records hold each phrase."""
-        return [sum(map(bool, column)) for column in zip(*(note.counts for note in self.noted.values()), strict=True)]
-
     def _note(self, api: apsw.FTS5ExtensionApi, *_: object) -> None:
         slots = self._slots
         counts = [0] * self._phrases

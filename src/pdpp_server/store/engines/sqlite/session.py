@@ -5,8 +5,10 @@ from typing import Any
 
 import apsw
 
+from pdpp_server.store.engines.sqlite.index import SqliteIndex
 from pdpp_server.store.engines.sqlite.merging import merge_some
 from pdpp_server.store.engines.sqlite.scrub import note_erasure
+from pdpp_server.store.engines.sqlite.tables import LIST
 from pdpp_server.store.session import Values
 
 
@@ -26,11 +28,18 @@ class SqliteSession:
 
 
 class SqliteWriting(SqliteSession):
+    def __init__(self, connection: apsw.Connection) -> None:
+        super().__init__(connection)
+        self.index = SqliteIndex(connection)
+
     def run(self, statement: str, values: Values = ()) -> None:
         self._execute(statement, values)
 
     def run_many(self, statement: str, values: Iterable[Values]) -> None:
         self.connection.executemany(statement, values)
+
+    def texts(self, name: str) -> str:
+        return LIST.format(name=name)
 
     def note_erasure(self) -> None:
         note_erasure(self.connection)

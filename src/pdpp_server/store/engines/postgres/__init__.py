@@ -1,0 +1,1 @@
+"""PostgreSQL: one database for many owners. A first slice: what is ingested, fetched and paged."""

@@ -1,0 +1,143 @@
+"""One owner's share of a PostgreSQL database: a snapshot for each read, one writer at a time for each owner."""
+
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import psycopg
+from psycopg.errors import QueryCanceled
+
+from pdpp_server.errors import IngestStorageError, QueryTimeout
+from pdpp_server.store.blob_files import BlobFiles
+from pdpp_server.store.engines.postgres.session import PostgresSession, PostgresWriting
+from pdpp_server.store.engines.postgres.tables import PostgresTables
+from pdpp_server.store.engines.postgres.words import PostgresWords
+from pdpp_server.store.engines.sqlite.cutting import cutter_in_memory
+from pdpp_server.store.layout import Layout, LayoutCache
+from pdpp_server.store.records.words import Tokenizer
+
+_SCHEMA = Path(__file__).with_name("schema.sql")
+_HAS_SCHEMA = "select to_regclass('records') is not null"
+_ONE_WHO_MAKES_IT = "select pg_advisory_xact_lock(hashtextextended('pdpp schema', 0))"
+_NAME_OWNER = "select set_config('pdpp.owner', ?, true)"
+_DEADLINE = "select set_config('statement_timeout', ?, true)"
+_ONE_WRITER = "select pg_advisory_xact_lock(?)"
+_FIRST_LAYOUT = "insert into layout default values on conflict do nothing"
+_FIRST_CLOCK = "insert into clock default values on conflict do nothing"
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+
+class PostgresReading(PostgresSession):
+    """One snapshot, in which no rows are there but those of one owner."""
+
+    layout: Layout
+
+    def __init__(self, connection: Connection, layouts: LayoutCache, owner: int, seconds: float) -> None:
+        super().__init__(connection)
+        self.layouts = layouts
+        self.tokenizer = Tokenizer(cutter_in_memory())
+        self.records = PostgresTables(self)
+        self.words = PostgresWords(self, self.records)
+        self._owner, self._seconds = owner, seconds
+
+    def __enter__(self) -> Self:
+        self.connection.execute("begin isolation level repeatable read read only")
+        self.one(_NAME_OWNER, (str(self._owner),))
+        self.one(_DEADLINE, (f"{self._seconds * 1000:.0f}",))
+        self.layout = self.layouts.of(self)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self.connection.execute("rollback")
+        if isinstance(error, QueryCanceled):
+            raise QueryTimeout(f"The read took longer than {self._seconds:g} s.") from error
+
+
+class PostgresWrite(PostgresWriting):
+    """One transaction of the owner's one writer: where things lie as it began, and when that was."""
+
+    def __init__(self, connection: Connection, layouts: LayoutCache, now: str) -> None:
+        super().__init__(connection)
+        self.layouts, self.now = layouts, now
+        self.layout = layouts.of(self)
+
+
+class PostgresDatabase:
+    """The files of blobs still lie in the home, and so does the log."""
+
+    def __init__(self, url: str, home: Path, *, owner: int, read_seconds: float = 5.0) -> None:
+        self.path = home
+        self.blobs = BlobFiles(home / "blobs")
+        self.layouts = LayoutCache()
+        self._url, self._owner, self._read_seconds = url, owner, read_seconds
+        self._local = threading.local()
+        self._write_lock = threading.Lock()
+        self._opened: list[Connection] = []
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._writer = self._open()
+        self._prepare()
+
+    def _open(self) -> Connection:
+        connection: Connection = psycopg.connect(self._url, autocommit=True, cursor_factory=psycopg.ClientCursor)
+        self._opened.append(connection)
+        return connection
+
+    def _prepare(self) -> None:
+        """The tables, once for all owners; then the first rows of this one."""
+        with self._writer.transaction():
+            self._writer.execute(_ONE_WHO_MAKES_IT)
+            writing = PostgresWriting(self._writer)
+            if not writing.one(_HAS_SCHEMA):
+                self._writer.execute(_SCHEMA.read_bytes())
+            writing.one(_NAME_OWNER, (str(self._owner),))
+            writing.run(_FIRST_LAYOUT)
+            writing.run(_FIRST_CLOCK)
+
+    def reading(self) -> PostgresReading:
+        """This thread's reader; use it as a context manager."""
+        reading: PostgresReading | None = getattr(self._local, "reading", None)
+        if reading is None:
+            reading = PostgresReading(self._open(), self.layouts, self._owner, self._read_seconds)
+            self._local.reading = reading
+        return reading
+
+    @contextmanager
+    def _transaction(self) -> Generator[Connection, None, None]:
+        with self._write_lock:
+            try:
+                with self._writer.transaction():
+                    begun = PostgresSession(self._writer)
+                    begun.one(_NAME_OWNER, (str(self._owner),))
+                    begun.one(_ONE_WRITER, (self._owner,))
+                    yield self._writer
+            except psycopg.OperationalError as error:
+                raise IngestStorageError(
+                    "The database could not be written.", remedy="Try again: nothing is stored twice."
+                ) from error
+
+    @contextmanager
+    def writing(self) -> Generator[PostgresWriting, None, None]:
+        """The one writer of this owner, inside one transaction: all of it is kept, or none."""
+        with self._transaction() as connection:
+            yield PostgresWriting(connection)
+
+    @contextmanager
+    def write(self, now: str) -> Generator[PostgresWrite, None, None]:
+        """The same, with what a change of whole streams and connections needs to know."""
+        with self._transaction() as connection:
+            yield PostgresWrite(connection, self.layouts, now)
+
+    def forget_erased(self) -> None:
+        """Vacuum does."""
+
+    def truncate_wal(self) -> None:
+        """Checkpoints do."""
+
+    def close(self) -> None:
+        for connection in self._opened:
+            connection.close()
+        self._opened.clear()

@@ -1,0 +1,93 @@
+"""What makes records findable by their words and values, kept in the transaction that brings them."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+import orjson
+
+from pdpp_server.store.engines.postgres.values import kept
+from pdpp_server.store.engines.postgres.words import LENGTHS
+from pdpp_server.store.engines.sqlite.cutting import cutter_in_memory
+from pdpp_server.store.layout import DAY_BITS, StreamPlace, day_in
+from pdpp_server.store.records.reach import Value
+from pdpp_server.store.session import Values
+
+_BLOCK = "select places from words where sid = ? and term = ? and day = ?"
+_KEEP_BLOCK = """
+insert into words(sid, term, day, places) values(?, ?, ?, ?)
+on conflict(sid, term, day) do update set places = excluded.places
+"""
+_DROP_BLOCK = "delete from words where sid = ? and term = ? and day = ?"
+_NEW_VALUE = "insert into field_values(fid, value, rid) values(?, ?, ?) on conflict do nothing"
+_DROP_VALUE = "delete from field_values where fid = ? and value = ? and rid = ?"
+_NEW_POSITION = "insert into positions(fid, value, key, rid) values(?, ?, ?, ?)"
+_DROP_POSITION = "delete from positions where fid = ? and value = ? and key = ?"
+
+
+class Writing(Protocol):
+    """As much of a writing as an index needs."""
+
+    def one(self, statement: str, values: Values = ()) -> Any: ...
+
+    def run(self, statement: str, values: Values = ()) -> None: ...
+
+    def run_many(self, statement: str, values: Iterable[Values]) -> None: ...
+
+
+def _sequence_in(rid: int) -> int:
+    return rid & ((1 << DAY_BITS) - 1)
+
+
+class PostgresIndex:
+    def __init__(self, writing: Writing) -> None:
+        self._writing = writing
+        self._cutter = cutter_in_memory()
+
+    def add_words(self, place: StreamPlace, rows: Iterable[tuple[int, Sequence[str]]]) -> None:
+        fresh: dict[tuple[str, int], list[list[int]]] = {}
+        for rid, words in rows:
+            for term, entries in self._entries(place, rid, words).items():
+                fresh.setdefault((term, day_in(rid)), []).extend(entries)
+        blocks = [(term, day, [*self._block(place.sid, term, day), *entries]) for (term, day), entries in fresh.items()]
+        self._keep(place.sid, blocks)
+
+    def drop_words(self, place: StreamPlace, rid: int, words: Sequence[str]) -> None:
+        day, sequence = day_in(rid), _sequence_in(rid)
+        blocks: list[tuple[str, int, list[list[int]]]] = []
+        for term in self._entries(place, rid, words):
+            left = [entry for entry in self._block(place.sid, term, day) if entry[0] != sequence]
+            blocks.append((term, day, left))
+        self._keep(place.sid, [block for block in blocks if block[2]])
+        self._writing.run_many(_DROP_BLOCK, [(place.sid, term, day) for term, day, left in blocks if not left])
+
+    def _entries(self, place: StreamPlace, rid: int, words: Sequence[str]) -> dict[str, list[list[int]]]:
+        """Of each term, for each column: the number of the record in its day, the column, the positions."""
+        entries: dict[str, list[list[int]]] = {}
+        for slot, fed in zip(place.slots.values(), words, strict=True):
+            terms = self._cutter.terms(fed.encode())
+            positions: dict[str, list[int]] = {LENGTHS: [len(terms)]} if terms else {}
+            for position, term in enumerate(terms):
+                positions.setdefault(term, []).append(position)
+            for term, places in positions.items():
+                entries.setdefault(term, []).append([_sequence_in(rid), slot, *places])
+        return entries
+
+    def _block(self, sid: int, term: str, day: int) -> list[list[int]]:
+        raw = self._writing.one(_BLOCK, (sid, term, day))
+        return [] if raw is None else orjson.loads(raw)
+
+    def _keep(self, sid: int, blocks: Iterable[tuple[str, int, list[list[int]]]]) -> None:
+        rows = [(sid, term, day, orjson.dumps(sorted(entries))) for term, day, entries in sorted(blocks)]
+        self._writing.run_many(_KEEP_BLOCK, rows)
+
+    def add_values(self, rows: Sequence[tuple[int, Value, int]]) -> None:
+        self._writing.run_many(_NEW_VALUE, [(fid, kept(value), rid) for fid, value, rid in rows])
+
+    def drop_values(self, rows: Sequence[tuple[int, Value, int]]) -> None:
+        self._writing.run_many(_DROP_VALUE, [(fid, kept(value), rid) for fid, value, rid in rows])
+
+    def add_positions(self, rows: Sequence[tuple[int, Value, str, int]]) -> None:
+        self._writing.run_many(_NEW_POSITION, [(fid, kept(value), key, rid) for fid, value, key, rid in rows])
+
+    def drop_position(self, fid: int, value: Value, key: str) -> None:
+        self._writing.run(_DROP_POSITION, (fid, kept(value), key))

@@ -1,0 +1,81 @@
+"""A connection to PostgreSQL, by what the rest of the store asks of it: plain SQL with `?` and `:name`."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+import psycopg
+
+from pdpp_server.store.engines.postgres.index import PostgresIndex
+from pdpp_server.store.engines.postgres.tables import TEXTS
+from pdpp_server.store.session import Values
+
+_PLACE = re.compile(r"%|\?|(?<![:\w]):(\w+)|\bon conflict\(")
+
+
+@lru_cache(maxsize=1000)
+def translated(statement: str) -> str:
+    """With the placeholders of psycopg, and the owner as the first part of every key."""
+
+    def place(found: re.Match[str]) -> str:
+        match found[0]:
+            case "%":
+                return "%%"
+            case "?":
+                return "%s"
+            case "on conflict(":
+                return "on conflict(owner, "
+            case _:
+                return f"%({found[1]})s"
+
+    return _PLACE.sub(place, statement)
+
+
+def _bound(values: Values) -> Any:
+    """Truth is a number in our tables."""
+    if isinstance(values, Mapping):
+        return {name: int(value) if isinstance(value, bool) else value for name, value in values.items()}
+    return [int(value) if isinstance(value, bool) else value for value in values]
+
+
+class PostgresSession:
+    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+        self.connection = connection
+
+    def rows(self, statement: str, values: Values = ()) -> list[Any]:
+        return self._execute(statement, values).fetchall()
+
+    def one(self, statement: str, values: Values = ()) -> Any:
+        row = self._execute(statement, values).fetchone()
+        return row[0] if row is not None and len(row) == 1 else row
+
+    def each(self, statement: str, values: Values = ()) -> Iterator[Any]:
+        return iter(self.rows(statement, values))
+
+    def _execute(self, statement: str, values: Values = ()) -> psycopg.Cursor[tuple[Any, ...]]:
+        query = translated(statement).encode()
+        return self.connection.execute(query, _bound(values))
+
+
+class PostgresWriting(PostgresSession):
+    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+        super().__init__(connection)
+        self.index = PostgresIndex(self)
+
+    def texts(self, name: str) -> str:
+        return TEXTS.format(name=name)
+
+    def run(self, statement: str, values: Values = ()) -> None:
+        self._execute(statement, values)
+
+    def run_many(self, statement: str, values: Iterable[Values]) -> None:
+        query = translated(statement).encode()
+        with self.connection.cursor() as cursor:
+            cursor.executemany(query, [_bound(row) for row in values])
+
+    def note_erasure(self) -> None:
+        """Vacuum takes what is dead out of the pages."""
+
+    def merge_words(self) -> bool:
+        return False

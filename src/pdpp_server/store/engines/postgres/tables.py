@@ -1,0 +1,71 @@
+"""What PostgreSQL says in its own way: a list in a statement, the narrowing by grant, values in their order."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import orjson
+
+from pdpp_server.store.engines.postgres.values import given, kept
+from pdpp_server.store.engines.tables import Tables
+from pdpp_server.store.records.reach import Reach, Shown, Value
+
+_TIMED = """{rid} >= :low and {rid} < :high and (({rid} >= :inner_low and {rid} < :inner_high) or exists(
+    select 1 from records bounded where bounded.rid = {rid} and bounded.at >= :since and bounded.at < :until))"""
+_NUMBERS = "(select jsonb_array_elements_text((:{name})::jsonb)::bigint)"
+TEXTS = "(select jsonb_array_elements_text((:{name})::jsonb))"
+_NAMED = "{rid} >= :low and {rid} < :high and {rid} in " + _NUMBERS.format(name="rids")
+_NARROWING: dict[Shown, str] = {
+    "whole": "{rid} >= :low and {rid} < :high",
+    "timed": _TIMED,
+    "few": _NAMED,
+    "many": _NAMED,
+}
+_SOURCES = """
+select rid, key, at from records
+where rid in (select jsonb_array_elements_text((:rids)::jsonb)::bigint) and at is not null
+"""
+_BEFORE = """
+select p.rid from positions p
+where p.fid = :fid and (p.value, p.key) < (:at, :key) and p.value >= :edge and {where}
+order by p.value desc, p.key desc limit :most
+"""
+_AFTER = """
+select p.rid from positions p
+where p.fid = :fid and (p.value, p.key) > (:at, :key) and p.value <= :edge and {where}
+order by p.value, p.key limit :most
+"""
+_BEHIND_KEYS = "\U0010ffff" * 200  # no handle has room for such a key
+
+
+class PostgresTables(Tables):
+    def narrowing(self, reach: Reach, rid: str) -> str:
+        return _NARROWING[reach.shown].format(rid=rid)
+
+    def numbers(self, name: str) -> str:
+        return _NUMBERS.format(name=name)
+
+    def texts(self, name: str) -> str:
+        return TEXTS.format(name=name)
+
+    def kept(self, value: Value) -> bytes:
+        return kept(value)
+
+    def decoded(self, rows: list[Any]) -> list[Any]:
+        return [(given(row[0]), *row[1:]) for row in rows]
+
+    def kept_key(self, key: str | bytes) -> str:
+        return _BEHIND_KEYS if isinstance(key, bytes) else key
+
+    def beside(
+        self, reach: Reach, fid: int, rids: Sequence[int], silence: int, most: int
+    ) -> Iterator[tuple[int, list[int], list[int]]]:
+        where = self.narrowing(reach, "p.rid")
+        before, after = _BEFORE.format(where=where), _AFTER.format(where=where)
+        for rid, key, at in self._session.rows(_SOURCES, {"rids": orjson.dumps(rids).decode()}):
+            asked = {**reach.values, "fid": fid, "key": key, "at": kept(at), "most": most}
+            earlier = self._session.rows(before, {**asked, "edge": kept(at - silence)})
+            later = self._session.rows(after, {**asked, "edge": kept(at + silence)})
+            yield rid, [found for (found,) in earlier], [found for (found,) in later]
+
+    def field_of(self, rids: Sequence[int], field: str) -> dict[int, object]:
+        return {rid: orjson.loads(data).get(field) for rid, *_, data in self.stored(rids)}

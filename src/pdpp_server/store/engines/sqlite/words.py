@@ -1,0 +1,100 @@
+"""Words in FTS5: one table as a list of places, narrowed by ranges of its rows."""
+
+from collections.abc import Iterator, Sequence
+
+import apsw
+
+from pdpp_server.store.engines.sqlite.ranking import Ranking
+from pdpp_server.store.engines.sqlite.tables import SqliteTables
+from pdpp_server.store.records.asked import Narrowed, Where
+from pdpp_server.store.records.rank import Note
+from pdpp_server.store.records.reach import Reach
+from pdpp_server.store.records.words import Phrase, WordQuery
+from pdpp_server.store.session import Session
+
+# From the newest on: forwards FTS5 walks through every page of some words, backwards it skips.
+_STANDS = "select 1 from words where words match :match and {where} order by rowid desc limit 1"
+_COUNT = "select count(*) from (select 1 from words where words match :match and {where} limit :most)"
+_MATCHING = "select words.rowid from words where words match :match and {where}"
+_NOTED = "select note(words) from words where words match :match and {where}"
+_NOTED_NEWEST = _NOTED + " order by rowid desc limit :most"
+
+
+class SqliteWords:
+    def __init__(self, connection: apsw.Connection, session: Session, tables: SqliteTables) -> None:
+        self._ranking = Ranking(connection)
+        self._session, self._tables = session, tables
+
+    @property
+    def noted(self) -> dict[int, Note]:
+        return self._ranking.noted
+
+    def stands(self, where: Where, phrase: Phrase) -> bool:
+        asked = f"{columns_of(where)}({phrase.match})"
+        return any(
+            self._session.rows(_STANDS.format(where=narrowing), {"match": asked, **values})
+            for narrowing, values in self._spans(where.reaches)
+        )
+
+    def count(self, where: Where, any_of: Sequence[Phrase], most: int) -> int:
+        asked = f"{columns_of(where)}({any_match(any_of)})"
+        total = 0
+        for narrowing, values in self._spans(where.reaches):
+            if total >= most:
+                return most
+            bound = {"match": asked, "most": most - total, **values}
+            total += self._session.one(_COUNT.format(where=narrowing), bound)
+        return total
+
+    def matching(self, where: Where, any_of: Sequence[Phrase]) -> list[int]:
+        asked = f"{columns_of(where)}({any_match(any_of)})"
+        return [
+            rid
+            for narrowing, values in self._spans(where.reaches)
+            for (rid,) in self._session.rows(_MATCHING.format(where=narrowing), {"match": asked, **values})
+        ]
+
+    def note(self, where: Where, words: WordQuery, narrowed: Narrowed | None = None, newest: int | None = None) -> None:
+        self._ranking.use(len(words.wanted), where.slots)
+        statement = _NOTED if newest is None else _NOTED_NEWEST
+        bound = {"match": match_of(where, words, narrowed), "most": newest}
+        for narrowing, values in self._spans(where.reaches):
+            self._session.rows(statement.format(where=narrowing), {**bound, **values})
+
+    def _spans(self, reaches: Sequence[Reach]) -> Iterator[tuple[str, dict[str, int | str]]]:
+        """Reaches as few ranges: neighbours of which nothing is hidden become one."""
+        spans: list[tuple[Reach, dict[str, int | str]]] = []
+        for reach in sorted(reaches, key=lambda reach: reach.values["low"]):
+            last = spans[-1] if spans else None
+            if last and reach.is_whole and last[0].is_whole and last[1]["high"] == reach.values["low"]:
+                last[1]["high"] = reach.values["high"]
+            else:
+                spans.append((reach, dict(reach.values)))
+        for reach, values in spans:
+            yield self._tables.narrowing(reach, "words.rowid"), values
+
+
+def columns_of(where: Where) -> str:
+    """What narrows an expression to the granted columns; nothing where there are no others."""
+    return "{" + " ".join(f"s{slot}" for slot in where.slots) + "} : " if where.is_part else ""
+
+
+def any_match(phrases: Sequence[Phrase]) -> str:
+    return " OR ".join(phrase.match for phrase in phrases)
+
+
+def match_of(where: Where, words: WordQuery, narrowed: Narrowed | None) -> str:
+    """All wanted phrases come first, so that they are the ones that are noted, then what narrows, if anything does.
+
+    No AND may stand below another node: there FTS5 forgets the positions of a phrase that is ahead of a row which
+    matches in other columns only, and a hidden word would change a score. NOT binds to the last part of what narrows.
+    """
+    columns, wanted = columns_of(where), any_match(words.wanted)
+    if narrowed is None:
+        return f"{columns}({wanted})"
+    if narrowed.hold_all:
+        besides = " AND ".join(phrase.match for phrase in narrowed.phrases)
+    else:
+        besides = f"({any_match(narrowed.phrases)})"
+    unwanted = "".join(f" NOT {phrase.match}" for phrase in words.unwanted)
+    return f"{columns}(({wanted}) AND {besides}{unwanted})"

@@ -1,0 +1,126 @@
+"""A second engine gives the same answers, and shows no owner the rows of another."""
+
+import re
+from pathlib import Path
+
+import psycopg
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdpp_server.errors import QueryTimeout
+from pdpp_server.store.engines.postgres.db import PostgresDatabase
+from pdpp_server.store.engines.postgres.session import translated
+from pdpp_server.store.engines.postgres.values import given as given_back
+from pdpp_server.store.engines.postgres.values import kept
+from tests.requirements import requirement
+from tests.scenarios.resource_server.chats import Chats
+from tests.scenarios.resource_server.writes import OwnersTools, deletion, envelope
+from tests.worlds.postgres import Cluster
+
+SEALED = re.compile(rb'"(?:cursor|next_cursor|next_changes_since|request_id)":"[^"]*"|cursor=[^"&]*')
+PATHS = [
+    "/v1/streams/messages/records?limit=100",
+    "/v1/streams/messages/records?limit=7&order=asc",
+    "/v1/streams/messages/records?limit=5&count=exact&window=exact",
+    "/v1/streams/messages/records?filter[sent_at][gte]=2026-11-05T00:00:00Z",
+    "/v1/streams/photos/records",
+    "/v1/streams/messages/records/same",
+    "/v1/streams/messages/records/nothing",
+    "/v1/search?q=pizza&limit=100",
+    "/v1/search?q=pizza%20-pasta",
+    '/v1/search?q="pizza%20or%20pasta"',
+    "/v1/search?q=slash*",
+    "/v1/search?q=new%20fee%20overdraft",
+    "/v1/search?q=nowhere",
+    "/v1/schema",
+    "/v1/streams",
+]
+VALUES = st.one_of(st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False), st.text(max_size=8), st.just(b""))
+
+
+def changed(chats: Chats) -> list[bytes]:
+    """The answers of a home in which records came, changed and went; without what is sealed or new each time."""
+    with chats.serving() as api:
+        tools = OwnersTools(api)
+        assert tools.post("messages", envelope("n1", "New fee"), envelope("n2", "Other")).status_code == 200
+        assert tools.post("messages", envelope("n1", "Newer fee", size=3), deletion("n2")).status_code == 200
+        tokens = ("tok_client", "tok_owner")
+        answers = [api.get(path, token=token).content for path in PATHS for token in tokens]
+    chats.services.close()
+    return [SEALED.sub(b"", answer) for answer in answers]
+
+
+@requirement("store.engines.same-answers")
+def test_both_engines_give_the_same_bytes(postgres: Cluster, tmp_path: Path) -> None:
+    there = postgres.open(tmp_path / "there")
+
+    assert changed(Chats(tmp_path / "here")) == changed(Chats(tmp_path / "there", there))
+
+
+@requirement("store.engines.one-owner")
+def test_a_transaction_sees_no_row_of_another_owner(postgres: Cluster, tmp_path: Path) -> None:
+    first, second = postgres.open(tmp_path / "first"), postgres.open(tmp_path / "second")
+    chats = Chats(tmp_path / "first", first)
+    with first.reading() as mine, second.reading() as theirs:
+        tables = [name for (name,) in mine.rows("select tablename from pg_tables where schemaname = 'public'")]
+        seen = {table: theirs.one(f"select count(*) from {table}") for table in tables}
+        assert mine.one("select count(*) from records") > 0
+    assert {table for table, rows in seen.items() if rows} == {"layout", "clock"}
+    assert (seen["layout"], seen["clock"]) == (1, 1)
+    with psycopg.connect(postgres.url) as nobody, pytest.raises(psycopg.errors.UndefinedObject):
+        nobody.execute("select count(*) from records")  # who names no owner sees nothing, not even how much there is
+    chats.services.close()
+    second.close()
+
+
+@requirement("store.deadlines.query")
+def test_a_read_that_takes_too_long_is_stopped_there_too(postgres: Cluster, tmp_path: Path) -> None:
+    database = PostgresDatabase(postgres.url, tmp_path / "home", owner=10_000, read_seconds=0.05)
+    with pytest.raises(QueryTimeout), database.reading() as reading:
+        reading.one("select pg_sleep(60)")
+    with database.reading() as reading:
+        assert reading.one("select 1") == 1
+    database.close()
+
+
+@requirement("store.erasure.index")
+def test_the_words_of_a_deleted_record_are_in_no_block(postgres: Cluster, tmp_path: Path) -> None:
+    chats = Chats(tmp_path / "home", postgres.open(tmp_path / "home"))
+    with chats.serving() as api:
+        tools = OwnersTools(api)
+        tools.post("messages", envelope("n1", "zyxwvut words"), envelope("n2", "words"))
+        tools.post("messages", deletion("n1"))
+    with chats.services.database.reading() as reading:
+        terms = {term for (term,) in reading.rows("select term from words")}
+    chats.services.close()
+    assert "word" in terms
+    assert "zyxwvut" not in terms
+
+
+@given(VALUES, VALUES)
+@requirement("store.engines.values")
+def test_values_sort_as_bytes_as_they_sort_as_values(one: int | float | str | bytes, other: int | float | str) -> None:
+    def rank(value: int | float | str | bytes) -> tuple[int, object]:
+        kind = 2 if isinstance(value, bytes) else int(isinstance(value, str))
+        return kind, value.encode() if isinstance(value, str) else value
+
+    assert (kept(one) < kept(other)) == (rank(one) < rank(other))
+    assert (kept(one) == kept(other)) == (rank(one) == rank(other))
+    assert given_back(kept(one)) == one
+
+
+@requirement("store.engines.same-answers")
+@pytest.mark.parametrize(
+    ("plain", "told"),
+    [
+        ("select a from b where c = ? and d = :d", "select a from b where c = %s and d = %(d)s"),
+        ("select 5 % 2, (:x)::bigint", "select 5 %% 2, (%(x)s)::bigint"),
+        (
+            "insert into a values(?) on conflict(b) do nothing",
+            "insert into a values(%s) on conflict(owner, b) do nothing",
+        ),
+    ],
+)
+def test_plain_sql_is_told_in_the_words_of_the_driver(plain: str, told: str) -> None:
+    assert translated(plain) == told
