@@ -1,1 +1,1 @@
-"""PostgreSQL: one database for many owners. A first slice: what is ingested, fetched and paged."""
+"""PostgreSQL: one database for many owners. A first slice: what is ingested, fetched, paged and searched."""
