@@ -33,6 +33,10 @@ REACH = {
     "serve_fetch_growth": ("<=", 1.5),
     "page_ratio": ("<=", 10),
     "page_growth": ("<=", 1.5),
+    "around_ratio": ("<=", 25),
+    "around_growth": ("<=", 1.5),
+    "ranked_ratio": ("<=", 20),
+    "ranked_growth": ("<=", 1.5),
     "changes_ratio": ("<=", 10),
     "changes_growth": ("<=", 1.5),
     "window_ratio": ("<=", 10),
@@ -48,7 +52,7 @@ REACH = {
     "as_register_ms_p95": ("<=", 50),
     "as_token_ms_p95": ("<=", 50),
 }
-GROWING = ("serve_fetch", "page", "changes", "window", "blob", "months")
+GROWING = ("serve_fetch", "page", "around", "ranked", "changes", "window", "blob", "months")
 SIZES = [int(size) for size in os.environ.get("BENCH_SIZES", "20000,200000").split(",")]
 
 

@@ -23,6 +23,17 @@ _PAGE = """
 select r.key, r.emitted_at, r.data from positions p cross join records r on r.rid = p.rid
 where p.fid = :fid and (p.value, p.key) < (:value, :key) order by p.value desc, p.key desc limit 25
 """
+_BEFORE, _AFTER = (
+    f"""
+    select r.key, r.emitted_at, r.data from positions p cross join records r on r.rid = p.rid
+    where p.fid = :fid and (p.value, p.key) {beyond} (:value, :key) order by p.value {order}, p.key {order} limit 5
+    """
+    for beyond, order in (("<", "desc"), (">", "asc"))
+)
+_RANKED = """
+select r.key, r.emitted_at, r.data from field_values i cross join records r on r.rid = i.rid
+where i.fid = ? and i.value > ? order by i.value limit 25
+"""
 _CHANGES = "select key, emitted_at, data from records where sid = 1 and version > ? order by version limit 25"
 _WINDOW = """
 select substr(data ->> '$.text', ?, 200), length(data ->> '$.text') from records where sid = 1 and key = ?
@@ -65,6 +76,43 @@ class Reads:
                 orjson.loads(data)
 
         return self.ratio("page", ours, floor)
+
+    def around(self) -> Numbers:
+        """A message among ten others of its room, beside ten messages of the stream."""
+        turn = count()
+        places = self.bare.execute(f"select value, key from positions where fid = {self.fid} limit 4000").fetchall()
+
+        def ours() -> None:
+            key = f"m{next(turn) * 7919 % self.world.count}"
+            told(query_records.serve(self.world.services, self.call, RecordsQuery("messages", around=key, limit=11)))
+
+        def floor() -> None:
+            value, key = places[next(turn) * 97 % 4000]
+            for statement in (_BEFORE, _AFTER):
+                asked = {"fid": self.fid, "value": value, "key": key}
+                for _, _, data in self.bare.execute(statement, asked).fetchall():
+                    orjson.loads(data)
+
+        return self.ratio("around", ours, floor)
+
+    def ranked(self) -> Numbers:
+        """25 payments from somewhere among the largest, by cursor."""
+        services, turn = self.world.services, count()
+        cursors: list[str | None] = [None]
+        for _ in range(10):
+            asked = RecordsQuery("payments", sort="amount", limit=100, cursor=cursors[-1])
+            cursors.append(told(query_records.serve(services, self.call, asked)).next_cursor)
+        fid = self.bare.execute("select fid from fields where name = 'amount'").get
+
+        def ours() -> None:
+            asked = RecordsQuery("payments", sort="amount", cursor=cursors[next(turn) % 10])
+            told(query_records.serve(services, self.call, asked))
+
+        def floor() -> None:
+            for _, _, data in self.bare.execute(_RANKED, (fid, 100 * (next(turn) % 80))).fetchall():
+                orjson.loads(data)
+
+        return self.ratio("ranked", ours, floor)
 
     def changes(self) -> Numbers:
         """25 changes from somewhere in the middle of a session from the beginning."""
@@ -126,7 +174,7 @@ class Reads:
 
 def reads(world: World) -> Iterator[Numbers]:
     asked = Reads(world)
-    for measure in (asked.page, asked.changes, asked.window, asked.blob, asked.months):
+    for measure in (asked.page, asked.around, asked.ranked, asked.changes, asked.window, asked.blob, asked.months):
         yield measure()
 
 

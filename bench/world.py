@@ -36,6 +36,7 @@ DECLARATION = {
                     "subject": {"type": "string", "x_pdpp_role": "primary-title"},
                     "text": {"type": "string", "x_pdpp_role": "primary-body"},
                     "sender": {"type": "string", "x_pdpp_role": "actor"},
+                    "room": {"type": "string", "x_pdpp_role": "thread"},
                     "sent_at": {"type": "string", "format": "date-time", "x_pdpp_role": "event-time"},
                 },
             },
@@ -48,6 +49,23 @@ DECLARATION = {
                 "search": {"lexical_fields": ["subject", "text"]},
                 "aggregations": {"count": True, "group_by": ["sender"], "group_by_time": ["sent_at"]},
             },
+        },
+        {
+            "name": "payments",
+            "semantics": "append_only",
+            "schema": {
+                "type": "object",
+                "required": ["id"],
+                "properties": {
+                    "id": {"type": "string"},
+                    "amount": {"type": "number"},
+                    "booked_at": {"type": "string", "format": "date-time"},
+                },
+            },
+            "primary_key": ["id"],
+            "cursor_field": "booked_at",
+            "selection": {"fields": True, "resources": True},
+            "query": {"range_filters": {"amount": ["gte", "lt"]}},
         },
         {
             "name": "files",
@@ -68,6 +86,7 @@ _WORDS = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in ("a", "e", "i", "o", "u"
 VOCABULARY = [f"{word}{i}" if i else word for i in range(12) for word in _WORDS]
 _WEIGHTS = list(accumulate(1 / (rank + 2.7) for rank in range(len(VOCABULARY))))
 EVERYWHERE = "ubiq"  # stands in about a third of all records
+ROOMS = 40
 START, SPAN = datetime(2016, 1, 1, tzinfo=UTC), timedelta(days=3650)  # the same years, however many records
 
 
@@ -84,8 +103,17 @@ def records(count: int, seed: int = 7) -> Iterator[dict[str, str]]:
             "subject": " ".join(words[:5]),
             "text": " ".join(words[5:]),
             "sender": f"person{rng.randint(0, 40)}",
+            "room": f"room{i % ROOMS}",
             "sent_at": (START + i * (SPAN / count)).isoformat(),
         }
+
+
+def payments(count: int, seed: int = 5) -> Iterator[dict[str, str | float]]:
+    """Some amounts are paid again and again."""
+    rng = random.Random(seed)
+    for i in range(count):
+        amount = rng.randint(100, 900_000) / 100 if rng.random() < 0.7 else rng.randint(5, 200)
+        yield {"id": f"p{i}", "amount": amount, "booked_at": (START + i * (SPAN / count)).isoformat()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +144,9 @@ def fill(services: Services, home: Path, count: int, batch: int = 1000) -> tuple
     stream = (Incoming(str(i), "messages", None, record, None) for i, record in enumerate(records(count)))
     while rows := list(islice(stream, batch)):
         writer.deliver(rows)
+    paid = (Incoming(str(i), "payments", None, payment, None) for i, payment in enumerate(payments(count // 4)))
+    while rows := list(islice(paid, batch)):
+        writer.deliver(rows)
     blob = writer.keep_blob("files", "f1", bytes(range(250)) * (BLOB_BYTES // 250), "application/octet-stream")
     writer.deliver([Incoming("blob", "files", None, {"id": "f1", "blob_ref": encode_reference(blob)}, None)])
     return writer.connection_id, blob.blob_id
@@ -130,7 +161,7 @@ def build(count: int) -> World:
         "source": {"id": SOURCE},
         "purpose_code": "https://pdpp.dev/purpose/agent_context",
         "access_mode": "continuous",
-        "streams": [{"name": "messages"}, {"name": "files"}],
+        "streams": [{"name": "messages"}, {"name": "payments"}, {"name": "files"}],
     }
     issued = Owner(services, home).create_grant(decode_selection([details]), "bench", None)
     return World(home, services, connection_id, issued.token, count, blob_id)

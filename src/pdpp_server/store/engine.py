@@ -93,8 +93,8 @@ class Records(Protocol):
         """The visible records of these values."""
         ...
 
-    def end(self, reach: Reach, bounds: Bounds, *, last: bool) -> int | None:
-        """The first or the last rid of a visible record of one value."""
+    def by_day(self, reach: Reach, bounds: Bounds, *, ascending: bool, chunk: int) -> list[Stored]:
+        """The first visible records of one value in the order of their rids, which is that of days; or the last."""
         ...
 
     def edges(self, reach: Reach, table: str, fid: int) -> list[Value]:

@@ -224,6 +224,22 @@ def test_neighbours_are_those_that_the_grant_shows(
         assert keys(reader.query_records(query).value) == nearest(talk("spoken", shown, key), key, limit)
 
 
+@requirement("rs.around.hidden")
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(records_of, st.data(), st.integers(1, 4))
+def test_of_named_records_the_nearest_are_named_ones(
+    hall: Hall, records: dict[str, Data], data: st.DataObject, limit: int
+) -> None:
+    hall.fill("spoken", records)
+    named = data.draw(st.sets(st.sampled_from(sorted(records)), min_size=1))
+    key = data.draw(st.sampled_from(sorted(named)))
+    shown = {name: told for name, told in records.items() if name in named}
+
+    found = followed(hall.reader("spoken", resources=sorted(named)), RecordsQuery("spoken", around=key, limit=limit))
+
+    assert found == talk("spoken", shown, key)
+
+
 SAID = {
     "m1": {"at": "2026-02-01T00:00:00Z", "thread": "a", "room": "hut"},
     "m2": {"at": "2026-02-02T00:00:00Z", "thread": "b", "room": "hut"},

@@ -59,7 +59,10 @@ _HOLDING = """
 select r.rid, r.key, r.version, r.revised, r.emitted_at, r.data from {index} i {join} records r on r.rid = i.rid
 where {between} and {where} and r.data is not null
 """
-_END = "select i.rid from {index} i where {equal} and {where} order by i.rid {order} limit 1"
+_BY_DAY = """
+select r.rid, r.key, r.version, r.revised, r.emitted_at, r.data from {index} i {join} records r on r.rid = i.rid
+where {equal} and {where} and r.data is not null order by i.rid {order} limit :chunk
+"""
 _EDGE = """
 select i.value from {index} i where i.fid = :fid and i.value < :numbers_end and {where} order by i.value {order} limit 1
 """
@@ -201,10 +204,13 @@ class Tables:
         statement = _HOLDING.format(index=bounds.table, join=self.join, between=_between(bounds), where=where)
         return self._session.each(statement, {**reach.values, **self._bound(bounds)})
 
-    def end(self, reach: Reach, bounds: Bounds, *, last: bool) -> int | None:
-        order, where = "desc" if last else "asc", self.narrowing(reach, "i.rid")
-        statement = _END.format(index=bounds.table, equal=_EQUAL, where=where, order=order)
-        return self._session.one(statement, {**reach.values, "fid": bounds.fid, "least": self.kept(bounds.least)})
+    def by_day(
+        self, reach: Reach, bounds: Bounds, *, ascending: bool, chunk: int
+    ) -> list[tuple[int, str, int, int, str, str]]:
+        order, where = "asc" if ascending else "desc", self.narrowing(reach, "i.rid")
+        statement = _BY_DAY.format(index=bounds.table, join=self.join, equal=_EQUAL, where=where, order=order)
+        asked = {"fid": bounds.fid, "least": self.kept(bounds.least), "chunk": chunk}
+        return self._session.rows(statement, {**reach.values, **asked})
 
     def edges(self, reach: Reach, table: str, fid: int) -> list[Value]:
         """The least and the greatest number."""

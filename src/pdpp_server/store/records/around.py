@@ -1,21 +1,24 @@
 """The records right before and after one, in its own talk."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any
+
+import orjson
 
 from pdpp_server.grants.permitted import Permitted
 from pdpp_server.model.queries import Condition, RecordsQuery
 from pdpp_server.model.records import Record, RecordId, Span, nearest
 from pdpp_server.model.streams import THREAD_ROLE
-from pdpp_server.store.engine import Reading
+from pdpp_server.store.engine import Reading, Stored
 from pdpp_server.store.layout import MAX_DAY, day_in, day_of, first_moment, first_rid
-from pdpp_server.store.records.conditions import GATHERED, bounds_of, fewest, passing
+from pdpp_server.store.records.conditions import GATHERED, bounds_of, fewest, passes, passing
 from pdpp_server.store.records.count import count, span
 from pdpp_server.store.records.fetch import find
 from pdpp_server.store.records.query_records import (
+    CHUNK_MAX,
     Entry,
     entry_of,
     line,
@@ -26,6 +29,7 @@ from pdpp_server.store.records.query_records import (
 )
 from pdpp_server.store.records.reach import Bounds, Reach
 from pdpp_server.store.records.scope import reaches
+from pdpp_server.store.records.showing import Row
 from pdpp_server.wire.cursors import Place, Side
 
 _BEFORE_ALL, _BEHIND_ALL = float("-inf"), ""  # of the times of a stream
@@ -119,7 +123,7 @@ def _on_one_side(talk: "_Talk", side: Side, place: Place) -> _Some:
 
 @dataclass(frozen=True)  # no slots: what was gathered is kept on the value
 class _Talk:
-    """The visible records of one talk. A short one is read whole; a long one is followed by its days."""
+    """The visible records of one talk, followed by its days. Where pages are in another order, a short one is read."""
 
     reading: Reading
     reach: Reach
@@ -131,15 +135,19 @@ class _Talk:
 
     def later(self, place: Place) -> Iterator[Entry]:
         """What stands behind a place, nearest first."""
+        if self._days:
+            return self._later_by_days(place)
         if self._is_short:
             return (entry for entry in self._gathered if _order(entry) > _place_order(place))
-        return self._later_by_days(place) if self._days else self._line(place, ascending=True)
+        return self._line(place, ascending=True)
 
     def earlier(self, place: Place) -> Iterator[Entry]:
         """What stands before a place, nearest first."""
+        if self._days:
+            return self._earlier_by_days(place)
         if self._is_short:
             return (entry for entry in reversed(self._gathered) if _order(entry) < _place_order(place))
-        return self._earlier_by_days(place) if self._days else self._line(place, ascending=False)
+        return self._line(place, ascending=False)
 
     @cached_property
     def _is_short(self) -> bool:
@@ -158,33 +166,57 @@ class _Talk:
     def _line(self, place: Place, *, ascending: bool) -> Iterator[Entry]:
         return line(self.reading, self.reach, replace(self.query, ascending=ascending), place)
 
-    # A long talk: rids are in order of days, so its entries in the index of its field are too.
+    # By days: rids are in order of days, so its entries in the index of its field are too.
 
     @cached_property
     def _days(self) -> Bounds | None:
         """The entries of the talk, where the order of pages is that of days; None where it must be looked for."""
-        if not self.conditions or not _is_in_time(self.reach):
+        if not self.conditions or self.reach.rids is not None or not _is_in_time(self.reach):
             return None
         return bounds_of(self.reach, self.conditions, self.conditions[0].field)
 
     def _later_by_days(self, place: Place) -> Iterator[Entry]:
         """Records without a time lie in the first day, and stand behind all others."""
         if isinstance(place.value, int):
-            day: int | None = day_of(place.value)
-            while day is not None:
-                yield from self._of_day(day, place, ascending=True)
-                day = self._next_day(last=False, low=first_rid(self.reach.place.sid, day + 1))
+            yield from self._by_days(place, day_of(place.value), ascending=True)
         yield from (entry for entry in self._timeless if _order(entry) > _place_order(place))
 
     def _earlier_by_days(self, place: Place) -> Iterator[Entry]:
         if isinstance(place.value, int):
-            day: int | None = day_of(place.value)
-        else:
-            yield from (entry for entry in reversed(self._timeless) if _order(entry) < _place_order(place))
-            day = self._next_day(last=True)
-        while day is not None:
-            yield from self._of_day(day, place, ascending=False)
-            day = self._next_day(last=True, high=first_rid(self.reach.place.sid, day))
+            yield from self._by_days(place, day_of(place.value), ascending=False)
+            return
+        yield from (entry for entry in reversed(self._timeless) if _order(entry) < _place_order(place))
+        yield from self._by_days(place, MAX_DAY, ascending=False)
+
+    def _by_days(self, place: Place, day: int, *, ascending: bool) -> Iterator[Entry]:
+        """From that day on, in chunks that grow; a day of which a chunk holds only a part is looked at by itself."""
+        assert self._days is not None
+        records, chunk = self.reading.records, self.query.limit + 1
+        while 0 <= day <= MAX_DAY:
+            first, end = self._rids_of(day)
+            reach = self._between(first, None) if ascending else self._between(None, end)
+            rows = records.by_day(reach, self._days, ascending=ascending, chunk=chunk)
+            days = [(each, list(same)) for each, same in groupby(rows, key=_day_of_row)]
+            is_end = len(rows) < chunk
+            for _, same in days if is_end else days[:-1]:
+                yield from self._beyond(same, place, ascending=ascending)
+            if is_end:
+                return
+            day = days[-1][0]
+            if len(days) == 1:
+                yield from self._of_day(day, place, ascending=ascending)
+                day += 1 if ascending else -1
+            chunk = min(chunk * 4, CHUNK_MAX)
+
+    def _beyond(self, rows: Iterable[Stored], place: Place, *, ascending: bool) -> Iterator[Entry]:
+        """The records of one day that belong to the talk and stand beyond a place, nearest first."""
+        test = passes(self.reach.scope.stream, self.conditions)
+        found = (Row._make((*row[:5], orjson.loads(row[5]))) for row in rows)
+        entries = sorted((entry_of(self.reach, row) for row in found if test(row.data)), key=_order)
+        timed = [entry for entry in entries if isinstance(entry.value, int)]
+        if ascending:
+            return (entry for entry in timed if _order(entry) > _place_order(place))
+        return (entry for entry in reversed(timed) if _order(entry) < _place_order(place))
 
     @property
     def _timeless(self) -> list[Entry]:
@@ -192,18 +224,15 @@ class _Talk:
 
     def _of_day(self, day: int, place: Place, *, ascending: bool) -> Iterator[Entry]:
         """A crowded day is walked through, whoever else spoke on it."""
+        assert self._days is not None
         narrowed = self._between(*self._rids_of(day))
-        if fewest(self.reading, narrowed, self.conditions)[1] > GATHERED:
+        if self.reading.records.entries(narrowed, self._days, GATHERED + 1) > GATHERED:
             for entry in self._line(self._edge(day, place, ascending), ascending=ascending):
                 if not isinstance(entry.value, int) or day_of(entry.value) != day:
                     return
                 yield entry
             return
-        entries = [entry for entry in self._of(narrowed) if isinstance(entry.value, int)]
-        if ascending:
-            yield from (entry for entry in entries if _order(entry) > _place_order(place))
-        else:
-            yield from (entry for entry in reversed(entries) if _order(entry) < _place_order(place))
+        yield from self._beyond(self.reading.records.holding(narrowed, self._days), place, ascending=ascending)
 
     def _edge(self, day: int, place: Place, ascending: bool) -> Place:
         """The place itself on its own day; on another the end of that day from which it is walked through."""
@@ -212,12 +241,6 @@ class _Talk:
         if ascending:
             return Place(_BEFORE_ALL if day == 0 else first_moment(day), 0, "")
         return Place(_BEHIND_ALL if day == MAX_DAY else first_moment(day + 1), 0, "")
-
-    def _next_day(self, *, last: bool, low: int | None = None, high: int | None = None) -> int | None:
-        """The first or the last day on which something of the talk is visible."""
-        assert self._days is not None
-        rid = self.reading.records.end(self._between(low, high), self._days, last=last)
-        return None if rid is None else day_in(rid)
 
     def _rids_of(self, day: int) -> tuple[int, int]:
         sid = self.reach.place.sid
@@ -231,6 +254,10 @@ class _Talk:
         if high is not None:
             values["high"] = min(high, int(values["high"]))
         return replace(self.reach, values=values)
+
+
+def _day_of_row(row: Stored) -> int:
+    return day_in(row[0])
 
 
 def _order(entry: Entry) -> tuple[Any, ...]:
