@@ -94,7 +94,9 @@ def why(desks: Desks, visit: Visit) -> Page:
     grant_id, handle = visit.named["grant_id"], visit.query.get("record", "")
     id = parse(handle)
     rows = desks.owner.grant(grant_id)
+    named = labels(desks)
     said = desks.owner.explain(grant_id, FetchQuery(id.stream, id.key, id.connection_id or None))
+    said = [sentence.replace(id.connection_id, named.get(id.connection_id, id.connection_id)) for sentence in said]
     values = {
         "name": rows[0].grant.client_name or rows[0].grant.client_id,
         "grant_id": grant_id,
