@@ -24,7 +24,7 @@ _PROPERTIES = {
     "sender": {"type": "string", "x_pdpp_role": "actor"},
     "text": {"type": "string", "x_pdpp_role": "primary-body"},
 }
-_DECLARATION = {
+DECLARATION = {
     "protocol_version": "0.1.0",
     "source": {"kind": "connector", "id": _SOURCE},
     "declaration_version": "1",
@@ -43,7 +43,7 @@ _DECLARATION = {
         }
     ],
 }
-_DETAILS = [
+DETAILS = [
     {
         "type": "https://pdpp.dev/data-access",
         "source": {"id": _SOURCE},
@@ -72,10 +72,10 @@ def _searches(file: Path, questions: list[str]) -> list[tuple[str, list[str]]]:
     services = open_services(home, now=now)
     try:
         owner = Owner(services, home)
-        writer = owner.writer(decode_declaration(_DECLARATION), file.stem)
+        writer = owner.writer(decode_declaration(DECLARATION), file.stem)
         rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
         writer.deliver([Incoming(str(i), "turns", None, row, None) for i, row in enumerate(rows)])
-        token = owner.create_grant(decode_selection(_DETAILS), "bench", None).token
+        token = owner.create_grant(decode_selection(DETAILS), "bench", None).token
         tool = next(tool for tool in TOOLS if tool.name == "search")
         reader = LocalReader(services, token)
         return [

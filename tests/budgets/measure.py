@@ -15,8 +15,9 @@ TEXT_BYTES = {
     "schema": 8_000,
     "schema_stream": 6_000,
     "schema_full": 6_000,
-    "query_records": 1_800,
-    "search": 1_800,
+    "query_records": 3_600,
+    "search": 3_600,
+    "search_few": 3_600,
     "aggregate": 2_400,
     "fetch": 16_000,
     "read_record_field": 300,  # beside the window and three times the id
@@ -27,7 +28,8 @@ STRUCTURED_BYTES = {
     "schema_stream": 10_000,
     "schema_full": 40_000,
     "query_records": 24_000,
-    "search": 20_000,
+    "search": 16_000,
+    "search_few": 7_500,
     "aggregate": 10_000,
     "fetch": 16_000,
     "read_record_field": 20_000,
@@ -57,12 +59,14 @@ def _calls(life: Life, stream: str) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "schema_stream", {"stream": name}
         yield "schema_full", {"stream": name, "detail": "full", **narrow}
         yield "query_records", {"stream": name, "limit": 25, **narrow}
-    for limit in (1, 25, 100):
+    yield "search_few", {"query": "walrus"}
+    for limit in (1, 10, 25, 100):
         for narrowing in ({"count": "exact"}, {"fields": ["title"]}, {"expand": ["answered"]}):
             yield "query_records", {**of, **narrow, "limit": limit, **narrowing}
         yield "query_records", {**of, **narrow, "limit": limit, "changes_since": "beginning"}
-        yield "search", {"query": "walrus", "limit": limit}
-        yield "search", {"query": "walrus " * 140, "limit": limit, "streams": [stream]}
+        name = "search_few" if limit <= 10 else "search"
+        yield name, {"query": "walrus", "limit": limit}
+        yield name, {"query": "walrus " * 140, "limit": limit, "streams": [stream]}
         yield "aggregate", {**of, **narrow, "metric": "count", "group_by": "kind", "limit": limit}
     days = {"metric": "count", "group_by_time": "written_at", "granularity": "day", "limit": 100}
     yield "aggregate", {**of, **narrow, **days, "filter": {"kind": "x" * 2500}}
@@ -88,7 +92,7 @@ def _openings(life: Life, stream: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _asked(agent: Agent, name: str, arguments: dict[str, Any]) -> Result:
-    tool = "fetch" if name == "refusal" else name.removesuffix("_stream").removesuffix("_full")
+    tool = "fetch" if name == "refusal" else name.removesuffix("_stream").removesuffix("_full").removesuffix("_few")
     answer = agent.call(tool, **arguments)
     assert answer.is_error == (name == "refusal"), answer.text
     return answer

@@ -192,6 +192,7 @@ def _queries(account: str) -> list[Any]:
     return [
         SchemaQuery("letters", account, full=True),
         SearchQuery("first", ("letters",), account, 1, conditions=early),
+        SearchQuery("first letter", lean=True, brief=True),
         FetchQuery("letters", "l1", account, ("text",), "post", (Expand("thread"),)),
         WindowQuery("letters", "l1", "text", account, 1, 10),
         WindowQuery("letters", "l1", "text", account, 0, 10, "i", 2, connector_key="post"),

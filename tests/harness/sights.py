@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 _WINDOW = re.compile(r"(.*?)\nrecord text follows, to (?P<end>\[end(?: \d+)?\]):\n(.*)\n(?P=end)", re.DOTALL)
 STRING = r'"(?:[^"\\]|\\.)*"'
+CONNECTION = r"(?:cin_|[a-z0-9_-]+-[2-9a-z]{5})\S* "
 HANDLE = r'[^\s"/:]+/[^\s":]+:[^\s"]+'
 _NAME = rf"({STRING}|[^\s\[\]\"]+)"
 _PLACES = ("offset_chars", "cursor", "q", "before_chars", "after_chars")
@@ -108,7 +109,7 @@ class TextSight:
     def candidates(self) -> list[str]:
         if not self._seen.startswith("ambiguous_connection: "):
             return []
-        return [line.split(" ")[0] for line in self._lines[1:] if line.startswith("cin_")]
+        return [line.split(" ")[0] for line in self._lines[1:] if re.match(CONNECTION, line)]
 
     @property
     def remedy(self) -> str:

@@ -12,7 +12,8 @@ import orjson
 from tests.worlds.marked import FIELDS, MARK, MINUTE, NUMBER, TIMES, Marked
 
 NAMES = frozenset(name for names in FIELDS.values() for name in names)
-STEPS = ("next:", "more:", "rest:", "next time:", "previous:")  # lines that repeat what was asked
+# Lines that repeat what was asked.
+STEPS = ("next:", "more:", "rest:", "next time:", "previous:", "no match:", "records:")
 
 _TOKENS = re.compile(r"[\s\"'()\[\]{}<>;,|`=\\]+")
 _MEMBER = re.compile(r'"(id|f_\w+)":')
@@ -103,6 +104,8 @@ class Finder:
             return self.document(body)
         steps = body.get("next", [])
         told = {name: value for name, value in body.items() if name not in ("next", "read_with")}
+        if isinstance(meta := body.get("data", {}).get("meta"), Mapping):  # how often words occur that were asked for
+            told["data"] = {**body["data"], "meta": {name: meta[name] for name in meta if name != "words"}}
         left = self.json(told) | self.json(steps) | self.marks(orjson.dumps(told).decode())
         left.records |= self.handles(orjson.dumps(body).decode())
         return left

@@ -257,7 +257,7 @@ PROMISES: dict[str, Promise] = {
     ),
     "mcp.budget.text": Promise(
         source="design: numbers",
-        says="The text of each tool keeps its budget over hostile data, and search keeps 1,800 bytes.",
+        says="The text of each tool keeps its budget over hostile data, and search and query_records keep 3,600 bytes.",
         scenario=("S044", "S075"),
     ),
     "mcp.budget.structured": Promise(
@@ -358,6 +358,33 @@ PROMISES: dict[str, Promise] = {
         "of the data.",
         scenario=("S022",),
         ruling=(6,),
+    ),
+    "mcp.search.lean-envelope": Promise(
+        source="ruling 46",
+        says="The structured data is the server's lean answer: each text once, with the offsets of its marks, and no "
+        "empty member.",
+        ruling=(46,),
+    ),
+    "mcp.search.one-line": Promise(
+        source="evidence per byte",
+        says="A hit stands on one line with its handle, source, own time and weekday, actor and title, and its text, "
+        "whole where it is short; later hits get less, and how much is missing is said.",
+        ruling=(32, 43, 53),
+    ),
+    "mcp.search.exchange": Promise(
+        source="evidence per byte",
+        says="A hit that came by its neighbours stands in the order of the talk beside the hit that lifted it, is "
+        "counted apart and takes no place of a match.",
+        ruling=(36,),
+    ),
+    "mcp.search.ends-early": Promise(
+        source="evidence per byte",
+        says="A page of no particular limit ends where hits are much weaker than its first; a limit is kept.",
+    ),
+    "mcp.search.teaches": Promise(
+        source="evidence per byte",
+        says="A word that matched nothing is named, a word that drowns another is counted, and a name that is a "
+        "sender's offers the filter on it.",
     ),
     "mcp.search.envelope": Promise(
         source="MCP adapter contract: search",

@@ -726,6 +726,12 @@ PROMISES: dict[str, Promise] = {
         source="resource server contract: search",
         says="A search without `q`, or with an empty one, gives 400 with param `q`.",
     ),
+    "rs.search.lean": Promise(
+        source="ruling 46",
+        says="With the preference `pdpp-evidence=lean` a search gives each text once, with actor and offsets of marks; "
+        "without it the form stays.",
+        ruling=(46,),
+    ),
     "rs.search.limit": Promise(
         source="resource server contract: search",
         says="A search gives 25 hits unless told and at most 100, and the limit holds over all connections together.",

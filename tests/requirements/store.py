@@ -40,6 +40,12 @@ PROMISES: dict[str, Promise] = {
         says="A key whose handle would be longer than 512 bytes, or that holds a dot path component, is rejected.",
         ruling=(5,),
     ),
+    "store.connections.short-id": Promise(
+        source="ruling 45",
+        says="A new connection is called by its connector key and five letters that cannot be mistaken, made from the "
+        "digest that names it; where another account has or had that id it is lengthened, and ids from before stay.",
+        ruling=(45,),
+    ),
     "store.connections.stable-id": Promise(
         source="record model: identity",
         says="The same account of the same connector always gets the same `connection_id`.",

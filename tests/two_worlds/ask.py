@@ -38,6 +38,7 @@ from pdpp_server.model.queries import (
     WindowQuery,
 )
 from pdpp_server.model.records import RecordId, RecordPage, SearchPage
+from pdpp_server.model.sources import Source
 from pdpp_server.owner.desk import Owner
 from pdpp_server.owner.writer import SUBJECT, Writer
 from pdpp_server.port.local import LocalReader
@@ -47,7 +48,7 @@ from pdpp_server.settings import Settings
 from pdpp_server.store.consent.grants import keep_grant
 from pdpp_server.store.consent.tokens import keep_token
 from pdpp_server.store.log import read_segment, segment_paths
-from pdpp_server.store.records.sources import connection_id_of
+from pdpp_server.store.records.connection_ids import possible_ids
 from pdpp_server.wire import aggregate, fetch, query_records, read_record_field, schema, search
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.envelope import url
@@ -378,7 +379,7 @@ def _connection(plan: Plan, random: Random) -> str:
 
 def connection_id(plan: Plan, name: str) -> str:
     source = plan.document["source"]
-    return connection_id_of(source["id"].rsplit("/", 1)[1], source["kind"], name, subject=SUBJECT)
+    return possible_ids(Source(source["kind"], source["id"]), name, subject=SUBJECT)[0]
 
 
 ASKED: tuple[Callable[[Plan, Random], Asked], ...] = (

@@ -119,7 +119,7 @@ def fetch(id: str, grant: str | None, as_json: bool, **given: Any) -> int:
 
     \b
     Example:
-      pdpp fetch cin_0123456789abcdef01234567/notes:n-008 --fields title,written_at
+      pdpp fetch markdown-k7q2m/notes:n-008 --fields title,written_at
     """
     return _show("fetch", {"id": id, **arguments_from(FetchQuery, given)}, grant, as_json=as_json)
 
@@ -135,7 +135,7 @@ def read(id: str, field: str, cursor: str | None, grant: str | None, as_json: bo
 
     \b
     Example:
-      pdpp read cin_0123456789abcdef01234567/notes:n-008 body --q walrus --limit 600
+      pdpp read markdown-k7q2m/notes:n-008 body --q walrus --limit 600
     """
     place = {} if cursor is None else {"cursor": cursor}
     asked = {"id": id, **arguments_from(WindowQuery, {"field": field, **given}), **place}

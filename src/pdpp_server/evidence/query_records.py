@@ -29,12 +29,12 @@ from pdpp_server.model.records import Around, Expanded, Record, RecordPage, Tomb
 from pdpp_server.model.sources import Origin
 from pdpp_server.model.times import instant
 
-QUERY_BYTES = 1800
+QUERY_BYTES = 3600
 LEAST_CHARS = 64  # of a long value in the structured form, before whole records are left for the next page
 _LONG_BYTES, _LONGEST_BYTES = 160, 300  # of a handle that is not repeated, and of one that leaves no room for fields
 _CURSOR_BYTES, _LONG_MARK_BYTES, _LONG_CALL_BYTES = 200, 700, 450
 _NAME_CHARS = 64
-_LEAST_BYTES, _FAIR_BYTES = 64, 100  # of what a record says before another gets more: of a whole page, of a part
+_LEAST_BYTES, _FAIR_BYTES = 150, 240  # of what a record says before another gets more: of a whole page, of a part
 _FIELDS_MOST = 200
 _AROUND_BYTES = len('"":,')
 _STEPS = (800, 400, 240, 160, 120, 80, 60, 40, 32, 24)  # characters of a long value, until all of them fit

@@ -70,6 +70,14 @@ def hits_shown(hits: Iterable[Hit]) -> Shown:
     return shown_of([hit.id for hit in hits], fields)
 
 
+def lean_shown(hits: Iterable[Hit]) -> Shown:
+    """Of lean hits no title, but who wrote them and which of their fields matched."""
+    hits = tuple(hits)
+    about = [name for hit in hits for name in (hit.time_field, hit.actor_field) if name is not None]
+    proven = [name for hit in hits for name in (*hit.matched_fields, *(excerpt.field for excerpt in hit.excerpts))]
+    return shown_of([hit.id for hit in hits], (*about, *proven))
+
+
 def window_shown(window: FieldWindow) -> Shown:
     return shown_of((window.id,), (window.field,))
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import orjson
 
 CUT = "…"
+UNSEEN = "\ufffd"
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -50,6 +51,11 @@ def visible(text: str) -> str:
 def visible_lines(text: str) -> str:
     """As `visible`, but line breaks and tabs keep their shape."""
     return _HIDDEN_IN_LINES.sub(_escaped, text)
+
+
+def seen_lines(text: str) -> str:
+    """As `visible_lines`, but each unseen character is shown as one: offsets stay what they were."""
+    return _HIDDEN_IN_LINES.sub(UNSEEN, text)
 
 
 def quoted(text: str) -> str:

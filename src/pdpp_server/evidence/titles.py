@@ -9,7 +9,8 @@ from pdpp_server.model.records import Hit
 from pdpp_server.model.sources import Origin
 
 TITLE_CHARS = LABEL_CHARS = 80
-TITLE_ROLE, BODY_ROLE = "primary-title", "primary-body"
+TITLE_ROLE, BODY_ROLE, ACTOR_ROLE = "primary-title", "primary-body", "actor"
+_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _DATE_CHARS, _MINUTE_CHARS = len("2026-11-15"), len("2026-11-15T08:00")
 
 
@@ -30,6 +31,11 @@ def declared_title(roles: Mapping[str, str] | None, data: Mapping[str, Any]) -> 
     declared = _declared(roles, data, TITLE_ROLE)
     shown = clip_shown(declared[1], TITLE_CHARS) if declared else ""
     return (declared[0], shown) if declared and shown else None
+
+
+def declared_actor(roles: Mapping[str, str] | None, data: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The field that says whose words these are, and that name."""
+    return _declared(roles, data, ACTOR_ROLE)
 
 
 def identity(origin: Origin, stream: str, authored_at: str | None) -> str:
@@ -67,6 +73,15 @@ def moment(value: str | None) -> str:
     except (ValueError, OverflowError):
         return ""
     return f"{utc.isoformat()[:_MINUTE_CHARS]}Z"
+
+
+def dated(value: str | None) -> str:
+    """The same with the day of the week beside it."""
+    shown = moment(value)
+    if not shown:
+        return ""
+    day = datetime.fromisoformat(shown[:_DATE_CHARS])
+    return f"{shown} {_WEEKDAYS[day.weekday()]}"
 
 
 def _declared(roles: Mapping[str, str] | None, data: Mapping[str, Any], wanted: str) -> tuple[str, str] | None:

@@ -168,6 +168,8 @@ class SearchQuery:
     limit: int = said(_limit(SEARCH_LIMIT_MAX), SEARCH_LIMIT)
     cursor: str | None = said(_CURSOR, None)
     conditions: tuple[Condition, ...] = said(replace(_FILTER, hint="As in query_records; needs exactly one stream"), ())
+    lean: bool = False  # as evidence for a reader of few bytes: `limit` counts matches, what stands beside comes along
+    brief: bool = False  # of a lean page: it may end before its limit, where hits get much weaker
 
 
 @dataclass(frozen=True, slots=True)

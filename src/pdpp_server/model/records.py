@@ -67,6 +67,7 @@ class Excerpt(NamedTuple):
     marks: tuple[tuple[int, int], ...]
     total_chars: int
     is_placed: bool = True
+    rarest: int = 0  # which of the marks is the most telling; a shorter form is cut around it
 
     @property
     def is_match(self) -> bool:
@@ -93,15 +94,25 @@ class Hit:
     make_cursor: Callable[[], str | None] = field(default=lambda: None, compare=False, repr=False)
     title_field: str | None = None  # where the title stands; None where it is made of label, stream and time
     time_field: str | None = None  # where `authored_at` stands; None where nobody said
+    actor: str | None = None  # who wrote it, by the declared role
+    actor_field: str | None = None
+    also_matched: tuple[str, ...] = ()  # fields that matched and have no excerpt, such as that of the actor
+    beside: RecordId | None = None  # the match that lifted it, where it has none of its own and that one is known
 
     @property
     def told_fields(self) -> tuple[str, ...]:
-        """The fields that its title and its time came from."""
-        return tuple([name for name in (self.title_field, self.time_field) if name is not None])
+        """The fields that its title, its time and its actor came from."""
+        return tuple([name for name in (self.title_field, self.time_field, self.actor_field) if name is not None])
 
     @property
     def matched_fields(self) -> list[str]:
-        return list(dict.fromkeys([excerpt.field for excerpt in self.excerpts if excerpt.is_match]))
+        proven = [excerpt.field for excerpt in self.excerpts if excerpt.is_match]
+        return list(dict.fromkeys([*proven, *self.also_matched]))
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether all that is known is how it begins: it stands beside a match and has none."""
+        return bool(self.excerpts) and not self.matched_fields
 
     @property
     def cursor(self) -> str | None:
@@ -119,6 +130,7 @@ class Recall:
     ranked: int | None
     window: int | None = None
     beside: int = 0  # further hits that only stand beside a match
+    words: tuple[tuple[str, int], ...] = ()  # of the query, and how many visible records hold each
 
 
 @dataclass(frozen=True, slots=True)

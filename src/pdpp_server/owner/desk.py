@@ -35,6 +35,7 @@ from pdpp_server.store.engines.sqlite.activity import Index
 from pdpp_server.store.files import written_whole
 from pdpp_server.store.layout import ConnectionPlace
 from pdpp_server.store.records import imports, runs, sources
+from pdpp_server.store.records.connection_ids import connection_id_of
 from pdpp_server.store.records.ingest import desks
 from pdpp_server.store.records.sources import StoredSource
 from pdpp_server.store.upkeep import history
@@ -94,9 +95,8 @@ class Owner:
 
     def finished_import(self, declaration: Declaration, name: str, fingerprint: str) -> Finished | None:
         """How files of that fingerprint were read to their end for the connection of that name, if there is one."""
-        source = declaration.source
-        connection_id = sources.connection_id_of(source.connector_key, source.kind, name, subject=SUBJECT)
         with self._services.database.reading() as reading:
+            connection_id = connection_id_of(reading, declaration.source, name, subject=SUBJECT)
             return imports.finished_import(reading, connection_id, fingerprint)
 
     def last_imports(self) -> dict[str, Finished]:

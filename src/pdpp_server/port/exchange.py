@@ -94,8 +94,11 @@ class Exchange:
     def close(self) -> None:
         self._client.close()
 
-    def get(self, path: str) -> Told:
-        """The server's answer to `path`. Raises: the refusal that it meant, or SourceUnavailable."""
+    def get(self, path: str, prefer: str | None = None) -> Told:
+        """The server's answer to `path`, in the form that is preferred where it knows that one.
+
+        Raises: the refusal that it meant, or SourceUnavailable.
+        """
         request_id = new_request_id()
         if not _TOKEN.fullmatch(self._bearer):
             refusal = Unauthenticated("The token is not one that can be sent.")
@@ -103,6 +106,7 @@ class Exchange:
             raise refusal
         ends = self._monotonic() + self._bounds.seconds
         headers = {"Authorization": f"Bearer {self._bearer}", "Request-Id": request_id}
+        headers |= {"Prefer": prefer} if prefer else {}
         outcome, tries = self._attempt(path, headers, ends), 1
         while tries < TRIES and (pause := _pause(outcome)) is not None and self._monotonic() + pause < ends:
             self._sleep(pause)

@@ -102,7 +102,8 @@ class NetworkReader:
             return replace(page, hits=kept, next_cursor=following, warnings=(*page.warnings, *warned))
 
         filters_one = query.conditions and len(query.streams or ()) == 1  # no server filters several at once
-        return self._ask(search.encode_query(sent), decode, FILTER_REMEDY if filters_one else "")
+        remedy = FILTER_REMEDY if filters_one else ""
+        return self._ask(search.encode_query(sent), decode, remedy, search.encode_preference(query))
 
     def query_records(self, query: RecordsQuery) -> Answer[RecordPage]:
         sent = replace(query, cursor=self._meant(query.cursor))
@@ -241,18 +242,20 @@ class NetworkReader:
             raise refusal
         return first
 
-    def _ask(self, path: str, decode: Callable[[Mapping[str, Any]], V], remedy: str = "") -> Answer[V]:
+    def _ask(
+        self, path: str, decode: Callable[[Mapping[str, Any]], V], remedy: str = "", prefer: str | None = None
+    ) -> Answer[V]:
         """`remedy` is for a server that refuses a filter and does not say what to do instead."""
         self._require_client()
         try:
-            return self._told(path, decode)
+            return self._told(path, decode, prefer)
         except InvalidRequest as refusal:
             if type(refusal) is InvalidRequest and not refusal.remedy:
                 refusal.remedy = remedy
             raise
 
-    def _told(self, path: str, decode: Callable[[Mapping[str, Any]], V]) -> Answer[V]:
-        body, request_id = self._exchange.get(path)
+    def _told(self, path: str, decode: Callable[[Mapping[str, Any]], V], prefer: str | None = None) -> Answer[V]:
+        body, request_id = self._exchange.get(path, prefer)
         try:
             return Answer(decode(body), request_id)
         except SourceUnavailable as fault:

@@ -1,9 +1,10 @@
 """Words in granted fields, ranked."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
-from pdpp_server.evidence.titles import declared_title, identity
+from pdpp_server.evidence.titles import declared_actor, declared_title, identity
 from pdpp_server.model.parameters import bound_by
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import SearchQuery
@@ -21,7 +22,12 @@ def serve(services: Services, call: Call, query: SearchQuery) -> Pending[SearchP
         bound_to = binding(permitted, *bound_by(query))
         after = Position.unpack(read.seal.open("search", query.cursor, bound_to=bound_to)) if query.cursor else None
         ranked = search(read.store, permitted, after)
-        hits = tuple([_hit(found, partial(_seal, read.seal, found.position, bound_to)) for found in ranked.found])
+        hits = tuple(
+            [
+                _hit(found, partial(_seal, read.seal, found.position, bound_to), lean=query.lean)
+                for found in ranked.found
+            ]
+        )
         next_cursor = hits[-1].cursor if ranked.has_more else None
         warnings = (*sources_skipped(permitted.missing), *prefixes_too_short(ranked.short))
         return read.pending(permitted, SearchPage(hits, next_cursor, ranked.recall, ranked.as_of, warnings))
@@ -31,21 +37,28 @@ def _seal(seal: Seal, position: Position, bound_to: bytes) -> str:
     return seal.seal("search", position.pack(), bound_to=bound_to)
 
 
-def _hit(found: Found, make_cursor: Callable[[], str]) -> Hit:
+def _hit(found: Found, make_cursor: Callable[[], str], *, lean: bool) -> Hit:
     record = found.record
     field, name = declared_title(record.roles, record.data) or (None, _identity(record))
-    return Hit(
+    hit = Hit(
         record.id,
         record.origin,
         name,
         record.emitted_at,
         record.authored_at,
-        found.excerpts,
+        found.proof.excerpts,
         found.position.score,
         make_cursor,
         field,
         record.time_field,
     )
+    return _with_actor(hit, found) if lean else hit
+
+
+def _with_actor(hit: Hit, found: Found) -> Hit:
+    said_by = declared_actor(found.record.roles, found.record.data) or (None, None)
+    field, actor = said_by
+    return replace(hit, actor=actor, actor_field=field, also_matched=found.proof.also_matched, beside=found.beside)
 
 
 def _identity(record: Record) -> str:

@@ -156,7 +156,12 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             "/v1/search",
             "search",
             "Find records by words, with the proven places where they stand.",
-            (Answer("Hits in order of rank.", "SearchPage"),),
+            (
+                Answer(
+                    "Hits in order of rank; in the lean form where `Prefer: pdpp-evidence=lean` asks for it.",
+                    "SearchPage",
+                ),
+            ),
             wire_search.PARAMETERS,
             (
                 *SELECTED,

@@ -1,8 +1,13 @@
 """GET /v1/search."""
 
-from pdpp_server.evidence.shown import hits_shown
+from collections.abc import Iterable
+
+from pdpp_server.evidence.lean import lean_page
+from pdpp_server.evidence.search import recall_says
+from pdpp_server.evidence.shown import hits_shown, lean_shown
 from pdpp_server.http.replies import Answered
 from pdpp_server.model.pending import Pending
+from pdpp_server.model.records import SearchPage, Warned
 from pdpp_server.reads import search as reads
 from pdpp_server.reads.services import Services
 from pdpp_server.resource_server.asked import Asked
@@ -10,7 +15,17 @@ from pdpp_server.wire import search as wire
 
 
 def handle(services: Services, asked: Asked) -> Pending[Answered]:
-    query = wire.decode_query(asked.params)
-    return reads.serve(services, asked.call, query).shaped(
-        lambda page: Answered(wire.encode_page(page, asked.links_self, asked.params.warnings), hits_shown(page.hits))
+    """A client may prefer the lean form, in which the tools show what was found."""
+    lean, brief = wire.decode_preference(asked.headers.getlist(wire.PREFER))
+    found = reads.serve(services, asked.call, wire.decode_query(asked.params, lean=lean, brief=brief))
+    warnings = asked.params.warnings
+    if lean:
+        return found.shaped(lambda page: _lean(lean_page(page), warnings))
+    return found.shaped(
+        lambda page: Answered(wire.encode_page(page, asked.links_self, warnings), hits_shown(page.hits))
     )
+
+
+def _lean(page: SearchPage, warnings: Iterable[Warned]) -> Answered:
+    body = wire.encode_lean(page, recall_says(page.recall), warnings)
+    return Answered(body, lean_shown(page.hits))

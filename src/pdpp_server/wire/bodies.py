@@ -212,6 +212,39 @@ _SEARCH_META = _object(
     },
     {"as_of": TEXT},
 )
+_LEAN_EXCERPT = _object(
+    {"field_path": TEXT, "text": TEXT, "start": COUNT, "total_chars": COUNT},
+    {"marks": list_of(list_of(COUNT)), "rarest": COUNT, "provenance": TEXT},
+)
+_LEAN_HIT = _object(
+    {"object": _only("search_result"), "stream": TEXT, "record_key": TEXT, **_ORIGIN},
+    {
+        **_LABEL,
+        "authored_at": TEXT,
+        "actor": TEXT,
+        "matched_fields": TEXTS,
+        "beside": TEXT,
+        "evidence": list_of(_LEAN_EXCERPT),
+    },
+)
+_LEAN_SEARCH_META = _object(
+    {
+        "count": COUNT,
+        "count_accuracy": _only("exact", "lower_bound"),
+        "recall": _object(
+            {"complete": FLAG, "ranking_scope": _only("all_matches", "candidate_window"), "says": TEXT},
+            {"ranked_candidate_count": COUNT, "candidate_window_limit": COUNT},
+        ),
+    },
+    {
+        "matches": COUNT,
+        "beside": COUNT,
+        "words": _map_of(COUNT),
+        "as_of": TEXT,
+        "partial": FLAG,
+        "warnings": list_of(ref("Warning")),
+    },
+)
 _PAGE_META = _object(
     {"count": ref("Count"), "warnings": list_of(ref("Warning"))},
     {
@@ -331,7 +364,19 @@ SCHEMAS: dict[str, Any] = {
         _object({**_LISTED, **_ORIGIN}, {**_LABEL, "connector_id": TEXT, "source": _SOURCE}), _PAGE_META, {}
     ),
     "StreamMetadata": _finished(_STREAM, _STREAM_OPTIONAL),
-    "SearchPage": _page(_HIT, _SEARCH_META, {"url": TEXT}, {"next_cursor": TEXT}),
+    "SearchPage": _one_of(
+        _page(_HIT, _SEARCH_META, {"url": TEXT}, {"next_cursor": TEXT}),
+        _object(
+            {
+                "object": _only("list"),
+                "url": TEXT,
+                "has_more": FLAG,
+                "data": list_of(_LEAN_HIT),
+                "meta": _LEAN_SEARCH_META,
+            },
+            {"next_cursor": TEXT},
+        ),
+    ),
     "RecordPage": _page(
         _one_of(ref("Record"), ref("Tombstone")),
         _PAGE_META,

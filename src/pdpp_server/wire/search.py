@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from html import escape, unescape
-from typing import Any
+from typing import Any, cast
 
 from pdpp_server.errors import InvalidRecordId, InvalidRequest
-from pdpp_server.model.queries import FetchQuery, SearchQuery
+from pdpp_server.model.queries import TOOL_LIMIT, FetchQuery, SearchQuery
 from pdpp_server.model.records import Excerpt, Hit, Recall, RecordId, SearchPage, Warned
 from pdpp_server.wire import fetch
 from pdpp_server.wire.envelope import (
@@ -32,6 +32,7 @@ from pdpp_server.wire.queries import decode, encode, rows
 from pdpp_server.wire.records import decode_origin, encode_origin
 
 PARAMETERS = rows(SearchQuery)
+PREFER, LEAN, BRIEF = "Prefer", "pdpp-evidence=lean", "page=brief"  # how the lean form is asked for
 SCORE_KIND, SCORE_ORDER = "bm25", "higher_is_better"
 
 _MARKED = re.compile(r"<(/?)mark>")
@@ -41,11 +42,31 @@ def encode_query(query: SearchQuery) -> str:
     return url("search", **encode(query))
 
 
-def decode_query(params: Params) -> SearchQuery:
+def decode_query(params: Params, *, lean: bool = False, brief: bool = False) -> SearchQuery:
+    """A lean page of no particular limit is brief by itself."""
     query = decode(SearchQuery, params, text="")
     if not query.text.strip():
         raise InvalidRequest("q must hold at least one word.", param="q")
-    return query
+    if not lean:
+        return query
+    is_open = params.text("limit") is None
+    return replace(query, lean=True, brief=brief or is_open, limit=TOOL_LIMIT if is_open else query.limit)
+
+
+def encode_preference(query: SearchQuery) -> str | None:
+    """As a preference of RFC 7240; other servers ignore it."""
+    if not query.lean:
+        return None
+    return f"{LEAN}; {BRIEF}" if query.brief else LEAN
+
+
+def decode_preference(prefer: Iterable[str]) -> tuple[bool, bool]:
+    """Whether the lean form is preferred, and a brief page of it."""
+    for preference in ",".join(prefer).replace('"', "").replace(" ", "").split(","):
+        name, *parameters = preference.split(";")
+        if name.lower() == LEAN:
+            return True, BRIEF in parameters
+    return False, False
 
 
 def encode_page(page: SearchPage, links_self: str, warnings: Iterable[Warned] = ()) -> Json:
@@ -59,6 +80,33 @@ def encode_page(page: SearchPage, links_self: str, warnings: Iterable[Warned] = 
             **_encode_recall(page.recall),
             **present(as_of=page.as_of, partial=is_partial(page.warnings)),
             "warnings": encode_warnings((*page.warnings, *warnings)),
+        },
+    }
+
+
+def encode_lean(page: SearchPage, recall_says: str, warnings: Iterable[Warned] = ()) -> Json:
+    """What a reader of few bytes asks for: each text once, with the offsets of its marks, and no empty member."""
+    recall = page.recall
+    told = present(ranked_candidate_count=recall.ranked, candidate_window_limit=recall.window)
+    beside = sum(1 for hit in page.hits if hit.is_beside)
+    warned = [*page.warnings, *warnings]
+    return {
+        "object": "list",
+        "url": "/v1/search",
+        **present(has_more=page.has_more, next_cursor=page.next_cursor),
+        "data": [_encode_lean_hit(hit) for hit in page.hits],
+        "meta": {
+            **present(count=recall.matches),
+            "count_accuracy": _accuracy(recall),
+            **present(matches=len(page.hits) - beside or None, beside=beside or None),
+            "recall": {
+                "complete": recall.complete,
+                "ranking_scope": _ranking_scope(recall),
+                **({} if recall.complete else told),
+                "says": recall_says,
+            },
+            **present(words=dict(recall.words) or None, as_of=page.as_of, partial=is_partial(page.warnings)),
+            **present(warnings=encode_warnings(warned) if warned else None),
         },
     }
 
@@ -97,19 +145,57 @@ def _encode_hit(hit: Hit) -> Json:
     }
 
 
+def _encode_lean_hit(hit: Hit) -> Json:
+    return {
+        "object": "search_result",
+        "stream": hit.id.stream,
+        "record_key": hit.id.key,
+        **encode_origin(hit.origin),
+        **present(authored_at=hit.authored_at, actor=hit.actor),
+        **present(matched_fields=hit.matched_fields or None, beside=hit.beside.key if hit.beside else None),
+        **present(evidence=[_encode_lean_excerpt(excerpt) for excerpt in hit.excerpts] or None),
+    }
+
+
+def _encode_lean_excerpt(excerpt: Excerpt) -> Json:
+    """A passage says that it is none of the matches; without a place, so that no offset is believed."""
+    if not excerpt.is_placed:
+        return {"field_path": excerpt.field, **present(text=excerpt.text or None), "place": "not proven"}
+    return {
+        "field_path": excerpt.field,
+        "text": excerpt.text,
+        "start": excerpt.start,
+        **present(marks=[*excerpt.marks] or None, rarest=excerpt.rarest or None),
+        **present(provenance=None if excerpt.marks else excerpt.provenance),
+        "total_chars": excerpt.total_chars,
+    }
+
+
 def _decode_hit(body: Mapping[str, Any], parse: Callable[[str], RecordId] | None) -> Hit:
     id = _decode_id(body, parse)
     score = object_of(body, "score").get("value")
+    excerpts = _decode_evidence(body)
     return Hit(
         id,
         replace(decode_origin(body), connection_id=id.connection_id),
         text_of(body, "title") or "",
         text_of(body, "emitted_at") or "",
         text_of(body, "authored_at") or text_of(body, "sent_at"),
-        _decode_evidence(body),
+        excerpts,
         float(score) if isinstance(score, int | float) else None,
         lambda: text_of(body, "cursor"),
+        actor=text_of(body, "actor"),
+        also_matched=_decode_also_matched(body, excerpts),
+        beside=id._replace(key=beside) if (beside := text_of(body, "beside")) else None,
     )
+
+
+def _decode_also_matched(body: Mapping[str, Any], excerpts: Iterable[Excerpt]) -> tuple[str, ...]:
+    """Of a lean hit: what matched and has no text of its own."""
+    if "evidence" not in body:
+        return ()
+    proven = {excerpt.field for excerpt in excerpts if excerpt.is_match}
+    return tuple([name for name in texts_of(body, "matched_fields") if name not in proven])
 
 
 def _decode_id(body: Mapping[str, Any], parse: Callable[[str], RecordId] | None) -> RecordId:
@@ -166,6 +252,9 @@ def _encode_excerpt(id: RecordId, excerpt: Excerpt) -> Json:
 
 def _decode_evidence(body: Mapping[str, Any]) -> tuple[Excerpt, ...]:
     """What stands where; else what a server shows of its matches without a place, at least the fields."""
+    lean = tuple([_decode_lean_excerpt(excerpt) for excerpt in objects_of(body, "evidence")])
+    if lean:
+        return lean
     excerpts = objects_of(body, "evidence_excerpts")
     placed = tuple(filter(None, (_decode_excerpt(excerpt) for excerpt in excerpts)))
     if placed:
@@ -189,6 +278,27 @@ def _decode_excerpt(body: Mapping[str, Any]) -> Excerpt | None:
         return None
     text, marks = _unmarked(marked, start)
     return Excerpt(field, text, start, marks, total)
+
+
+def _decode_lean_excerpt(body: Mapping[str, Any]) -> Excerpt:
+    field, text = needed(text_of(body, "field_path"), "field"), text_of(body, "text") or ""
+    start, total = whole_of(body, "start"), whole_of(body, "total_chars")
+    if start is None or total is None:
+        return Excerpt(field, text, 0, (), len(text), is_placed=False)
+    inside = [(a, b) for a, b in _pairs(body.get("marks")) if start <= a < b <= start + len(text)]
+    return Excerpt(field, text, start, tuple(inside), total, rarest=whole_of(body, "rarest") or 0)
+
+
+def _pairs(value: object) -> list[tuple[int, int]]:
+    """Offsets as another server may have written them."""
+    pairs: list[tuple[int, int]] = []
+    for pair in cast("list[object]", value) if isinstance(value, list) else ():
+        match pair:
+            case [int(first), int(last)]:
+                pairs.append((first, last))
+            case _:
+                pass
+    return sorted(pairs)
 
 
 def _unplaced(field: str, marked: str) -> Excerpt:
@@ -224,20 +334,29 @@ def _unmarked(marked: str, start: int) -> tuple[str, tuple[tuple[int, int], ...]
 
 
 def _encode_recall(recall: Recall) -> Json:
-    counted = recall.matches is not None
-    accuracy = ("exact" if recall.matches_exact else "lower_bound") if counted else "not_counted"
-    scope = "all_matches" if recall.complete else "unknown" if recall.ranked is None else "candidate_window"
     return {
         "count": recall.matches,
-        "count_accuracy": accuracy,
+        "count_accuracy": _accuracy(recall),
         "recall": {
             "complete": recall.complete,
-            "ranking_scope": scope,
+            "ranking_scope": _ranking_scope(recall),
             "truncated": not recall.complete,
             **present(ranked_candidate_count=recall.ranked, candidate_window_limit=recall.window),
             **present(neighbour_count=recall.beside or None),
         },
     }
+
+
+def _accuracy(recall: Recall) -> str:
+    if recall.matches is None:
+        return "not_counted"
+    return "exact" if recall.matches_exact else "lower_bound"
+
+
+def _ranking_scope(recall: Recall) -> str:
+    if recall.complete:
+        return "all_matches"
+    return "unknown" if recall.ranked is None else "candidate_window"
 
 
 def _decode_recall(meta: Mapping[str, Any]) -> Recall:
@@ -250,4 +369,5 @@ def _decode_recall(meta: Mapping[str, Any]) -> Recall:
         whole_of(recall, "ranked_candidate_count"),
         whole_of(recall, "candidate_window_limit"),
         whole_of(recall, "neighbour_count") or 0,
+        tuple([(word, count) for word, count in object_of(meta, "words").items() if isinstance(count, int)]),
     )

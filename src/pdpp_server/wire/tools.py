@@ -1,7 +1,6 @@
 """What the tools add around the server's own JSON: flat results, next steps, envelopes that say nothing twice."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, cast
 
 import orjson
@@ -10,8 +9,7 @@ from pdpp_server.errors import InvalidExpand, InvalidFilter, InvalidRequest, Pdp
 from pdpp_server.model.aggregates import Aggregation
 from pdpp_server.model.catalogue import Catalogue
 from pdpp_server.model.parameters import parameters
-from pdpp_server.model.records import Excerpt, Hit, Record, RecordId, RecordPage, SearchPage, Tombstone
-from pdpp_server.model.sources import Origin
+from pdpp_server.model.records import Record, RecordId, RecordPage, SearchPage, Tombstone
 from pdpp_server.model.text import FieldWindow
 from pdpp_server.wire import aggregate, errors, query_records, read_record_field, schema, search
 from pdpp_server.wire.envelope import Json, encode_warnings, present
@@ -107,89 +105,39 @@ def _value_text(value: str | float) -> str:
 
 def encode_search(
     page: SearchPage,
+    recall_says: str,
     request_id: str,
     *,
     ids: Sequence[str],
     titles: Sequence[str],
-    label_of: Callable[[Origin], str],
     url_of: Callable[[str], str],
     steps: Iterable[Step],
 ) -> Json:
-    """The list envelope with hits that `encode_evidence` completes and, in the same order, the flat results."""
-    envelope = search.encode_page(replace(page, hits=()), "")
-    del envelope["links"]  # addresses of an API that no tool can follow; `next` says it in calls
+    """The lean envelope as the server gives it and, in the same order, the flat results."""
     results = [
         {"id": id, "title": title, "url": url_of(id)}
         | ({"connection_id": hit.id.connection_id} if hit.id.connection_id else {})
         for id, title, hit in zip(ids, titles, page.hits, strict=True)
     ]
-    sources = {origin: _source(origin, label_of(origin)) for origin in {hit.origin for hit in page.hits}}
+    is_cut = any(len(excerpt.text) < excerpt.total_chars for hit in page.hits for excerpt in hit.excerpts)
     return {
         "next": encode_next(steps),
         "results": results,
-        "data": {**envelope, "data": [_hit(hit, sources[hit.origin]) for hit in page.hits]},
-        "read_with": READ_WITH,
+        "data": search.encode_lean(page, recall_says),
+        **present(read_with=READ_WITH if is_cut else None),
         "request_id": request_id,
     }
 
 
-_EXCERPT = "data.data[i].evidence_excerpts[j]"
+_EVIDENCE = "data.data[i].evidence[j]"
 READ_WITH: Json = {
     "tool": "read_record_field",
     "arguments": {
         "id": "results[i].id",
-        "field_path": f"{_EXCERPT}.field_path",
-        "offset_chars": f"{_EXCERPT}.offset_chars",
+        "field_path": f"{_EVIDENCE}.field_path",
+        "offset_chars": f"{_EVIDENCE}.start",
     },
 }
-
-
-def _source(origin: Origin, label: str) -> Json:
-    return present(connector_key=origin.connector_key or None, display_name=label or None)
-
-
-def _hit(hit: Hit, source: Json) -> Json:
-    """A hit of the server's envelope without what stands in its result, and without addresses."""
-    encoded = {
-        "object": "search_result",
-        "stream": hit.id.stream,
-        "record_key": hit.id.key,
-        **source,
-        "authored_at": hit.authored_at,
-        "matched_fields": hit.matched_fields,
-    }
-    if hit.authored_at is None:
-        del encoded["authored_at"]
-    return encoded
-
-
-def encode_evidence(excerpts: Sequence[Excerpt], marked: Callable[[Excerpt], str]) -> Json:
-    """The members of a hit that prove it, at least one excerpt; `marked` shows an excerpt and its matches.
-
-    A passage proves no match, so there is no snippet of it.
-    """
-    encoded = [_excerpt(excerpt, marked(excerpt)) for excerpt in excerpts]
-    if not excerpts[0].is_match or not excerpts[0].text:
-        return {"evidence_excerpts": encoded}
-    first, shown = excerpts[0], encoded[0]["preview_text"]
-    before, after = "…" if first.start else "", "…" if first.end < first.total_chars else ""
-    return {"snippet": {"field": first.field, "text": f"{before}{shown}{after}"}, "evidence_excerpts": encoded}
-
-
-def _excerpt(excerpt: Excerpt, shown: str) -> Json:
-    if not excerpt.is_placed:
-        said = {"preview_text": shown} if excerpt.text else {}
-        return {"field_path": excerpt.field, **said, "provenance": excerpt.provenance, "place": "not proven"}
-    place = {"match_start_chars": excerpt.marks[0][0], "match_end_chars": excerpt.marks[0][1]} if excerpt.marks else {}
-    return {
-        "field_path": excerpt.field,
-        "preview_text": shown,
-        "provenance": excerpt.provenance,
-        "truncated": excerpt.start > 0 or excerpt.end < excerpt.total_chars,
-        "offset_chars": excerpt.start,
-        **place,
-        "total_chars": excerpt.total_chars,
-    }
 
 
 # schema -----------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from pdpp_server.reads import search as reads
+from pdpp_server.store.records.excerpts import Proof
 from pdpp_server.store.records.search import Ranked
 from tests.requirements import requirement
 from tests.scenarios.mcp.agents import Agent, Connect, Result, agent_on, handle_of
@@ -58,7 +59,7 @@ def test_the_limit_counts_hits_of_the_named_connection_only(agent: Agent, world:
 
     assert {result["connection_id"] for result in found.structured["results"]} == {world.family}
     assert len(found.structured["results"]) == 3
-    assert found.text.startswith("search: 3 of 3 hits")
+    assert found.text.startswith("search: 3 matches")
     assert len(agent.call("search", query="lake", limit=3).structured["results"]) == 3
 
 
@@ -67,9 +68,9 @@ def test_the_proof_stands_on_the_line_of_its_hit_and_the_read_that_goes_on_is_pr
     found = agent.call("search", query="walrus")
     head, line, *_ = found.text.split("\n")
 
-    (excerpt,) = found.structured["data"]["data"][0]["evidence_excerpts"]
-    match = excerpt["match_start_chars"]
-    assert head.startswith("search: 1 of 1 hit")
+    (excerpt,) = found.structured["data"]["data"][0]["evidence"]
+    match = excerpt["marks"][0][0]
+    assert head.startswith("search: 1 match")
     assert line.startswith(found.structured["results"][0]["id"])
     assert f' text@{match} "' in line
     assert "<mark>walrus</mark> clause" in line
@@ -82,9 +83,9 @@ def test_the_proof_stands_on_the_line_of_its_hit_and_the_read_that_goes_on_is_pr
 @requirement("ev.excerpts.context")
 def test_an_excerpt_shows_the_words_around_its_match(agent: Agent) -> None:
     found = agent.call("search", query="walrus")
-    (excerpt,) = found.structured["data"]["data"][0]["evidence_excerpts"]
+    (excerpt,) = found.structured["data"]["data"][0]["evidence"]
 
-    before, _, after = excerpt["preview_text"].partition("<mark>walrus</mark>")
+    before, _, after = excerpt["text"].partition("walrus")
 
     assert before.endswith("runs for a year. Then the ")
     assert after.startswith(" clause ends it. Nothing else")
@@ -98,7 +99,7 @@ def test_where_no_place_is_proven_nothing_is_quoted(world: World, monkeypatch: p
 
     def unproven(*asked: Any) -> Ranked:
         ranked = search(*asked)
-        return replace(ranked, found=tuple(replace(found, excerpts=()) for found in ranked.found))
+        return replace(ranked, found=tuple(replace(found, proof=Proof(())) for found in ranked.found))
 
     monkeypatch.setattr(reads, "search", unproven)
 
@@ -107,20 +108,28 @@ def test_where_no_place_is_proven_nothing_is_quoted(world: World, monkeypatch: p
 
     assert (hit["record_key"], hit.get("evidence_excerpts", []), "snippet" in hit) == ("m2", [], False)
     assert "only metadata known" in found.text
-    assert "walrus" not in found.text + str(found.structured)
+    assert "walrus" not in found.text + str(found.structured["data"]["data"])
     assert found.next_call == ("fetch", {"id": handle_of(world, "m2")})
 
 
-@requirement("mcp.adapter.same-door")
+@requirement("mcp.adapter.same-door", "rs.search.lean", "mcp.search.lean-envelope")
 def test_the_tool_finds_what_the_endpoint_finds(agent: Agent, world: World) -> None:
-    body = get(world, "/v1/search?q=lease&limit=10").json()
+    found = agent.call("search", query="lease", limit=2).structured
+    lean = get(world, "/v1/search?q=lease&limit=2", headers={"Prefer": "pdpp-evidence=lean"})
+    plain = get(world, "/v1/search?q=lease&limit=2").json()
 
-    found = agent.call("search", query="lease").structured
-
-    assert [result["connection_id"] for result in found["results"]] == [hit["connection_id"] for hit in body["data"]]
-    for shown, hit in zip(found["data"]["data"], body["data"], strict=True):
-        for name in ("stream", "record_key", "display_name", "matched_fields", "snippet"):
+    assert without_cursor(found["data"]) == without_cursor(lean.json())
+    assert list(found["data"]) == list(lean.json())
+    assert [result["connection_id"] for result in found["results"]] == [hit["connection_id"] for hit in plain["data"]]
+    for shown, hit in zip(found["data"]["data"], plain["data"], strict=True):
+        for name in ("stream", "record_key", "connection_id", "connector_key", "display_name"):
             assert shown[name] == hit[name]
+        assert {*shown["matched_fields"]} == {*hit["matched_fields"]}
+
+
+def without_cursor(envelope: dict[str, Any]) -> dict[str, Any]:
+    """A cursor is sealed anew each time."""
+    return {name: value for name, value in envelope.items() if name != "next_cursor"}
 
 
 @requirement("mcp.filters.encoded")
@@ -128,11 +137,10 @@ def test_a_typed_filter_narrows_a_search_and_stays_on_the_next_page(agent: Agent
     asked = {"query": "lease", "streams": ["messages"], "filter": {"sent_at": {"gte": "2026-03-01"}}, "limit": 1}
 
     first = agent.call("search", **asked)
-    more = first.call_after("more")
+    (more,) = [step for step in first.structured["next"] if step["tool"] == "search"]
 
-    assert more
-    assert more[1]["filter"] == asked["filter"]
-    second = agent.call(more[0], **more[1])
+    assert more["arguments"]["filter"] == asked["filter"]
+    second = agent.call(more["tool"], **more["arguments"])
     ids = {result["id"] for found in (first, second) for result in found.structured["results"]}
     assert ids == {handle_of(world, "m1"), handle_of(world, "m2")}
     assert second.call_after("more") is None

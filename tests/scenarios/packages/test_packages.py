@@ -38,7 +38,7 @@ def test_a_search_is_one_ranking_with_one_limit_and_one_cursor(
     connect: Connect, world: World, package: Package
 ) -> None:
     agent = connect(package.token)
-    whole = agent.call("search", query="lease")
+    whole = agent.call("search", query="lease", limit=10)
     first = agent.call("search", query="lease", limit=2)
     pages, cursor = sources(first), first.structured["data"]["next_cursor"]
     while cursor:

@@ -59,7 +59,7 @@ def test_a_list_that_does_not_say_whether_it_has_more_is_not_called_whole() -> N
 def test_a_search_that_has_more_without_a_cursor_says_so(agent: Agent) -> None:
     found = agent.call("search", query="overdraft", limit=2)
 
-    assert found.text.startswith("search: 4 of 28 hits and more that no cursor leads to")
+    assert found.text.startswith("search: 4 of 28 matches and more that no cursor leads to")
     assert found.structured["data"]["has_more"] is True
 
 
@@ -138,15 +138,7 @@ def test_a_match_without_offsets_is_a_match_whose_place_is_not_proven(agent: Age
     assert "text@" not in found.text
     first = found.structured["data"]["data"][0]
     assert first["matched_fields"] == ["text"]
-    assert first["snippet"] == {"field": "text", "text": "… the <mark>overdraft</mark> fee …"}
-    assert first["evidence_excerpts"] == [
-        {
-            "field_path": "text",
-            "preview_text": "… the <mark>overdraft</mark> fee …",
-            "provenance": "lexical_match",
-            "place": "not proven",
-        }
-    ]
+    assert first["evidence"] == [{"field_path": "text", "text": "… the overdraft fee …", "place": "not proven"}]
     assert arguments == {"id": f"{WORK}/messages:m0", "field_path": "text", "q": "overdraft"}
     assert opened.text.endswith("overdraft fee is due again.\n[end]")
 

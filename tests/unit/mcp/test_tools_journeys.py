@@ -79,11 +79,11 @@ def test_an_agent_that_sees_only_structure_does_too(key: str) -> None:
     assert steps > 0
     assert BODY.endswith(text)
 
-    (excerpt, *_) = found["data"]["data"][0]["evidence_excerpts"]
+    (excerpt, *_) = found["data"]["data"][0]["evidence"]
     again = {
         "id": found["results"][0]["id"],
         "field_path": excerpt["field_path"],
-        "offset_chars": excerpt["offset_chars"],
+        "offset_chars": excerpt["start"],
     }
     _, at_match = call(reader, found["read_with"]["tool"], again)
     assert "walrus clause" in at_match["window"]["text"]

@@ -66,15 +66,15 @@ def test_a_hit_beside_a_match_shows_a_passage_and_counts_as_no_match(world: Worl
 def test_both_channels_of_the_tool_say_that_a_passage_is_no_match(world: World) -> None:
     say(world, *TALK)
 
-    result = told(SEARCH.call(world.reader, {"query": "alpenglow"}))
+    result = told(SEARCH.call(world.reader, {"query": "alpenglow", "limit": 5}))
     first, *others = result.structured["data"]["data"]
 
-    assert first["snippet"] and first["evidence_excerpts"][0]["provenance"] == "lexical_match"
-    assert {hit["evidence_excerpts"][0]["provenance"] for hit in others} == {"passage"}
-    assert not any("snippet" in hit or hit["matched_fields"] for hit in others)
-    assert result.structured["data"]["meta"]["recall"]["neighbour_count"] == 4
-    assert result.text.count("(passage, no match of its own)") == 4
-    assert "neighbours: 4 of the hits stand beside a match" in result.text
+    assert first["evidence"][0]["marks"] and "provenance" not in first["evidence"][0]
+    assert {hit["evidence"][0]["provenance"] for hit in others} == {"passage"}
+    assert not any("matched_fields" in hit or "marks" in hit["evidence"][0] for hit in others)
+    assert {hit["beside"] for hit in others} == {"t2"}
+    assert result.text.count("(no match of its own, beside the hit ") == 4
+    assert result.text.startswith("search: 1 match and 4 beside them, best first. ")
 
 
 @requirement("rs.search.passage")

@@ -1,6 +1,9 @@
 """Declarations are kept for ever, connections keep their id, and stored records are never reinterpreted."""
 
+import re
 from copy import deepcopy
+from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -15,7 +18,8 @@ from pdpp_server.errors import (
 from pdpp_server.model.ingest import Refused, Rejection
 from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery
 from pdpp_server.store.records import sources
-from pdpp_server.store.records.sources import connection_id_of, finish_delivery, list_rejections, resolve_connection
+from pdpp_server.store.records.connection_ids import connection_id_of
+from pdpp_server.store.records.sources import finish_delivery, list_rejections, resolve_connection
 from pdpp_server.wire.declarations import decode_declaration
 from tests.requirements import requirement
 from tests.worlds import chat
@@ -35,14 +39,49 @@ def test_the_same_account_always_has_the_same_connection(world: World) -> None:
     again = world.owner.writer(chat.DECLARATION, WORK).connection_id
 
     assert again == world.work != world.family
-    assert again == connection_id_of("chat", "connector", WORK, subject="owner_local")
-    assert len(again) == 4 + 24
-    for other in (
-        connection_id_of("mail", "connector", WORK, subject="owner_local"),
-        connection_id_of("chat", "provider_native", WORK, subject="owner_local"),
-        connection_id_of("chat", "connector", WORK, subject="somebody"),
-    ):
-        assert other != again
+    connector = chat.DECLARATION.source
+    with world.services.database.reading() as reading:
+        assert again == connection_id_of(reading, connector, WORK, subject="owner_local")
+        for source, subject in (
+            (replace(connector, id=f"{connector.id}ter"), "owner_local"),
+            (replace(connector, kind="provider_native"), "owner_local"),
+            (connector, "somebody"),
+        ):
+            assert connection_id_of(reading, source, WORK, subject=subject) != again
+
+
+@requirement("store.connections.short-id")
+def test_a_new_connection_is_called_by_its_connector_and_five_letters(world: World) -> None:
+    assert re.fullmatch(r"chat-[2-9a-hjkmnp-z]{5}", world.work)
+
+    address = replace(chat.DECLARATION.source, id="https://data.example/My Source/v1?x=1")
+    with world.services.database.reading() as reading:
+        made = connection_id_of(reading, address, WORK, subject="owner_local")
+    assert re.fullmatch(r"data-example-my-source-v1-x-1-[2-9a-hjkmnp-z]{5}", made)
+
+
+@requirement("store.connections.short-id")
+def test_an_id_that_another_account_has_or_had_is_lengthened(world: World) -> None:
+    digest = "f" * 64
+    with world.services.database.writing() as writer:
+        taken = connection_id_of(writer, chat.DECLARATION.source, "third", subject="owner_local")
+        writer.run("insert into connection_names(connection_id, digest) values(?, ?)", (taken, digest))
+
+    longer = world.owner.writer(chat.DECLARATION, "third").connection_id
+
+    assert longer[:-1] == taken
+    assert world.owner.writer(chat.DECLARATION, "third").connection_id == longer
+
+
+@requirement("store.connections.short-id")
+def test_a_connection_from_before_keeps_its_long_id(world: World) -> None:
+    with world.services.database.writing() as writer:
+        named = "\n".join(("owner_local", "chat", "connector", WORK))
+        old = f"cin_{sha256(named.encode()).hexdigest()[:24]}"
+        writer.run("update connections set connection_id = ? where connection_id = ?", (old, world.work))
+        writer.run("update layout set generation = generation + 1")
+
+    assert world.owner.writer(chat.DECLARATION, WORK).connection_id == old
 
 
 @requirement("store.declarations.equivocation")

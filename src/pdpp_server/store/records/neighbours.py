@@ -23,19 +23,26 @@ class Beside(NamedTuple):
     share: float
 
 
-def lifted(reading: Reading, reaches: Iterable[Reach], scores: Mapping[int, float]) -> Mapping[int, float]:
-    """The scores with the shares of neighbours, and those neighbours that had no score."""
+def lifted(
+    reading: Reading, reaches: Iterable[Reach], scores: Mapping[int, float]
+) -> tuple[Mapping[int, float], Mapping[int, int]]:
+    """The scores with the shares of neighbours, and those neighbours that had no score, each with what lifted it
+    most."""
     by_sid: dict[int, list[int]] = {}
     for rid in _sources(scores):
         by_sid.setdefault(rid >> SID_BITS, []).append(rid)
     parts: dict[int, list[float]] = {}
+    lifting: dict[int, tuple[float, int]] = {}
     for reach in reaches:
         sources = by_sid.get(reach.place.sid)
         if sources and _is_talk(reach):
             for source, rid, share in _beside(reading, reach, sources):
                 parts.setdefault(rid, [scores.get(rid, 0.0)]).append(share * scores[source])
+                if rid not in scores:
+                    lifting[rid] = max(lifting.get(rid, (0.0, 0)), (share * scores[source], -source))
     # The exact sum is the same in every order; the order in which rows come may tell of hidden ones.
-    return {**scores, **{rid: fsum(part) for rid, part in parts.items()}}
+    ranked = {**scores, **{rid: fsum(part) for rid, part in parts.items()}}
+    return ranked, {rid: -source for rid, (_, source) in lifting.items()}
 
 
 def _sources(scores: Mapping[int, float]) -> list[int]:

@@ -12,13 +12,14 @@ import orjson
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.grants.permitted import Permitted, Scope
 from pdpp_server.model.queries import Condition, SearchQuery
-from pdpp_server.model.records import Excerpt, Recall, Record
+from pdpp_server.model.records import Recall, Record, RecordId
 from pdpp_server.model.times import newest
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import SID_BITS
 from pdpp_server.store.records.asked import Narrowed, Where
 from pdpp_server.store.records.conditions import passing
 from pdpp_server.store.records.count import count
+from pdpp_server.store.records.excerpts import Proof, lean_proof, proof
 from pdpp_server.store.records.fetch import require_declared
 from pdpp_server.store.records.freshness import newest_change
 from pdpp_server.store.records.neighbours import lifted
@@ -27,12 +28,11 @@ from pdpp_server.store.records.reach import Reach, named
 from pdpp_server.store.records.scope import reaches
 from pdpp_server.store.records.showing import Row, Showing
 from pdpp_server.store.records.texts import Texts
-from pdpp_server.store.records.words import Finder, Phrase, Span, WordQuery
+from pdpp_server.store.records.words import Finder, Phrase, WordQuery
 
 CANDIDATES = 4000  # rows that one search scores at the most, about 2 µs each
 COUNTED = 50_000  # matches of one phrase that are counted, about 40 ns each
-EXCERPT_CHARS, EXCERPT_LEAD_CHARS = 170, 55
-EXCERPTS_PER_HIT = 2
+LEAN_SHARE, LEAN_LEAST = 0.45, 3  # of the best score on a brief page, below which it ends; but not before so many hits
 
 _POSITION = struct.Struct(">dqq")
 
@@ -55,8 +55,9 @@ class Position(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Found:
     record: Record
-    excerpts: tuple[Excerpt, ...]
+    proof: Proof
     position: Position
+    beside: RecordId | None = None  # the match that lifted it, where that is on the same page
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +102,15 @@ def search(reading: Reading, permitted: Permitted[SearchQuery], after: Position 
     weights = [weight(visible, count) for count in counts]
     scores = {rid: score(note, weights) for rid, note in reading.words.noted.items()}
     # A neighbour might hold what must not occur: where a query says that, only matches are found.
-    ranked = scores if words.unwanted else lifted(reading, [r for group in groups for r in group.reaches], scores)
-    page, has_more = _page(reading, groups, ranked, after, permitted.query.limit)
+    reached = [] if words.unwanted else [reach for group in groups for reach in group.reaches]
+    ranked, lifted_by = lifted(reading, reached, scores)
+    page, has_more = _page(reading, groups, ranked, after, permitted.query)
     matches = len(scores) if is_complete else max(*counts, len(scores))
     beside = len(ranked) - len(scores)
-    recall = Recall(is_complete, matches, is_complete, len(scores), None if is_complete else CANDIDATES, beside)
-    found = tuple(_found(reading, page, reading.tokenizer.finder(words.wanted, weights)))
+    told = tuple(zip([phrase.typed for phrase in words.wanted], counts, strict=True))
+    recall = Recall(is_complete, matches, is_complete, len(scores), None if is_complete else CANDIDATES, beside, told)
+    finder = reading.tokenizer.finder(words.wanted, weights)
+    found = tuple(_found(reading, page, finder, lifted_by, lean=permitted.query.lean))
     return Ranked(found, has_more, recall, _as_of(reading, groups), words.short)
 
 
@@ -298,9 +302,10 @@ def _visible_records(reading: Reading, groups: Sequence[_Group]) -> int:
 
 
 def _page(
-    reading: Reading, groups: Sequence[_Group], scores: Mapping[int, float], after: Position | None, limit: int
+    reading: Reading, groups: Sequence[_Group], scores: Mapping[int, float], after: Position | None, query: SearchQuery
 ) -> tuple[list[_Candidate], bool]:
-    """The next `limit` in order of score, time, digest of the id; and whether more follow."""
+    """The next ones in order of score, time, digest of the id; and whether more follow."""
+    limit = 2 * query.limit if query.lean else query.limit
     ranked = sorted(scores.items(), key=lambda item: -item[1])
     if after is not None:
         ranked = [item for item in ranked if item[1] <= after.score]
@@ -310,7 +315,20 @@ def _page(
     ordered = sorted(_candidates(reading, groups, dict(contenders)), key=lambda candidate: _order(candidate.position))
     if after is not None:
         ordered = [candidate for candidate in ordered if _order(candidate.position) > _order(after)]
-    return ordered[:limit], len(ordered) > limit
+    size = _lean_size(reading, ordered[:limit], query) if query.lean else limit
+    return ordered[:size], len(ordered) > size
+
+
+def _lean_size(reading: Reading, ordered: Sequence[_Candidate], query: SearchQuery) -> int:
+    """How many make a lean page: so many matches as were asked for, and what stands beside them takes no place; a
+    brief page ends where hits are much weaker than its first."""
+    matches = 0
+    for taken, candidate in enumerate(ordered):
+        is_weak = candidate.position.score < LEAN_SHARE * ordered[0].position.score
+        if matches == query.limit or (query.brief and taken >= LEAN_LEAST and is_weak):
+            return taken
+        matches += candidate.rid in reading.words.noted
+    return len(ordered)
 
 
 def _as_of(reading: Reading, groups: Sequence[_Group]) -> str | None:
@@ -331,46 +349,19 @@ def _candidates(reading: Reading, groups: Sequence[_Group], scores: Mapping[int,
         yield _Candidate(Position(scores[rid], shown_at or 0, digest), rid, reach)
 
 
-def _found(reading: Reading, page: Sequence[_Candidate], finder: Finder) -> Iterator[Found]:
+def _found(
+    reading: Reading, page: Sequence[_Candidate], finder: Finder, lifted_by: Mapping[int, int], *, lean: bool
+) -> Iterator[Found]:
     stored = {row[0]: row for row in reading.records.stored(candidate.rid for candidate in page)}
     showings = {
         id(reach): Showing(reading, reach.scope, reach.origin, reach.place.sid)
         for reach in (candidate.reach for candidate in page)
     }
+    prove = lean_proof if lean else proof
     for candidate in page:
         reach, (*row, text) = candidate.reach, stored[candidate.rid]
         record = showings[id(reach)].record(Row._make((*row, orjson.loads(text))))
         note = reading.words.noted.get(candidate.rid)
-        excerpts = _excerpts(finder, reach, record, note.slots) if note else _passage(reach, record)
-        yield Found(record, tuple(excerpts), candidate.position)
-
-
-def _passage(reach: Reach, record: Record) -> Iterator[Excerpt]:
-    """How a record begins that only stands beside a match: nothing in it is marked."""
-    body = next((name for name, role in reach.scope.stream.roles.items() if role == "primary-body"), None)
-    text = record.data.get(body) if body else None
-    if body and isinstance(text, str) and text:
-        yield _excerpt(body, text, (), 0)
-
-
-def _excerpts(finder: Finder, reach: Reach, record: Record, matched: Sequence[int]) -> Iterator[Excerpt]:
-    """The proof: where in the matched fields the phrases stand."""
-    slots = reach.place.slots
-    fields = [name for name in reach.scope.stream.lexical_fields if slots.get(name) in matched]
-    for field in fields[:EXCERPTS_PER_HIT]:
-        text = record.data.get(field)
-        if isinstance(text, str) and (spans := finder.spans(text, near=EXCERPT_CHARS)):
-            yield _excerpt(field, text, spans, finder.best(spans, EXCERPT_CHARS - EXCERPT_LEAD_CHARS).start)
-
-
-def _excerpt(field: str, text: str, spans: Sequence[Span], first: int) -> Excerpt:
-    """Some words around the match that begins at `first`, with every match among them."""
-    start = max(0, first - EXCERPT_LEAD_CHARS)
-    end = min(len(text), start + EXCERPT_CHARS)
-    if start:
-        start = text.find(" ", start, first) + 1 or start
-    if end < len(text):
-        space = text.rfind(" ", first, end)
-        end = space if space > first else end
-    marks = tuple([(span.start, span.end) for span in spans if start <= span.start and span.end <= end])
-    return Excerpt(field, text[start:end], start, marks, len(text))
+        lifting = stored.get(lifted_by.get(candidate.rid, 0))
+        beside = record.id._replace(key=lifting[1]) if lifting else None
+        yield Found(record, prove(finder, reach, record, note.slots if note else ()), candidate.position, beside)

@@ -1,6 +1,5 @@
 """Declarations, connections, rejections: what the owner has brought in."""
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +17,7 @@ from pdpp_server.model.sources import Declaration
 from pdpp_server.model.streams import Stream
 from pdpp_server.store.engine import Writing
 from pdpp_server.store.layout import INDEXED, POSITIONED, ConnectionPlace, Layout, first_rid
+from pdpp_server.store.records.connection_ids import connection_id_of, keep_connection_id
 from pdpp_server.store.session import Session
 from pdpp_server.wire.declarations import decode_declaration
 
@@ -97,12 +97,6 @@ class StoredSource:
     streams: tuple[StoredStream, ...]
 
 
-def connection_id_of(connector_key: str, source_kind: str, binding: str, *, subject: str) -> str:
-    """Stable for the same owner, connector and binding, so that importing again meets the same connection."""
-    named = "\n".join((subject, connector_key, source_kind, binding))
-    return "cin_" + hashlib.sha256(named.encode()).hexdigest()[:24]
-
-
 def declare(writer: Writing, declaration: Declaration, now: str) -> int:
     """Keep a declaration for ever.
 
@@ -126,7 +120,7 @@ def declare(writer: Writing, declaration: Declaration, now: str) -> int:
 def connect(writer: Writing, declaration: Declaration, name: str, *, subject: str, now: str) -> tuple[str, bool]:
     """The connection of that name, made or brought to this declaration; and whether its index must be rebuilt."""
     source = declaration.source
-    connection_id = connection_id_of(source.connector_key, source.kind, name, subject=subject)
+    connection_id = connection_id_of(writer, source, name, subject=subject)
     number = declare(writer, declaration, now)
     known = writer.one(_KNOWN_CONNECTION, (connection_id,))
     if known is not None and known[1] == number:
@@ -140,6 +134,7 @@ def connect(writer: Writing, declaration: Declaration, name: str, *, subject: st
             "now": now,
         }
         connection = writer.one(_NEW_CONNECTION, row)
+        keep_connection_id(writer, connection_id, source, name, subject)
     else:
         connection = known[0]
         _require_same_layout(writer, connection, declaration)

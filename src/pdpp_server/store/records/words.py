@@ -37,6 +37,11 @@ class Phrase:
     is_prefix: bool = False
 
     @property
+    def typed(self) -> str:
+        """As it was asked for, without what stands around it."""
+        return " ".join(self.text.split()).strip(_PUNCTUATION) + ("*" if self.is_prefix else "")
+
+    @property
     def match(self) -> str:
         return _quoted(" ".join(self.tokens)) + "*" if self.is_prefix else _quoted(self.text)
 
@@ -176,6 +181,10 @@ class Finder:
         if len(spans) == 1:
             return spans[0]
         return max(spans, key=lambda span: (self._told(spans, span.start, span.start + within), -span.start))
+
+    def rarest(self, spans: Sequence[Span]) -> Span:
+        """The first of the most telling ones."""
+        return max(spans, key=lambda span: (self._weights[span.phrase], -span.start))
 
     def _told(self, spans: Sequence[Span], start: int, end: int) -> float:
         return sum(self._weights[phrase] for phrase in {s.phrase for s in spans if start <= s.start and s.end <= end})

@@ -218,6 +218,12 @@ create table rejections(
     at text not null,
     primary key(owner, connection, place)
 );
+create table connection_names(
+    owner bigint not null default named_owner(),
+    connection_id text not null,
+    digest text not null,
+    primary key(owner, connection_id)
+);
 create table removals(
     owner bigint not null default named_owner(),
     connection_id text not null,

@@ -1,0 +1,86 @@
+"""What of a found record is shown: the places that matched, and how its text begins where none of that did."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from pdpp_server.model.records import Excerpt, Record
+from pdpp_server.store.records.scope import Reach
+from pdpp_server.store.records.words import Finder, Span
+
+EXCERPT_CHARS, EXCERPT_LEAD_CHARS = 170, 55
+LEAN_CHARS, LEAN_LEAD_CHARS = 400, 100  # a text that is no longer is shown whole
+EXCERPTS_PER_HIT = 2
+
+
+class Proof(NamedTuple):
+    """Excerpts, the most telling first, and the fields that matched without one."""
+
+    excerpts: tuple[Excerpt, ...]
+    also_matched: tuple[str, ...] = ()
+
+
+def proof(finder: Finder, reach: Reach, record: Record, matched: Sequence[int]) -> Proof:
+    """Where in the matched fields the phrases stand; of a record that only stands beside a match, how it begins."""
+    if not matched:
+        return Proof(tuple(_passage(reach, record, EXCERPT_CHARS)))
+    named = _matched_fields(reach, matched)[:EXCERPTS_PER_HIT]
+    found = [_match(finder, record, field, EXCERPT_CHARS, EXCERPT_LEAD_CHARS) for field in named]
+    return Proof(tuple([excerpt for excerpt in found if excerpt is not None]))
+
+
+def lean_proof(finder: Finder, reach: Reach, record: Record, matched: Sequence[int]) -> Proof:
+    """The same for a reader of few bytes: the text of the record in any case, and the actor's name nowhere twice."""
+    body, actor = _field(reach, "primary-body"), _field(reach, "actor")
+    named = _matched_fields(reach, matched)
+    quoted = [name for name in named if name != actor or body is None]
+    if body in quoted:
+        quoted = [body, *[name for name in quoted if name != body]]
+    found = [_match(finder, record, name, LEAN_CHARS, LEAN_LEAD_CHARS) for name in quoted[:EXCERPTS_PER_HIT]]
+    excerpts = [excerpt for excerpt in found if excerpt is not None]
+    if body not in quoted:
+        excerpts += _passage(reach, record, LEAN_CHARS)
+    shown = {excerpt.field for excerpt in excerpts if excerpt.marks}
+    return Proof(tuple(excerpts), tuple([name for name in named if name not in shown]))
+
+
+def _matched_fields(reach: Reach, matched: Sequence[int]) -> list[str]:
+    slots = reach.place.slots
+    return [name for name in reach.scope.stream.lexical_fields if slots.get(name) in matched]
+
+
+def _field(reach: Reach, wanted: str) -> str | None:
+    return next((name for name, role in reach.scope.stream.roles.items() if role == wanted), None)
+
+
+def _passage(reach: Reach, record: Record, chars: int) -> Iterator[Excerpt]:
+    """How the text begins: nothing in it is marked."""
+    body = _field(reach, "primary-body")
+    text = record.data.get(body) if body else None
+    if body and isinstance(text, str) and text:
+        yield _excerpt(body, text, (), Span(0, 0, 0), chars, 0)
+
+
+def _match(finder: Finder, record: Record, field: str, chars: int, lead: int) -> Excerpt | None:
+    text = record.data.get(field)
+    if not isinstance(text, str):
+        return None
+    spans = finder.spans(text, near=chars)
+    return _excerpt(field, text, spans, finder.best(spans, chars - lead), chars, lead, finder) if spans else None
+
+
+def _excerpt(
+    field: str, text: str, spans: Sequence[Span], first: Span, chars: int, lead: int, finder: Finder | None = None
+) -> Excerpt:
+    """Some words around the match at `first`, with every match among them; a text that is short enough is whole."""
+    start, end = 0, len(text)
+    if end > chars:
+        start = max(0, min(first.start - lead, end - chars))
+        end = min(end, start + chars)
+    if start:
+        start = text.find(" ", start, first.start) + 1 or start
+    if end < len(text):
+        space = text.rfind(" ", first.start, end)
+        end = space if space > first.start else end
+    inside = [span for span in spans if start <= span.start and span.end <= end]
+    rarest = inside.index(finder.rarest(inside)) if finder and inside else 0
+    return Excerpt(field, text[start:end], start, tuple([(s.start, s.end) for s in inside]), len(text), rarest=rarest)

@@ -1,0 +1,109 @@
+"""`search` as a reader of few bytes needs it: when, who and what on one line, an exchange in its order, words."""
+
+import re
+
+from pdpp_server.port.local import LocalReader
+from tests.requirements import requirement
+from tests.scenarios.mcp.agents import Agent, Result, agent_on
+from tests.worlds.chat import WORK, message
+from tests.worlds.world import World
+
+TALK = (
+    ("t0", "Ada", "Where shall we go on Sunday?"),
+    ("t1", "Bo", "To the alpenglow hut, I would say."),
+    ("t2", "Ada", "Only if it has soup."),
+    ("t3", "Bo", "It does."),
+)
+
+
+def talking(world: World) -> Agent:
+    said = enumerate(TALK)
+    world.deliver(
+        WORK, [message(key, text=text, author=who, sent_at=f"2026-07-01T09:0{n}:00Z") for n, (key, who, text) in said]
+    )
+    return agent_on(LocalReader(world.services, world.token))
+
+
+def keys(found: Result) -> list[str]:
+    lines = [line.split(" ")[0] for line in found.text.split("\n")[1:]]
+    return [line.partition("/messages:")[2] for line in lines if "/messages:" in line]
+
+
+@requirement("mcp.search.one-line")
+def test_a_hit_says_where_it_comes_from_when_who_and_what_on_one_line(world: World) -> None:
+    found = talking(world).call("search", query="alpenglow")
+
+    (line,) = [line for line in found.text.split("\n") if "<mark>" in line]
+    assert line == (
+        f'{world.work}/messages:t1 chat "Work chat" 2026-07-01T09:01Z Wed by "Bo": '
+        '"To the <mark>alpenglow</mark> hut, I would say."'
+    )
+
+
+@requirement("mcp.search.one-line")
+def test_later_hits_get_less_and_no_cut_is_without_its_number(world: World) -> None:
+    text = f"{'so it goes ' * 30}walrus {'and on it goes ' * 30}"
+    world.deliver(WORK, [message(f"w{n}", text=text, author="Ada") for n in range(12)])
+
+    found = agent_on(world.reader).call("search", query="walrus", limit=12)
+
+    lines = [line for line in found.text.split("\n") if "<mark>walrus</mark>" in line]
+    shown = [len(text) - int(missing[1]) for line in lines if (missing := re.search(r"\(\+(\d+) more\)$", line))]
+    assert len(shown) == len(lines) > 10
+    assert shown == sorted(shown, reverse=True) and shown[0] > 3 * shown[-1] > 60
+
+
+@requirement("mcp.search.exchange")
+def test_what_stands_beside_a_match_is_read_in_the_order_of_the_talk(world: World) -> None:
+    found = talking(world).call("search", query="alpenglow", limit=5)
+
+    assert found.text.startswith("search: 1 match and 3 beside them")
+    assert keys(found) == ["t0", "t1", "t2", "t3"]
+    assert re.search(r"messages:t0 .*\(no match of its own, beside the hit below\)\n", found.text)
+    assert re.search(r"messages:t2 .*\(no match of its own, beside the hit above\)\n", found.text)
+    beside = {hit["record_key"]: hit["beside"] for hit in found.structured["data"]["data"] if "beside" in hit}
+    assert beside == {"t0": "t1", "t2": "t1", "t3": "t1"}
+
+
+@requirement("mcp.search.exchange")
+def test_what_stands_beside_a_match_takes_no_place_of_one(world: World) -> None:
+    agent = talking(world)
+    world.deliver(WORK, [message("far", text="Alpenglow again, a year later.", sent_at="2027-07-01T09:00:00Z")])
+
+    found = agent.call("search", query="alpenglow", limit=2)
+
+    assert {"t1", "far"} <= {hit["record_key"] for hit in found.structured["data"]["data"]}
+    assert found.structured["data"]["meta"]["matches"] == 2
+
+
+@requirement("mcp.search.ends-early")
+def test_a_page_of_no_particular_limit_ends_where_hits_get_much_weaker(world: World) -> None:
+    strong = [message(f"s{n}", text="the walrus clause", author="Ada") for n in range(4)]
+    weak = [message(f"k{n}", text=f"{'on and on ' * 60} clause", author="Ada") for n in range(4)]
+    world.deliver(WORK, [*strong, *weak])
+    agent = agent_on(world.reader)
+
+    brief, whole = agent.call("search", query="walrus clause"), agent.call("search", query="walrus clause", limit=10)
+
+    assert {key[0] for key in keys(brief)} == {"s", "m"} or {key[0] for key in keys(brief)} == {"s"}
+    assert len(keys(whole)) > len(keys(brief))
+    assert brief.structured["data"]["has_more"]
+
+
+@requirement("mcp.search.teaches")
+def test_a_word_that_matched_nothing_is_named_and_a_sender_offers_a_filter(world: World) -> None:
+    found = talking(world).call("search", query="alpenglow bo zeppelin")
+
+    assert '\nno match: "bo", "zeppelin"\n' in found.text
+    assert found.structured["data"]["meta"]["words"] == {"alpenglow": 1, "bo": 0, "zeppelin": 0}
+    assert '\nonly by Bo: add "streams":["messages"],"filter":{"author":"Bo"}\n' in found.text
+
+
+@requirement("mcp.search.teaches")
+def test_a_word_that_drowns_another_is_counted(world: World) -> None:
+    world.deliver(WORK, [message(f"g{n}", text="the game", author="Ada") for n in range(40)])
+    world.deliver(WORK, [message("w", text="the witness of the game", author="Ada")])
+
+    found = agent_on(world.reader).call("search", query="witness game")
+
+    assert '\nrecords: "witness" in 1, "game" in 41\n' in found.text
