@@ -329,4 +329,14 @@ PROMISES: dict[str, Promise] = {
         source="issue 18",
         says="A calendar server that refuses, lies, leads elsewhere or goes away is told of with what to do.",
     ),
+    "imp.own.proposed": Promise(
+        source="issue 18",
+        says="NDJSON, JSON and CSV that nobody knows get a declaration proposed from all of their rows, shown before "
+        "anything is written, and taken only when the owner agrees.",
+    ),
+    "imp.own.same": Promise(
+        source="issue 18",
+        says="The same file again stores nothing twice, whether its rows have keys or not; numbers that begin with a "
+        "zero stay text.",
+    ),
 }

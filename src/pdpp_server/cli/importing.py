@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 from pdpp_server.cli.accounts import Wish, chosen_importers, import_exports, print_kinds, print_usual
 from pdpp_server.cli.home import open_home, read_settings
+from pdpp_server.cli.own_data import import_own
 from pdpp_server.cli.receipts import imported, print_receipt
 from pdpp_server.cli.removals import print_removing_runs, print_undone
 from pdpp_server.cli.terminal import connection_name, counted, json_option, size_text
@@ -18,6 +19,8 @@ from pdpp_server.cli.watching import say, watch
 from pdpp_server.cli.zone import named_zone
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.importers.ndjson import import_ndjson
+from pdpp_server.importers.own_data import is_own_data
+from pdpp_server.importers.registry import NothingKnown
 from pdpp_server.importers.sources.own_export import connections_in, import_connection, is_export, size_of
 from pdpp_server.model.sources import Declaration
 from pdpp_server.settings import machine_zone
@@ -78,7 +81,8 @@ def importing(
     damaged, rejected in part or cannot be shown to be newer, and more than half only after asking. --undo RUN brings
     it back for 90 days; without a number it lists what can be brought back.
 
-    Data of your own comes as NDJSON, one record a line, with --declaration and --name; and what `pdpp export` made is
+    Data of your own comes as NDJSON, one record a line, with --declaration and --name; without them a declaration is
+    proposed for NDJSON, JSON and CSV, shown, and taken with --yes. What `pdpp export` made is
     taken back. With --json one line for each connection counts what was accepted, unchanged and rejected.
 
     \b
@@ -120,7 +124,12 @@ def importing(
         is_newer=newer,
         keep_missing=keep_missing,
     )
-    return import_exports(paths, importers, wish)
+    try:
+        return import_exports(paths, importers, wish)
+    except NothingKnown as unknown:
+        if key is None and len(paths) == 1 and is_own_data(paths[0]):
+            return import_own(paths[0], name, unknown, yes=yes, dry_run=dry_run, as_json=as_json)
+        raise
 
 
 def _require_only(context: click.Context, what: str, *fitting: str) -> None:

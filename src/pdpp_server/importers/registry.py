@@ -55,6 +55,10 @@ class SeveralKinds(InvalidRequest):
     """A file could be of more than one kind."""
 
 
+class NothingKnown(InvalidRequest):
+    """Nobody here knows what the owner named."""
+
+
 class Found(NamedTuple):
     """One account of an export, and who can read it."""
 
@@ -153,11 +157,11 @@ def _known_and_left(files: Files, importers: Sequence[Importer]) -> tuple[list[F
     return found, parts_left(files, (file.name for one in found for file in one.account.files))
 
 
-def nothing_known(name: str, left: Sequence[Part] = ()) -> InvalidRequest:
+def nothing_known(name: str, left: Sequence[Part] = ()) -> NothingKnown:
     """An export of the wrong kind: the best guess of what it is, what to do then, and where to see more."""
     told = next((part.guess for part in left if part.guess), None)
     further = "`pdpp import --list` shows what can be imported, and how to get it."
     if told is None:
-        return InvalidRequest(f"{name} is nothing that is known here.", remedy=further)
+        return NothingKnown(f"{name} is nothing that is known here.", remedy=further)
     remedy = f"{told.todo} {further}".strip()
-    return InvalidRequest(f"{name} is nothing that is known here; it looks like {told.what}.", remedy=remedy)
+    return NothingKnown(f"{name} is nothing that is known here; it looks like {told.what}.", remedy=remedy)

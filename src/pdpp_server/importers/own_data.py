@@ -1,0 +1,310 @@
+"""Data of the owner's own (NDJSON, JSON, CSV) without a declaration: read as rows, and one is proposed from them."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import orjson
+
+from pdpp_server.errors import InvalidRequest
+from pdpp_server.importers.formats.charsets import decoded
+from pdpp_server.importers.identity import account_name, digest, short_hash
+from pdpp_server.model.ingest import Incoming, Rejection
+from pdpp_server.model.times import instant
+from pdpp_server.wire.envelope import Json
+
+ENDINGS = frozenset({".ndjson", ".jsonl", ".json", ".csv", ".tsv"})
+JSON_BYTES_MAX = 256 * 1024 * 1024  # a JSON file is read whole
+LINE_BYTES_MAX = 16 * 1024 * 1024
+FIELDS_MAX, LEXICAL_MAX, STREAMS_MAX = 200, 16, 50
+LONG_CHARS = 40  # from which on a text is prose rather than a label
+
+_NAME = re.compile(r"[^a-z0-9_]+")
+_WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,14})")
+_DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]{0,14})\.[0-9]{1,12}")
+_DATE_TIME = re.compile(
+    r"[0-9]{4}-[01][0-9]-[0-3][0-9][T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9:]{4,6})"
+)
+_DATE = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]")
+_KEYS = ("id", "key", "uuid", "guid", "_id", "record_id")
+_TIMES = ("created_at", "created", "date", "time", "timestamp", "datetime", "at", "sent_at", "updated_at")
+_TITLES = ("title", "subject", "name", "label")
+
+
+class Row(NamedTuple):
+    place: str
+    stream: str
+    data: dict[str, Any]
+
+
+def is_own_data(path: Path) -> bool:
+    return path.is_file() and path.suffix.lower() in ENDINGS
+
+
+def rows(path: Path) -> Iterator[Row | Rejection]:
+    """Every record of the file, and what is none. Raises: InvalidRequest where it cannot be read at all."""
+    stream = _called(account_name(path.name), "records")
+    match path.suffix.lower():
+        case ".csv" | ".tsv":
+            yield from _table(path, stream)
+        case ".json":
+            yield from _document(path, stream)
+        case _:
+            yield from _lines(path, stream)
+
+
+def _lines(path: Path, stream: str) -> Iterator[Row | Rejection]:
+    with path.open("rb") as file:
+        for number, line in enumerate(iter(lambda: file.readline(LINE_BYTES_MAX), b""), 1):
+            if line.strip():
+                yield _row(f"{path.name}:{number}", stream, _loaded(line))
+
+
+def _document(path: Path, stream: str) -> Iterator[Row | Rejection]:
+    """A list of objects, or an object whose members are such lists: each is a stream."""
+    if path.stat().st_size > JSON_BYTES_MAX:
+        raise InvalidRequest(
+            f"{path.name} is larger than {JSON_BYTES_MAX >> 20} MiB.",
+            remedy="Write one object a line (NDJSON) instead.",
+        )
+    whole = _loaded(path.read_bytes())
+    lists: dict[str, Any] = {stream: whole}
+    if isinstance(whole, dict):
+        members = cast("dict[str, Any]", whole)
+        lists = {_called(name, "records"): value for name, value in members.items() if _holds_objects(value)}
+        lists = lists or {stream: [members]}
+    for name, values in list(lists.items())[:STREAMS_MAX]:
+        several = cast("list[Any]", values) if isinstance(values, list) else [values]
+        for number, value in enumerate(several, 1):
+            yield _row(f"{path.name}:{name} {number}", name, value)
+
+
+def _holds_objects(value: object) -> bool:
+    values = cast("list[Any]", value) if isinstance(value, list) else []
+    return bool(values) and all(isinstance(one, dict) for one in values[:100])
+
+
+def _table(path: Path, stream: str) -> Iterator[Row | Rejection]:
+    text = decoded(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+    separator = max("\t,;|", key=text.partition("\n")[0].count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    header: list[str] = [name.strip() for name in next(reader, list[str]())]
+    if len(header) < 2 or len(set(header)) < len(header) or not all(header):
+        raise InvalidRequest(f"{path.name} has no line of column names.", remedy="Write them into its first line.")
+    for cells in _cells(reader, path.name):
+        place = f"{path.name}:{reader.line_num}"
+        if len(cells) == len(header):
+            told = {name: cell.strip() for name, cell in zip(header, cells, strict=True) if cell.strip()}
+            yield _row(place, stream, told)
+        elif cells:
+            yield Rejection(place, "invalid_record", f"{len(cells)} cells, not {len(header)}")
+
+
+def _cells(reader: Iterator[list[str]], name: str) -> Iterator[list[str]]:
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise InvalidRequest(f"{name} is no table: {error}.", remedy="Save it as CSV once more.") from error
+
+
+def _row(place: str, stream: str, value: object) -> Row | Rejection:
+    if not isinstance(value, dict):
+        return Rejection(place, "malformed_record", "it is no JSON object")
+    data: dict[str, Any] = {}
+    for name, one in cast("dict[str, Any]", value).items():
+        chosen, number = _called(name, "field"), 1
+        while chosen in data:  # two that differ in case or signs alone
+            number += 1
+            chosen = f"{_called(name, 'field')}_{number}"
+        data[chosen] = one
+    return Row(place, stream, {name: one for name, one in data.items() if one is not None})
+
+
+def _loaded(raw: bytes) -> object:
+    try:
+        return orjson.loads(raw.removeprefix(b"\xef\xbb\xbf"))
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _called(name: str, otherwise: str) -> str:
+    """A name as a stream or a field can have it."""
+    return _NAME.sub("_", name.strip().lower()).strip("_")[:64] or otherwise
+
+
+# What the rows are like -----------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Field:
+    count: int = 0
+    kinds: set[str] = field(default_factory=set[str])
+    chars: int = 0
+    values: set[int] = field(default_factory=set[int])
+    is_unique: bool = True
+
+    def look(self, value: object, *, is_table: bool) -> None:
+        self.count += 1
+        kind = _kind(value, is_table=is_table)
+        self.kinds.add(kind)
+        self.chars += len(value) if isinstance(value, str) else 0
+        if self.is_unique:
+            known = short_hash(repr(value))
+            self.is_unique = known not in self.values and kind not in ("object", "array", "boolean", "number")
+            self.values.add(known)
+            if not self.is_unique:
+                self.values.clear()
+
+    @property
+    def kind(self) -> str:
+        """The one kind that all values have; text where a table mixes, nothing where JSON does."""
+        if len(self.kinds) == 1:
+            return next(iter(self.kinds))
+        if self.kinds <= {"integer", "number"}:
+            return "number"
+        return "string" if self.kinds <= {"string", "date", "date-time", "integer-text", "number-text"} else ""
+
+
+def _kind(value: object, *, is_table: bool) -> str:
+    match value:
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case float():
+            return "number"
+        case str() if _DATE_TIME.fullmatch(value) and instant(value) is not None:
+            return "date-time"
+        case str() if _DATE.fullmatch(value) and instant(value) is not None:
+            return "date"
+        case str() if is_table and _WHOLE.fullmatch(value):
+            return "integer-text"
+        case str() if is_table and _DECIMAL.fullmatch(value):
+            return "number-text"
+        case list():
+            return "array"
+        case dict():
+            return "object"
+        case _:
+            return "string"
+
+
+class Proposal(NamedTuple):
+    """A declaration, and how rows become records of it."""
+
+    document: Json
+    made_keys: frozenset[str]  # streams whose rows have no key of their own
+    numbers: Mapping[str, frozenset[str]]  # by stream, the fields that a table writes as text
+    records: int
+    rejected: tuple[Rejection, ...]
+
+    def record(self, row: Row, seen: dict[str, int]) -> Incoming:
+        data = dict(row.data)
+        for name in self.numbers.get(row.stream, ()):
+            if name in data:
+                data[name] = float(data[name]) if "." in data[name] else int(data[name])
+        if row.stream in self.made_keys:
+            told = digest(orjson.dumps(data, option=orjson.OPT_SORT_KEYS))
+            seen[told] = seen.get(told, 0) + 1
+            data = {"record_key": told if seen[told] == 1 else f"{told}-{seen[told]}", **data}
+        return Incoming(row.place, row.stream, None, data, None)
+
+
+def proposal_of(path: Path, name: str) -> Proposal:
+    """What a declaration of the file would be, from all of its rows. Raises: InvalidRequest where there is none."""
+    is_table = path.suffix.lower() in (".csv", ".tsv")
+    streams: dict[str, dict[str, _Field]] = {}
+    counts: dict[str, int] = {}
+    rejected: list[Rejection] = []
+    for row in rows(path):
+        if isinstance(row, Rejection):
+            rejected.append(row)
+            continue
+        fields = streams.setdefault(row.stream, {})
+        counts[row.stream] = counts.get(row.stream, 0) + 1
+        for key, value in row.data.items():
+            if key in fields or len(fields) < FIELDS_MAX:
+                fields.setdefault(key, _Field()).look(value, is_table=is_table)
+    if not counts:
+        raise InvalidRequest(f"{path.name} holds no records.", remedy="It needs JSON objects, or named columns.")
+    declared: list[Json] = []
+    made: set[str] = set()
+    numbers: dict[str, frozenset[str]] = {}
+    for stream, fields in streams.items():
+        key = _key_of(fields, counts[stream])
+        if key is None:
+            made.add(stream)
+        numbers[stream] = frozenset(
+            name for name, one in fields.items() if one.kinds <= {"integer-text", "number-text"} and name != key
+        )
+        declared.append(_stream(stream, fields, key or "record_key", numbers[stream], counts[stream]))
+    document = _whole(name, declared)
+    return Proposal(document, frozenset(made), numbers, sum(counts.values()), tuple(rejected))
+
+
+def _key_of(fields: Mapping[str, _Field], rows_there: int) -> str | None:
+    """A field that every row has and no two share, best one that is called like a key."""
+    fit = [
+        name
+        for name, one in fields.items()
+        if one.is_unique and one.count == rows_there and one.chars < 200 * rows_there
+    ]
+    named = [name for name in _KEYS if name in fit] + [name for name in fit if name.endswith("_id")]
+    return next(iter(named), None)
+
+
+def _stream(name: str, fields: Mapping[str, _Field], key: str, numbers: frozenset[str], rows_there: int) -> Json:
+    properties: Json = {} if key in fields else {key: {"type": "string", "description": "Made from the whole row."}}
+    for field_name, one in fields.items():
+        properties[field_name] = _property(one, is_number=field_name in numbers, is_key=field_name == key)
+    times = [
+        n for n, p in properties.items() if p.get("format") in ("date-time", "date") and fields[n].count == rows_there
+    ]
+    time = next((n for n in _TIMES if n in times), times[0] if times else None)
+    texts = [n for n, p in properties.items() if p.get("type") == "string" and "format" not in p and n != "record_key"]
+    long = [n for n in texts if fields[n].chars >= LONG_CHARS * fields[n].count]
+    title = next((n for n in _TITLES if n in texts), None)
+    body = max((n for n in long if n != title), key=lambda n: fields[n].chars / fields[n].count, default=None)
+    for role, chosen in (("event-time", time), ("primary-title", title), ("primary-body", body)):
+        if chosen:
+            properties[chosen]["x_pdpp_role"] = role
+    ranged = [n for n, p in properties.items() if p.get("type") in ("integer", "number")] + ([time] if time else [])
+    stream: Json = {
+        "name": name,
+        "semantics": "mutable_state",
+        "primary_key": [key],
+        "selection": {"fields": True, "resources": True},
+        "schema": {"type": "object", "required": [key], "properties": properties},
+        "query": {
+            "range_filters": {n: ["gte", "gt", "lte", "lt"] for n in ranged},
+            "search": {"lexical_fields": texts[:LEXICAL_MAX]},
+            "aggregations": {"count": True, **({"group_by_time": [time]} if time else {})},
+        },
+    }
+    return stream | ({"cursor_field": time, "consent_time_field": time} if time else {})
+
+
+def _property(one: _Field, *, is_number: bool, is_key: bool) -> Json:
+    if is_number:
+        return {"type": "integer" if one.kinds == {"integer-text"} else "number"}
+    kind = "string" if is_key and one.kind not in ("integer",) else one.kind
+    if kind in ("date-time", "date"):
+        return {"type": "string", "format": kind}
+    return {"type": "string" if kind.endswith("-text") else kind} if kind else {}
+
+
+def _whole(name: str, streams: Iterable[Json]) -> Json:
+    slug = _called(name, "records").replace("_", "-")
+    document: Json = {
+        "protocol_version": "0.1.0",
+        "source": {"kind": "connector", "id": f"https://registry.pdpp.dev/connectors/own-{slug}"},
+        "declaration_version": "",
+        "publisher": {"id": "https://registry.pdpp.dev/"},
+        "display": {"name": name},
+        "streams": list(streams),
+    }
+    return {**document, "declaration_version": digest(orjson.dumps(document))[:12]}
