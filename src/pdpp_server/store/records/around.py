@@ -1,9 +1,10 @@
 """The records right before and after one, in its own talk."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby, islice
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -210,13 +211,16 @@ class _Talk:
 
     def _beyond(self, rows: Iterable[Stored], place: Place, *, ascending: bool) -> Iterator[Entry]:
         """The records of one day that belong to the talk and stand beyond a place, nearest first."""
-        test = passes(self.reach.scope.stream, self.conditions)
         found = (Row._make((*row[:5], orjson.loads(row[5]))) for row in rows)
-        entries = sorted((entry_of(self.reach, row) for row in found if test(row.data)), key=_order)
-        timed = [entry for entry in entries if isinstance(entry.value, int)]
-        if ascending:
-            return (entry for entry in timed if _order(entry) > _place_order(place))
-        return (entry for entry in reversed(timed) if _order(entry) < _place_order(place))
+        entries = [entry_of(self.reach, row) for row in found if self._passes(row.data)]
+        start = _place_order(place)
+        placed = [(_order(entry), entry) for entry in entries if isinstance(entry.value, int)]
+        placed.sort(key=itemgetter(0), reverse=not ascending)
+        return (entry for order, entry in placed if (order > start if ascending else order < start))
+
+    @cached_property
+    def _passes(self) -> Callable[[Mapping[str, Any]], bool]:
+        return passes(self.reach.scope.stream, self.conditions)
 
     @property
     def _timeless(self) -> list[Entry]:
