@@ -55,8 +55,8 @@ def params_of(query: type, arguments: Mapping[str, Any], /, *without: str, **ins
         value = instead.get(each.tool) or arguments.get(each.tool, each.usual)
         if value is not None:
             named[each.name] = value
-    if "expand_limit" in arguments:
-        named["expand_limit"] = arguments["expand_limit"]
+        if each.kind == "expand" and "expand_limit" in arguments:
+            named["expand_limit"] = arguments["expand_limit"]
     _check_size(arguments)
     return Params(tuple(pair for name, value in named.items() for pair in _pairs((name,), value)))
 
