@@ -136,7 +136,7 @@ class Finder:
         addresses = " ".join(unquote(address) for address in re.findall(r'href="/records/([^"?]+)', shown))
         left = self.marks(re.sub(r"</?mark>", "", text))
         left.records |= self.handles(text) | self.handles(unescape(addresses))
-        left.fields |= {*re.findall(r"<dt>(id|f_\w+)</dt>", shown)}
+        left.fields |= {name.replace(" ", "_") for name in re.findall(r"<dt[^>]*>(id|f \w+)</dt><dd", shown)}
         return left
 
 
