@@ -20,6 +20,9 @@ class Call(NamedTuple):
     def but(self, **arguments: Any) -> "Call":
         return Call(self.tool, {**self.arguments, **arguments})
 
+    def without(self, name: str) -> "Call":
+        return Call(self.tool, {given: value for given, value in self.arguments.items() if given != name})
+
 
 class Sight(Protocol):
     """One answer to one call, as far as it was seen."""
@@ -174,13 +177,15 @@ class TextSight:
         if copied := re.match(r"(\w+) (?=\{)", said[-1]):
             return Call(copied[1], _json_at(said[-1], copied.end()))
         given = _json_at(said[-1], said[-1].index("{")) if "{" in said[-1] else {}
-        match said[-1].split(" "):
+        words = said[-1].removesuffix(" instead of changes_since")
+        asked = self._asked.without("changes_since") if words != said[-1] else self._asked
+        match words.split(" "):
             case [tool, "with", "id", "=", "first_fetch_id", *_]:
                 return Call(tool, {"id": self._mark("first_fetch_id"), **given})
             case ["the", "same", ("call" | "search"), "with", "cursor", "=", "next_cursor"]:
-                return self._asked.but(cursor=self._mark("next_cursor"))
+                return asked.but(cursor=self._mark("next_cursor"))
             case ["the", "same", ("call" | "search"), "with", *_]:
-                return self._asked.but(**given)
+                return asked.but(**given)
             case ["the", "same", "id", "and", "field_path", "with", *_]:
                 kept = {name: value for name, value in self._asked.arguments.items() if name not in _PLACES}
                 return Call(self._asked.tool, {**kept, "cursor": re.findall(r'"cursor":"(\d+)"', said[-1])[0]})

@@ -95,7 +95,9 @@ def _page_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> RecordsTe
     remarks = [line for line in said if line]
     room -= _lines_bytes(remarks)
     if sum(least) > room - _lines_bytes(ahead) and page.next_cursor and ahead:
-        ahead = [_MORE]  # the first line has that cursor already; what is left of this one is worth a record
+        ahead = [
+            _more_words(asked)
+        ]  # the first line has that cursor already; what is left of this one is worth a record
     sizes, spare = that_fit(least, room - _lines_bytes(ahead), for_rest)
     if len(sizes) < len(handles):  # if some must go, then the others are worth reading
         fair = (_least_line_bytes(entry, handle, _FAIR_BYTES) for entry, handle in named)
@@ -236,6 +238,7 @@ def _mark_text(page: RecordPage) -> str:
 # What follows the records: calls that can be copied whole, or words for those that are too long ----------------------
 
 _MORE = "more: the same call with cursor = next_cursor"
+_NOT_BOTH = " instead of changes_since"  # a feed goes on by its cursor alone
 _AROUND = "more: the same call with cursor = earlier_cursor or later_cursor"
 _NO_CURSOR = "more: no cursor leads to them; repeat with connection_id, a narrower filter or a larger limit"
 
@@ -247,11 +250,15 @@ def _ahead(page: RecordPage, asked: Asked) -> list[str]:
     if byte_len(page.next_cursor or page.next_changes_since or "") > _LONG_MARK_BYTES:
         return []
     if page.next_cursor:
-        return [_call_text(f"more: {call.text}", _MORE) for call in _onward(page, asked)]
+        return [_call_text(f"more: {call.text}", _more_words(asked)) for call in _onward(page, asked)]
     if page.is_short:
         return [_NO_CURSOR]
     later = "next time: query_records with changes_since = next_changes_since"
     return [_call_text(f"next time: {call.text} gives what changed since now", later) for call in _onward(page, asked)]
+
+
+def _more_words(asked: Asked) -> str:
+    return f"{_MORE}{_NOT_BOTH}" if "changes_since" in asked else _MORE
 
 
 def _call_text(call: str, words: str) -> str:
@@ -270,7 +277,8 @@ def _rest_text(page: RecordPage, asked: Asked, shown: int, limit: int) -> str:
 
 
 def _rest_ways(asked: Asked, cursor: str) -> list[str]:
-    words = f"rest: the same call with {compact_json({'cursor': cursor})}"
+    instead = _NOT_BOTH if "changes_since" in asked else ""
+    words = f"rest: the same call with {compact_json({'cursor': cursor})}{instead}"
     return [_call_text(f"rest: {records_from(asked, cursor).text}", words), words]
 
 
