@@ -151,7 +151,8 @@ def test_names_are_completed_by_what_the_grant_shows(connect: Connect, world: Wo
 
     assert completed(agent, STREAM.uri, "name") == ["channels", "messages"]
     assert completed(agent, RECORD.uri, "stream", "ME", connection_id=world.work) == ["messages"]
-    assert {*completed(agent, RECORD.uri, "connection_id", "cin_")} == {world.work, world.family}
+    assert {*completed(agent, RECORD.uri, "connection_id", "chat-")} == {world.work, world.family}
+    assert completed(agent, RECORD.uri, "connection_id", world.work[:-1]) == [world.work]
     assert completed(agent, RECORD.uri, "record_id") == []
     assert completed(narrow, STREAM.uri, "name") == ["messages"]
     assert completed(narrow, STREAM.uri, "name", connection_id=world.family) == []
