@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from pdpp_server.evidence.text import clip_shown, quoted
+from pdpp_server.evidence.text import clip, clip_shown, quoted
 from pdpp_server.model.records import Excerpt, Expanded, Hit, Record, RecordPage, SearchPage
 
 BASE64_CHARS_MIN = 512
@@ -78,8 +78,9 @@ def page_without_bytes(page: RecordPage) -> RecordPage:
 
 
 def hits_without_bytes(page: SearchPage) -> SearchPage:
-    """A match inside of bytes is known, and not shown."""
-    return replace(page, hits=tuple(_hit(hit) for hit in page.hits))
+    """A match inside of bytes is known, and not shown; a long word of the query may be bytes too, and is cut."""
+    words = tuple([(clip(word, _PIECE_CHARS), count) for word, count in page.recall.words])
+    return replace(page, hits=tuple(_hit(hit) for hit in page.hits), recall=replace(page.recall, words=words))
 
 
 def _hit(hit: Hit) -> Hit:

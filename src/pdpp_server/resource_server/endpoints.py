@@ -158,7 +158,8 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             "Find records by words, with the proven places where they stand.",
             (
                 Answer(
-                    "Hits in order of rank; in the lean form where `Prefer: pdpp-evidence=lean` asks for it.",
+                    "Hits in order of rank; in the lean form where `Prefer: pdpp-evidence=lean` asks for it, "
+                    "and with `pdpp-evidence=whole` the same hits uncut.",
                     "SearchPage",
                 ),
             ),

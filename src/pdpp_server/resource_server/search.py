@@ -6,6 +6,7 @@ from pdpp_server.evidence.lean import lean_page
 from pdpp_server.evidence.search import recall_says
 from pdpp_server.evidence.shown import hits_shown, lean_shown
 from pdpp_server.http.replies import Answered
+from pdpp_server.model.activity import together
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.records import SearchPage, Warned
 from pdpp_server.reads import search as reads
@@ -15,10 +16,12 @@ from pdpp_server.wire import search as wire
 
 
 def handle(services: Services, asked: Asked) -> Pending[Answered]:
-    """A client may prefer the lean form, in which the tools show what was found."""
-    lean, brief = wire.decode_preference(asked.headers.getlist(wire.PREFER))
+    """A client may prefer the lean form, in which the tools show what was found, or all that they make it of."""
+    lean, brief, whole = wire.decode_preference(asked.headers.getlist(wire.PREFER))
     found = reads.serve(services, asked.call, wire.decode_query(asked.params, lean=lean, brief=brief))
     warnings = asked.params.warnings
+    if whole:
+        return found.shaped(lambda page: _whole(page, asked.links_self, warnings))
     if lean:
         return found.shaped(lambda page: _lean(lean_page(page), warnings))
     return found.shaped(
@@ -29,3 +32,8 @@ def handle(services: Services, asked: Asked) -> Pending[Answered]:
 def _lean(page: SearchPage, warnings: Iterable[Warned]) -> Answered:
     body = wire.encode_lean(page, recall_says(page.recall), warnings)
     return Answered(body, lean_shown(page.hits))
+
+
+def _whole(page: SearchPage, links_self: str, warnings: Iterable[Warned]) -> Answered:
+    body = wire.encode_page(page, links_self, warnings, whole=True)
+    return Answered(body, together(hits_shown(page.hits), lean_shown(page.hits)))

@@ -173,7 +173,7 @@ _EXCERPT = _object(
             }
         ),
     },
-    {"match_start_chars": COUNT, "match_end_chars": COUNT},
+    {"match_start_chars": COUNT, "match_end_chars": COUNT, "rarest": COUNT},
 )
 _HIT = _object(
     {
@@ -194,6 +194,11 @@ _HIT = _object(
         "snippet": _object({"field": TEXT, "text": TEXT}),
         "evidence_excerpts": list_of(_EXCERPT),
         "cursor": TEXT,
+        "title_field": TEXT,
+        "actor": TEXT,
+        "actor_field": TEXT,
+        "also_matched": TEXTS,
+        "beside": TEXT,
     },
 )
 _SEARCH_META = _object(
@@ -210,7 +215,7 @@ _SEARCH_META = _object(
         ),
         "warnings": list_of(ref("Warning")),
     },
-    {"as_of": TEXT},
+    {"as_of": TEXT, "words": _map_of(COUNT)},
 )
 _LEAN_EXCERPT = _object(
     {"field_path": TEXT, "text": TEXT, "start": COUNT, "total_chars": COUNT},

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from html import escape, unescape
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from pdpp_server.errors import InvalidRecordId, InvalidRequest
 from pdpp_server.model.queries import TOOL_LIMIT, FetchQuery, SearchQuery
@@ -32,10 +32,19 @@ from pdpp_server.wire.queries import decode, encode, rows
 from pdpp_server.wire.records import decode_origin, encode_origin
 
 PARAMETERS = rows(SearchQuery)
-PREFER, LEAN, BRIEF = "Prefer", "pdpp-evidence=lean", "page=brief"  # how the lean form is asked for
+PREFER, BRIEF = "Prefer", "page=brief"
+LEAN, WHOLE = "pdpp-evidence=lean", "pdpp-evidence=whole"  # the hits of a lean page, in few bytes or with all of each
 SCORE_KIND, SCORE_ORDER = "bm25", "higher_is_better"
 
 _MARKED = re.compile(r"<(/?)mark>")
+
+
+class Preference(NamedTuple):
+    """Whether the hits of a lean page are preferred, a brief page of them, and all of each."""
+
+    lean: bool = False
+    brief: bool = False
+    whole: bool = False
 
 
 def encode_query(query: SearchQuery) -> str:
@@ -54,30 +63,31 @@ def decode_query(params: Params, *, lean: bool = False, brief: bool = False) -> 
 
 
 def encode_preference(query: SearchQuery) -> str | None:
-    """As a preference of RFC 7240; other servers ignore it."""
+    """As a preference of RFC 7240; other servers ignore it. What is shown is cut here, so all is asked for."""
     if not query.lean:
         return None
-    return f"{LEAN}; {BRIEF}" if query.brief else LEAN
+    return f"{WHOLE}; {BRIEF}" if query.brief else WHOLE
 
 
-def decode_preference(prefer: Iterable[str]) -> tuple[bool, bool]:
-    """Whether the lean form is preferred, and a brief page of it."""
+def decode_preference(prefer: Iterable[str]) -> Preference:
     for preference in ",".join(prefer).replace('"', "").replace(" ", "").split(","):
         name, *parameters = preference.split(";")
-        if name.lower() == LEAN:
-            return True, BRIEF in parameters
-    return False, False
+        if name.lower() in (LEAN, WHOLE):
+            return Preference(lean=True, brief=BRIEF in parameters, whole=name.lower() == WHOLE)
+    return Preference()
 
 
-def encode_page(page: SearchPage, links_self: str, warnings: Iterable[Warned] = ()) -> Json:
+def encode_page(page: SearchPage, links_self: str, warnings: Iterable[Warned] = (), *, whole: bool = False) -> Json:
+    """`whole` adds what only a lean page knows of its words and hits."""
     return {
         "object": "list",
         "url": "/v1/search",
         **present(has_more=page.has_more, next_cursor=page.next_cursor),
-        "data": [_encode_hit(hit) for hit in page.hits],
+        "data": [_encode_hit(hit) | (_encode_about(hit) if whole else {}) for hit in page.hits],
         "links": {"self": links_self, "next": next_link(links_self, page.next_cursor)},
         "meta": {
             **_encode_recall(page.recall),
+            **present(words=dict(page.recall.words) or None if whole else None),
             **present(as_of=page.as_of, partial=is_partial(page.warnings)),
             "warnings": encode_warnings((*page.warnings, *warnings)),
         },
@@ -145,6 +155,16 @@ def _encode_hit(hit: Hit) -> Json:
     }
 
 
+def _encode_about(hit: Hit) -> Json:
+    return present(
+        title_field=hit.title_field,
+        actor=hit.actor,
+        actor_field=hit.actor_field,
+        also_matched=[*hit.also_matched] or None,
+        beside=hit.beside.key if hit.beside else None,
+    )
+
+
 def _encode_lean_hit(hit: Hit) -> Json:
     return {
         "object": "search_result",
@@ -184,16 +204,18 @@ def _decode_hit(body: Mapping[str, Any], parse: Callable[[str], RecordId] | None
         excerpts,
         float(score) if isinstance(score, int | float) else None,
         lambda: text_of(body, "cursor"),
+        title_field=text_of(body, "title_field"),
         actor=text_of(body, "actor"),
+        actor_field=text_of(body, "actor_field"),
         also_matched=_decode_also_matched(body, excerpts),
         beside=id._replace(key=beside) if (beside := text_of(body, "beside")) else None,
     )
 
 
 def _decode_also_matched(body: Mapping[str, Any], excerpts: Iterable[Excerpt]) -> tuple[str, ...]:
-    """Of a lean hit: what matched and has no text of its own."""
+    """What matched and has no text of its own: said so, or what a lean hit names beside its texts."""
     if "evidence" not in body:
-        return ()
+        return tuple(texts_of(body, "also_matched"))
     proven = {excerpt.field for excerpt in excerpts if excerpt.is_match}
     return tuple([name for name in texts_of(body, "matched_fields") if name not in proven])
 
@@ -235,7 +257,7 @@ def _encode_excerpt(id: RecordId, excerpt: Excerpt) -> Json:
         "provenance": excerpt.provenance,
         "truncated": excerpt.start > 0 or excerpt.end < excerpt.total_chars,
         "offset_chars": excerpt.start,
-        **present(match_start_chars=match_start, match_end_chars=match_end),
+        **present(match_start_chars=match_start, match_end_chars=match_end, rarest=excerpt.rarest or None),
         "total_chars": excerpt.total_chars,
         "read": {
             "object": "field_window_read",
@@ -259,7 +281,8 @@ def _decode_evidence(body: Mapping[str, Any]) -> tuple[Excerpt, ...]:
     placed = tuple(filter(None, (_decode_excerpt(excerpt) for excerpt in excerpts)))
     if placed:
         return placed
-    fields = texts_of(body, "matched_fields")
+    also = texts_of(body, "also_matched")
+    fields = [name for name in texts_of(body, "matched_fields") if name not in also]
     snippet = object_of(body, "snippet")
     said = {text_of(one, "field_path"): text_of(one, "preview_text") for one in excerpts if _tells_match(one)}
     said |= {text_of(snippet, "field"): text_of(snippet, "text")} if not said else {}
@@ -277,7 +300,7 @@ def _decode_excerpt(body: Mapping[str, Any]) -> Excerpt | None:
     if field is None or marked is None or start is None or total is None:
         return None
     text, marks = _unmarked(marked, start)
-    return Excerpt(field, text, start, marks, total)
+    return Excerpt(field, text, start, marks, total, rarest=whole_of(body, "rarest") or 0)
 
 
 def _decode_lean_excerpt(body: Mapping[str, Any]) -> Excerpt:

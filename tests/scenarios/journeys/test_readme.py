@@ -36,7 +36,7 @@ def test_every_command_for_a_script_works_as_written(tmp_path: Path) -> None:
     )
 
     assert done.returncode == 0, done.stderr
-    assert re.search(r"search: \d+ of \d+ hits", done.stdout)
+    assert re.search(r"search: \d+ of \d+ matches", done.stdout)
     assert "is revoked since" in done.stdout
 
 

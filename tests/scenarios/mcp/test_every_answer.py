@@ -37,7 +37,7 @@ def refused(world: World) -> list[Asked]:
         ("schema", {"stream": "messages", "detail": "full"}),
         ("query_records", {"stream": "messages", "filter": {"text": {"gte": "a"}}}),
         ("query_records", {"stream": "messages", "filter": {"mood": "good"}}),
-        ("query_records", {"stream": "messages", "sort": "likes"}),
+        ("query_records", {"stream": "messages", "sort": "author"}),
         ("query_records", {"stream": "messages", "cursor": "no-cursor"}),
         ("query_records", {"stream": "messages", "fields": ["mood"]}),
         ("query_records", {"stream": "messages", "expand": ["channel"]}),
@@ -67,7 +67,7 @@ def words_of_records() -> set[str]:
 @requirement("ev.escape.messages-without-content")
 def test_no_refusal_holds_a_word_of_a_record(agent: Agent, world: World) -> None:
     words = words_of_records()
-    assert {"walrus", "neighbour", "Lunch"} <= words
+    assert {"walrus", "Holidays", "Lunch"} <= words
 
     for tool, arguments in refused(world):
         answer = agent.call(tool, **arguments)

@@ -68,6 +68,8 @@ def chats(world: World) -> Iterator[Question]:
     ):
         yield SearchQuery(words)
         yield SearchQuery(words, ("messages",), work, 2)
+        yield SearchQuery(words, limit=2, lean=True)
+        yield SearchQuery(f"{words} ada", lean=True, brief=True)
     yield SearchQuery("lease", ("diary",))
     yield SearchQuery("lease", None, "cin_nobody")
     yield SearchQuery("lease", cursor="no-cursor")

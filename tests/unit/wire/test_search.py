@@ -1,6 +1,7 @@
 """Search over the wire."""
 
 import re
+from dataclasses import replace
 from html import unescape
 
 import pytest
@@ -12,7 +13,14 @@ from pdpp_server.model.queries import SearchQuery
 from pdpp_server.model.records import Excerpt, Hit, Recall, RecordId, SearchPage, Warned
 from pdpp_server.model.sources import Origin
 from pdpp_server.wire.params import Params
-from pdpp_server.wire.search import decode_page, decode_query, encode_page, encode_query
+from pdpp_server.wire.search import (
+    decode_page,
+    decode_preference,
+    decode_query,
+    encode_page,
+    encode_preference,
+    encode_query,
+)
 
 ALL = Recall(complete=True, matches=1, matches_exact=True, ranked=1)
 ORIGIN = Origin("cin_a", "slack", "Work Slack")
@@ -65,6 +73,27 @@ def page_of(*excerpts: Excerpt, cursor: str | None = None) -> SearchPage:
 @given(pages())
 def test_a_page_survives_the_wire(page: SearchPage) -> None:
     assert decode_page(encode_page(page, "/v1/search?q=x")) == page
+
+
+def test_all_that_a_lean_page_knows_survives_the_wire_where_it_is_preferred() -> None:
+    query = SearchQuery("fees", lean=True, brief=True)
+    assert decode_preference([encode_preference(query) or ""]) == (True, True, True)
+    matched = Excerpt("text", "Fees & fees", 3, ((3, 7), (10, 14)), 20, rarest=1)
+    passage = Excerpt("text", "How it begins", 0, (), 40)
+    (hit,) = page_of(matched).hits
+    known = replace(hit, title_field="subject", actor="Ada", actor_field="author", also_matched=("author",))
+    hits = (
+        known,
+        replace(known, excerpts=(passage,)),
+        replace(known, excerpts=()),
+        replace(hit, excerpts=(passage,), beside=hit.id._replace(key="m/2")),
+    )
+    page = SearchPage(hits, None, replace(ALL, words=(("fees", 2), ("none", 0))))
+
+    assert decode_page(encode_page(page, "/v1/search?q=x", whole=True)) == page
+    plain = encode_page(page, "/v1/search?q=x")
+    assert "words" not in plain["meta"]
+    assert all({"actor", "beside"}.isdisjoint(one) for one in plain["data"])
 
 
 @given(

@@ -25,7 +25,7 @@ def proof(finder: Finder, reach: Reach, record: Record, matched: Sequence[int]) 
         return Proof(tuple(_passage(reach, record, EXCERPT_CHARS)))
     named = _matched_fields(reach, matched)[:EXCERPTS_PER_HIT]
     found = [_match(finder, record, field, EXCERPT_CHARS, EXCERPT_LEAD_CHARS) for field in named]
-    return Proof(tuple([excerpt for excerpt in found if excerpt is not None]))
+    return Proof(tuple([excerpt._replace(rarest=0) for excerpt in found if excerpt is not None]))
 
 
 def lean_proof(finder: Finder, reach: Reach, record: Record, matched: Sequence[int]) -> Proof:

@@ -107,7 +107,7 @@ def search(reading: Reading, permitted: Permitted[SearchQuery], after: Position 
     page, has_more = _page(reading, groups, ranked, after, permitted.query)
     matches = len(scores) if is_complete else max(*counts, len(scores))
     beside = len(ranked) - len(scores)
-    told = tuple(zip([phrase.typed for phrase in words.wanted], counts, strict=True))
+    told = tuple(zip([phrase.typed for phrase in words.wanted], counts, strict=True)) if permitted.query.lean else ()
     recall = Recall(is_complete, matches, is_complete, len(scores), None if is_complete else CANDIDATES, beside, told)
     finder = reading.tokenizer.finder(words.wanted, weights)
     found = tuple(_found(reading, page, finder, lifted_by, lean=permitted.query.lean))
