@@ -182,20 +182,21 @@ def _journey(ask: Ask, question: Question, channel: str) -> tuple[Journey, float
         screen = plain(said) if channel == "text" else plain("\n".join(strings_of(result.structured)))
         missing = {id: text for id, text in missing.items() if readable_share(text, screen) < ENOUGH}
         opened = [("fetch", {"id": id}) for id in missing if id in said]
-        following = [*opened, *following, *_printed(result, channel, question.connection_id)]
+        following = [*opened, *following, *_printed(result, channel, tool, arguments)]
     return journey, 1 - len(missing) / len(question.evidence)
 
 
-def _printed(result: ToolResult, channel: str, connection_id: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _printed(
+    result: ToolResult, channel: str, tool: str, asked: Mapping[str, Any]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The calls that an answer offers and that show other records: around a hit first, then the next page."""
     calls = [(step["tool"], step["arguments"]) for step in result.structured.get("next", ())]
     if channel == "text":
         lines = [line for line in result.text.split("\n") if line.split(":")[0] in ("next", "more", "rest")]
         found = [match for line in lines for match in _CALL.finditer(line)]
         calls = [(match[1], made) for match in found if (made := _arguments(match[2])) is not None]
-        cursor = re.search(r"next_cursor=(\S+)", result.text)
-        if cursor and not any("cursor" in made for _, made in calls):
-            calls.append(("search", {"cursor": cursor[1]}))
+        again = (re.search(r": the same (?:search|call) with (\{.*\})$", line) for line in lines)
+        calls += [(tool, {**asked, **made}) for same in again if same and (made := _arguments(same[1]))]
     useful = [(tool, made) for tool, made in calls if "around" in made or "cursor" in made]
     yield from sorted(useful, key=lambda call: "around" not in call[1])
 
