@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pdpp_server.console.activity import LIMIT, Titles, days_of, said_of, titled
 from pdpp_server.console.chart import chart
+from pdpp_server.console.choice import needed_fields
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
 from pdpp_server.console.visit import Visit
@@ -161,10 +162,15 @@ def _last_read(desks: Desks, grant: Grant) -> list[Disclosure]:
 
 
 def stream_shown(stream: StreamGrant, named: Mapping[str, str]) -> StreamShown:
+    """What the publisher says of the whole stream is not said of a part of it."""
     declared = stream.declared
+    is_whole = declared.fields.keys() <= stream.fields
+    view = next(
+        (view.label for view in declared.views if needed_fields(stream).union(view.fields) == stream.fields), None
+    )
     return StreamShown(
         declared.label or declared.name,
-        declared.detail or declared.description,
+        (declared.detail or declared.description) if is_whole else view,
         granted_fields(stream),
         len(declared.fields),
         [named.get(connection, connection) for connection in stream.connections],

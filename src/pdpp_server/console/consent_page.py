@@ -372,15 +372,10 @@ def _streams_left(offers: tuple[Offer, ...], grant: Grant) -> list[str]:
 
 
 def _read(stream: StreamGrant, glimpse: Glimpse, named: Mapping[str, str]) -> StreamRead:
-    """What the publisher says of the whole stream is not said of a part of it."""
     shown, declared = stream_shown(stream, named), stream.declared
     described = [(name, declared.fields[name].description or "") for name in shown.fields]
     left_out = [name.replace("_", " ") for name in declared.fields if name not in stream.fields]
-    view = next(
-        (view.label for view in declared.views if needed_fields(stream).union(view.fields) == stream.fields), None
-    )
-    says = shown._replace(detail=view) if left_out else shown
-    return StreamRead(says, described, glimpse.records, glimpse.titles, left_out)
+    return StreamRead(shown, described, glimpse.records, glimpse.titles, left_out)
 
 
 def _sum(review: Review, reads: list[GrantRead]) -> Sum:

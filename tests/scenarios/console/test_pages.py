@@ -50,6 +50,15 @@ def test_pages_say_what_the_command_says(owner: Visitor, world: World) -> None:
     assert fields_text(stream).capitalize() in granted
 
 
+@requirement("con.consent.left-out")
+def test_the_page_of_a_client_claims_nothing_that_was_narrowed_away(owner: Visitor, world: World) -> None:
+    world.grant(world.both("messages", fields=["id", "subject"]))
+    narrowed = next(row.grant for row in world.owner.grants() if row.grant.client_name == "Another agent")
+
+    assert "Subject, text, author and time." in shown(owner.page(f"/clients/{world.grant_id}"))
+    assert "Subject, text, author and time." not in shown(owner.page(f"/clients/{narrowed.grant_id}"))
+
+
 @requirement("con.clients.why")
 def test_beside_a_read_of_a_record_stands_why_it_could_be_read(owner: Visitor, world: World) -> None:
     assert world.reader.fetch(FetchQuery("messages", "m1", world.work)).value
