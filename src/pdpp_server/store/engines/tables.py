@@ -1,5 +1,6 @@
 """Records in tables, in the SQL that every engine here understands; what differs between them is a hook."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -82,7 +83,7 @@ order by version desc limit 1
 """
 
 
-class Tables:
+class Tables(ABC):
     """What one snapshot reads of records, values and days."""
 
     join = "join"
@@ -96,16 +97,17 @@ class Tables:
 
     # What an engine says --------------------------------------------------------------------------------------------
 
+    @abstractmethod
     def narrowing(self, reach: Reach, rid: str) -> str:
         """The one WHERE that narrows by grant, in a statement whose column `rid` holds the rid."""
-        raise NotImplementedError
 
+    @abstractmethod
     def numbers(self, name: str) -> str:
         """The numbers in a list that is bound under that name as JSON."""
-        raise NotImplementedError
 
+    @abstractmethod
     def texts(self, name: str) -> str:
-        raise NotImplementedError
+        """The texts in such a list."""
 
     def kept(self, value: Value) -> Any:
         """A value as it lies in its index: numbers before texts, and behind both what is none."""
