@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import orjson
 
 from pdpp_server.importers.files import open_files
-from pdpp_server.importers.registry import Found, recognise
+from pdpp_server.importers.registry import FoundAccount, recognise
 from pdpp_server.importers.source import Attachment, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
 
@@ -26,7 +26,7 @@ def sample_of(folder: Path) -> tuple[Path, bytes | None]:
     return sample, mappings[0].read_bytes() if mappings else None
 
 
-def found_in(folder: Path) -> list[Found]:
+def found_in(folder: Path) -> list[FoundAccount]:
     sample, mapping = sample_of(folder)
     return recognise(open_files(sample, ZONE, mapping))
 
@@ -36,7 +36,7 @@ def lines_of(folder: Path) -> list[dict[str, Any]]:
     return [line for found in found_in(folder) for line in _lines(found)]
 
 
-def _lines(found: Found) -> Iterator[dict[str, Any]]:
+def _lines(found: FoundAccount) -> Iterator[dict[str, Any]]:
     account = found.account
     yield {
         "account": account.name,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pdpp_server.errors import PdppError
 from pdpp_server.resource_server.endpoints import ANYBODY, ENDPOINTS, READ
 from pdpp_server.wire.openapi import PATH_PARAMETERS, Operation, says
-from pdpp_server.wire.params import Row
+from pdpp_server.wire.params import ParameterRow
 
 
 def pages() -> str:
@@ -36,13 +36,13 @@ def _section(operation: Operation, common: set[str]) -> Iterator[str]:
     yield from _refusals(refusal for refusal in operation.refusals if refusal.code not in common)
 
 
-def _row(parameter: Row) -> str:
+def _row(parameter: ParameterRow) -> str:
     needed = ", needed" if parameter.required else ""
     says = parameter.says.replace("|", "\\|")
     return f"| `{parameter.name}`{needed} | {_takes(parameter)} | {says} |"
 
 
-def _takes(parameter: Row) -> str:
+def _takes(parameter: ParameterRow) -> str:
     schema = parameter.schema
     low, high = schema.get("minimum"), schema.get("maximum")
     if "enum" in schema:

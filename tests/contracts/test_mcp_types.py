@@ -22,7 +22,7 @@ from pdpp_server.mcp import session as ours
 from pdpp_server.mcp.generate import FRONT, front_text
 from pdpp_server.mcp.resources import TEMPLATES
 from pdpp_server.mcp.server import McpServer, decode
-from pdpp_server.mcp.session import Session, load_answers
+from pdpp_server.mcp.session import McpSession, load_answers
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.mcp.tool import Tool, ToolResult
 from pdpp_server.model.activity import NOTHING
@@ -47,11 +47,11 @@ def answer(_: Any, arguments: Any) -> Pending[ToolResult]:
     return given(ToolResult("Found 1.", {"data": [1, None, {"é": "ü"}]}, NOTHING, NOTHING), "req_1")
 
 
-def session(protocol: str) -> Session:
+def session(protocol: str) -> McpSession:
     anything: dict[str, Any] = {"type": "object"}
     reader = FakeReader(catalogue=Catalogue("client", None, (), ()))
     server = McpServer([Tool(name, "Look", "Looks.", anything, anything, answer) for name in ("look", "fetch")])
-    opened = Session(
+    opened = McpSession(
         load_answers(FRONT.read_bytes()),
         decode=decode,
         serve=lambda method, params: server.serve(lambda: reader, method, params).result,
@@ -64,7 +64,7 @@ def session(protocol: str) -> Session:
     return opened
 
 
-def ask(opened: Session, protocol: str, method: str, params: dict[str, Any] | None = None) -> Any:
+def ask(opened: McpSession, protocol: str, method: str, params: dict[str, Any] | None = None) -> Any:
     envelope = {PROTOCOL_VERSION_META_KEY: protocol, CLIENT_CAPABILITIES_META_KEY: {}}
     params = {**(params or {}), **({"_meta": envelope} if protocol == MODERN else {})}
     methods.validate_client_request(method, protocol, params)

@@ -34,7 +34,7 @@ from pdpp_server.wire import (
     stream_metadata,
     streams,
 )
-from pdpp_server.wire.params import SUBJECT_ID, Params, Row
+from pdpp_server.wire.params import SUBJECT_ID, ParameterRow, Params
 from tests.worlds.post import Post
 from tests.worlds.world import World
 
@@ -131,7 +131,7 @@ def _schema(params: Params) -> None:
     schema.wants_compact(params)
 
 
-ADDRESSES: tuple[tuple[str, tuple[Row, ...], Callable[[Params], Any], AskedParams], ...] = (
+ADDRESSES: tuple[tuple[str, tuple[ParameterRow, ...], Callable[[Params], Any], AskedParams], ...] = (
     ("search", search.PARAMETERS, search.decode_query, AskedParams((("q",), "lease"))),
     ("records", query_records.PARAMETERS, lambda p: query_records.decode_query(p, stream="s"), AskedParams()),
     (
@@ -156,7 +156,7 @@ ADDRESSES: tuple[tuple[str, tuple[Row, ...], Callable[[Params], Any], AskedParam
 
 @pytest.mark.parametrize(("name", "parameters", "decode", "params"), ADDRESSES, ids=lambda each: str(each)[:12])
 def test_an_address_reads_every_parameter_that_it_lists_and_no_other(
-    name: str, parameters: tuple[Row, ...], decode: Callable[[Params], Any], params: AskedParams
+    name: str, parameters: tuple[ParameterRow, ...], decode: Callable[[Params], Any], params: AskedParams
 ) -> None:
     decode(params)
 

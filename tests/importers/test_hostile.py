@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pdpp_server.importers.formats import recurrence, whatsapp_lines, xml_items
-from pdpp_server.importers.formats.agent_sessions import Session
+from pdpp_server.importers.formats.agent_sessions import AgentSession
 from pdpp_server.importers.formats.bank_csv_proposal import proposed
 from pdpp_server.importers.formats.content_lines import lines
 from pdpp_server.importers.files import open_files
@@ -39,7 +39,7 @@ LONG: list[tuple[Callable[[str], object], str, str, str]] = [
     (heading, f"# x{' ' * 990}x", " ", ""),
     (lambda text: charset_of(text.encode()), "", "\n", ""),
     (lambda text: charset_of(text.encode()), "", "<?xml", ""),
-    (lambda text: Session("id", cwd=text).project, "", "a", "/b\n"),
+    (lambda text: AgentSession("id", cwd=text).project, "", "a", "/b\n"),
 ]
 
 
@@ -75,7 +75,7 @@ def test_a_tag_that_does_not_end_is_not_waited_for(monkeypatch: pytest.MonkeyPat
 def test_empty_lines_of_a_message_are_counted_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(whatsapp_lines, "MESSAGE_CHARS_MAX", 100)
     (message,) = whatsapp_lines.said(io.BytesIO(b"31.12.2025, 10:00 - Ann: Hello\n" + b"\n" * 10_000))
-    assert isinstance(message, whatsapp_lines.Said)
+    assert isinstance(message, whatsapp_lines.WhatsappMessage)
     assert len(message.text) < 200
 
 

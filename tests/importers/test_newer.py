@@ -12,8 +12,8 @@ import pytest
 
 from pdpp_server.errors import NotFound
 from pdpp_server.importers import registry
-from pdpp_server.importers.missing import Doubt, Missing
-from pdpp_server.importers.registry import Found, look_into
+from pdpp_server.importers.missing import Doubt, MissingChoice
+from pdpp_server.importers.registry import FoundAccount, look_into
 from pdpp_server.importers.run import Tally, fingerprint_of, import_account
 from pdpp_server.importers.sources import calendar
 from pdpp_server.model.ingest import Incoming
@@ -40,13 +40,13 @@ class Home:
         self.world, self._folder = world, folder
         folder.mkdir()
 
-    def found(self, name: str, text: Text, *, now: datetime = NOW) -> Found:
+    def found(self, name: str, text: Text, *, now: datetime = NOW) -> FoundAccount:
         path = self._folder / name
         path.write_bytes(text.encode() if isinstance(text, str) else text)
         (found,) = look_into(path, UTC, None, registry.IMPORTERS, now).found
         return found
 
-    def folder(self, files: dict[str, str], *, now: datetime) -> Found:
+    def folder(self, files: dict[str, str], *, now: datetime) -> FoundAccount:
         top = self._folder / "notes"
         for old in top.rglob("*.md"):
             old.unlink()
@@ -56,9 +56,9 @@ class Home:
         (found,) = look_into(top, UTC, None, registry.IMPORTERS, now).found
         return found
 
-    def bring(self, found: Found, *, keep: bool = False, agree: Agree = lambda _: False) -> Tally:
+    def bring(self, found: FoundAccount, *, keep: bool = False, agree: Agree = lambda _: False) -> Tally:
         writer = self.world.owner.writer(found.declaration, "mine")
-        return import_account(found, writer, fingerprint=fingerprint_of(found), missing=Missing(keep, agree))
+        return import_account(found, writer, fingerprint=fingerprint_of(found), missing=MissingChoice(keep, agree))
 
     def live(self, stream: str) -> list[str]:
         return [key for key, data in self._records(stream) if data is not None]

@@ -10,7 +10,7 @@ import pytest
 
 from pdpp_server.importers import run
 from pdpp_server.importers.files import open_files
-from pdpp_server.importers.registry import Found, SeveralKinds, look_into, nothing_known, recognise
+from pdpp_server.importers.registry import FoundAccount, SeveralKinds, look_into, nothing_known, recognise
 from pdpp_server.importers.run import Tally, fingerprint_of, import_account, survey
 from tests.importers import toys
 from tests.importers.toys import TOY, lines
@@ -28,12 +28,12 @@ def only_toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     toys.registry.declaration_of.cache_clear()
 
 
-def toy(path: Path, text: str) -> Found:
+def toy(path: Path, text: str) -> FoundAccount:
     path.write_text(text, "utf-8")
     return toys.found_in(open_files(path, UTC))
 
 
-def bring(world: World, found: Found, fingerprint: str | None = None) -> Tally:
+def bring(world: World, found: FoundAccount, fingerprint: str | None = None) -> Tally:
     return import_account(found, world.owner.writer(found.declaration, found.account.name), fingerprint=fingerprint)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from pdpp_server.importers import registry
-from pdpp_server.importers.registry import Found, recognise
+from pdpp_server.importers.registry import FoundAccount, recognise
 from pdpp_server.importers.source import Account, Attachment, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
 
@@ -95,7 +95,7 @@ def lines(count: int, account: str = "mine", first: int = 0) -> str:
     return f"TOY {account}\n" + "".join(notes)
 
 
-def found_in(files: Files) -> Found:
+def found_in(files: Files) -> FoundAccount:
     (found,) = recognise(files, (TOY,))
     return found
 

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from pdpp_server.app import create_app
 from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.mcp.server import STRUCTURED, TEXT, McpServer
-from pdpp_server.mcp.session import Fault
+from pdpp_server.mcp.session import ProtocolFault
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.model.activity import Disclosure
 from pdpp_server.model.records import RecordId
@@ -464,7 +464,7 @@ class Asking:
         reader = LocalReader(self.marked.services, self._token())
         try:
             return orjson.loads(self._server.serve(lambda: reader, method, params).result)
-        except Fault:
+        except ProtocolFault:
             return None
 
     def _keep_marks(self, asked: Mapping[str, Any], structured: Any) -> None:

@@ -19,9 +19,9 @@ from pdpp_server.evidence.handles import mint
 from pdpp_server.grants.issue import issue
 from pdpp_server.mcp.resources import FIELD_WINDOW, STREAM
 from pdpp_server.mcp.server import McpServer
-from pdpp_server.mcp.session import Fault
+from pdpp_server.mcp.session import ProtocolFault
 from pdpp_server.mcp.surface import TOOLS
-from pdpp_server.model.blobs import Part
+from pdpp_server.model.blobs import BlobPart
 from pdpp_server.model.ingest import Rejection
 from pdpp_server.model.queries import (
     BEGINNING,
@@ -202,7 +202,7 @@ def _connectors(plan: Plan, random: Random) -> ConnectorsQuery:
 
 
 def _blob(plan: Plan, random: Random) -> BlobQuery:
-    part = random.choice((None, None, Part(1, 3), Part(100, None)))
+    part = random.choice((None, None, BlobPart(1, 3), BlobPart(100, None)))
     return BlobQuery(
         some_blob_id(random), random.choice((None, _connection(plan, random))), part, random.random() < 0.3
     )
@@ -546,7 +546,7 @@ def _by_method(side: Side, query: ResourceQuery | CompletionQuery) -> bytes:
             params = {"ref": ref, "argument": {"name": query.argument, "value": query.typed}}
             context = {"context": {"arguments": dict(query.known)}}
             answer = _SERVER.serve(lambda: side.reader, "completion/complete", {**params, **context}).result
-    except Fault as fault:
+    except ProtocolFault as fault:
         answer = b"error " + orjson.dumps(fault.body)
     return _REQUEST_ID.sub(b"req_0", answer)
 

@@ -17,7 +17,7 @@ from pdpp_server.importers.registry import IMPORTERS, declaration_of, look_into
 from pdpp_server.importers.run import import_account
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.records import RecordId
-from pdpp_server.owner.desk import Issued, Owner
+from pdpp_server.owner.desk import IssuedGrant, Owner
 from pdpp_server.owner.sign_in import SignIn
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.services import Services, open_services
@@ -49,7 +49,7 @@ class Lived:
     base: str
     setup_code: str | None
     connections: dict[tuple[str, str], str]
-    agent: Issued | None = None
+    agent: IssuedGrant | None = None
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """As the agent calls it."""
@@ -57,7 +57,7 @@ class Lived:
         reader = LocalReader(self.services, self.agent.token, self.base)
         return answer_to(reader, tool, arguments)["structuredContent"]
 
-    def grant(self, key: str, streams: dict[str, str | None], client: str) -> Issued:
+    def grant(self, key: str, streams: dict[str, str | None], client: str) -> IssuedGrant:
         """Streams of one source, for a client of that name."""
         return self.owner.create_grant(decode_selection(_selections({key: streams}, self.connections)), client, None)
 

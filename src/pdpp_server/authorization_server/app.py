@@ -59,15 +59,15 @@ class Sent(NamedTuple):
         return f"pages at {self.address}" if "sec-fetch-site" in self.headers else self.address
 
 
-Handler = Callable[["AuthorizationServer", Sent], Response]
+OAuthHandler = Callable[["AuthorizationServer", Sent], Response]
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class OAuthEndpoint:
     method: str
     path: str
     operation: str
-    handle: Handler
+    handle: OAuthHandler
     is_oauth: bool = True  # or it is refused like the requests of the resource server
 
 
@@ -110,7 +110,7 @@ class AuthorizationServer:
         with self.services.database.reading() as reading:
             return was_given_anything(reading, client_id)
 
-    async def _answer(self, endpoint: Endpoint, request: Request) -> Response:
+    async def _answer(self, endpoint: OAuthEndpoint, request: Request) -> Response:
         if request.method != endpoint.method and (request.method, endpoint.method) != ("HEAD", "GET"):
             raise HTTPException(405, headers={"Allow": endpoint.method})
         try:
@@ -220,17 +220,19 @@ def handle_introspection(server: AuthorizationServer, sent: Sent) -> Response:
 
 
 ENDPOINTS = (
-    Endpoint("GET", discovery.SERVER_METADATA, "authorization_server_metadata", handle_metadata),
-    Endpoint("GET", f"{discovery.SERVER_METADATA}{discovery.MCP}", "authorization_server_metadata", handle_metadata),
-    Endpoint("GET", discovery.ICON, "icon", handle_icon),
-    Endpoint("POST", discovery.REGISTER, "register", handle_registration),
-    Endpoint("POST", discovery.PUSH, "push", handle_push),
-    Endpoint("GET", discovery.AUTHORIZE, "authorize", handle_authorization),
-    Endpoint("POST", discovery.DEVICE, "device_authorization", handle_device),
-    Endpoint("POST", discovery.TOKEN, "token", handle_token),
-    Endpoint("POST", discovery.REVOKE, "revoke", handle_revocation),
-    Endpoint("POST", "/grants/{grant_id}/revoke", "revoke_grant", handle_grant_revocation, is_oauth=False),
-    Endpoint("POST", discovery.INTROSPECT, "introspect", handle_introspection),
+    OAuthEndpoint("GET", discovery.SERVER_METADATA, "authorization_server_metadata", handle_metadata),
+    OAuthEndpoint(
+        "GET", f"{discovery.SERVER_METADATA}{discovery.MCP}", "authorization_server_metadata", handle_metadata
+    ),
+    OAuthEndpoint("GET", discovery.ICON, "icon", handle_icon),
+    OAuthEndpoint("POST", discovery.REGISTER, "register", handle_registration),
+    OAuthEndpoint("POST", discovery.PUSH, "push", handle_push),
+    OAuthEndpoint("GET", discovery.AUTHORIZE, "authorize", handle_authorization),
+    OAuthEndpoint("POST", discovery.DEVICE, "device_authorization", handle_device),
+    OAuthEndpoint("POST", discovery.TOKEN, "token", handle_token),
+    OAuthEndpoint("POST", discovery.REVOKE, "revoke", handle_revocation),
+    OAuthEndpoint("POST", "/grants/{grant_id}/revoke", "revoke_grant", handle_grant_revocation, is_oauth=False),
+    OAuthEndpoint("POST", discovery.INTROSPECT, "introspect", handle_introspection),
 )
 
 

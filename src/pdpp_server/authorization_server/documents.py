@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from pdpp_server.errors import SourceUnavailable
-from pdpp_server.model.authorization import Document
+from pdpp_server.model.authorization import ClientDocument
 
 SECONDS, BODY_BYTES = 5.0, 5 * 1024
 AT_ONCE = 2  # fewer than there are threads for flows: hosts that take their time do not keep the owner waiting
@@ -109,7 +109,7 @@ class Documents:
         self._proxy, self._transport = proxy, transport
         self._places = BoundedSemaphore(AT_ONCE)
 
-    def fetch(self, url: str) -> Document:
+    def fetch(self, url: str) -> ClientDocument:
         """Raises SourceUnavailable: it cannot be had, or must not be."""
         ends = self._monotonic() + SECONDS
         parts = urlsplit(url)
@@ -148,7 +148,7 @@ class Documents:
             raise SourceUnavailable("Its host is not a public one.")
         return host
 
-    def _read(self, url: httpx2.URL, address: str, ends: float) -> Document:
+    def _read(self, url: httpx2.URL, address: str, ends: float) -> ClientDocument:
         limit = _Limit(lambda: max(0.001, ends - self._monotonic()))
         request = self._opened().build_request(
             "GET",
@@ -173,7 +173,7 @@ class Documents:
         finally:
             limit.lift()
 
-    def _document(self, response: httpx2.Response, ends: float) -> Document:
+    def _document(self, response: httpx2.Response, ends: float) -> ClientDocument:
         if response.status_code >= 500:
             raise Away(f"Its host answered {response.status_code}.")
         if response.status_code != 200:
@@ -187,7 +187,7 @@ class Documents:
                 raise SourceUnavailable(f"It has more than {BODY_BYTES:,} bytes.")
             if self._monotonic() >= ends:
                 raise Away("Its host did not answer in time.")
-        return Document(bytes(body), fresh_seconds(response.headers))
+        return ClientDocument(bytes(body), fresh_seconds(response.headers))
 
     def _opened(self) -> httpx2.Client:
         """Made when the first document is asked for: the system's trust is dear to load."""

@@ -14,7 +14,7 @@ from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Services
 from pdpp_server.store.consent.families import is_of_ended_family
 from pdpp_server.store.consent.resource_servers import (
-    ResourceServer,
+    KnownResourceServer,
     addresses_elsewhere,
     find_resource_server,
     keep_resource_server,
@@ -26,7 +26,7 @@ from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.oauth_requests import AboutToken
 from pdpp_server.wire.oauth_tokens import (
     INACTIVE,
-    Standing,
+    TokenStanding,
     encode_client_token,
     encode_inactive,
     encode_owner_token,
@@ -36,7 +36,7 @@ from pdpp_server.wire.oauth_tokens import (
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
-def name_resource_server(services: Services, server: ResourceServer) -> str:
+def name_resource_server(services: Services, server: KnownResourceServer) -> str:
     """Its secret, which is shown here and never again.
 
     Raises InvalidRequest: the name cannot stand before a colon, or the address is somebody else's.
@@ -52,7 +52,7 @@ def name_resource_server(services: Services, server: ResourceServer) -> str:
     return secret
 
 
-def require_resource_server(services: Services, authorization: str) -> ResourceServer:
+def require_resource_server(services: Services, authorization: str) -> KnownResourceServer:
     """HTTP Basic, of a server that the owner named."""
     scheme, _, credentials = authorization.partition(" ")
     try:
@@ -66,7 +66,7 @@ def require_resource_server(services: Services, authorization: str) -> ResourceS
     return server
 
 
-def introspect(services: Services, origin: str, asked: AboutToken, server: ResourceServer) -> Json:
+def introspect(services: Services, origin: str, asked: AboutToken, server: KnownResourceServer) -> Json:
     """Of a client's token that is not for the server that asks, nothing is told; not even why."""
     if not asked.token:
         raise InvalidOAuthRequest("token is missing.")
@@ -83,7 +83,7 @@ def introspect(services: Services, origin: str, asked: AboutToken, server: Resou
         reason = _inactive(token, grants, now, family_ended=ended)
         if reason:
             return encode_inactive(reason)
-        return _told(services, reading, Standing(token.expires_at, origin, addresses), token, grants, now)
+        return _told(services, reading, TokenStanding(token.expires_at, origin, addresses), token, grants, now)
 
 
 def _inactive(token: TokenState, grants: list[GrantState], now: str, *, family_ended: bool) -> str | None:
@@ -98,7 +98,7 @@ def _inactive(token: TokenState, grants: list[GrantState], now: str, *, family_e
 
 
 def _told(
-    services: Services, reading: Reading, standing: Standing, token: TokenState, states: list[GrantState], now: str
+    services: Services, reading: Reading, standing: TokenStanding, token: TokenState, states: list[GrantState], now: str
 ) -> Json:
     if token.kind == "owner":
         return encode_owner_token(SUBJECT, token.expires_at)

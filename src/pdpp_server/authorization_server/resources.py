@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from pdpp_server.reads.bearers import MCP_AUDIENCE, REST_AUDIENCE, resource_of
-from pdpp_server.store.consent.resource_servers import ResourceServer
+from pdpp_server.store.consent.resource_servers import KnownResourceServer
 from pdpp_server.wire.discovery import MCP, QUERY_BASE
 
 
@@ -23,7 +23,7 @@ def reads_one_source(audience: str | None) -> bool:
     return audience not in {None, MCP_AUDIENCE}
 
 
-def addresses_of(audience: str | None, origin: str, server: ResourceServer) -> tuple[str, ...]:
+def addresses_of(audience: str | None, origin: str, server: KnownResourceServer) -> tuple[str, ...]:
     """Where that server may hear the token: nowhere, if it is for somebody else. A server without an address of its
     own stands at ours; and a token that nobody named an address for is for ours."""
     is_here = server.address in {None, origin}

@@ -20,7 +20,7 @@ from pdpp_server.authorization_server.polling import poll
 from pdpp_server.authorization_server.resources import audience_of
 from pdpp_server.errors import InvalidAuthorizationDetails
 from pdpp_server.grants.lifecycle import NEVER
-from pdpp_server.model.authorization import Issued
+from pdpp_server.model.authorization import IssuedTokens
 from pdpp_server.model.grants import Grant
 from pdpp_server.model.times import instant, iso
 from pdpp_server.reads.services import Services
@@ -48,7 +48,7 @@ ACCESS_SECONDS = 3600
 REFRESH_DAYS = 180  # of rest: every use begins them anew
 
 
-def give(services: Services, origin: str, asked: TokenRequest) -> Issued:
+def give(services: Services, origin: str, asked: TokenRequest) -> IssuedTokens:
     """Tokens for a code, for a refresh token, or for a device that the owner let in.
 
     Raises:
@@ -70,7 +70,7 @@ class _Giving:
         self._services, self._origin, self._write = services, origin, write
         self._client_id, self._asked = client_id, asked
 
-    def outcome(self) -> Issued | OAuthError:
+    def outcome(self) -> IssuedTokens | OAuthError:
         match self._asked.grant_type:
             case str(kind) if kind == CODE:
                 return self._for_code(_needed(self._asked.code, "code"))
@@ -83,7 +83,7 @@ class _Giving:
             case _:
                 raise UnsupportedGrantType("Tokens are given for codes, refresh tokens and device codes.")
 
-    def _for_code(self, code: str) -> Issued | OAuthError:
+    def _for_code(self, code: str) -> IssuedTokens | OAuthError:
         digest = token_digest(code)
         found = self._of_client(find_code(self._write, digest))
         if found.code_challenge is None:
@@ -95,7 +95,7 @@ class _Giving:
             raise InvalidGrant("The code_verifier does not fit.")
         return self._redeemed(digest, found)
 
-    def _for_device(self, device_code: str) -> Issued | OAuthError:
+    def _for_device(self, device_code: str) -> IssuedTokens | OAuthError:
         refusal = poll(self._write, device_code, self._client_id, self._services.now())
         if refusal is not None:
             return refusal
@@ -107,7 +107,7 @@ class _Giving:
             raise InvalidGrant("The code is not known here.")
         return code
 
-    def _redeemed(self, digest: bytes, code: Code) -> Issued | OAuthError:
+    def _redeemed(self, digest: bytes, code: Code) -> IssuedTokens | OAuthError:
         """Once. Whoever comes a second time may have stolen it, or was stolen from: what it gave ends."""
         writer, now = self._write, self._write.now
         if code.family is not None:
@@ -131,7 +131,7 @@ class _Giving:
         consume(writer, code.grant_id, code.package_id, now)
         return self._issued(number, family, refresh_token if lasts else None)
 
-    def _for_refresh(self, refresh_token: str) -> Issued | OAuthError:
+    def _for_refresh(self, refresh_token: str) -> IssuedTokens | OAuthError:
         """The newest token of its family, once. An older one means that two hold it: then nobody does."""
         writer, number = self._write, family_of(refresh_token)
         family = find_family(writer, number)
@@ -161,7 +161,7 @@ class _Giving:
             )
         return " ".join(dict.fromkeys(asked))
 
-    def _issued(self, number: bytes, family: Family, refresh_token: str | None) -> Issued:
+    def _issued(self, number: bytes, family: Family, refresh_token: str | None) -> IssuedTokens:
         self._require_target(family.audience)
         write, token = self._write, secrets.token_hex(32)
         states = grant_states(write, family.grant_id, family.package_id)
@@ -184,7 +184,7 @@ class _Giving:
             audience=family.audience,
             family=number,
         )
-        return Issued(token, _seconds_between(write.now, expires_at), refresh_token, granted, family.package_id)
+        return IssuedTokens(token, _seconds_between(write.now, expires_at), refresh_token, granted, family.package_id)
 
     def _require_target(self, audience: str | None) -> None:
         """RFC 8707: a token can be had for what was asked before, and for nothing else."""

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from pdpp_server.authorization_server.documents import NoWayOut
-from pdpp_server.model.authorization import Document
+from pdpp_server.model.authorization import ClientDocument
 
-Fetch = Callable[[str], Document]
+Fetch = Callable[[str], ClientDocument]
 SILENT, TRUSTED = timedelta(minutes=10), timedelta(hours=1)
 
 
@@ -30,7 +30,7 @@ class WayOut:
         failed, worked = self._failed, self._worked
         return failed is None or self._now() - failed >= SILENT or (worked is not None and failed - worked < TRUSTED)
 
-    def fetch(self, url: str) -> Document:
+    def fetch(self, url: str) -> ClientDocument:
         try:
             document = self._fetch(url)
         except NoWayOut:

@@ -19,10 +19,10 @@ from pdpp_server.cli.terminal import counted, moment, print_columns, print_json,
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.text import quoted, visible
 from pdpp_server.importers import registry
-from pdpp_server.importers.guesses import PARTS_MAX, Part
-from pdpp_server.importers.missing import Missing
-from pdpp_server.importers.registry import Found, look_into, nothing_known
-from pdpp_server.importers.run import Seen, Survey, Tally, fingerprint_of, import_account, survey
+from pdpp_server.importers.guesses import PARTS_MAX, UntakenPart
+from pdpp_server.importers.missing import MissingChoice
+from pdpp_server.importers.registry import FoundAccount, look_into, nothing_known
+from pdpp_server.importers.run import SeenStream, Survey, Tally, fingerprint_of, import_account, survey
 from pdpp_server.importers.source import Importer
 from pdpp_server.model.ingest import Finished
 from pdpp_server.model.times import iso_micros
@@ -81,8 +81,8 @@ def import_exports(paths: Sequence[Path], importers: Sequence[Importer], wish: W
     return 0 if is_whole else 1
 
 
-def _found(paths: Sequence[Path], importers: Sequence[Importer], wish: Wish) -> tuple[list[Found], bool]:
-    found: list[Found] = []
+def _found(paths: Sequence[Path], importers: Sequence[Importer], wish: Wish) -> tuple[list[FoundAccount], bool]:
+    found: list[FoundAccount] = []
     is_whole = True
     for path in paths:
         with bytes_bar("Looking") as advance:
@@ -97,7 +97,7 @@ def _found(paths: Sequence[Path], importers: Sequence[Importer], wish: Wish) -> 
     return found, is_whole
 
 
-def _say_left(path: Path, left: Sequence[Part], wish: Wish) -> None:
+def _say_left(path: Path, left: Sequence[UntakenPart], wish: Wish) -> None:
     """Of every part that is not imported, what it seems to be."""
     if left:
         click.echo(f"Not imported of {visible(path.name)}:", err=wish.as_json)
@@ -109,7 +109,7 @@ def _say_left(path: Path, left: Sequence[Part], wish: Wish) -> None:
         click.echo(f"  and {len(left) - PARTS_MAX} more", err=wish.as_json)
 
 
-def _changed(home: Home, found: Found, wish: Wish) -> Iterator[str | None]:
+def _changed(home: Home, found: FoundAccount, wish: Wish) -> Iterator[str | None]:
     """The fingerprint of what is to be read; nothing where it was read to its end before, which is said then."""
     name = wish.name or found.account.name
     with bytes_bar("Looking for what changed") as advance:
@@ -121,12 +121,12 @@ def _changed(home: Home, found: Found, wish: Wish) -> Iterator[str | None]:
         yield fingerprint
 
 
-def _bring(home: Home, found: Found, fingerprint: str | None, wish: Wish) -> Tally | None:
+def _bring(home: Home, found: FoundAccount, fingerprint: str | None, wish: Wish) -> Tally | None:
     """What became of it; None where it was stopped."""
     name = wish.name or found.account.name
     writer = home.owner.writer(found.declaration, name)
     begun = found.files.meter.read
-    missing = Missing(wish.keep_missing, partial(settled_by_owner, name, yes=wish.yes, is_newer=wish.is_newer))
+    missing = MissingChoice(wish.keep_missing, partial(settled_by_owner, name, yes=wish.yes, is_newer=wish.is_newer))
     run = partial(import_account, found, writer, fingerprint=fingerprint, missing=missing)
     tally = imported(found.size, run, name, lambda: found.files.meter.read - begun)
     if tally is not None:
@@ -136,7 +136,7 @@ def _bring(home: Home, found: Found, fingerprint: str | None, wish: Wish) -> Tal
     return tally
 
 
-def _say_unchanged(home: Home, found: Found, name: str, before: Finished, wish: Wish) -> None:
+def _say_unchanged(home: Home, found: FoundAccount, name: str, before: Finished, wish: Wish) -> None:
     writer = home.owner.writer(found.declaration, name)
     if wish.as_json:
         counts = {"accepted": 0, "unchanged": before.records, "rejected": before.rejected}
@@ -151,7 +151,7 @@ def _say_unchanged(home: Home, found: Found, name: str, before: Finished, wish: 
 # What was found -----------------------------------------------------------------------------------------------------
 
 
-def _announce(found: Sequence[Found], wish: Wish) -> None:
+def _announce(found: Sequence[FoundAccount], wish: Wish) -> None:
     for one in found:
         end = monotonic() + SURVEY_SECONDS
         seen = survey(one, lambda end=end: monotonic() > end)
@@ -161,7 +161,7 @@ def _announce(found: Sequence[Found], wish: Wish) -> None:
             _print_survey(one, seen, wish)
 
 
-def _print_survey(found: Found, seen: Survey, wish: Wish) -> None:
+def _print_survey(found: FoundAccount, seen: Survey, wish: Wish) -> None:
     account, say = found.account, partial(click.echo, err=wish.as_json)
     extent = f"{counted(len(account.files), 'file')}, {size_text(found.size)}"
     say(f"{visible(found.where)}: {found.declaration.name} {quoted(wish.name or account.name)}, {extent}")
@@ -171,14 +171,14 @@ def _print_survey(found: Found, seen: Survey, wish: Wish) -> None:
         say(f"  {visible(line)}")
 
 
-def _row(name: str, seen: Seen, *, is_whole: bool) -> tuple[str, str, str]:
+def _row(name: str, seen: SeenStream, *, is_whole: bool) -> tuple[str, str, str]:
     """What was counted; where the look ended early, there may be more, and of other days."""
     days = [iso_micros(at)[:DAY_CHARS] for at in (seen.earliest, seen.latest) if at is not None]
     records, span = counted(seen.records, "record"), " to ".join(days)
     return (name, records, span) if is_whole else (name, f"at least {records}", f"{span} and perhaps beyond")
 
 
-def _further(found: Found, seen: Survey) -> Iterator[str]:
+def _further(found: FoundAccount, seen: Survey) -> Iterator[str]:
     if not seen.streams and not seen.rejected:
         yield "nothing in it is a record"
     if seen.attachments:
@@ -194,7 +194,7 @@ def _further(found: Found, seen: Survey) -> Iterator[str]:
         yield how_to_say(found.account.proposal)
 
 
-def _document(found: Found, seen: Survey) -> dict[str, Any]:
+def _document(found: FoundAccount, seen: Survey) -> dict[str, Any]:
     def time(at: int | None) -> str | None:
         return None if at is None else iso_micros(at)
 

@@ -31,7 +31,7 @@ from pdpp_server.settings import Settings
 from pdpp_server.store.engines.sqlite.peek import token_kind
 from pdpp_server.wire.address import is_loopback, server_address
 from pdpp_server.wire.client_files import Command, edited, http_entry, shown, stdio_entry, stdio_lines
-from pdpp_server.wire.clients import Way, ways
+from pdpp_server.wire.clients import WayIn, ways
 from pdpp_server.wire.connect import Given
 from pdpp_server.wire.credentials import Saved, decode_saved, granted_id
 from pdpp_server.wire.discovery import MCP
@@ -186,7 +186,7 @@ def _connect_by_address(settings: Settings, client: str, wishes: Wishes) -> None
         print_line(f"  {shell_line(named_home(), 'connect', client, '--stdio')}")
 
 
-def _print_way(way: Way) -> None:
+def _print_way(way: WayIn) -> None:
     for line in way.lines:
         print_line(f"  {line}")
     if way.link:

@@ -27,9 +27,9 @@ from pdpp_server.cli.serve import listen_somewhere, serving
 from pdpp_server.cli.terminal import counted, print_line, size_text
 from pdpp_server.console.connect import NAME
 from pdpp_server.evidence.text import compact_json, quoted, visible
-from pdpp_server.importers.registry import IMPORTERS, Found, look_into
+from pdpp_server.importers.registry import IMPORTERS, FoundAccount, look_into
 from pdpp_server.importers.run import Tally, import_account
-from pdpp_server.owner.desk import Issued
+from pdpp_server.owner.desk import IssuedGrant
 from pdpp_server.port.local import LocalReader
 from pdpp_server.settings import Settings
 from pdpp_server.wire.clients import ways
@@ -127,7 +127,7 @@ def _import_all(home: Home, exports: Path) -> Connections:
     return connections
 
 
-def _print_account(found: Found, tally: Tally) -> None:
+def _print_account(found: FoundAccount, tally: Tally) -> None:
     said = f"{found.declaration.name} {quoted(found.account.name)} from {visible(found.where)}"
     click.echo(f"  {said}: {counted(tally.stored, 'record')}")
     for rejection in tally.rejections:
@@ -230,7 +230,7 @@ def _call(reader: LocalReader, tool: str, arguments: dict[str, Any]) -> dict[str
 # Ask it yourself ----------------------------------------------------------------------------------------------------
 
 
-def _how_to_ask(home: Home, address: str, app: Starlette, script: Issued) -> None:
+def _how_to_ask(home: Home, address: str, app: Starlette, script: IssuedGrant) -> None:
     there = home.settings.home
     _say("Ask it yourself, while this runs. The owner's pages, and the tools of agents:")
     click.echo(f"{address}        choose a password at /welcome with the setup code {app.state.sign_in.setup_code}")

@@ -16,7 +16,7 @@ from pdpp_server.evidence.text import quoted, visible
 from pdpp_server.model.grants import Grant
 from pdpp_server.model.queries import FetchQuery, Query, SearchQuery
 from pdpp_server.model.times import iso
-from pdpp_server.owner.desk import Issued
+from pdpp_server.owner.desk import IssuedGrant
 from pdpp_server.port.credentials import NAME_RULE, is_client_name, save
 from pdpp_server.port.local import LocalReader
 from pdpp_server.store.consent.grants import GrantRow
@@ -150,7 +150,7 @@ def _details(file: IO[bytes]) -> list[Any]:
     return cast(list[Any], document) if isinstance(document, list) else [document]
 
 
-def save_credential(home: Home, client: str, issued: Issued) -> str:
+def save_credential(home: Home, client: str, issued: IssuedGrant) -> str:
     """Keep the token where `pdpp mcp --client` looks for it; the path it lies at."""
     settings = home.settings
     address = own_address(settings)
@@ -160,7 +160,7 @@ def save_credential(home: Home, client: str, issued: Issued) -> str:
     return save(str(settings.home), client, document)
 
 
-def _print_issued(issued: Issued, client: str, path: str | None) -> None:
+def _print_issued(issued: IssuedGrant, client: str, path: str | None) -> None:
     until = f"until {moment(issued.expires_at)}" if issued.expires_at else "without an end"
     click.echo(f"{issued.grant_id} for {quoted(client)}, {until}.")
     for grant in issued.grants:

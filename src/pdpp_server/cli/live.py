@@ -21,7 +21,7 @@ from pdpp_server.importers.live.folder import folder_settings
 from pdpp_server.importers.live.imap import followed_folders, mailbox_of, sign_in, wait_for_mail
 from pdpp_server.importers.live.imap_wire import connected
 from pdpp_server.importers.live.sync import Syncing, sync_one
-from pdpp_server.importers.missing import Missing
+from pdpp_server.importers.missing import MissingChoice
 from pdpp_server.importers.watch import Stopped
 from pdpp_server.model.live import LiveSource
 from pdpp_server.settings import Settings, machine_zone
@@ -236,7 +236,7 @@ def _not_waiting(home: Home) -> list[LiveSource]:
 
 def _said(home: Home, source: LiveSource, *, yes: bool, keep: bool, as_json: bool) -> bool:
     """Whether it went well; either way it is said."""
-    missing = Missing(keep, partial(settled_by_owner, source.name, yes=yes, is_newer=False))
+    missing = MissingChoice(keep, partial(settled_by_owner, source.name, yes=yes, is_newer=False))
     trouble = ""
     try:
         said = sync_one(_syncing(home, missing), source)
@@ -251,8 +251,10 @@ def _said(home: Home, source: LiveSource, *, yes: bool, keep: bool, as_json: boo
     return not trouble
 
 
-def _syncing(home: Home, missing: Missing | None = None, is_stopping: Callable[[], bool] = lambda: False) -> Syncing:
-    return Syncing(home.owner, machine_zone(), registry.IMPORTERS, now, is_stopping, missing or Missing())
+def _syncing(
+    home: Home, missing: MissingChoice | None = None, is_stopping: Callable[[], bool] = lambda: False
+) -> Syncing:
+    return Syncing(home.owner, machine_zone(), registry.IMPORTERS, now, is_stopping, missing or MissingChoice())
 
 
 # What is followed -----------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from pdpp_server.model.health import Fault, Finding
 from pdpp_server.port.credentials import client_names
 from pdpp_server.settings import Settings
 from pdpp_server.wire.address import is_same, local_address, server_address
-from pdpp_server.wire.client_entries import Entry, decode_entries
+from pdpp_server.wire.client_entries import ClientEntry, decode_entries
 from pdpp_server.wire.client_files import SECTIONS, Command
 from pdpp_server.wire.discovery import MCP
 
@@ -73,14 +73,14 @@ def _looked_into(client: str, path: Path, settings: Settings) -> Iterator[tuple[
             yield f"{entry.name} in {path}", _wrong(entry, settings)
 
 
-def _is_ours(entry: Entry, settings: Settings) -> bool:
+def _is_ours(entry: ClientEntry, settings: Settings) -> bool:
     if entry.command:
         words = (Path(entry.command.program).name, *entry.command.words)
         return any(OUR_PROGRAM.fullmatch(word) for word in words) and "mcp" in words
     return entry.address is not None and (entry.name in OUR_NAMES or _leads_here(entry.address, settings))
 
 
-def _wrong(entry: Entry, settings: Settings) -> str | None:
+def _wrong(entry: ClientEntry, settings: Settings) -> str | None:
     if entry.command:
         return _wrong_command(entry.command, settings)
     return None if _leads_here(entry.address or "", settings) else "entry_elsewhere"

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from pdpp_server.evidence.text import quoted, visible
-from pdpp_server.importers.registry import Found, with_mapping
+from pdpp_server.importers.registry import FoundAccount, with_mapping
 from pdpp_server.importers.source import Proposal
 
 FOLDER = "mappings"
@@ -28,7 +28,7 @@ def keep(home: Path, proposal: Proposal, mapping: bytes) -> None:
     (folder / f"{proposal.key}.toml").write_bytes(mapping)
 
 
-def settled(found: Found, home: Path, *, yes: bool) -> Found:
+def settled(found: FoundAccount, home: Path, *, yes: bool) -> FoundAccount:
     """Read as it was agreed before or is agreed now; as it is where the owner has still to say."""
     proposal = found.account.proposal
     if proposal is None:
@@ -46,7 +46,7 @@ def settled(found: Found, home: Path, *, yes: bool) -> Found:
     return with_mapping(found, mapping)
 
 
-def _agreed(found: Found, proposal: Proposal, *, yes: bool) -> bytes | None:
+def _agreed(found: FoundAccount, proposal: Proposal, *, yes: bool) -> bytes | None:
     is_asked = sys.stdin.isatty() and sys.stderr.isatty()
     if len(proposal.choices) == 1:
         agrees = yes or (is_asked and _confirmed(found))
@@ -54,12 +54,12 @@ def _agreed(found: Found, proposal: Proposal, *, yes: bool) -> bytes | None:
     return _chosen(found, proposal) if is_asked else None
 
 
-def _confirmed(found: Found) -> bool:
+def _confirmed(found: FoundAccount) -> bool:
     _show(found.account.notes)
     return click.confirm(f"Import {quoted(found.account.name)} like this?", err=True)
 
 
-def _chosen(found: Found, proposal: Proposal) -> bytes | None:
+def _chosen(found: FoundAccount, proposal: Proposal) -> bytes | None:
     """Dates and signs are asked where the file leaves them open, never guessed."""
     _show(found.account.notes)
     number = click.prompt(

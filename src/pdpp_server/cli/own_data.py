@@ -13,7 +13,7 @@ from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.text import quoted, visible
 from pdpp_server.importers.identity import account_name
 from pdpp_server.importers.ndjson import BATCH_RECORDS, REJECTIONS_KEPT
-from pdpp_server.importers.own_data import Proposal, Row, proposal_of, rows
+from pdpp_server.importers.own_data import DeclarationProposal, ProposedRow, proposal_of, rows
 from pdpp_server.model.ingest import Incoming, Receipt
 from pdpp_server.owner.writer import Writer
 from pdpp_server.store.files import written_whole
@@ -61,11 +61,11 @@ def _agreed(name: str) -> bool:
     return click.confirm(f"Import it as {quoted(name)}, declared like this?", err=True)
 
 
-def _delivered(path: Path, proposal: Proposal, writer: Writer) -> Receipt:
+def _delivered(path: Path, proposal: DeclarationProposal, writer: Writer) -> Receipt:
     receipt, batch = Receipt(rejected=proposal.rejected), list[Incoming]()
     seen: dict[str, int] = {}
     for row in rows(path):
-        if isinstance(row, Row):
+        if isinstance(row, ProposedRow):
             batch.append(proposal.record(row, seen))
         if len(batch) >= BATCH_RECORDS:
             receipt += writer.deliver(batch)

@@ -15,10 +15,10 @@ from pdpp_server.wire.discovery import MCP
 from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.far_tools import HEADERS
 
-Opened = NetworkReader | RenewingReader | Bridge
+OpenedReader = NetworkReader | RenewingReader | Bridge
 
 
-def open_provider(settings: Settings, address: str, credential: Credential) -> Opened:
+def open_provider(settings: Settings, address: str, credential: Credential) -> OpenedReader:
     """A reader of that server, which has said by now that the token is a client's. Raises: CredentialError.
 
     A token that is good for its tools alone, as that of a package is, reads through them.
@@ -32,7 +32,7 @@ def open_provider(settings: Settings, address: str, credential: Credential) -> O
         raise
 
 
-def _met(settings: Settings, credential: Credential, exchange: Exchange) -> Opened:
+def _met(settings: Settings, credential: Credential, exchange: Exchange) -> OpenedReader:
     reader = NetworkReader(exchange)
     purse = Purse(str(settings.home), credential, renew, now) if credential.client is not None else None
     renewing = RenewingReader(reader, purse, use=reader.use, close=reader.close) if purse else None

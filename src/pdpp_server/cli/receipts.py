@@ -29,11 +29,13 @@ class Counts(Protocol):
     def unchanged(self) -> int: ...
 
 
-Heard = Callable[[int, Counts], None]
+CountsHeard = Callable[[int, Counts], None]
 R = TypeVar("R", bound=Counts)
 
 
-def imported(size: int, run: Callable[[Heard], R], name: str = "", read: Callable[[], int] | None = None) -> R | None:
+def imported(
+    size: int, run: Callable[[CountsHeard], R], name: str = "", read: Callable[[], int] | None = None
+) -> R | None:
     """What became of it; None where it was stopped, which is said then. `read` says how many bytes were read by now."""
     try:
         with _progress(size, name, read) as advance, _stopped_between_batches(advance) as heard:
@@ -45,7 +47,7 @@ def imported(size: int, run: Callable[[Heard], R], name: str = "", read: Callabl
 
 
 @contextmanager
-def _progress(size: int, name: str, read: Callable[[], int] | None) -> Generator[Heard, None, None]:
+def _progress(size: int, name: str, read: Callable[[], int] | None) -> Generator[CountsHeard, None, None]:
     """A bar on a terminal; elsewhere nothing. It names what it is about, and moves while a batch is being read."""
     rate = TextColumn("{task.fields[records]} records, {task.fields[rate]} a second")
     title = TextColumn(visible(name[:TITLE_CHARS]), markup=False)
@@ -82,7 +84,7 @@ class _Stopped(Exception):
 
 
 @contextmanager
-def _stopped_between_batches(advance: Heard) -> Generator[Heard, None, None]:
+def _stopped_between_batches(advance: CountsHeard) -> Generator[CountsHeard, None, None]:
     """Ctrl-C lets the batch in hand be stored, so that what is said to be kept is what is kept; twice stops at once."""
     asked = False
 

@@ -38,7 +38,7 @@ NEW_DAYS = 7
 Titles = Mapping[str, Titled]
 
 
-class Entry(NamedTuple):
+class ReadEntry(NamedTuple):
     """One read: a sentence first, then what `pdpp activity` prints, for those who want it."""
 
     at: str
@@ -52,7 +52,7 @@ class Entry(NamedTuple):
     query: str
 
 
-class Reader(NamedTuple):
+class ReaderDay(NamedTuple):
     """What one client did on one day."""
 
     name: str
@@ -60,17 +60,17 @@ class Reader(NamedTuple):
     did: str
     last: str
     is_first: bool  # it had never read before
-    entries: list[Entry]
+    entries: list[ReadEntry]
 
 
 class DayShown(NamedTuple):
     day: str
     words: str
-    readers: list[Reader]
+    readers: list[ReaderDay]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class LogWords:
     """What is needed to put lines of the log into words."""
 
     names: Mapping[str, str]
@@ -162,10 +162,10 @@ def _id(handle: str) -> RecordId | None:
         return None
 
 
-def said_of(desks: Desks, found: Iterable[Disclosure]) -> Said:
+def said_of(desks: Desks, found: Iterable[Disclosure]) -> LogWords:
     grants = [row.grant for row in desks.owner.grants()]
     pages = {row.grant.client_id: row.package_id or row.grant.grant_id for row in desks.owner.grants()}
-    return Said(
+    return LogWords(
         reader_names(grants),
         {} if desks.decided_at else pages,
         desks.owner.first_reads(),
@@ -174,20 +174,20 @@ def said_of(desks: Desks, found: Iterable[Disclosure]) -> Said:
     )
 
 
-def days_of(desks: Desks, said: Said, found: Iterable[Disclosure], titles: Titles) -> list[DayShown]:
+def days_of(desks: Desks, said: LogWords, found: Iterable[Disclosure], titles: Titles) -> list[DayShown]:
     """Newest day first, and in it whoever read last."""
     now = desks.now().astimezone(desks.zone)
     by_day = groupby(found, key=lambda each: local_day(each.at, desks.zone))
     return [DayShown(day, day_words(day, now), _readers(said, [*lines], titles)) for day, lines in by_day]
 
 
-def _readers(said: Said, lines: list[Disclosure], titles: Titles) -> list[Reader]:
+def _readers(said: LogWords, lines: list[Disclosure], titles: Titles) -> list[ReaderDay]:
     """A client by its id; a reader without one, such as a tool of the owner's, by the kind of its token."""
     by_client: dict[str, list[Disclosure]] = {}
     for line in lines:
         by_client.setdefault(line.client_id or line.token_kind, []).append(line)
     return [
-        Reader(
+        ReaderDay(
             who_read(group[0], said.names),
             said.pages.get(client_id),
             what_was_done_in_all(group),
@@ -199,9 +199,9 @@ def _readers(said: Said, lines: list[Disclosure], titles: Titles) -> list[Reader
     ]
 
 
-def entry(said: Said, line: Disclosure, titles: Titles) -> Entry:
+def entry(said: LogWords, line: Disclosure, titles: Titles) -> ReadEntry:
     listed = [(handle, titles[handle].title) for handle in line.records[:TITLES_EACH] if handle in titles]
-    return Entry(
+    return ReadEntry(
         line.at,
         who_read(line, said.names),
         what_was_done(line, said.asked.get(line.request_id)),

@@ -27,7 +27,7 @@ from pdpp_server.console import (
     streams,
     timeline,
 )
-from pdpp_server.console.desks import Desks, Handler, Shaped
+from pdpp_server.console.desks import Desks, PageHandler, Shaped
 from pdpp_server.console.page import Page, SeeOther, Wall, redirected, rendered, style_sheet
 from pdpp_server.console.visit import COOKIE, SECURE_COOKIE, Visit
 from pdpp_server.errors import InvalidRequest, Misdirected, PdppError, RateLimited, Unauthenticated
@@ -59,8 +59,8 @@ class Address:
     """`is_open` ones are answered without a sign-in."""
 
     path: str
-    show: Handler
-    take: Handler | None = None  # a form
+    show: PageHandler
+    take: PageHandler | None = None  # a form
     is_open: bool = False
     is_of_clients: bool = False  # about who may read what
 

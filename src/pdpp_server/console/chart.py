@@ -24,7 +24,7 @@ class Bar(NamedTuple):
     says: str
 
 
-class Row(NamedTuple):
+class ChartRow(NamedTuple):
     day: str
     name: str
     reads: int
@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 class Chart(NamedTuple):
     bars: list[Bar]
-    rows: list[Row]
+    rows: list[ChartRow]
     names: list[tuple[int, str]]  # colour, client
     first: str
     last: str
@@ -54,7 +54,9 @@ def chart(desks: Desks, clients: frozenset[str] | None = None) -> Chart | None:
         totals[each.client_id] = totals.get(each.client_id, 0) + each.disclosures
     order = sorted(totals, key=lambda client: (-totals[client], client))
     colours = {client: min(place, COLOURS - 1) for place, client in enumerate(order)}
-    rows = [Row(each.day, names.get(each.client_id, each.client_id), each.disclosures, each.records) for each in read]
+    rows = [
+        ChartRow(each.day, names.get(each.client_id, each.client_id), each.disclosures, each.records) for each in read
+    ]
     reads, records = sum(row.reads for row in rows), sum(row.records for row in rows)
     return Chart(
         _bars(days, read, rows, colours),
@@ -70,7 +72,7 @@ def _is_drawn(read: ClientDay, clients: frozenset[str] | None) -> bool:
     return read.client_id not in OWN_NAMES and (clients is None or read.client_id in clients)
 
 
-def _bars(days: list[str], read: list[ClientDay], rows: Iterable[Row], colours: dict[str, int]) -> list[Bar]:
+def _bars(days: list[str], read: list[ClientDay], rows: Iterable[ChartRow], colours: dict[str, int]) -> list[Bar]:
     """Stacked: what a day already has is below."""
     said = {(each.day, each.client_id): row for each, row in zip(read, rows, strict=True)}
     tops: dict[str, int] = {}

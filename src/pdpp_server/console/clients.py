@@ -24,7 +24,7 @@ from pdpp_server.owner.desk import GrantRow
 UNUSED = timedelta(days=90)
 
 
-class StreamShown(NamedTuple):
+class StreamGranted(NamedTuple):
     label: str
     detail: str | None
     fields: list[str]
@@ -37,10 +37,10 @@ class GrantShown(NamedTuple):
     grant_id: str
     source: str
     state: str
-    streams: list[StreamShown]
+    streams: list[StreamGranted]
 
 
-class Card(NamedTuple):
+class GrantCard(NamedTuple):
     """One client's standing: a grant, or a package of several."""
 
     id: str
@@ -108,7 +108,7 @@ def why(desks: Desks, visit: Visit) -> Page:
     return Page("why.html", values)
 
 
-def cards(desks: Desks) -> list[Card]:
+def cards(desks: Desks) -> list[GrantCard]:
     """Newest first."""
     named, known = labels(desks), services(desks)
     rows = sorted(desks.owner.grants(), key=_standing)
@@ -135,12 +135,12 @@ def _standing(row: GrantRow) -> str:
     return row.package_id or row.grant.grant_id
 
 
-def _card(desks: Desks, rows: list[GrantRow], named: Mapping[str, str], known: Mapping[str, str]) -> Card:
+def _card(desks: Desks, rows: list[GrantRow], named: Mapping[str, str], known: Mapping[str, str]) -> GrantCard:
     """Of a package whose grants ended one by one, the last that is alive counts."""
     now, first = iso(desks.now()), rows[0].grant
     states = [row.state.word(now) for row in rows]
     last = [read for row in rows for read in _last_read(desks, row.grant)]
-    return Card(
+    return GrantCard(
         id=_standing(rows[0]) if len(rows) > 1 else first.grant_id,
         name=first.client_name or first.client_id,
         client_id=first.client_id,
@@ -161,14 +161,14 @@ def _last_read(desks: Desks, grant: Grant) -> list[Disclosure]:
     return desks.owner.activity(grant_id=grant.grant_id, client_id=grant.client_id, limit=1)
 
 
-def stream_shown(stream: StreamGrant, named: Mapping[str, str]) -> StreamShown:
+def stream_shown(stream: StreamGrant, named: Mapping[str, str]) -> StreamGranted:
     """What the publisher says of the whole stream is not said of a part of it."""
     declared = stream.declared
     is_whole = declared.fields.keys() <= stream.fields
     view = next(
         (view.label for view in declared.views if needed_fields(stream).union(view.fields) == stream.fields), None
     )
-    return StreamShown(
+    return StreamGranted(
         declared.label or declared.name,
         (declared.detail or declared.description) if is_whole else view,
         granted_fields(stream),

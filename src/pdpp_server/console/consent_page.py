@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pdpp_server.console.choice import Most, Ticks, necessity, needed_fields
-from pdpp_server.console.clients import StreamShown, labels, stream_shown
+from pdpp_server.console.clients import StreamGranted, labels, stream_shown
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
 from pdpp_server.console.picks import Pick, day_of
@@ -52,7 +52,7 @@ class SourceBox(NamedTuple):
     streams: list[StreamBox]
 
 
-class Way(NamedTuple):
+class ConsentWay(NamedTuple):
     """One of the radio buttons of a card."""
 
     value: str
@@ -69,7 +69,7 @@ class ConnectionOffer(NamedTuple):
     source: str
     is_sensitive: bool
     streams: list[tuple[int, str, str | None, int]]  # place, label, detail, records
-    ways: list[Way]
+    ways: list[ConsentWay]
     earliest: str | None
     latest: str | None
     since: str | None
@@ -84,7 +84,7 @@ class ConnectionOffer(NamedTuple):
 class StreamRead(NamedTuple):
     """A stream as the client would see it: the publisher's words, and what is really there."""
 
-    shown: StreamShown
+    shown: StreamGranted
     described: list[tuple[str, str]]
     records: int
     titles: tuple[str, ...]
@@ -279,14 +279,17 @@ def _offer(
     )
 
 
-def _ways(declaration: Declaration, place: int, connection: str, picks: list[Pick], streams: int) -> list[Way]:
+def _ways(declaration: Declaration, place: int, connection: str, picks: list[Pick], streams: int) -> list[ConsentWay]:
     """Nothing, each preset, everything."""
     chosen = picks[0].preset if picks and (picks[0].preset or len(picks) == streams) else None
     presets = [
-        Way(f"{place}~{number}:{connection}", preset.label, chosen == number)
+        ConsentWay(f"{place}~{number}:{connection}", preset.label, chosen == number)
         for number, preset in enumerate(presets_of(declaration), 1)
     ]
-    nothing, everything = Way("", "Nothing", not picks), Way(f"{place}:{connection}", "Everything", chosen == 0)
+    nothing, everything = (
+        ConsentWay("", "Nothing", not picks),
+        ConsentWay(f"{place}:{connection}", "Everything", chosen == 0),
+    )
     return [nothing, *presets, everything]
 
 

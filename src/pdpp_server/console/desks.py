@@ -27,4 +27,4 @@ class Desks:
 
 # A page of records is still pending: it leaves with its line in the log.
 Shaped = Page | SeeOther | Pending[Page]
-Handler = Callable[[Desks, Visit], Shaped]
+PageHandler = Callable[[Desks, Visit], Shaped]

@@ -34,15 +34,15 @@ class Pick:
         return f"{'.'.join(map(str, numbers))}:{self.connection_id}"
 
 
-class Card(NamedTuple):
+class OfferCard(NamedTuple):
     """A connection among the offers."""
 
     source: int
     connection_id: str
 
 
-def cards_of(offers: tuple[Offer, ...]) -> list[Card]:
-    return list(dict.fromkeys(Card(pick.source, pick.connection_id) for pick in _possible(offers)))
+def cards_of(offers: tuple[Offer, ...]) -> list[OfferCard]:
+    return list(dict.fromkeys(OfferCard(pick.source, pick.connection_id) for pick in _possible(offers)))
 
 
 def picks_of_form(visit: Visit, offers: tuple[Offer, ...]) -> tuple[Pick, ...]:

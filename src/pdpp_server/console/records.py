@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any, NamedTuple, cast
 
-from pdpp_server.console.activity import Entry, entry, said_of
+from pdpp_server.console.activity import ReadEntry, entry, said_of
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
 from pdpp_server.console.visit import Visit
@@ -62,7 +62,7 @@ def _page(desks: Desks, found: Record) -> Page:
     return Page("record.html", values, shown=record_shown(found))
 
 
-def _readers(desks: Desks, handle: str) -> list[Entry]:
+def _readers(desks: Desks, handle: str) -> list[ReadEntry]:
     """Who has read it, but for the owner's own looks."""
     found = desks.owner.activity(record=handle, own=False, limit=READERS)
     said = said_of(desks, found)

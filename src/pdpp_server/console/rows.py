@@ -16,7 +16,7 @@ LINE_CHARS, TALK_CHARS = 240, 4000
 SHOWN_ROLES = ("primary-title", "actor", "primary-body", "amount", "event-time", "thread")
 
 
-class Row(NamedTuple):
+class RecordRow(NamedTuple):
     handle: str
     day: str  # of a date without a time; empty where `at` tells more
     at: str | None
@@ -34,16 +34,16 @@ def shown_fields(stream: Stream) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*stream.primary_key, *by_role, *stream.time_fields[:1]]))
 
 
-def rows_of(records: Iterable[Record | Tombstone], stream: Stream, chars: int = LINE_CHARS) -> list[Row]:
+def rows_of(records: Iterable[Record | Tombstone], stream: Stream, chars: int = LINE_CHARS) -> list[RecordRow]:
     return [row_of(record, stream, chars) for record in records if isinstance(record, Record)]
 
 
-def row_of(record: Record, stream: Stream, chars: int) -> Row:
+def row_of(record: Record, stream: Stream, chars: int) -> RecordRow:
     at = record.authored_at
     is_day = at is not None and len(at) <= len("2026-11-15")
     amount = _value(record, "amount")
     talk = record.data.get(stream.talk_fields[0]) if stream.talk_fields else None
-    return Row(
+    return RecordRow(
         mint(record.id),
         at if at and is_day else "",
         None if is_day else at,

@@ -20,7 +20,7 @@ from pdpp_server.model.records import Excerpt, Hit, SearchPage
 LIMIT, EXCERPTS = 20, 2
 
 
-class Piece(NamedTuple):
+class ExcerptPiece(NamedTuple):
     text: str
     is_match: bool
 
@@ -30,7 +30,7 @@ class HitShown(NamedTuple):
     title: str
     where: str
     when: str
-    excerpts: list[tuple[str, list[Piece]]]  # field, and its text in pieces
+    excerpts: list[tuple[str, list[ExcerptPiece]]]  # field, and its text in pieces
     remark: str
 
 
@@ -97,11 +97,11 @@ def _hit(hit: Hit) -> HitShown:
     )
 
 
-def _pieces(excerpt: Excerpt) -> Iterator[Piece]:
+def _pieces(excerpt: Excerpt) -> Iterator[ExcerptPiece]:
     """The text between its marks, and at them."""
     at = excerpt.start
     for start, end in excerpt.marks:
-        yield Piece(excerpt.text[at - excerpt.start : start - excerpt.start], is_match=False)
-        yield Piece(excerpt.text[start - excerpt.start : end - excerpt.start], is_match=True)
+        yield ExcerptPiece(excerpt.text[at - excerpt.start : start - excerpt.start], is_match=False)
+        yield ExcerptPiece(excerpt.text[start - excerpt.start : end - excerpt.start], is_match=True)
         at = end
-    yield Piece(excerpt.text[at - excerpt.start :], is_match=False)
+    yield ExcerptPiece(excerpt.text[at - excerpt.start :], is_match=False)

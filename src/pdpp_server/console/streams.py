@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
-from pdpp_server.console.rows import TALK_CHARS, Row, rows_of, rows_shown, shown_fields
+from pdpp_server.console.rows import TALK_CHARS, RecordRow, rows_of, rows_shown, shown_fields
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import ConnectionNotFound, InvalidRequest, NotFound
 from pdpp_server.evidence.handles import parse
@@ -31,7 +31,7 @@ class Sums(NamedTuple):
 
 class MonthDay(NamedTuple):
     number: int  # 0 outside of the month
-    rows: list[Row]
+    rows: list[RecordRow]
     more: int
 
 
@@ -150,7 +150,7 @@ def _page(desks: Desks, connection: str, stream: Stream, asked: dict[str, str], 
     return Page("stream.html", values, shown=rows_shown(page.records, stream))
 
 
-def _sums(rows: list[Row]) -> Sums | None:
+def _sums(rows: list[RecordRow]) -> Sums | None:
     amounts = [row.amount for row in rows if row.amount is not None]
     if not amounts:
         return None
@@ -158,12 +158,12 @@ def _sums(rows: list[Row]) -> Sums | None:
     return Sums(round(came, 2), round(went, 2), round(came + went, 2))
 
 
-def _month_of(asked: dict[str, str], rows: list[Row], desks: Desks) -> list[list[MonthDay]]:
+def _month_of(asked: dict[str, str], rows: list[RecordRow], desks: Desks) -> list[list[MonthDay]]:
     """Weeks of days, where no row is money: money is a table with sums."""
     if not asked["month"] or any(row.amount is not None for row in rows):
         return []
     first, _ = _month(asked["month"])
-    by_day: dict[int, list[Row]] = {}
+    by_day: dict[int, list[RecordRow]] = {}
     for row in reversed(rows):
         by_day.setdefault(int((row.day or local_day(row.at or "", desks.zone))[8:10]), []).append(row)
     return [
@@ -172,7 +172,7 @@ def _month_of(asked: dict[str, str], rows: list[Row], desks: Desks) -> list[list
     ]
 
 
-def _month_day(number: int, by_day: dict[int, list[Row]]) -> MonthDay:
+def _month_day(number: int, by_day: dict[int, list[RecordRow]]) -> MonthDay:
     rows = by_day.get(number, [])
     return MonthDay(number, rows[:DAY_SHOWN], len(rows[DAY_SHOWN:]))
 

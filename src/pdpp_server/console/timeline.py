@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
-from pdpp_server.console.rows import Row, row_of, rows_shown, shown_fields
+from pdpp_server.console.rows import RecordRow, row_of, rows_shown, shown_fields
 from pdpp_server.console.streams import instant_of, time_filter
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRequest
@@ -21,8 +21,8 @@ EACH = 8  # of one stream
 LINE_CHARS = 160
 
 
-class Line(NamedTuple):
-    row: Row
+class TimelineLine(NamedTuple):
+    row: RecordRow
     source: str
     label: str
     connection_id: str
@@ -76,7 +76,7 @@ def _query(desks: Desks, connection: str, stream: Stream, day: date) -> RecordsQ
 
 def _page(desks: Desks, day: date, streams: list[tuple[str, str, Stream]], pages: list[RecordPage]) -> Page:
     lines = [
-        Line(row_of(record, stream, LINE_CHARS), name, stream.label or stream.name, connection, stream.name)
+        TimelineLine(row_of(record, stream, LINE_CHARS), name, stream.label or stream.name, connection, stream.name)
         for (connection, name, stream), page in zip(streams, pages, strict=True)
         for record in page.records
         if isinstance(record, Record)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from pdpp_server.evidence.binary import binary_text
 from pdpp_server.evidence.budget import affordable, first_that_fits
-from pdpp_server.evidence.calls import Call, records_where, schema_of
+from pdpp_server.evidence.calls import NextCall, records_where, schema_of
 from pdpp_server.evidence.search import warning_lines
 from pdpp_server.evidence.text import byte_len, clip, compact_json, name_text, quoted
 from pdpp_server.model.aggregates import Aggregation, Group, Scalar, exact_sum
@@ -45,7 +45,7 @@ def aggregate_text(aggregation: Aggregation, asked: Asked) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def aggregate_next(aggregation: Aggregation, asked: Asked) -> tuple[Call, ...]:
+def aggregate_next(aggregation: Aggregation, asked: Asked) -> tuple[NextCall, ...]:
     """The records behind the number or the largest group, and the same with more groups."""
     more = [_wider(asked)] if aggregation.other_count and aggregation.query.limit < GROUPS_LIMIT_MAX else []
     return _opening(aggregation, asked), *more
@@ -237,8 +237,8 @@ def _number_text(aggregation: Aggregation, group: Group) -> str:
 _NOTHING = "next: the same call without filter or with a wider one, or schema {} for what there is"
 
 
-def _wider(asked: Asked) -> Call:
-    return Call("aggregate", {**asked, "limit": GROUPS_LIMIT_MAX})
+def _wider(asked: Asked) -> NextCall:
+    return NextCall("aggregate", {**asked, "limit": GROUPS_LIMIT_MAX})
 
 
 def _next_text(aggregation: Aggregation, asked: Asked, limit: int) -> str:
@@ -261,7 +261,7 @@ def _more_ways(aggregation: Aggregation, asked: Asked, shown: Sequence[Group], h
         yield ("more: narrow with filter; no answer has more groups",)
 
 
-def _opening(aggregation: Aggregation, asked: Asked) -> Call:
+def _opening(aggregation: Aggregation, asked: Asked) -> NextCall:
     """The records of the largest group, of the extreme value, or all that were counted; none where there are none."""
     query = aggregation.query
     if aggregation.records == 0:

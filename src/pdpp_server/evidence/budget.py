@@ -9,14 +9,14 @@ from pdpp_server.evidence.text import byte_len
 _WORTH_TRYING_BYTES = 8
 
 
-class Row(NamedTuple):
+class BudgetRow(NamedTuple):
     """One item in several ways: the least that is worth a line, and richer ones, richest first."""
 
     least: str
     richer: Iterable[str] = ()
 
 
-def fit(rows: Sequence[Row], limit: int, *, joint: int = 1) -> list[str]:
+def fit(rows: Sequence[BudgetRow], limit: int, *, joint: int = 1) -> list[str]:
     """As many rows as fit, at least one, in at most `limit` bytes with `joint` bytes between two.
 
     Rows get their least first, so that no item is lost to the wealth of another; what is left makes the first rows
@@ -33,7 +33,7 @@ def fit(rows: Sequence[Row], limit: int, *, joint: int = 1) -> list[str]:
     return shown
 
 
-def room_for(rows: Sequence[Row], limit: int, *, joint: int = 1) -> int:
+def room_for(rows: Sequence[BudgetRow], limit: int, *, joint: int = 1) -> int:
     """How many rows fit in their least form; one in any case, if there is one."""
     left = limit + joint
     for count, row in enumerate(rows):

@@ -10,7 +10,7 @@ from pdpp_server.model.queries import Condition, SearchQuery
 LEAD_CHARS = 200  # how much of the text before a match its window shows
 
 
-class Call(NamedTuple):
+class NextCall(NamedTuple):
     tool: str
     arguments: Mapping[str, Any]
 
@@ -19,34 +19,34 @@ class Call(NamedTuple):
         return f"{self.tool} {compact_json(self.arguments)}"
 
 
-def read_at(handle: str, field: str, match_start: int) -> Call:
+def read_at(handle: str, field: str, match_start: int) -> NextCall:
     """The window in which a match stands, a little after its start."""
     arguments = {"id": handle, "field_path": field, "offset_chars": max(0, match_start - LEAD_CHARS)}
-    return Call("read_record_field", arguments)
+    return NextCall("read_record_field", arguments)
 
 
-def read_from(handle: str, field: str, offset: int) -> Call:
+def read_from(handle: str, field: str, offset: int) -> NextCall:
     """A window that goes on where another ended; its cursor is the plain offset."""
-    return Call("read_record_field", {"id": handle, "field_path": field, "cursor": str(offset)})
+    return NextCall("read_record_field", {"id": handle, "field_path": field, "cursor": str(offset)})
 
 
-def read_around(handle: str, field: str, word: str) -> Call:
+def read_around(handle: str, field: str, word: str) -> NextCall:
     """The window around the first place where that word stands."""
-    return Call("read_record_field", {"id": handle, "field_path": field, "q": word})
+    return NextCall("read_record_field", {"id": handle, "field_path": field, "q": word})
 
 
-def read_whole(handle: str, field: str) -> Call:
+def read_whole(handle: str, field: str) -> NextCall:
     """The first window of a value that was clipped."""
-    return Call("read_record_field", {"id": handle, "field_path": field})
+    return NextCall("read_record_field", {"id": handle, "field_path": field})
 
 
-def fetch_of(handle: str, fields: tuple[str, ...] = ()) -> Call:
-    return Call("fetch", {"id": handle, "fields": list(fields)} if fields else {"id": handle})
+def fetch_of(handle: str, fields: tuple[str, ...] = ()) -> NextCall:
+    return NextCall("fetch", {"id": handle, "fields": list(fields)} if fields else {"id": handle})
 
 
-def search_from(query: SearchQuery, cursor: str) -> Call:
+def search_from(query: SearchQuery, cursor: str) -> NextCall:
     """The same search from a cursor on."""
-    return Call("search", {**arguments_of(query, {"filter": filter_of, "list": list}), "cursor": cursor})
+    return NextCall("search", {**arguments_of(query, {"filter": filter_of, "list": list}), "cursor": cursor})
 
 
 def filter_of(conditions: Iterable[Condition]) -> dict[str, Any]:
@@ -60,34 +60,34 @@ def filter_of(conditions: Iterable[Condition]) -> dict[str, Any]:
     return asked
 
 
-def schema_of(stream: str | None = None, connection_id: str | None = None, detail: str | None = None) -> Call:
+def schema_of(stream: str | None = None, connection_id: str | None = None, detail: str | None = None) -> NextCall:
     asked = {"stream": stream, "connection_id": connection_id, "detail": detail}
-    return Call("schema", {name: value for name, value in asked.items() if value})
+    return NextCall("schema", {name: value for name, value in asked.items() if value})
 
 
-def records_of(stream: str, connection_id: str) -> Call:
-    return Call("query_records", {"stream": stream, "connection_id": connection_id})
+def records_of(stream: str, connection_id: str) -> NextCall:
+    return NextCall("query_records", {"stream": stream, "connection_id": connection_id})
 
 
-def records_from(asked: Mapping[str, Any], cursor: str) -> Call:
+def records_from(asked: Mapping[str, Any], cursor: str) -> NextCall:
     """The same records from a cursor on; the cursor of a change feed needs no bookmark beside it."""
     kept = {name: value for name, value in asked.items() if name not in ("cursor", "changes_since")}
-    return Call("query_records", {**kept, "cursor": cursor})
+    return NextCall("query_records", {**kept, "cursor": cursor})
 
 
-def records_around(asked: Mapping[str, Any], handle: str, cursor: str) -> Call:
+def records_around(asked: Mapping[str, Any], handle: str, cursor: str) -> NextCall:
     """On in the talk of that record, from a cursor."""
     return records_from({**asked, "around": handle}, cursor)
 
 
-def changes_from(asked: Mapping[str, Any], bookmark: str) -> Call:
+def changes_from(asked: Mapping[str, Any], bookmark: str) -> NextCall:
     """What will have changed since then."""
     kept = {name: value for name, value in asked.items() if name != "cursor"}
-    return Call("query_records", {**kept, "changes_since": bookmark})
+    return NextCall("query_records", {**kept, "changes_since": bookmark})
 
 
-def records_where(asked: Mapping[str, Any], condition: Mapping[str, Any]) -> Call:
+def records_where(asked: Mapping[str, Any], condition: Mapping[str, Any]) -> NextCall:
     """The records that an aggregation was about, of one group or all."""
     kept = {name: asked[name] for name in ("stream", "connection_id") if name in asked}
     narrowed = {**asked.get("filter", {}), **condition}
-    return Call("query_records", {**kept, "filter": narrowed} if narrowed else kept)
+    return NextCall("query_records", {**kept, "filter": narrowed} if narrowed else kept)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from pdpp_server.evidence.binary import page_without_bytes
 from pdpp_server.evidence.budget import affordable, first_that_fits, that_fit
 from pdpp_server.evidence.calls import (
-    Call,
+    NextCall,
     changes_from,
     fetch_of,
     read_whole,
@@ -55,7 +55,7 @@ class Line(NamedTuple):
     """One entry as a line, what to call for what it leaves out, and what it shows beside the entry's own name."""
 
     text: str
-    opening: Call | None
+    opening: NextCall | None
     fields: tuple[str, ...] = ()
     related: tuple[Record, ...] = ()
 
@@ -124,7 +124,7 @@ def _told(entries: Sequence[Entry], lines: Sequence[Line]) -> Shown:
     return shown_of((*ids, *related), [name for line in lines for name in line.fields])
 
 
-def records_next(fitted: "Fitted", asked: Asked) -> tuple[Call, ...]:
+def records_next(fitted: "Fitted", asked: Asked) -> tuple[NextCall, ...]:
     """Read what was clipped, else open the first record; then turn the page, or keep the bookmark."""
     page = fitted.page
     ahead = [*_onward(page, asked)]
@@ -136,7 +136,7 @@ def records_next(fitted: "Fitted", asked: Asked) -> tuple[Call, ...]:
     return (*(fetch_of(mint(record.id)) for record in records[:1]), *ahead)
 
 
-def _onward(page: RecordPage, asked: Asked) -> Iterator[Call]:
+def _onward(page: RecordPage, asked: Asked) -> Iterator[NextCall]:
     if around := page.around:
         cursors = (around.earlier_cursor, around.later_cursor)
         yield from (records_around(asked, mint(around.id), cursor) for cursor in cursors if cursor)

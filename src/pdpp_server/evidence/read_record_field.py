@@ -7,7 +7,7 @@ from itertools import count
 from pdpp_server.errors import FieldNotText
 from pdpp_server.evidence.binary import is_piece_of_bytes
 from pdpp_server.evidence.budget import first_that_fits
-from pdpp_server.evidence.calls import Call, read_from
+from pdpp_server.evidence.calls import NextCall, read_from
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.search import warning_lines
 from pdpp_server.evidence.text import byte_len, handle_text, longest_prefix, name_text, quoted, visible_lines
@@ -40,7 +40,7 @@ def _end_mark(text: str) -> str:
     return next(mark for number in count(2) if (mark := f"[end {number}]") not in text)
 
 
-def window_next(window: FieldWindow) -> tuple[Call, ...]:
+def window_next(window: FieldWindow) -> tuple[NextCall, ...]:
     """The window after this one, then the one before it."""
     offsets = (window.next_offset, window.previous_offset)
     return tuple(read_from(mint(window.id), window.field, offset) for offset in offsets if offset is not None)

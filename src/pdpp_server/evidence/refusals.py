@@ -1,7 +1,7 @@
 """A refusal in words: what is wrong, what could be meant, and what to do next."""
 
 from pdpp_server.errors import Candidate, PdppError
-from pdpp_server.evidence.budget import Row, fit
+from pdpp_server.evidence.budget import BudgetRow, fit
 from pdpp_server.evidence.text import byte_len, clip_bytes, clip_shown, compact_json, name_text, quoted
 from pdpp_server.evidence.titles import LABEL_CHARS
 
@@ -37,8 +37,8 @@ def candidate_label(label: str) -> str:
     return clip_shown(label, LABEL_CHARS)
 
 
-def _candidate_row(candidate: Candidate) -> Row:
+def _candidate_row(candidate: Candidate) -> BudgetRow:
     ids = " ".join(name_text(id) for id in (candidate.connection_id, candidate.connector_key) if id)
     grant = f" grant {name_text(candidate.grant_id)}" if candidate.grant_id else ""
     label = f" {quoted(candidate_label(candidate.label))}" if candidate.label else ""
-    return Row(name_text(candidate.connection_id), (f"{ids}{label}{grant}", f"{ids}{grant}"))
+    return BudgetRow(name_text(candidate.connection_id), (f"{ids}{label}{grant}", f"{ids}{grant}"))

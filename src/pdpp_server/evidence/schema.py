@@ -6,8 +6,8 @@ from dataclasses import replace
 from itertools import chain, groupby
 from typing import NamedTuple
 
-from pdpp_server.evidence.budget import Row, first_that_fits, fit
-from pdpp_server.evidence.calls import Call, records_of, schema_of
+from pdpp_server.evidence.budget import BudgetRow, first_that_fits, fit
+from pdpp_server.evidence.calls import NextCall, records_of, schema_of
 from pdpp_server.evidence.text import byte_len, compact_json, name_text, quoted
 from pdpp_server.evidence.titles import LABEL_CHARS, label
 from pdpp_server.model.catalogue import Catalogue, Holding, StreamEntry
@@ -47,7 +47,7 @@ def index_text(catalogue: Catalogue) -> SchemaText:
     return SchemaText(_index(catalogue, numbers, 0, lambda entry, _: name_text(entry.stream.name)))
 
 
-def index_next(catalogue: Catalogue) -> tuple[Call, ...]:
+def index_next(catalogue: Catalogue) -> tuple[NextCall, ...]:
     return tuple(schema_of(entry.stream.name) for entry in catalogue.entries[:1])
 
 
@@ -88,7 +88,7 @@ def missing_lines(catalogue: Catalogue) -> Iterator[str]:
     """What is granted and no longer here, so that nobody looks for it."""
     missing = catalogue.missing
     if missing:
-        rows = [Row(f"{name_text(each.connection_id)} {name_text(each.connector_key)}") for each in missing]
+        rows = [BudgetRow(f"{name_text(each.connection_id)} {name_text(each.connector_key)}") for each in missing]
         shown = fit(rows, _OTHERS_BYTES - 100, joint=2)
         more = f" and {len(missing) - len(shown)} more" if len(shown) < len(missing) else ""
         yield f"partial: removed by the owner, so nothing of it is here: {', '.join(shown)}{more}"
@@ -165,20 +165,20 @@ def _others_text(entries: Sequence[StreamEntry]) -> str:
     ids = [name_text(holding.origin.connection_id) for entry in entries for holding in entry.holdings[:1]]
     if not entries:
         return ""
-    shown = fit([Row(id) for id in ids], _OTHERS_BYTES - 100, joint=2)
+    shown = fit([BudgetRow(id) for id in ids], _OTHERS_BYTES - 100, joint=2)
     more = f" and {len(ids) - len(shown)} more, see schema {{}}" if len(shown) < len(ids) else ""
     return (
         f"{_counted(len(entries), 'more source')} with this stream; repeat with connection_id: {', '.join(shown)}{more}"
     )
 
 
-def stream_next(catalogue: Catalogue) -> tuple[Call, ...]:
+def stream_next(catalogue: Catalogue) -> tuple[NextCall, ...]:
     """A search in the stream where words can be searched, and a list of its records; else what else there is."""
     for entry in catalogue.entries:
         if entry.holdings and entry.granted & set(entry.stream.lexical_fields):
             connection = entry.holdings[0].origin.connection_id
             arguments = {"query": "WORDS", "streams": [entry.stream.name], "connection_id": connection}
-            return (Call("search", arguments), records_of(entry.stream.name, connection))
+            return (NextCall("search", arguments), records_of(entry.stream.name, connection))
     held = [
         (entry.stream.name, holding.origin.connection_id) for entry in catalogue.entries for holding in entry.holdings
     ]
@@ -258,10 +258,10 @@ def _sortable(catalogue: Catalogue, stream: Stream) -> tuple[str | None, ...]:
     return stream.sortable if by_any or catalogue.token_kind == "owner" else (stream.cursor_field,)
 
 
-def _field_row(stream: Stream, field: Field, full: bool, narrows: bool, sorts: bool) -> Row:
+def _field_row(stream: Stream, field: Field, full: bool, narrows: bool, sorts: bool) -> BudgetRow:
     type = UNSAID if field.type is None else name_text(field.type)
     plain = " ".join((name_text(field.name), type, *_abilities(stream, field, narrows, sorts)))
-    return Row(name_text(field.name), (f"{plain} {compact_json(field.schema)}", plain) if full else (plain,))
+    return BudgetRow(name_text(field.name), (f"{plain} {compact_json(field.schema)}", plain) if full else (plain,))
 
 
 def _abilities(stream: Stream, field: Field, narrows: bool, sorts: bool) -> Iterator[str]:

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from pdpp_server.evidence.budget import affordable, first_that_fits
-from pdpp_server.evidence.calls import Call, fetch_of, read_around, read_at, schema_of, search_from
+from pdpp_server.evidence.calls import NextCall, fetch_of, read_around, read_at, schema_of, search_from
 from pdpp_server.evidence.lean import narrow_excerpt
 from pdpp_server.evidence.shown import shown_of
 from pdpp_server.evidence.text import (
@@ -146,7 +146,7 @@ def _beside_text(hit: Hit, leading: Hit) -> str:
     return f" (no match of its own, beside the hit {'below' if _in_talk(hit) < _in_talk(leading) else 'above'})"
 
 
-def search_next(page: SearchPage, query: SearchQuery, ids: Sequence[str]) -> tuple[Call, ...]:
+def search_next(page: SearchPage, query: SearchQuery, ids: Sequence[str]) -> tuple[NextCall, ...]:
     """Read on where the best hit is cut, else open it; then turn the page."""
     if not page.hits:
         return (schema_of(),)
@@ -154,7 +154,7 @@ def search_next(page: SearchPage, query: SearchQuery, ids: Sequence[str]) -> tup
     return (_opening(page.hits, ids), *more)
 
 
-def _opening(hits: Sequence[Hit], ids: Sequence[str]) -> Call:
+def _opening(hits: Sequence[Hit], ids: Sequence[str]) -> NextCall:
     """Where the first text that is not whole goes on at its match; else the first hit with all its fields."""
     for hit, id in zip(hits, ids, strict=True):
         cut = next((excerpt for excerpt in hit.excerpts if not _is_whole(excerpt)), None)
@@ -163,7 +163,7 @@ def _opening(hits: Sequence[Hit], ids: Sequence[str]) -> Call:
     return fetch_of(ids[0])
 
 
-def _reading(handle: str, excerpt: Excerpt) -> Call | None:
+def _reading(handle: str, excerpt: Excerpt) -> NextCall | None:
     if excerpt.is_placed:
         start = excerpt.marks[min(excerpt.rarest, len(excerpt.marks) - 1)][0] if excerpt.marks else excerpt.end
         return read_at(handle, excerpt.field, start)
@@ -253,7 +253,7 @@ def _besides(hits: Sequence[Hit]) -> Iterator[str]:
             yield _beside_text(hit, leading)
 
 
-def _first_cut(ids: Sequence[str], rows: Sequence[Piece]) -> Call | None:
+def _first_cut(ids: Sequence[str], rows: Sequence[Piece]) -> NextCall | None:
     """Where the first text that is cut short goes on."""
     for id, row in zip(ids, rows, strict=False):
         if row.cut is not None and len(id) <= _LONG_HANDLE_BYTES:
@@ -261,7 +261,7 @@ def _first_cut(ids: Sequence[str], rows: Sequence[Piece]) -> Call | None:
     return None
 
 
-def _on_from(handle: str, cut: Excerpt) -> Call:
+def _on_from(handle: str, cut: Excerpt) -> NextCall:
     """The whole record where its text is short, else the text at its match."""
     is_short = cut.is_placed and cut.total_chars <= _FETCHED_CHARS
     return (None if is_short else _reading(handle, cut)) or fetch_of(handle)
@@ -282,7 +282,7 @@ def _rest_ways(query: SearchQuery, shown: int, cursor: str | None) -> list[str]:
 _AS_SHOWN = "ids as shown, connection_id only if shown separately"
 
 
-def _next_ways(page: SearchPage, ids: Sequence[str], reading: Call | None) -> list[str]:
+def _next_ways(page: SearchPage, ids: Sequence[str], reading: NextCall | None) -> list[str]:
     if len(ids[0]) > _LONG_HANDLE_BYTES:
         return [f'next: fetch {{"id":ID}}, {_AS_SHOWN}', _FETCH_FIRST]
     if reading:

@@ -2,7 +2,7 @@
 
 from typing import Generic, NamedTuple, TypeVar
 
-from pdpp_server.model.catalogue import Expandable, Missing
+from pdpp_server.model.catalogue import Expandable, MissingConnection
 from pdpp_server.model.grants import Holder
 from pdpp_server.model.queries import Query
 from pdpp_server.model.streams import Relationship, Stream
@@ -45,9 +45,9 @@ class Permitted(NamedTuple, Generic[Q_co]):
     core_strict: bool = False  # whether clients have nothing beyond Core
 
     @property
-    def missing(self) -> tuple[Missing, ...]:
+    def missing(self) -> tuple[MissingConnection, ...]:
         """Connections that may be asked, and that the owner has removed since they were granted."""
         sources = {grant.grant_id: grant.source.connector_key for grant in self.holder.grants}
         named = ((name, scope.grant_id) for scope in self.scopes for name in scope.connections)
         gone = ((name, grant_id) for name, grant_id in named if name not in self.holder.origins)
-        return tuple(Missing(name, sources[grant_id], grant_id) for name, grant_id in dict.fromkeys(gone))
+        return tuple(MissingConnection(name, sources[grant_id], grant_id) for name, grant_id in dict.fromkeys(gone))

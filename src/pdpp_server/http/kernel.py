@@ -25,7 +25,7 @@ from pdpp_server.settings import Settings
 from pdpp_server.wire import errors
 from pdpp_server.wire.discovery import ICON, WITH_SLASH, metadata_path
 
-Run = Callable[[Request], Awaitable[Response]]
+RunRequest = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class Kernel:
     metrics: Metrics = field(default_factory=Metrics)
     show: Show | None = None  # trouble as a page
 
-    def route(self, path: str, operation: str, run: Run, methods: list[str] | None = None) -> Route:
+    def route(self, path: str, operation: str, run: RunRequest, methods: list[str] | None = None) -> Route:
         """An address that a door answers, whatever the method unless some are named. A token pays for each answer."""
         return self.free_route(path, operation, partial(self.rates.metered, run), methods)
 
-    def free_route(self, path: str, operation: str, run: Run, methods: list[str] | None = None) -> Route:
+    def free_route(self, path: str, operation: str, run: RunRequest, methods: list[str] | None = None) -> Route:
         """The same, for what anybody may read as often as they like."""
         endpoint = self._answered(operation, run)
         return Route(path, endpoint, methods=methods) if methods else Route(path, EveryMethod(endpoint))
@@ -72,7 +72,7 @@ class Kernel:
     def icon_of(self, request: Request) -> str:
         return f"{self.origin_of(request)}{ICON}"
 
-    def _answered(self, operation: str, run: Run) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    def _answered(self, operation: str, run: RunRequest) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """What runs may itself say, in the request's state, which operation it was and with which code it ended."""
 
         async def endpoint(request: Request) -> Response:
@@ -106,7 +106,7 @@ class Kernel:
 class EveryMethod:
     """What answers one address; a route to it does not look at the method."""
 
-    def __init__(self, endpoint: Run) -> None:
+    def __init__(self, endpoint: RunRequest) -> None:
         self._endpoint = endpoint
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

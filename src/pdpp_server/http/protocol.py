@@ -30,7 +30,7 @@ def room_for_connections(descriptors: int) -> int:
     return max(CONNECTIONS_MIN, min(CONNECTIONS_MAX, descriptors // 2))
 
 
-class Door:
+class OpenConnections:
     """All connections of one server: those that keep us waiting, in the order in which they last said something.
 
     Where the house is full, whoever has kept us waiting longest makes room. So connections that say nothing can push
@@ -101,7 +101,7 @@ class Door:
 class Guarded(HttpToolsProtocol):
     """uvicorn's protocol, which by itself waits for ever: for the end of headers, of a body, and for its reader."""
 
-    door: Door  # of a server: see `guarded`
+    door: OpenConnections  # of a server: see `guarded`
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
@@ -183,5 +183,5 @@ class Guarded(HttpToolsProtocol):
 
 def guarded(most: int, patience: Patience | None = None) -> type[asyncio.Protocol]:
     """A protocol for one server."""
-    opened = Door(most, patience or Patience())
+    opened = OpenConnections(most, patience or Patience())
     return type("GuardedHere", (Guarded,), {"door": opened})

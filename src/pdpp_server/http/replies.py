@@ -27,10 +27,10 @@ class Answered:
 
 
 # What was read and is still pending; what tells of no record: JSON, or nothing (204).
-Answer = Pending[Answered] | Json | None
+HandlerAnswer = Pending[Answered] | Json | None
 
 
-def reply(answer: Answer, method: str = "GET") -> Response:
+def reply(answer: HandlerAnswer, method: str = "GET") -> Response:
     """The one place at which a read over HTTP leaves."""
     if answer is None:
         return Response(status_code=204)

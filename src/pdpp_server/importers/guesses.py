@@ -15,7 +15,7 @@ class Guess(NamedTuple):
     todo: str = ""  # a sentence
 
 
-class Part(NamedTuple):
+class UntakenPart(NamedTuple):
     """Files of an export that no importer took, and what they seem to be."""
 
     name: str  # of the file or the folder, from what the owner named on
@@ -144,7 +144,7 @@ def _guess_of_text(start: bytes, name: str) -> Guess | None:
     return _TEXT if name.endswith((".txt", ".log", ".rtf")) else None
 
 
-def parts_left(files: Files, taken: Iterable[str]) -> list[Part]:
+def parts_left(files: Files, taken: Iterable[str]) -> list[UntakenPart]:
     """What nobody took of an export, folder by folder, each folder judged by its first file."""
     claimed = set(taken)
     groups: dict[str, list[File]] = {}
@@ -154,10 +154,10 @@ def parts_left(files: Files, taken: Iterable[str]) -> list[Part]:
     return [_part(name, found) for name, found in groups.items()]
 
 
-def _part(name: str, found: list[File]) -> Part:
+def _part(name: str, found: list[File]) -> UntakenPart:
     head = Head(found[0])
     try:
-        return Part(name, len(found), sum(file.size for file in found), guess_of(head))
+        return UntakenPart(name, len(found), sum(file.size for file in found), guess_of(head))
     finally:
         head.close()
 

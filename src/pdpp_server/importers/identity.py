@@ -38,7 +38,7 @@ def short_hash(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
-class Seen:
+class SeenRecords:
     """The records that were read so far, in a few bytes each."""
 
     def __init__(self) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pdpp_server.model.runs import Covered, Found, Loss
+from pdpp_server.model.runs import Covered, FoundCollection, Loss
 from pdpp_server.owner.writer import Writer
 
 
@@ -17,7 +17,7 @@ class Doubt(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingChoice:
     """What the owner wants done with what is missing; asked only where that is in doubt."""
 
     keep: bool = False
@@ -36,7 +36,7 @@ class Removal(NamedTuple):
     awaits_owner: bool = False  # a word of theirs would remove it
 
 
-ASK_NOBODY, NOTHING_REMOVED = Missing(), Removal()
+ASK_NOBODY, NOTHING_REMOVED = MissingChoice(), Removal()
 
 
 def settle(
@@ -45,7 +45,7 @@ def settle(
     covered: Mapping[int, Covered],
     fingerprint: str | None,
     rejected: int,
-    missing: Missing,
+    missing: MissingChoice,
 ) -> tuple[Removal, list[str]]:
     """End the run; and say of which streams it was a complete picture."""
     found = writer.found_of(run, covered, fingerprint)
@@ -74,7 +74,7 @@ def settle(
     return removal, _complete(writer, found)
 
 
-def _doubts(found: Found) -> Iterator[Doubt]:
+def _doubts(found: FoundCollection) -> Iterator[Doubt]:
     before = sum(loss.before for loss in found.losses)
     if found.doubt:
         yield Doubt(found.missing, before, found.doubt)
@@ -82,7 +82,7 @@ def _doubts(found: Found) -> Iterator[Doubt]:
         yield Doubt(found.missing, before, "")
 
 
-def _complete(writer: Writer, found: Sequence[Found]) -> list[str]:
+def _complete(writer: Writer, found: Sequence[FoundCollection]) -> list[str]:
     """The streams that a newest export covered as a whole, and that nothing else fills."""
     whole = [
         (stream, one.collection)

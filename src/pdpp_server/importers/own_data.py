@@ -35,7 +35,7 @@ _TIMES = ("created_at", "created", "date", "time", "timestamp", "datetime", "at"
 _TITLES = ("title", "subject", "name", "label")
 
 
-class Row(NamedTuple):
+class ProposedRow(NamedTuple):
     place: str
     stream: str
     data: dict[str, Any]
@@ -45,7 +45,7 @@ def is_own_data(path: Path) -> bool:
     return path.is_file() and path.suffix.lower() in ENDINGS
 
 
-def rows(path: Path) -> Iterator[Row | Rejection]:
+def rows(path: Path) -> Iterator[ProposedRow | Rejection]:
     """Every record of the file, and what is none. Raises: InvalidRequest where it cannot be read at all."""
     stream = _called(account_name(path.name), "records")
     match path.suffix.lower():
@@ -57,14 +57,14 @@ def rows(path: Path) -> Iterator[Row | Rejection]:
             yield from _lines(path, stream)
 
 
-def _lines(path: Path, stream: str) -> Iterator[Row | Rejection]:
+def _lines(path: Path, stream: str) -> Iterator[ProposedRow | Rejection]:
     with path.open("rb") as file:
         for number, line in enumerate(iter(lambda: file.readline(LINE_BYTES_MAX), b""), 1):
             if line.strip():
                 yield _row(f"{path.name}:{number}", stream, _loaded(line))
 
 
-def _document(path: Path, stream: str) -> Iterator[Row | Rejection]:
+def _document(path: Path, stream: str) -> Iterator[ProposedRow | Rejection]:
     """A list of objects, or an object whose members are such lists: each is a stream."""
     if path.stat().st_size > JSON_BYTES_MAX:
         raise InvalidRequest(
@@ -88,7 +88,7 @@ def _holds_objects(value: object) -> bool:
     return bool(values) and all(isinstance(one, dict) for one in values[:100])
 
 
-def _table(path: Path, stream: str) -> Iterator[Row | Rejection]:
+def _table(path: Path, stream: str) -> Iterator[ProposedRow | Rejection]:
     text = decoded(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
     separator = max("\t,;|", key=text.partition("\n")[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
@@ -111,7 +111,7 @@ def _cells(reader: Iterator[list[str]], name: str) -> Iterator[list[str]]:
         raise InvalidRequest(f"{name} is no table: {error}.", remedy="Save it as CSV once more.") from error
 
 
-def _row(place: str, stream: str, value: object) -> Row | Rejection:
+def _row(place: str, stream: str, value: object) -> ProposedRow | Rejection:
     if not isinstance(value, dict):
         return Rejection(place, "malformed_record", "it is no JSON object")
     data: dict[str, Any] = {}
@@ -121,7 +121,7 @@ def _row(place: str, stream: str, value: object) -> Row | Rejection:
             number += 1
             chosen = f"{_called(name, 'field')}_{number}"
         data[chosen] = one
-    return Row(place, stream, {name: one for name, one in data.items() if one is not None})
+    return ProposedRow(place, stream, {name: one for name, one in data.items() if one is not None})
 
 
 def _loaded(raw: bytes) -> object:
@@ -193,7 +193,7 @@ def _kind(value: object, *, is_table: bool) -> str:
             return "string"
 
 
-class Proposal(NamedTuple):
+class DeclarationProposal(NamedTuple):
     """A declaration, and how rows become records of it."""
 
     document: Json
@@ -202,7 +202,7 @@ class Proposal(NamedTuple):
     records: int
     rejected: tuple[Rejection, ...]
 
-    def record(self, row: Row, seen: dict[str, int]) -> Incoming:
+    def record(self, row: ProposedRow, seen: dict[str, int]) -> Incoming:
         data = dict(row.data)
         for name in self.numbers.get(row.stream, ()):
             if name in data:
@@ -214,7 +214,7 @@ class Proposal(NamedTuple):
         return Incoming(row.place, row.stream, None, data, None)
 
 
-def proposal_of(path: Path, name: str) -> Proposal:
+def proposal_of(path: Path, name: str) -> DeclarationProposal:
     """What a declaration of the file would be, from all of its rows. Raises: InvalidRequest where there is none."""
     is_table = path.suffix.lower() in (".csv", ".tsv")
     streams: dict[str, dict[str, _Field]] = {}
@@ -243,7 +243,7 @@ def proposal_of(path: Path, name: str) -> Proposal:
         )
         declared.append(_stream(stream, fields, key or "record_key", numbers[stream], counts[stream]))
     document = _whole(name, declared)
-    return Proposal(document, frozenset(made), numbers, sum(counts.values()), tuple(rejected))
+    return DeclarationProposal(document, frozenset(made), numbers, sum(counts.values()), tuple(rejected))
 
 
 def _key_of(fields: Mapping[str, _Field], rows_there: int) -> str | None:

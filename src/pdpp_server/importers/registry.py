@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.importers.files import is_archive, is_litter, open_files
-from pdpp_server.importers.guesses import Part, parts_left
+from pdpp_server.importers.guesses import UntakenPart, parts_left
 from pdpp_server.importers.source import Account, Files, Importer, known_files
 from pdpp_server.importers.sources.bank_csv import BANK_CSV
 from pdpp_server.importers.sources.calendar import CALENDAR
@@ -59,7 +59,7 @@ class NothingKnown(InvalidRequest):
     """Nobody here knows what the owner named."""
 
 
-class Found(NamedTuple):
+class FoundAccount(NamedTuple):
     """One account of an export, and who can read it."""
 
     importer: Importer
@@ -87,11 +87,11 @@ def declaration_of(key: str) -> Declaration:
     return parse_declaration((_DECLARATIONS / f"{key}.json").read_bytes())
 
 
-def recognise(files: Files, importers: Iterable[Importer] = IMPORTERS) -> list[Found]:
+def recognise(files: Files, importers: Iterable[Importer] = IMPORTERS) -> list[FoundAccount]:
     """Every account in the files. Different kinds may lie side by side. Raises: SeveralKinds."""
-    found: list[Found] = []
+    found: list[FoundAccount] = []
     for importer, known in known_files(files, importers):
-        found += [Found(importer, account, files) for account in importer.accounts(files, known)]
+        found += [FoundAccount(importer, account, files) for account in importer.accounts(files, known)]
     claimed: dict[str, str] = {}
     for importer, account, _ in found:
         for file in account.files:
@@ -104,19 +104,19 @@ def recognise(files: Files, importers: Iterable[Importer] = IMPORTERS) -> list[F
     return found
 
 
-def with_mapping(found: Found, mapping: bytes) -> Found:
+def with_mapping(found: FoundAccount, mapping: bytes) -> FoundAccount:
     """The same file, read as a mapping says. Raises: InvalidRequest."""
     files = replace(found.files, entries={file.name: file for file in found.account.files}, mapping=mapping)
     accounts = list(found.importer.recognise(files))
-    return Found(found.importer, accounts[0], files) if accounts else found
+    return FoundAccount(found.importer, accounts[0], files) if accounts else found
 
 
 class Looked(NamedTuple):
     """What lies under one path: accounts, parts that cannot be read with the reason, and parts that nobody takes."""
 
-    found: list[Found]
+    found: list[FoundAccount]
     refused: dict[str, InvalidRequest]
-    left: list[Part]
+    left: list[UntakenPart]
 
 
 def look_into(
@@ -152,12 +152,12 @@ def look_into(
     return Looked(found, refused, left)
 
 
-def _known_and_left(files: Files, importers: Sequence[Importer]) -> tuple[list[Found], list[Part]]:
+def _known_and_left(files: Files, importers: Sequence[Importer]) -> tuple[list[FoundAccount], list[UntakenPart]]:
     found = recognise(files, importers)
     return found, parts_left(files, (file.name for one in found for file in one.account.files))
 
 
-def nothing_known(name: str, left: Sequence[Part] = ()) -> NothingKnown:
+def nothing_known(name: str, left: Sequence[UntakenPart] = ()) -> NothingKnown:
     """An export of the wrong kind: the best guess of what it is, what to do then, and where to see more."""
     told = next((part.guess for part in left if part.guess), None)
     further = "`pdpp import --list` shows what can be imported, and how to get it."

@@ -6,9 +6,9 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from pdpp_server.errors import IngestStorageError
-from pdpp_server.importers.missing import ASK_NOBODY, NOTHING_REMOVED, Missing, Removal, settle
+from pdpp_server.importers.missing import ASK_NOBODY, NOTHING_REMOVED, MissingChoice, Removal, settle
 from pdpp_server.importers.ndjson import BATCH_BYTES, BATCH_RECORDS, REJECTIONS_KEPT
-from pdpp_server.importers.registry import Found
+from pdpp_server.importers.registry import FoundAccount
 from pdpp_server.importers.source import Attachment, DamagedFile, Opened, Outcome, Still
 from pdpp_server.model.ingest import Finished, Incoming, Receipt, Rejection
 from pdpp_server.model.runs import Covered, Mark
@@ -44,15 +44,15 @@ class Tally:
                 self.rejections.append(rejection)
 
 
-Progress = Callable[[int, Tally], None]  # hears how many bytes are done, and what became of them
+ImportProgress = Callable[[int, Tally], None]  # hears how many bytes are done, and what became of them
 
 
 def import_account(
-    found: Found,
+    found: FoundAccount,
     writer: Writer,
-    progress: Progress = lambda _done, _tally: None,
+    progress: ImportProgress = lambda _done, _tally: None,
     fingerprint: str | None = None,
-    missing: Missing = ASK_NOBODY,
+    missing: MissingChoice = ASK_NOBODY,
 ) -> Tally:
     """Bring one account in. Run again after any end, it goes on: what is there already is unchanged.
 
@@ -76,7 +76,9 @@ def import_account(
     return batch.tally
 
 
-def _finish(found: Found, writer: Writer, batch: "_Batch", fingerprint: str | None, missing: Missing) -> None:
+def _finish(
+    found: FoundAccount, writer: Writer, batch: "_Batch", fingerprint: str | None, missing: MissingChoice
+) -> None:
     tally = batch.tally
     names = [file.name for file in found.account.files]
     finished = Finished(found.where, tally.stored, tally.rejected)
@@ -85,7 +87,7 @@ def _finish(found: Found, writer: Writer, batch: "_Batch", fingerprint: str | No
     writer.finish_import(names, tally.rejections, fingerprint=known_by, finished=finished, complete=complete)
 
 
-def _outcomes(found: Found) -> Iterator[Outcome]:
+def _outcomes(found: FoundAccount) -> Iterator[Outcome]:
     """Those of the importer, and a rejection where a file that it reads ends in the middle."""
     try:
         yield from found.importer.read(found.account)
@@ -96,7 +98,7 @@ def _outcomes(found: Found) -> Iterator[Outcome]:
 class _Batch:
     """Records on their way, each with the attachments that follow it, and the collection that they belong to."""
 
-    def __init__(self, writer: Writer, found: Found, fingerprint: str | None) -> None:
+    def __init__(self, writer: Writer, found: FoundAccount, fingerprint: str | None) -> None:
         self._writer, self._account, self._fingerprint = writer, found.account, fingerprint
         self.tally, self.covered = Tally(), dict[int, Covered]()
         self.run = writer.begin_run(found.where)
@@ -169,7 +171,7 @@ class _Batch:
 # Before it is imported ----------------------------------------------------------------------------------------------
 
 
-def fingerprint_of(found: Found, progress: Callable[[int], None] = lambda _done: None) -> str | None:
+def fingerprint_of(found: FoundAccount, progress: Callable[[int], None] = lambda _done: None) -> str | None:
     """The same for the same files read in the same way, whatever the zip is called; None where one is damaged."""
     importer, account, files = found
     digest = sha256()
@@ -195,7 +197,7 @@ def fingerprint_of(found: Found, progress: Callable[[int], None] = lambda _done:
     return digest.hexdigest()
 
 
-class Seen(NamedTuple):
+class SeenStream(NamedTuple):
     """What a first look found of one stream; times in microseconds."""
 
     records: int = 0
@@ -204,17 +206,17 @@ class Seen(NamedTuple):
 
 
 class Survey(NamedTuple):
-    streams: dict[str, Seen]
+    streams: dict[str, SeenStream]
     attachments: int
     rejected: int
     share: float  # of the files, read until time was over; 1 for all
 
 
-def survey(found: Found, is_over: Callable[[], bool]) -> Survey:
+def survey(found: FoundAccount, is_over: Callable[[], bool]) -> Survey:
     """A first look, which ends when time is over."""
     begun = found.files.meter.read
     declared = found.declaration.streams
-    streams: dict[str, Seen] = {}
+    streams: dict[str, SeenStream] = {}
     attachments = rejected = 0
     share = 1.0
     for outcome in _outcomes(found):
@@ -225,7 +227,9 @@ def survey(found: Found, is_over: Callable[[], bool]) -> Survey:
                 attachments += 1
             case Incoming(_, stream, _, data):
                 time = declared[stream].order_field
-                streams[stream] = _with(streams.get(stream, Seen()), instant((data or {}).get(time)) if time else None)
+                streams[stream] = _with(
+                    streams.get(stream, SeenStream()), instant((data or {}).get(time)) if time else None
+                )
             case _:
                 pass
         if is_over():
@@ -234,9 +238,9 @@ def survey(found: Found, is_over: Callable[[], bool]) -> Survey:
     return Survey(streams, attachments, rejected, share)
 
 
-def _with(seen: Seen, at: int | None) -> Seen:
+def _with(seen: SeenStream, at: int | None) -> SeenStream:
     if at is None:
         return seen._replace(records=seen.records + 1)
     earliest = at if seen.earliest is None else min(at, seen.earliest)
     latest = at if seen.latest is None else max(at, seen.latest)
-    return Seen(seen.records + 1, earliest, latest)
+    return SeenStream(seen.records + 1, earliest, latest)

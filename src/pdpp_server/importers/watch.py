@@ -11,8 +11,8 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from pdpp_server.errors import IngestStorageError, InvalidRequest, PdppError
-from pdpp_server.importers.missing import ASK_NOBODY, Missing, Removal
-from pdpp_server.importers.registry import Found, look_into, nothing_known, with_mapping
+from pdpp_server.importers.missing import ASK_NOBODY, MissingChoice, Removal
+from pdpp_server.importers.registry import FoundAccount, look_into, nothing_known, with_mapping
 from pdpp_server.importers.run import Tally, fingerprint_of, import_account
 from pdpp_server.importers.source import Importer, Proposal
 from pdpp_server.owner.desk import Owner
@@ -21,7 +21,7 @@ QUIET_SECONDS = 10.0  # a download that pauses for longer is taken for whole, an
 DONE, REFUSED = "imported", "refused"
 _NOT_FOR_US = re.compile(rf"\A(?:\.|{DONE}\Z|{REFUSED}\Z)|\.(?:part|partial|crdownload|download|tmp)\Z")
 
-Look = tuple[int, int, int]  # how many files, their bytes, the newest change
+FolderLook = tuple[int, int, int]  # how many files, their bytes, the newest change
 
 
 class Stopped(Exception):
@@ -39,7 +39,7 @@ class Inbox:
     folder: Path
     bring: Callable[[Path], str]  # imports a path and says what came of it; raises PdppError
     say: Callable[[str], None]
-    _seen: dict[Path, tuple[Look, float]] = field(default_factory=dict[Path, tuple[Look, float]])
+    _seen: dict[Path, tuple[FolderLook, float]] = field(default_factory=dict[Path, tuple[FolderLook, float]])
 
     def step(self, now: float) -> None:
         """One look: everything that is as it was for long enough is imported."""
@@ -92,7 +92,7 @@ def waiting(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.iterdir()) if not _NOT_FOR_US.search(path.name)]
 
 
-def _look(path: Path) -> Look:
+def _look(path: Path) -> FolderLook:
     """What changes while something is still being written."""
     found: list[os.stat_result] = []
     for file in [path, *path.rglob("*")]:
@@ -134,7 +134,11 @@ def bring_in(
 
 
 def bring_found(
-    found: Found, owner: Owner, is_stopping: Callable[[], bool], missing: Missing = ASK_NOBODY, name: str | None = None
+    found: FoundAccount,
+    owner: Owner,
+    is_stopping: Callable[[], bool],
+    missing: MissingChoice = ASK_NOBODY,
+    name: str | None = None,
 ) -> str:
     """Import one account, unless it is unchanged, and say so. Raises: PdppError; Stopped, between two batches."""
 

@@ -32,8 +32,8 @@ from pdpp_server.mcp.session import (
     SERVER_KEY,
     UNSUPPORTED_PROTOCOL_VERSION,
     VERSION_KEY,
-    Fault,
-    Session,
+    McpSession,
+    ProtocolFault,
     fault_reply,
     is_enveloped,
     is_object,
@@ -68,7 +68,7 @@ MODERN_STATUSES = {**STATUSES, INVALID_PARAMS: 400, METHOD_NOT_FOUND: 404}
 Work = Callable[[], tuple[bytes | None, int | None]]
 
 
-class Exchange(Session):
+class MessageSession(McpSession):
     """One message. Its era stands in a header, and what headers and body both say must agree."""
 
     def __init__(
@@ -86,7 +86,7 @@ class Exchange(Session):
 
     def answer(self, message: Any) -> tuple[bytes | None, int | None]:
         if isinstance(message, list) and len(message) > BATCH_MAX:  # pyright: ignore[reportUnknownArgumentType]
-            return _told(Fault(INVALID_REQUEST, f"A batch has at most {BATCH_MAX} messages."))
+            return _told(ProtocolFault(INVALID_REQUEST, f"A batch has at most {BATCH_MAX} messages."))
         reply, fault = super().answer(message)
         if reply is None and self.is_modern and self._said != MODERN:
             return _told(unsupported(self._said, SPOKEN))
@@ -100,7 +100,7 @@ class Exchange(Session):
         enveloped = is_enveloped(params)
         if not self.is_modern:
             if enveloped and method != "initialize":
-                raise Fault(HEADER_MISMATCH, f"{VERSION_HEADER} must say the version that the body says.")
+                raise ProtocolFault(HEADER_MISMATCH, f"{VERSION_HEADER} must say the version that the body says.")
             return HANDSHAKE
         if not enveloped and self._said != MODERN:
             raise unsupported(self._said, SPOKEN)
@@ -115,7 +115,7 @@ class Exchange(Session):
 
     def _require_header(self, name: str, value: object) -> None:
         if _decoded(_said(self._headers, name)) != value:
-            raise Fault(HEADER_MISMATCH, f"{name} must be sent once, and say what the body says.")
+            raise ProtocolFault(HEADER_MISMATCH, f"{name} must be sent once, and say what the body says.")
 
 
 class Admitted(NamedTuple):
@@ -148,11 +148,11 @@ class HostedMcp:
         _require_json(request.headers)
         body = await body_of(request, BODY_BYTES)
         serve, icon = partial(self._serve, request, reader), partial(self._kernel.icon_of, request)
-        exchange = Exchange(self._answers, request.headers, serve, icon)
+        exchange = MessageSession(self._answers, request.headers, serve, icon)
         try:
             message = decode(body)
         except (ValueError, RecursionError):
-            reply, fault = _told(Fault(PARSE_ERROR, "The body is not JSON."))
+            reply, fault = _told(ProtocolFault(PARSE_ERROR, "The body is not JSON."))
         else:
             work: Work = partial(exchange.answer, message)
             reply, fault = await self._kernel.threads.read(request, work) if self._may_take_long(message) else work()
@@ -168,7 +168,7 @@ class HostedMcp:
         state.operation = self._server.operation_of(method, params) or state.operation
         try:
             served = self._server.serve(lambda: reader, method, params, state.request_id)
-        except Fault as fault:
+        except ProtocolFault as fault:
             state.code = fault.refusal
             raise
         state.code = served.refusal
@@ -206,7 +206,7 @@ def _media_type(text: str) -> str:
     return text.partition(";")[0].strip().lower()
 
 
-def _told(fault: Fault) -> tuple[bytes, int]:
+def _told(fault: ProtocolFault) -> tuple[bytes, int]:
     return fault_reply(None, fault), fault.code
 
 

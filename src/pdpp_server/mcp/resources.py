@@ -7,7 +7,7 @@ from urllib.parse import unquote
 from pdpp_server.errors import InvalidRecordId, InvalidRequest
 from pdpp_server.evidence.handles import HANDLE_BYTES_MAX, mint, unpacked
 from pdpp_server.evidence.text import byte_len, visible
-from pdpp_server.mcp.session import INVALID_PARAMS, Fault, is_object
+from pdpp_server.mcp.session import INVALID_PARAMS, ProtocolFault, is_object
 from pdpp_server.model.activity import NOTHING, Shown
 from pdpp_server.model.catalogue import Catalogue
 from pdpp_server.model.records import RecordId
@@ -148,12 +148,14 @@ def completion_of(params: Mapping[str, Any]) -> Completion:
     match params:
         case {"ref": {"type": "ref/resource", "uri": str(uri)}, "argument": {"name": str(name), "value": str(typed)}}:
             if not any(template.uri == uri and name in _arguments(template) for template in TEMPLATES):
-                raise Fault(INVALID_PARAMS, "No resource template of this server has that argument.")
+                raise ProtocolFault(INVALID_PARAMS, "No resource template of this server has that argument.")
             context: Any = params.get("context")
             known: Any = context.get("arguments") if is_object(context) else None
             return Completion(name, typed, known if is_object(known) else {})
         case _:
-            raise Fault(INVALID_PARAMS, "completion/complete needs a ref to a resource template, and an argument.")
+            raise ProtocolFault(
+                INVALID_PARAMS, "completion/complete needs a ref to a resource template, and an argument."
+            )
 
 
 class Completed(NamedTuple):

@@ -19,7 +19,7 @@ from pdpp_server.mcp.session import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     RESOURCE_NOT_FOUND,
-    Fault,
+    ProtocolFault,
     strict_json,
     tool_call,
 )
@@ -44,7 +44,7 @@ Channels = frozenset[str]
 OpenReader = Callable[[], Reader | Bridge]
 NO_NAMES = Catalogue("client", None, (), ())  # what is known of a server that is read through its own tools
 V = TypeVar("V")
-Kind = ValidationErrorKind
+FaultKind = ValidationErrorKind
 
 
 class Called(NamedTuple):
@@ -107,18 +107,18 @@ class McpServer:
     ) -> Called:
         """The same, under a request id that the caller may have given already."""
         if name not in self._tools:
-            raise Fault(INVALID_PARAMS, f"There is no such tool. The tools are: {', '.join(self._tools)}.")
+            raise ProtocolFault(INVALID_PARAMS, f"There is no such tool. The tools are: {', '.join(self._tools)}.")
         return self._guarded(lambda: self._answer(open_reader, name, arguments, request_id, channels), request_id)
 
     def _guarded(self, work: Callable[[], V], request_id: str | None) -> V:
         try:
             return work()
-        except Fault:
+        except ProtocolFault:
             raise
         except Exception as bug:  # noqa: BLE001 - the one place where a bug becomes an answer
             request_id = request_id or new_request_id()
             self._report(bug, request_id)
-            raise Fault(INTERNAL_ERROR, f"Internal error. Request id: {request_id}.") from None
+            raise ProtocolFault(INTERNAL_ERROR, f"Internal error. Request id: {request_id}.") from None
 
     def _answer(
         self, open_reader: OpenReader, name: str, arguments: Arguments, request_id: str | None, channels: Channels
@@ -141,7 +141,7 @@ class McpServer:
         """A resource is the text of its tool: the same call, budget and grant; what that text shows is logged."""
         uri = params.get("uri")
         if not isinstance(uri, str):
-            raise Fault(INVALID_PARAMS, "resources/read needs the uri of a resource.")
+            raise ProtocolFault(INVALID_PARAMS, "resources/read needs the uri of a resource.")
         try:
             template, arguments = resource_call(uri)
             pending = self._called(open_reader, template.tool, arguments)
@@ -160,7 +160,7 @@ class McpServer:
             raise refused(refusal, request_id) from None
 
 
-def refused(refusal: PdppError, request_id: str | None, **about: str) -> Fault:
+def refused(refusal: PdppError, request_id: str | None, **about: str) -> ProtocolFault:
     """A refusal as a fault, with the words and the envelope that a tool's result would have."""
     refusal.request_id = refusal.request_id or request_id or new_request_id()
     said = refuse(refusal)
@@ -168,7 +168,7 @@ def refused(refusal: PdppError, request_id: str | None, **about: str) -> Fault:
         code = RESOURCE_NOT_FOUND
     else:
         code = INTERNAL_ERROR if refusal.status >= 500 else INVALID_PARAMS
-    fault = Fault(code, said.text, {**about, **said.structured})
+    fault = ProtocolFault(code, said.text, {**about, **said.structured})
     fault.refusal = refusal.code
     return fault
 
@@ -209,29 +209,29 @@ def problem_text(tool: Tool, problem: ValidationError) -> str:
     """One sentence that names the argument, and what it takes instead."""
     where = _place(problem.instance_path)
     match problem.kind:
-        case Kind.AdditionalProperties(unexpected=names) | Kind.UnevaluatedProperties(unexpected=names):
+        case FaultKind.AdditionalProperties(unexpected=names) | FaultKind.UnevaluatedProperties(unexpected=names):
             return _unknown_text(tool, problem.instance_path, names)
-        case Kind.Required(property=name):
+        case FaultKind.Required(property=name):
             return f"{name} is required{f' in {where}' if problem.instance_path else ''}."
-        case Kind.Type(types=types):
+        case FaultKind.Type(types=types):
             return f"{where} must be {' or '.join(f'of type {name}' for name in types)}."
-        case Kind.Enum(options=options):
+        case FaultKind.Enum(options=options):
             return f"{where} must be one of {_json(options)}."
-        case Kind.Constant(expected_value=value):
+        case FaultKind.Constant(expected_value=value):
             return f"{where} must be {_json(value)}."
-        case Kind.Minimum(limit=limit):
+        case FaultKind.Minimum(limit=limit):
             return f"{where} must be at least {limit}."
-        case Kind.Maximum(limit=limit):
+        case FaultKind.Maximum(limit=limit):
             return f"{where} must be at most {limit}."
-        case Kind.MinLength(limit=limit):
+        case FaultKind.MinLength(limit=limit):
             return f"{where} must have at least {limit} character(s)."
-        case Kind.MaxLength(limit=limit):
+        case FaultKind.MaxLength(limit=limit):
             return f"{where} must have at most {limit} characters."
-        case Kind.MinItems(limit=limit) | Kind.MinProperties(limit=limit):
+        case FaultKind.MinItems(limit=limit) | FaultKind.MinProperties(limit=limit):
             return f"{where} must have at least {limit} item(s)."
-        case Kind.MaxItems(limit=limit) | Kind.MaxProperties(limit=limit):
+        case FaultKind.MaxItems(limit=limit) | FaultKind.MaxProperties(limit=limit):
             return f"{where} must have at most {limit} items."
-        case Kind.Pattern(pattern=pattern):
+        case FaultKind.Pattern(pattern=pattern):
             return f"{where} must match {pattern}."
         case _:
             return f"{where} does not fit the input schema of {tool.name}."
@@ -246,9 +246,9 @@ def _unknown_text(tool: Tool, path: list[str | int], names: list[str]) -> str:
 
 def _argument(problem: ValidationError) -> str | None:
     match problem.kind:
-        case Kind.AdditionalProperties(unexpected=[name, *_]) if not problem.instance_path:
+        case FaultKind.AdditionalProperties(unexpected=[name, *_]) if not problem.instance_path:
             return name[:NAME_CHARS]
-        case Kind.Required(property=name) if not problem.instance_path:
+        case FaultKind.Required(property=name) if not problem.instance_path:
             return str(name)
         case _:
             return str(problem.instance_path[0])[:NAME_CHARS] if problem.instance_path else None

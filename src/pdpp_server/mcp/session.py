@@ -25,7 +25,7 @@ SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 
 
-class Fault(Exception):
+class ProtocolFault(Exception):
     """A JSON-RPC error: the protocol was misused, or we failed. A tool's refusal is no fault; it is a result.
 
     Other methods have no result for a refusal: theirs is a fault, and `refusal` is its code.
@@ -40,14 +40,14 @@ class Fault(Exception):
         if data is not None:
             self.body["data"] = data
 
-    def told_in(self, era: str) -> Fault:
+    def told_in(self, era: str) -> ProtocolFault:
         """The later era has no code of its own for a resource that is not there."""
         if era == MODERN and self.code == RESOURCE_NOT_FOUND:
             self.code = self.body["code"] = INVALID_PARAMS
         return self
 
 
-class Session:
+class McpSession:
     """`answers` holds what never changes, by era and method; `serve` makes the JSON of the result of a live method."""
 
     def __init__(
@@ -68,7 +68,7 @@ class Session:
         try:
             message = self.decode(line)
         except (ValueError, RecursionError):
-            return fault_reply(None, Fault(PARSE_ERROR, "The line is not JSON."))
+            return fault_reply(None, ProtocolFault(PARSE_ERROR, "The line is not JSON."))
         reply, _ = self.answer(message)
         return reply
 
@@ -86,7 +86,7 @@ class Session:
             if method is None:
                 return None, None
             return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (_encoded(id), self._result(method, params)), None
-        except Fault as fault:
+        except ProtocolFault as fault:
             return fault_reply(id, fault), fault.code
 
     def _result(self, method: str, params: dict[str, Any]) -> bytes:
@@ -94,18 +94,18 @@ class Session:
         if method in LIVE:
             try:
                 result = self.serve(method, params)
-            except Fault as fault:
+            except ProtocolFault as fault:
                 raise fault.told_in(era) from None
             return _joined(self._answers[MODERN][method], result) if era == MODERN else result
         answer = self._answers[era].get(method)
         if answer is None:
-            raise Fault(METHOD_NOT_FOUND, "Method not found.", method[:ECHO_CHARS])
+            raise ProtocolFault(METHOD_NOT_FOUND, "Method not found.", method[:ECHO_CHARS])
         if method == "initialize":
             asked = params.get("protocolVersion")
             self._version = asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
             return _joined(b'{"protocolVersion":"%b"}' % self._version.encode(), answer)
         if params.get("cursor") is not None:
-            raise Fault(INVALID_PARAMS, "There is one page only, and no cursor.")
+            raise ProtocolFault(INVALID_PARAMS, "There is one page only, and no cursor.")
         return answer
 
     def _enter(self, method: str, params: dict[str, Any]) -> str:
@@ -119,7 +119,7 @@ class Session:
             require_envelope(params)
             require_version(params, [MODERN])
         elif enveloped:
-            raise Fault(INVALID_REQUEST, f"This session began with the handshake; {MODERN} needs a new one.")
+            raise ProtocolFault(INVALID_REQUEST, f"This session began with the handshake; {MODERN} needs a new one.")
         return self._era
 
 
@@ -135,27 +135,27 @@ def strict_json(line: bytes) -> Any:
     return json.loads(line.decode(), parse_constant=_refuse_constant)
 
 
-def fault_reply(id: str | int | None, fault: Fault) -> bytes:
+def fault_reply(id: str | int | None, fault: ProtocolFault) -> bytes:
     return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (_encoded(id), _encoded(fault.body))
 
 
 def _request(message: Any) -> tuple[str | None, dict[str, Any]]:
     """Method and parameters; no method where nothing is asked of us: a notification, or an answer."""
     if not is_object(message):
-        raise Fault(INVALID_REQUEST, "A message is one JSON object.")
+        raise ProtocolFault(INVALID_REQUEST, "A message is one JSON object.")
     method, params = message.get("method"), message.get("params")
     if message.get("jsonrpc") != "2.0":
-        raise Fault(INVALID_REQUEST, 'A message has "jsonrpc": "2.0".')
+        raise ProtocolFault(INVALID_REQUEST, 'A message has "jsonrpc": "2.0".')
     if method is None and ("result" in message or "error" in message):
         return None, {}
     if not isinstance(method, str):
-        raise Fault(INVALID_REQUEST, "A request has a method.")
+        raise ProtocolFault(INVALID_REQUEST, "A request has a method.")
     if "id" not in message:
         return None, {}
     if not _is_id(message["id"]):
-        raise Fault(INVALID_REQUEST, "The id of a request is a string or an integer.")
+        raise ProtocolFault(INVALID_REQUEST, "The id of a request is a string or an integer.")
     if params is not None and not is_object(params):
-        raise Fault(INVALID_REQUEST, "The params of a request are an object.")
+        raise ProtocolFault(INVALID_REQUEST, "The params of a request are an object.")
     return method, params or {}
 
 
@@ -163,9 +163,9 @@ def tool_call(params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The tool and its arguments. Raises: Fault."""
     name, arguments = params.get("name"), params.get("arguments")
     if not isinstance(name, str):
-        raise Fault(INVALID_PARAMS, "tools/call needs the name of a tool.")
+        raise ProtocolFault(INVALID_PARAMS, "tools/call needs the name of a tool.")
     if arguments is not None and not is_object(arguments):
-        raise Fault(INVALID_PARAMS, "The arguments of a tool are an object.")
+        raise ProtocolFault(INVALID_PARAMS, "The arguments of a tool are an object.")
     return name, arguments or {}
 
 
@@ -180,23 +180,23 @@ def require_envelope(params: dict[str, Any]) -> dict[str, Any]:
     meta: Any = params.get("_meta")
     missing = [key for key in (VERSION_KEY, CAPABILITIES_KEY) if not is_object(meta) or key not in meta]
     if missing:
-        raise Fault(INVALID_PARAMS, f"params._meta lacks {' and '.join(missing)}.")
+        raise ProtocolFault(INVALID_PARAMS, f"params._meta lacks {' and '.join(missing)}.")
     return meta
 
 
 def require_version(params: dict[str, Any], supported: list[str]) -> None:
     version = params["_meta"][VERSION_KEY]
     if not isinstance(version, str):
-        raise Fault(INVALID_PARAMS, f"{VERSION_KEY} is a string.")
+        raise ProtocolFault(INVALID_PARAMS, f"{VERSION_KEY} is a string.")
     if version != MODERN:
         raise unsupported(version, supported)
 
 
-def unsupported(version: object, supported: list[str]) -> Fault:
+def unsupported(version: object, supported: list[str]) -> ProtocolFault:
     data: dict[str, object] = {"supported": supported}
     if isinstance(version, str):
         data["requested"] = version[:ECHO_CHARS]
-    return Fault(UNSUPPORTED_PROTOCOL_VERSION, f"Spoken here: {', '.join(supported)}.", data)
+    return ProtocolFault(UNSUPPORTED_PROTOCOL_VERSION, f"Spoken here: {', '.join(supported)}.", data)
 
 
 def is_object(value: Any) -> bool:

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 
-from pdpp_server.mcp.session import INVALID_REQUEST, Fault, Session, fault_reply, load_answers, strict_json
+from pdpp_server.mcp.session import INVALID_REQUEST, McpSession, ProtocolFault, fault_reply, load_answers, strict_json
 from pdpp_server.port.credentials import CredentialError, find_credential, refuse_kind, refuse_owner_environment
 
 TYPE_CHECKING = False  # `typing` alone would double the start-up time
@@ -92,7 +92,7 @@ def _serve(out: int, open_reader: Callable[[], Reader | Bridge]) -> None:
         load()
         return session.serve(method, params)
 
-    session = Session(_front(), decode=strict_json, serve=load_and_serve)
+    session = McpSession(_front(), decode=strict_json, serve=load_and_serve)
     for line in _lines(sys.stdin.buffer):
         reply = session.handle(line) if line is not None else _TOO_LONG
         if reply is not None:
@@ -101,7 +101,7 @@ def _serve(out: int, open_reader: Callable[[], Reader | Bridge]) -> None:
             load()
 
 
-def _load(session: Session, open_reader: Callable[[], Reader | Bridge]) -> Callable[[str, dict[str, Any]], bytes]:
+def _load(session: McpSession, open_reader: Callable[[], Reader | Bridge]) -> Callable[[str, dict[str, Any]], bytes]:
     """Import the rest; from now on the session decodes fast, and asks the server itself."""
     import signal
     from functools import cache
@@ -116,7 +116,7 @@ def _load(session: Session, open_reader: Callable[[], Reader | Bridge]) -> Calla
     return lambda method, params: server.serve(reader, method, params).result
 
 
-_TOO_LONG = fault_reply(None, Fault(INVALID_REQUEST, f"A line has at most {LINE_BYTES} bytes."))
+_TOO_LONG = fault_reply(None, ProtocolFault(INVALID_REQUEST, f"A line has at most {LINE_BYTES} bytes."))
 
 
 def _lines(source: BinaryIO) -> Iterator[bytes | None]:

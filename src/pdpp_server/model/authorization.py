@@ -74,14 +74,14 @@ class Glimpse:
     titles: tuple[str, ...]
 
 
-class Document(NamedTuple):
+class ClientDocument(NamedTuple):
     """What a client's own address answered, and for how long it says that this holds."""
 
     body: bytes
     fresh_seconds: int | None
 
 
-class Issued(NamedTuple):
+class IssuedTokens(NamedTuple):
     """What the token endpoint gives: both tokens are shown here and never again."""
 
     access_token: str

@@ -37,7 +37,7 @@ class BlobDelivery:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BlobPart:
     """Some bytes of a blob: from `first` to `last`, both included; without `first`, as many as `last` from the end."""
 
     first: int | None

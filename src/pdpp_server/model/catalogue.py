@@ -67,7 +67,7 @@ class StreamEntry:
         return sum(known) if len(known) == len(counts) else self.said_records
 
 
-class Missing(NamedTuple):
+class MissingConnection(NamedTuple):
     """A connection that a grant names, and that is no longer here."""
 
     connection_id: str
@@ -82,7 +82,7 @@ class Catalogue:
     grant_ids: tuple[str, ...]
     entries: tuple[StreamEntry, ...]  # in order of connector key, stream name
     package_id: str | None = None
-    missing: tuple[Missing, ...] = ()
+    missing: tuple[MissingConnection, ...] = ()
     extensions: tuple[str, ...] | None = CLIENT_QUERY_EXTENSIONS  # that clients may use; None where nobody says
 
     @property

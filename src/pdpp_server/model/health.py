@@ -14,7 +14,7 @@ class Fault(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class PartLooked:
     """What one look at one part found; `facts` are what can be said of it either way."""
 
     faults: tuple[Fault, ...] = ()

@@ -65,7 +65,7 @@ class Delivery(NamedTuple):
     lines: Iterable[Line]
 
 
-class Refused(NamedTuple):
+class RefusedLine(NamedTuple):
     """A line that was not taken in; the same line sent again has the same receipt."""
 
     number: int
@@ -77,4 +77,4 @@ class Refused(NamedTuple):
 class Delivered(NamedTuple):
     stream: str
     accepted: int
-    refused: tuple[Refused, ...]
+    refused: tuple[RefusedLine, ...]

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 # How a value is written. `wire/queries.py` reads and writes each kind, `mcp/arguments.py` lists it for the tools,
 # `cli/options.py` takes it in a terminal.
-Kind = Literal[
+ParameterKind = Literal[
     "text",  # as it is
     "name",  # of a field: not empty
     "whole",  # a number within bounds
@@ -39,7 +39,7 @@ class Parameter:
 
     says: str = ""
     hint: str | None = None
-    kind: Kind = "text"
+    kind: ParameterKind = "text"
     name: str = ""  # at every door, where it is not the field's
     tool: str = ""  # in tools and on the command line, where it is not `name`
     option: str = ""  # on the command line, where it is another again; its placeholder after a space
@@ -97,12 +97,12 @@ def bound_by(query: object) -> tuple[Any, ...]:
     return tuple([getattr(query, each.field) for each in parameters(type(query)) if each.is_bound])
 
 
-def arguments_of(query: object, shape: Mapping[Kind, Any]) -> dict[str, Any]:
+def arguments_of(query: object, shape: Mapping[ParameterKind, Any]) -> dict[str, Any]:
     """The arguments with which a tool is asked the same; `shape` turns values of a kind into JSON."""
     return dict(_arguments(query, shape))
 
 
-def _arguments(query: object, shape: Mapping[Kind, Any]) -> Iterator[tuple[str, Any]]:
+def _arguments(query: object, shape: Mapping[ParameterKind, Any]) -> Iterator[tuple[str, Any]]:
     for each in parameters(type(query)):
         value = getattr(query, each.field)
         usual = each.default if each.usual is None else each.usual

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from pdpp_server.model.blobs import Part
+from pdpp_server.model.blobs import BlobPart
 from pdpp_server.model.parameters import Parameter, said
 
 SEARCH_LIMIT, SEARCH_LIMIT_MAX = 25, 100
@@ -429,7 +429,7 @@ class BlobQuery:
 
     blob_id: str = said(Parameter(logged="digest"))  # a digest of content, and a log outlives what was erased
     connection_id: str | None = said(_CONNECTION, None)
-    part: Part | None = None
+    part: BlobPart | None = None
     headers_only: bool = said(Parameter(logged="plainly"), False)
 
 

@@ -51,7 +51,7 @@ class Loss(NamedTuple):
         return not self.coverage.follows and self.missing * 2 > self.before
 
 
-class Found(NamedTuple):
+class FoundCollection(NamedTuple):
     """What a run found of one collection, beside what was known of it."""
 
     collection: int

@@ -28,14 +28,14 @@ from pdpp_server.wire.backup import (
 DATABASE_FILE, ASKED_FILE, MANIFEST_FILE, MARK = "pdpp.sqlite", "asked.sqlite", "manifest.json", ".pdpp-backup"
 SPARE_BYTES = 16 * 1024 * 1024  # for the manifest, and for what is written while we copy
 
-Progress = Callable[[int, int], None]  # bytes done, bytes in all
+CopyProgress = Callable[[int, int], None]  # bytes done, bytes in all
 
 
 class BackupFailed(ServerTrouble):
     """A backup could not be finished; the one before is as it was."""
 
 
-def back_up(home: Path, target: Path, *, now: datetime, keep: int, progress: Progress) -> BackupReport:
+def back_up(home: Path, target: Path, *, now: datetime, keep: int, progress: CopyProgress) -> BackupReport:
     """Raises: InvalidRequest where the target cannot be meant, Conflict, BackupFailed."""
     home, target = home.resolve(), target.absolute()
     _require_home(home)
@@ -76,7 +76,7 @@ class _Run:
     target: Path
     before: Manifest
     now: datetime
-    progress: Progress
+    progress: CopyProgress
     kept: dict[str, KeptFile] = field(default_factory=dict[str, KeptFile])
     remarks: list[Remark] = field(default_factory=list[Remark])
     copied_files: int = 0

@@ -18,7 +18,7 @@ from pdpp_server.store.consent import clients, grants
 from pdpp_server.store.consent.approvals import last_approval
 from pdpp_server.store.consent.grants import GrantRow
 from pdpp_server.store.consent.offers import declaration_of, eligible, offers
-from pdpp_server.store.consent.resource_servers import ResourceServer
+from pdpp_server.store.consent.resource_servers import KnownResourceServer
 
 WRONG_CODES = InWindow(30, 600)
 
@@ -127,4 +127,4 @@ class ConsentDesk:
 
         Clients may ask for tokens for its address, if it has one of its own: in the spelling of `server_address`.
         """
-        return name_resource_server(self._services, ResourceServer(name, address))
+        return name_resource_server(self._services, KnownResourceServer(name, address))

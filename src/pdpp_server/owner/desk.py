@@ -31,7 +31,7 @@ from pdpp_server.store.consent.offers import declaration_of, eligible
 from pdpp_server.store.consent.tokens import forget_ended, keep_token
 from pdpp_server.store.engine import Write
 from pdpp_server.store.engines.sqlite import activity
-from pdpp_server.store.engines.sqlite.activity import Index
+from pdpp_server.store.engines.sqlite.activity import ActivityIndex
 from pdpp_server.store.files import written_whole
 from pdpp_server.store.layout import ConnectionPlace
 from pdpp_server.store.records import imports, runs, sources
@@ -59,7 +59,7 @@ class ActivityAsked(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Issued:
+class IssuedGrant:
     """A new grant, or a package of several, and the one token for it: it is shown here and never again."""
 
     grant_id: str
@@ -158,7 +158,7 @@ class Owner:
 
     # grants
 
-    def create_grant(self, selections: Iterable[Selection], client_name: str, expires_at: str | None) -> Issued:
+    def create_grant(self, selections: Iterable[Selection], client_name: str, expires_at: str | None) -> IssuedGrant:
         """One grant for each selection. Several make a package: one token that stands for all of them."""
         now = iso(self._services.now())
         client_id = f"cli_{secrets.token_hex(8)}"
@@ -192,7 +192,7 @@ class Owner:
                 grant_id=None if package_id else issued[0].grant_id,
                 package_id=package_id,
             )
-        return Issued(package_id or issued[0].grant_id, token, expires_at, tuple(issued))
+        return IssuedGrant(package_id or issued[0].grant_id, token, expires_at, tuple(issued))
 
     def grants(self) -> list[GrantRow]:
         with self._services.database.reading() as reading:
@@ -304,7 +304,7 @@ class Owner:
             return activity.per_day(index, grant_id)
 
     @contextmanager
-    def _activity_index(self) -> Generator[Index, None, None]:
+    def _activity_index(self) -> Generator[ActivityIndex, None, None]:
         index = activity.open_index(self._home / "activity.sqlite")
         try:
             activity.catch_up(index, self._home / "activity")

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from pdpp_server.errors import PdppError
-from pdpp_server.model.health import Fault, Finding, Looked
+from pdpp_server.model.health import Fault, Finding, PartLooked
 from pdpp_server.model.times import iso
 from pdpp_server.port import credentials
 from pdpp_server.port.connect import BOUNDS, discover
@@ -67,12 +67,12 @@ class Patient:
             yield reading
 
 
-Look = Callable[[Patient], Looked]
+Look = Callable[[Patient], PartLooked]
 Mend = Callable[[Patient], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DoctorPart:
     """`mends` says which faults can be mended, and how. `needs_database`: not tried where that cannot be opened."""
 
     name: str
@@ -93,7 +93,7 @@ def examine(settings: Settings, *, now: datetime, repair: bool) -> Iterator[Find
             patient.database.close()
 
 
-def _try(part: Part, patient: Patient, *, repair: bool) -> Finding:
+def _try(part: DoctorPart, patient: Patient, *, repair: bool) -> Finding:
     found = _looked(part, patient)
     mends = {part.mends[fault.code] for fault in found.faults if fault.code in part.mends} if repair else set[Mend]()
     if not mends:
@@ -105,16 +105,16 @@ def _try(part: Part, patient: Patient, *, repair: bool) -> Finding:
     return Finding(part.name, after.faults, tuple(f for f in found.faults if f.code not in left), after.facts)
 
 
-def _looked(part: Part, patient: Patient) -> Looked:
+def _looked(part: DoctorPart, patient: Patient) -> PartLooked:
     try:
         return part.look(patient)
     except PdppError as refusal:
-        return Looked((Fault("refused", places=(refusal.message,)),))
+        return PartLooked((Fault("refused", places=(refusal.message,)),))
     except Exception as trouble:  # noqa: BLE001 - whatever ails one part, the others are tried too
-        return Looked((Fault("failed", places=(f"{type(trouble).__name__}: {trouble}",)),))
+        return PartLooked((Fault("failed", places=(f"{type(trouble).__name__}: {trouble}",)),))
 
 
-def _can_try(part: Part, patient: Patient) -> bool:
+def _can_try(part: DoctorPart, patient: Patient) -> bool:
     if part.needs_database:
         return patient.database is not None
     return part.name in WITHOUT_HOME or _has_home(patient)
@@ -127,16 +127,16 @@ def _has_home(patient: Patient) -> bool:
 # The parts --------------------------------------------------------------------------------------------------------
 
 
-def _home(patient: Patient) -> Looked:
+def _home(patient: Patient) -> PartLooked:
     facts = {"home": str(patient.home)}
     if patient.home.exists() and not patient.home.is_dir():
-        return Looked((Fault("home_no_folder", places=(str(patient.home),)),), facts)
-    return Looked((), {**facts, "made": int(_has_home(patient))})
+        return PartLooked((Fault("home_no_folder", places=(str(patient.home),)),), facts)
+    return PartLooked((), {**facts, "made": int(_has_home(patient))})
 
 
-def _permissions(patient: Patient) -> Looked:
+def _permissions(patient: Patient) -> PartLooked:
     places = tuple(_relative(patient, path) for path in _open_to_others(patient))
-    return Looked((Fault("open_to_others", len(places), places),) if places else ())
+    return PartLooked((Fault("open_to_others", len(places), places),) if places else ())
 
 
 def _close_to_others(patient: Patient) -> None:
@@ -151,12 +151,12 @@ def _open_to_others(patient: Patient) -> list[Path]:
     return [path for path in every if not path.is_symlink() and path.exists() and path.stat().st_mode & 0o077]
 
 
-def _space(patient: Patient) -> Looked:
+def _space(patient: Patient) -> PartLooked:
     free = shutil.disk_usage(patient.home).free
-    return Looked((Fault("little_space"),) if free < FREE_BYTES_MIN else (), {"free_bytes": free})
+    return PartLooked((Fault("little_space"),) if free < FREE_BYTES_MIN else (), {"free_bytes": free})
 
 
-def _keys(patient: Patient) -> Looked:
+def _keys(patient: Patient) -> PartLooked:
     """A key is made at first use; one that was used and is gone is a loss."""
     folder = patient.home / "keys"
     there = [name for name in KEY_FILES if (folder / name).is_file()]
@@ -164,10 +164,10 @@ def _keys(patient: Patient) -> Looked:
     is_lost = "activity.key" not in there and bool(log.segment_paths(patient.home / "activity"))
     faults = [Fault("key_broken", len(broken), broken)] if broken else []
     faults += [Fault("key_missing", places=("keys/activity.key",))] if is_lost else []
-    return Looked(tuple(faults), {"keys": len(there)})
+    return PartLooked(tuple(faults), {"keys": len(there)})
 
 
-def _clients(patient: Patient) -> Looked:
+def _clients(patient: Patient) -> PartLooked:
     home = str(patient.home)
     wrong: dict[str, list[str]] = {}
     renewable = 0
@@ -182,7 +182,7 @@ def _clients(patient: Patient) -> Looked:
         if code:
             wrong.setdefault(code, []).append(name)
     faults = tuple(Fault(code, len(places), tuple(places)) for code, places in wrong.items())
-    return Looked(faults, {"clients": len(names), "renewable": renewable})
+    return PartLooked(faults, {"clients": len(names), "renewable": renewable})
 
 
 def _unusable(patient: Patient, name: str, found: credentials.Credential) -> str | None:
@@ -202,15 +202,15 @@ def _unusable(patient: Patient, name: str, found: credentials.Credential) -> str
     return None if found.client or kind in credentials.SCOPED_KINDS else "client_unusable"
 
 
-def _password(patient: Patient) -> Looked:
+def _password(patient: Patient) -> PartLooked:
     """Whoever reads only by commands needs none; a server that others reach should not wait for its first visitor."""
     with patient.reading() as reading:
         is_set = owner.password(reading) is not None
     is_missed = patient.settings.public_url is not None and not is_set
-    return Looked((Fault("password_missing"),) if is_missed else (), {"set": int(is_set)})
+    return PartLooked((Fault("password_missing"),) if is_missed else (), {"set": int(is_set)})
 
 
-def _database(patient: Patient) -> Looked:
+def _database(patient: Patient) -> PartLooked:
     if patient.database is None:
         patient.open()
     with patient.reading() as reading:
@@ -218,16 +218,16 @@ def _database(patient: Patient) -> Looked:
         dangling = 0 if damage else check.dangling_rows(reading)
     faults = [Fault("damaged", len(damage), damage)] if damage else []
     faults += [Fault("dangling_rows", dangling)] if dangling else []
-    return Looked(tuple(faults), {"schema": len(migration_files())})
+    return PartLooked(tuple(faults), {"schema": len(migration_files())})
 
 
-def _counts(patient: Patient) -> Looked:
+def _counts(patient: Patient) -> PartLooked:
     with patient.reading() as reading:
         streams, days = tuple(check.miscounted_streams(reading)), check.miscounted_days(reading)
         records = check.live_records(reading)
     faults = [Fault("streams_miscounted", len(streams), streams)] if streams else []
     faults += [Fault("days_miscounted", days)] if days else []
-    return Looked(tuple(faults), {"records": records})
+    return PartLooked(tuple(faults), {"records": records})
 
 
 def _recount(patient: Patient) -> None:
@@ -236,13 +236,13 @@ def _recount(patient: Patient) -> None:
         recount(writer)
 
 
-def _index(patient: Patient) -> Looked:
+def _index(patient: Patient) -> PartLooked:
     with patient.reading() as reading:
         if damage := tuple(check.words_damage(reading)):
-            return Looked((Fault("index_damaged", len(damage), damage),))
+            return PartLooked((Fault("index_damaged", len(damage), damage),))
         found = index_faults(reading)
     named = zip(INDEX_FAULTS, found, strict=True)
-    return Looked(tuple(Fault(code, number) for code, number in named if number))
+    return PartLooked(tuple(Fault(code, number) for code, number in named if number))
 
 
 def _rebuild(patient: Patient) -> None:
@@ -254,14 +254,14 @@ def _rebuild(patient: Patient) -> None:
     patient.open()  # anew: SQLite's check of the words trusts what a connection remembers of them
 
 
-def _history(patient: Patient) -> Looked:
+def _history(patient: Patient) -> PartLooked:
     with patient.reading() as reading:
         broken, unerased = check.broken_history(reading), check.unerased_versions(reading)
     named = {"history_broken": broken, "history_unerased": unerased}
-    return Looked(tuple(Fault(code, number) for code, number in named.items() if number))
+    return PartLooked(tuple(Fault(code, number) for code, number in named.items() if number))
 
 
-def _blobs(patient: Patient) -> Looked:
+def _blobs(patient: Patient) -> PartLooked:
     assert patient.database is not None
     with patient.reading() as reading:
         lost = {stored.blob_id for stored in lost_blobs(reading, patient.database.blobs)}
@@ -271,7 +271,7 @@ def _blobs(patient: Patient) -> Looked:
     damaged = {each.blob_id for each in whole if files.digest(each.path).sha256 != each.path.name}
     named = {"blob_lost": sorted(lost), "blob_damaged": sorted(damaged), "blob_stray": strays}
     faults = tuple(Fault(code, len(places), tuple(places)) for code, places in named.items() if places)
-    return Looked(faults, {"blobs": len(stored)})
+    return PartLooked(faults, {"blobs": len(stored)})
 
 
 def _strays(patient: Patient, reading: Reading) -> list[str]:
@@ -291,29 +291,29 @@ def _remove_strays(patient: Patient) -> None:
     files.forget_empty_folders(patient.home / "blobs")
 
 
-def _grants(patient: Patient) -> Looked:
+def _grants(patient: Patient) -> PartLooked:
     with patient.reading() as reading:
         unreadable, idle = tuple(check.unreadable_grants(reading)), check.idle_tokens(reading)
     faults = [Fault("grant_unreadable", len(unreadable), unreadable)] if unreadable else []
     faults += [Fault("token_idle", idle)] if idle else []
-    return Looked(tuple(faults))
+    return PartLooked(tuple(faults))
 
 
-def _log(patient: Patient) -> Looked:
+def _log(patient: Patient) -> PartLooked:
     """Compared with what the index has seen of it, where the index can be read."""
     folder = patient.home / "activity"
     seen = activity.seen_of_log(patient.home / "activity.sqlite")
     verdicts = log.verify(folder, seen)
     changed = tuple(verdict.segment for verdict in verdicts if not verdict.is_sound)
     lines = sum(verdict.lines for verdict in verdicts)
-    return Looked((Fault("log_changed", len(changed), changed),) if changed else (), {"lines": lines})
+    return PartLooked((Fault("log_changed", len(changed), changed),) if changed else (), {"lines": lines})
 
 
-def _log_index(patient: Patient) -> Looked:
+def _log_index(patient: Patient) -> PartLooked:
     if not log.segment_paths(patient.home / "activity"):
-        return Looked()
+        return PartLooked()
     trouble = activity.trouble(patient.home / "activity.sqlite", patient.home / "activity")
-    return Looked((Fault("log_index_damaged", places=(trouble,)),) if trouble else ())
+    return PartLooked((Fault("log_index_damaged", places=(trouble,)),) if trouble else ())
 
 
 def _derive_log_index(patient: Patient) -> None:
@@ -323,10 +323,10 @@ def _derive_log_index(patient: Patient) -> None:
             path.rename(path.with_name(f"{path.name}.damaged-{iso(patient.now).replace(':', '')}"))
 
 
-def _wal(patient: Patient) -> Looked:
+def _wal(patient: Patient) -> PartLooked:
     path = patient.home / "pdpp.sqlite-wal"
     size = path.stat().st_size if path.exists() else 0
-    return Looked((Fault("wal_large", size >> 20),) if size > WAL_BYTES_MAX else (), {"wal_bytes": size})
+    return PartLooked((Fault("wal_large", size >> 20),) if size > WAL_BYTES_MAX else (), {"wal_bytes": size})
 
 
 def _fold_wal(patient: Patient) -> None:
@@ -334,7 +334,7 @@ def _fold_wal(patient: Patient) -> None:
     patient.database.truncate_wal()
 
 
-def _port(patient: Patient) -> Looked:
+def _port(patient: Patient) -> PartLooked:
     """Nobody there, or our own server: both are well."""
     host, port = ANYWHERE.get(patient.settings.host, patient.settings.host), patient.settings.port
     place = f"{host}:{port}"
@@ -344,37 +344,37 @@ def _port(patient: Patient) -> Looked:
         answer = connection.getresponse()
         body, status = orjson.loads(answer.read(65_536)), answer.status
     except ConnectionRefusedError:
-        return Looked((), {"port": port, "served": 0})
+        return PartLooked((), {"port": port, "served": 0})
     except (OSError, HTTPException, orjson.JSONDecodeError):
-        return Looked((Fault("port_taken", places=(place,)),))
+        return PartLooked((Fault("port_taken", places=(place,)),))
     finally:
         connection.close()
     match body:
         case {"object": "health"}:
             unwell = (Fault("server_unwell", places=(place,)),) if status != 200 else ()
-            return Looked(unwell, {"port": port, "served": 1})
+            return PartLooked(unwell, {"port": port, "served": 1})
         case _:
-            return Looked((Fault("port_taken", places=(place,)),))
+            return PartLooked((Fault("port_taken", places=(place,)),))
 
 
-def _address(patient: Patient) -> Looked:
+def _address(patient: Patient) -> PartLooked:
     """Asked as a client would ask it: first whether anybody is there, then what it says of itself."""
     public = patient.settings.public_url
     if public is None:
-        return Looked()
+        return PartLooked()
     facts = {"public": public}
     parts = urlsplit(public)
     if parts.scheme != "https" and not is_loopback(parts.hostname or ""):
-        return Looked((Fault("address_plain", places=(public,)),), facts)
+        return PartLooked((Fault("address_plain", places=(public,)),), facts)
     try:
         _require_health(public)
     except PdppError as trouble:
-        return Looked((Fault("address_silent", places=(trouble.message,)),), facts)
+        return PartLooked((Fault("address_silent", places=(trouble.message,)),), facts)
     try:
         discover(server_address(f"{public}{MCP}", plain_http=True))
     except PdppError as trouble:
-        return Looked((Fault("address_other", places=(trouble.message,)),), facts)
-    return Looked((), facts)
+        return PartLooked((Fault("address_other", places=(trouble.message,)),), facts)
+    return PartLooked((), facts)
 
 
 def _require_health(address: str) -> None:
@@ -392,21 +392,21 @@ def _relative(patient: Patient, path: Path) -> str:
 INDEX_FAULTS = ("index_missing", "index_surplus", "index_differs")
 WITHOUT_HOME = frozenset({"home", "port", "address"})
 PARTS = (
-    Part("home", _home),
-    Part("permissions", _permissions, {"open_to_others": _close_to_others}),
-    Part("space", _space),
-    Part("keys", _keys),
-    Part("database", _database),
-    Part("counts", _counts, {"streams_miscounted": _recount, "days_miscounted": _recount}, needs_database=True),
-    Part("index", _index, dict.fromkeys(("index_damaged", *INDEX_FAULTS), _rebuild), needs_database=True),
-    Part("history", _history, needs_database=True),
-    Part("blobs", _blobs, {"blob_stray": _remove_strays}, needs_database=True),
-    Part("grants", _grants, needs_database=True),
-    Part("clients", _clients, needs_database=True),
-    Part("password", _password, needs_database=True),
-    Part("log", _log),
-    Part("log index", _log_index, {"log_index_damaged": _derive_log_index}),
-    Part("wal", _wal, {"wal_large": _fold_wal}, needs_database=True),
-    Part("port", _port),
-    Part("address", _address),
+    DoctorPart("home", _home),
+    DoctorPart("permissions", _permissions, {"open_to_others": _close_to_others}),
+    DoctorPart("space", _space),
+    DoctorPart("keys", _keys),
+    DoctorPart("database", _database),
+    DoctorPart("counts", _counts, {"streams_miscounted": _recount, "days_miscounted": _recount}, needs_database=True),
+    DoctorPart("index", _index, dict.fromkeys(("index_damaged", *INDEX_FAULTS), _rebuild), needs_database=True),
+    DoctorPart("history", _history, needs_database=True),
+    DoctorPart("blobs", _blobs, {"blob_stray": _remove_strays}, needs_database=True),
+    DoctorPart("grants", _grants, needs_database=True),
+    DoctorPart("clients", _clients, needs_database=True),
+    DoctorPart("password", _password, needs_database=True),
+    DoctorPart("log", _log),
+    DoctorPart("log index", _log_index, {"log_index_damaged": _derive_log_index}),
+    DoctorPart("wal", _wal, {"wal_large": _fold_wal}, needs_database=True),
+    DoctorPart("port", _port),
+    DoctorPart("address", _address),
 )

@@ -21,10 +21,12 @@ RECORDS_BETWEEN_NEWS = 1_000
 
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
 
-Progress = Callable[[int], None]  # records done
+ExportProgress = Callable[[int], None]  # records done
 
 
-def export(home: Path, target: Path, *, connection_id: str | None, readme: str, progress: Progress) -> ExportReport:
+def export(
+    home: Path, target: Path, *, connection_id: str | None, readme: str, progress: ExportProgress
+) -> ExportReport:
     """One moment of one connection, or of all. The folder takes its name only when it is whole."""
     target = target.absolute()
     _require_free(home, target)
@@ -55,7 +57,7 @@ def export(home: Path, target: Path, *, connection_id: str | None, readme: str, 
 class _Export:
     """One export into one folder, out of one moment of the database."""
 
-    def __init__(self, database: Database, reading: Reading, folder: Path, progress: Progress) -> None:
+    def __init__(self, database: Database, reading: Reading, folder: Path, progress: ExportProgress) -> None:
         self._database, self._reading, self._folder, self._progress = database, reading, folder, progress
         self._done = 0
         self.remarks: list[Remark] = []

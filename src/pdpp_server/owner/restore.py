@@ -8,7 +8,7 @@ from pathlib import Path
 from pdpp_server.errors import Conflict, InvalidRequest, ServerTrouble
 from pdpp_server.model.backup import KeptFile, Manifest, Remark, RestoreReport, Snapshot
 from pdpp_server.model.times import instant, iso
-from pdpp_server.owner.backup import ASKED_FILE, DATABASE_FILE, Progress, read_manifest
+from pdpp_server.owner.backup import ASKED_FILE, DATABASE_FILE, CopyProgress, read_manifest
 from pdpp_server.store import files, log
 from pdpp_server.store.engines.sqlite import snapshot
 from pdpp_server.store.engines.sqlite.migrations import NewerDatabase, migration_files
@@ -28,7 +28,7 @@ class HomeInTheWay(InvalidRequest):
 
 
 def restore(
-    source: Path, home: Path, *, at: str | None, replace: bool, now: datetime, progress: Progress
+    source: Path, home: Path, *, at: str | None, replace: bool, now: datetime, progress: CopyProgress
 ) -> RestoreReport:
     """Raises: InvalidRequest, Conflict, DamagedBackup, NewerDatabase; then the home is as it was."""
     home = home.absolute()
@@ -124,7 +124,7 @@ def _require_space(folder: Path, size: int) -> None:
         )
 
 
-def _meter(total: int, progress: Progress) -> Callable[[int], None]:
+def _meter(total: int, progress: CopyProgress) -> Callable[[int], None]:
     done = 0
 
     def heard(size: int) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from pdpp_server.model.blobs import Blob
 from pdpp_server.model.grants import SUBJECT
 from pdpp_server.model.ingest import Finished, Incoming, Receipt, Rejection
-from pdpp_server.model.runs import Covered, Found, Loss, Mark
+from pdpp_server.model.runs import Covered, FoundCollection, Loss, Mark
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Services
@@ -94,7 +94,7 @@ class Writer:
     def finish(self, file: str, rejections: Sequence[Rejection]) -> None:
         self.finish_import((file,), rejections)
 
-    def found_of(self, run: int, covered: Mapping[int, Covered], fingerprint: str | None) -> list[Found]:
+    def found_of(self, run: int, covered: Mapping[int, Covered], fingerprint: str | None) -> list[FoundCollection]:
         """What the run found of the collections that it covered, and what it missed."""
         with self._services.database.reading() as reading:
             streams = reading.layout.connections[self.connection_id].streams
@@ -121,7 +121,9 @@ class Writer:
             prune(writer, self._services.change_history_limit)
         self._tidy()
 
-    def finish_run(self, run: int, found: Sequence[Found], fingerprint: str | None, losses: Iterable[Loss]) -> int:
+    def finish_run(
+        self, run: int, found: Sequence[FoundCollection], fingerprint: str | None, losses: Iterable[Loss]
+    ) -> int:
         """A run ended: what it lost goes, all at once, and can be brought back. How many records went."""
         removed = 0
         now = self._services.now()

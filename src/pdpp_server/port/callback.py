@@ -17,16 +17,16 @@ PAGE = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Back to t
 <p>You can close this page: the terminal says how it went.</p></html>"""
 IDLE_SECONDS = 5  # browsers open connections that they never use
 
-Query = dict[str, str]
+CallbackQuery = dict[str, str]
 
 
 class Callback:
     """Made by `waiting`."""
 
-    def __init__(self, address: str, came: "SimpleQueue[Query]") -> None:
+    def __init__(self, address: str, came: "SimpleQueue[CallbackQuery]") -> None:
         self.address, self._came = address, came
 
-    def wait(self, seconds: float) -> Query | None:
+    def wait(self, seconds: float) -> CallbackQuery | None:
         """What the browser brought; None where nobody came in time."""
         try:
             return self._came.get(timeout=max(0.0, seconds))
@@ -36,7 +36,7 @@ class Callback:
 
 @contextmanager
 def waiting() -> Generator[Callback, None, None]:
-    came: SimpleQueue[Query] = SimpleQueue()
+    came: SimpleQueue[CallbackQuery] = SimpleQueue()
 
     class Door(BaseHTTPRequestHandler):
         timeout = IDLE_SECONDS

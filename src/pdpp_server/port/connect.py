@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 from pdpp_server.errors import PermissionDenied, SourceUnavailable, Unauthenticated
 from pdpp_server.evidence.text import clip_shown
-from pdpp_server.port.callback import REDIRECT, Query, waiting
-from pdpp_server.port.exchange import Answered, Bounds, Exchange
+from pdpp_server.port.callback import REDIRECT, CallbackQuery, waiting
+from pdpp_server.port.exchange import AnyAnswer, Bounds, Exchange
 from pdpp_server.wire import connect as wire
 from pdpp_server.wire.address import is_same, server_address
-from pdpp_server.wire.connect import Given, Refused, ServerFound
+from pdpp_server.wire.connect import Given, OAuthRefusal, ServerFound
 from pdpp_server.wire.credentials import Renewal
 from pdpp_server.wire.discovery import RESOURCE_METADATA, SERVER_METADATA
 from pdpp_server.wire.envelope import Json
@@ -138,7 +138,7 @@ def renew(renewal: Renewal) -> Given:
 # Checks -----------------------------------------------------------------------------------------------------------
 
 
-def _code(server: Server, came: Query | None, state: str) -> str:
+def _code(server: Server, came: CallbackQuery | None, state: str) -> str:
     """What came back is believed only if it answers our request, and comes from whom we asked (RFC 9207)."""
     if came is None:
         raise SourceUnavailable("Nobody came back from the browser in time.", remedy=NOBODY)
@@ -158,23 +158,23 @@ def _knows(server: Server, client_id: str) -> bool:
     return wire.decode_refused(answered.body).error != UNKNOWN_CLIENT
 
 
-def _given(answered: Answered) -> Given:
+def _given(answered: AnyAnswer) -> Given:
     _require_given(answered)
     return wire.decode_given(answered.body)
 
 
-def _require_given(answered: Answered) -> None:
+def _require_given(answered: AnyAnswer) -> None:
     if answered.status >= 400:
         raise _denied(wire.decode_refused(answered.body))
 
 
-def _denied(refused: Refused) -> PermissionDenied:
+def _denied(refused: OAuthRefusal) -> PermissionDenied:
     if refused.error == "access_denied":
         return PermissionDenied("The owner said no.", remedy="Nothing was saved.")
     return PermissionDenied(f"The server refused: {_said(refused)}.", remedy="Nothing was saved.")
 
 
-def _said(refused: Refused) -> str:
+def _said(refused: OAuthRefusal) -> str:
     """In the other side's words, on one visible line."""
     parts = (clip_shown(refused.error, ERROR_CHARS), clip_shown(refused.description, DESCRIPTION_CHARS).rstrip("."))
     return ": ".join(part for part in parts if part) or "it did not say why"
@@ -205,11 +205,11 @@ def _document(places: list[str], *, beside: str) -> Json:
     raise SourceUnavailable("The server does not say who gives its tokens.", remedy="Is that a PDPP server's address?")
 
 
-def _ask(server: Server, url: str, **sent: Json) -> Answered:
+def _ask(server: Server, url: str, **sent: Json) -> AnyAnswer:
     return _asked(url, BOUNDS, beside=server.address, **sent)
 
 
-def _asked(url: str, bounds: Bounds, *, beside: str, **sent: Json) -> Answered:
+def _asked(url: str, bounds: Bounds, *, beside: str, **sent: Json) -> AnyAnswer:
     exchange = Exchange(_safe(url, beside=beside), "", bounds, plain_http=True)
     try:
         return exchange.answer(**sent)

@@ -40,7 +40,7 @@ class Told(NamedTuple):
     request_id: str
 
 
-class Answered(NamedTuple):
+class AnyAnswer(NamedTuple):
     """What was answered where a refusal is an answer too."""
 
     status: int
@@ -126,7 +126,7 @@ class Exchange:
         """Asks with that token from now on."""
         self._bearer = bearer
 
-    def answer(self, form: Mapping[str, str] | None = None, document: Json | None = None) -> Answered:
+    def answer(self, form: Mapping[str, str] | None = None, document: Json | None = None) -> AnyAnswer:
         """Asks at the address itself, without the token and only once; with a form or a document it is a POST."""
         ends, request_id = self._monotonic() + self._bounds.seconds, new_request_id()
         if form is None and document is None:
@@ -136,7 +136,7 @@ class Exchange:
         status, _, body = self._replied(outcome, request_id)
         if not isinstance(body, dict):
             raise self.unavailable(f"answered {status} with something else than a JSON object", request_id)
-        return Answered(status, cast("Json", body))
+        return AnyAnswer(status, cast("Json", body))
 
     def unavailable(self, why: str, request_id: str, remedy: str | None = None) -> SourceUnavailable:
         """Trouble that is the server's, in a sentence that names it; never the token, never what was asked."""

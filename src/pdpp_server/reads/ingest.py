@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from pdpp_server.errors import TooLarge
-from pdpp_server.model.ingest import Delivered, Delivery, Incoming, Line, Receipt, Refused, Rejection
+from pdpp_server.model.ingest import Delivered, Delivery, Incoming, Line, Receipt, RefusedLine, Rejection
 from pdpp_server.reads.services import Call, Services
 from pdpp_server.reads.writes import desk_for, writing
 from pdpp_server.store.engine import Write
@@ -27,7 +27,7 @@ def serve(services: Services, call: Call, delivery: Delivery) -> Delivered:
     with writing(services, call) as write:
         connection = resolve_connection(write.layout, *delivery.target)
         desk = desk_for(write, connection, delivery.stream)
-        receipt, refused = Receipt(), list[Refused]()
+        receipt, refused = Receipt(), list[RefusedLine]()
         for lines in _chunks(delivery.lines):
             delivered = _deliver(write, desk, lines)
             receipt += Receipt(delivered.accepted, delivered.unchanged)
@@ -53,9 +53,11 @@ def _deliver(write: Write, desk: Desk, lines: list[Line]) -> Receipt:
     return deliver(write, desk, records, write.now) + Receipt(rejected=unread)
 
 
-def _refused(rejections: Iterable[Rejection], lines: list[Line], desk: Desk, key: bytes) -> list[Refused]:
+def _refused(rejections: Iterable[Rejection], lines: list[Line], desk: Desk, key: bytes) -> list[RefusedLine]:
     raw = {line.read.place: line.raw.strip() for line in lines}
-    return [Refused(int(place), code, reason, _receipt_id(desk, raw[place], key)) for place, code, reason in rejections]
+    return [
+        RefusedLine(int(place), code, reason, _receipt_id(desk, raw[place], key)) for place, code, reason in rejections
+    ]
 
 
 def _receipt_id(desk: Desk, raw: bytes, key: bytes) -> str:

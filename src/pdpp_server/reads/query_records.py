@@ -14,9 +14,9 @@ from pdpp_server.model.records import Around, RecordPage
 from pdpp_server.reads.binding import binding
 from pdpp_server.reads.services import Call, Read, Services
 from pdpp_server.store.records.around import around
-from pdpp_server.store.records.changes import Session, changes, open_session
+from pdpp_server.store.records.changes import ChangeSpan, changes, open_session
 from pdpp_server.store.records.query_records import is_ranked, query_records
-from pdpp_server.wire.cursors import Kind, Place, Ranked, Side, is_of
+from pdpp_server.wire.cursors import CursorKind, OrderedPlace, Place, Side, is_of
 from pdpp_server.wire.envelope import sources_skipped
 
 _VERSION, _SESSION = struct.Struct(">Q"), struct.Struct(">QQQ")
@@ -43,7 +43,7 @@ def _kind_of(query: RecordsQuery) -> Callable[[Read, Permitted[RecordsQuery]], R
 def _page(read: Read, permitted: Permitted[RecordsQuery]) -> RecordPage:
     query, seal = permitted.query, read.seal
     bound_to = binding(permitted, *bound_by(query))
-    kind = Ranked if is_ranked(permitted) else Place
+    kind = OrderedPlace if is_ranked(permitted) else Place
     after = kind.unpack(seal.open("records", query.cursor, bound_to=bound_to)) if query.cursor else None
     listed = query_records(read.store, permitted, after)
 
@@ -104,7 +104,7 @@ def _changes(read: Read, permitted: Permitted[RecordsQuery]) -> RecordPage:
     return RecordPage(entries, next_cursor, next_changes_since=bookmark, cursor_after=cursor_after)
 
 
-def _session(read: Read, query: RecordsQuery, bound_to: bytes) -> Session:
+def _session(read: Read, query: RecordsQuery, bound_to: bytes) -> ChangeSpan:
     """The session that a bookmark opens or a cursor continues."""
     if query.changes_since == BEGINNING:
         return open_session(read.store, 0)
@@ -113,7 +113,7 @@ def _session(read: Read, query: RecordsQuery, bound_to: bytes) -> Session:
     assert query.cursor is not None
     packed = read.seal.open("changes", query.cursor, bound_to=bound_to)
     _require_plain(query)
-    return Session(*_SESSION.unpack_from(packed))
+    return ChangeSpan(*_SESSION.unpack_from(packed))
 
 
 def _require_plain(query: RecordsQuery) -> None:
@@ -135,5 +135,5 @@ def _bookmarked(read: Read, bookmark: str, bound_to: bytes) -> int:
         ) from None
 
 
-def _salted(read: Read, kind: Kind, packed: bytes, bound_to: bytes) -> str:
+def _salted(read: Read, kind: CursorKind, packed: bytes, bound_to: bytes) -> str:
     return read.seal.seal(kind, packed + secrets.token_bytes(_SALT_BYTES), bound_to=bound_to)

@@ -11,7 +11,7 @@ from pdpp_server.model.queries import SearchQuery
 from pdpp_server.model.records import Hit, Record, SearchPage
 from pdpp_server.reads.binding import binding
 from pdpp_server.reads.services import Call, Services
-from pdpp_server.store.records.search import Found, Position, search
+from pdpp_server.store.records.search import FoundHit, Position, search
 from pdpp_server.wire.cursors import Seal
 from pdpp_server.wire.envelope import prefixes_too_short, sources_skipped
 
@@ -37,7 +37,7 @@ def _seal(seal: Seal, position: Position, bound_to: bytes) -> str:
     return seal.seal("search", position.pack(), bound_to=bound_to)
 
 
-def _hit(found: Found, make_cursor: Callable[[], str], *, lean: bool) -> Hit:
+def _hit(found: FoundHit, make_cursor: Callable[[], str], *, lean: bool) -> Hit:
     record = found.record
     field, name = declared_title(record.roles, record.data) or (None, _identity(record))
     hit = Hit(
@@ -55,7 +55,7 @@ def _hit(found: Found, make_cursor: Callable[[], str], *, lean: bool) -> Hit:
     return _with_actor(hit, found) if lean else hit
 
 
-def _with_actor(hit: Hit, found: Found) -> Hit:
+def _with_actor(hit: Hit, found: FoundHit) -> Hit:
     said_by = declared_actor(found.record.roles, found.record.data) or (None, None)
     field, actor = said_by
     return replace(hit, actor=actor, actor_field=field, also_matched=found.proof.also_matched, beside=found.beside)

@@ -60,7 +60,7 @@ class Call:
 CURSOR_KEY = "cursors.key"
 KNOWN_MAX = 10_000  # holders in memory: a client can have as many tokens as it likes
 STAGES = ("token", "permit", "read")  # and then "log", at whichever door the answer leaves by
-Watch = Callable[[str, str, dict[str, float]], None]  # request id, operation, seconds by stage
+WatchStages = Callable[[str, str, dict[str, float]], None]  # request id, operation, seconds by stage
 Introspect = Callable[[str, str], Rights]  # a token and a door -> what may be read there with it
 Q = TypeVar("Q", bound=Query)
 V = TypeVar("V")
@@ -78,7 +78,7 @@ class Services:
     keys: Path
     now: Callable[[], datetime]
     asked: AskedWords | None = None
-    watch: Watch | None = None
+    watch: WatchStages | None = None
     core_strict: bool = False
     change_history_limit: int = 0
     introspect: Introspect | None = None  # where tokens are those of an authorization server elsewhere

@@ -8,11 +8,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pdpp_server.http.bodies import body_of
-from pdpp_server.http.kernel import Kernel, Run
+from pdpp_server.http.kernel import Kernel, RunRequest
 from pdpp_server.http.replies import json_reply, reply
 from pdpp_server.reads.services import Services
 from pdpp_server.reads.writes import require_owner
-from pdpp_server.resource_server.asked import Asked, asked_of
+from pdpp_server.resource_server.asked import AskedOverHttp, asked_of
 from pdpp_server.resource_server.endpoint import Endpoint, Handler, Inside, Notice
 from pdpp_server.resource_server.endpoints import ENDPOINTS
 
@@ -31,7 +31,7 @@ class ResourceServer:
             return self.kernel.free_route(operation.path, operation.name, self._telling(row), [operation.method])
         return self.kernel.route(operation.path, operation.name, self._running(row), [operation.method])
 
-    def _telling(self, notice: Notice) -> Run:
+    def _telling(self, notice: Notice) -> RunRequest:
         inside = Inside(self.services, self.kernel)
 
         async def run(request: Request) -> Response:
@@ -40,7 +40,7 @@ class ResourceServer:
 
         return run
 
-    def _running(self, endpoint: Endpoint) -> Run:
+    def _running(self, endpoint: Endpoint) -> RunRequest:
         match endpoint.runs:
             case "loop" if self.services.introspect is None:  # or it would wait for another server
                 return self._on_loop(endpoint.handle)
@@ -49,20 +49,20 @@ class ResourceServer:
             case "writer":
                 return self._in_writer(endpoint.handle, endpoint.body_bytes_max)
 
-    def _on_loop(self, handle: Handler) -> Run:
+    def _on_loop(self, handle: Handler) -> RunRequest:
         async def run(request: Request) -> Response:
             return _answered(handle, self.services, asked_of(request))
 
         return run
 
-    def _in_reader(self, handle: Handler) -> Run:
+    def _in_reader(self, handle: Handler) -> RunRequest:
         async def run(request: Request) -> Response:
             asked = asked_of(request)
             return await self.kernel.threads.read(request, partial(_answered, handle, self.services, asked))
 
         return run
 
-    def _in_writer(self, handle: Handler, most: int) -> Run:
+    def _in_writer(self, handle: Handler, most: int) -> RunRequest:
         """For what the owner writes: the body is taken in whole, up to `most` bytes, and the one writer is asked in its
         turn. Of anybody else nothing is taken in."""
 
@@ -75,6 +75,6 @@ class ResourceServer:
         return run
 
 
-def _answered(handle: Handler, services: Services, asked: Asked) -> Response:
+def _answered(handle: Handler, services: Services, asked: AskedOverHttp) -> Response:
     """What was read leaves in the thread that read it."""
     return reply(handle(services, asked), asked.method)

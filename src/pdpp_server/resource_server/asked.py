@@ -11,7 +11,7 @@ from pdpp_server.wire.params import Params, decode_segment
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedOverHttp:
     call: Call
     params: Params
     links_self: str
@@ -23,14 +23,14 @@ class Asked:
     method: str = "GET"
 
 
-def asked_of(request: Request) -> Asked:
+def asked_of(request: Request) -> AskedOverHttp:
     """The version is looked at first, then the token, and only then what is asked."""
     check_version(request.headers)
     call = Call(bearer_of(request.headers), request.state.request_id)
     query: bytes = request.scope["query_string"]
     path: str = request.scope["path"]
     named = {name: decode_segment(value) for name, value in request.path_params.items()}
-    return Asked(
+    return AskedOverHttp(
         call,
         Params.parse(query),
         f"{path}?{query.decode('latin-1')}" if query else path,

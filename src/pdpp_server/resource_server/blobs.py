@@ -12,12 +12,12 @@ from starlette.types import Receive, Scope, Send
 
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.http.replies import Answered
-from pdpp_server.model.blobs import ID_PREFIX, Part
+from pdpp_server.model.blobs import ID_PREFIX, BlobPart
 from pdpp_server.model.pending import Pending
 from pdpp_server.reads import blobs as reads
 from pdpp_server.reads.blobs import OpenedBlob
 from pdpp_server.reads.services import Services
-from pdpp_server.resource_server.asked import Asked
+from pdpp_server.resource_server.asked import AskedOverHttp
 from pdpp_server.wire import blobs as wire
 from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.params import Params
@@ -32,7 +32,7 @@ ALGORITHMS = {"sha-256": hashlib.sha256, "sha-512": hashlib.sha512}
 _ETAG = re.compile(r'(?:W/)?("[^"]*")')
 
 
-def handle(services: Services, asked: Asked) -> Pending[Answered]:
+def handle(services: Services, asked: AskedOverHttp) -> Pending[Answered]:
     """Headers alone tell of a blob too: they have a line like its bytes."""
     is_known = _is_named(asked.headers.get("if-none-match"), _etag(asked.name))
     headers_only = is_known or asked.method == "HEAD"
@@ -51,7 +51,7 @@ def _answered(params: Params, opened: OpenedBlob, *, is_known: bool) -> Answered
     return Answered(body, opened.shown, size=len(opened.places), give_up=opened.file.close)
 
 
-def keep(services: Services, asked: Asked) -> Json:
+def keep(services: Services, asked: AskedOverHttp) -> Json:
     delivery = wire.decode_delivery(asked.params, asked.headers.get("content-type"))
     _check_digests(asked.headers, asked.body)
     return wire.encode(reads.keep(services, asked.call, delivery, asked.body))
@@ -112,7 +112,7 @@ def _is_named(if_none_match: str | None, etag: str) -> bool:
     return asked == "*" or etag in {found.group(1) for found in _ETAG.finditer(asked)}
 
 
-def _part(asked: Asked) -> Part | None:
+def _part(asked: AskedOverHttp) -> BlobPart | None:
     """The range asked for, if the caller's copy, where it has one, is of these very bytes."""
     if_range = asked.headers.get("if-range")
     return wire.decode_range(asked.headers.get("range")) if if_range in (None, _etag(asked.name)) else None

@@ -8,13 +8,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pdpp_server.http.kernel import Kernel
-from pdpp_server.http.replies import Answer
+from pdpp_server.http.replies import HandlerAnswer
 from pdpp_server.reads.services import Services
-from pdpp_server.resource_server.asked import Asked
+from pdpp_server.resource_server.asked import AskedOverHttp
 from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.openapi import Operation
 
-Handler = Callable[[Services, Asked], Answer]
+Handler = Callable[[Services, AskedOverHttp], HandlerAnswer]
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ from pdpp_server.wire import stream_metadata as wire_metadata
 from pdpp_server.wire import streams as wire_streams
 from pdpp_server.wire.discovery import MCP, OPENAPI, RESOURCE_METADATA, metadata_path
 from pdpp_server.wire.envelope import Json
-from pdpp_server.wire.openapi import Answer, Operation, Sent, encode_document
+from pdpp_server.wire.openapi import DocumentedAnswer, DocumentedBody, Operation, encode_document
 
 RECORDS = "/v1/streams/{stream}/records"
 RECORD = "/v1/streams/{stream}/records/{key}"
@@ -83,7 +83,7 @@ WRITE = (
     errors.IngestStorageError,
 )
 
-DONE = (Answer("Done, whether or not there was anything.", media_type=None, status=204),)
+DONE = (DocumentedAnswer("Done, whether or not there was anything.", media_type=None, status=204),)
 
 
 @cache
@@ -104,7 +104,7 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             "/v1/schema",
             "schema",
             "What may be asked: the granted streams, their fields, and what can be done with each.",
-            (Answer("The catalogue, in full or compact.", "Schema"),),
+            (DocumentedAnswer("The catalogue, in full or compact.", "Schema"),),
             wire_schema.PARAMETERS,
             (*READ, errors.AmbiguousSchemaDetail),
         ),
@@ -117,7 +117,7 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             "/v1/connectors",
             "connectors",
             "The sources that this token may see, with their streams and what can be asked of them.",
-            (Answer("One row for each source.", "Connectors"),),
+            (DocumentedAnswer("One row for each source.", "Connectors"),),
             wire_connectors.PARAMETERS,
             READ,
         ),
@@ -130,7 +130,7 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             "/v1/streams",
             "streams",
             "How much there is of each stream of each connection, and when it last changed.",
-            (Answer("One row for each stream and connection.", "Streams"),),
+            (DocumentedAnswer("One row for each stream and connection.", "Streams"),),
             wire_streams.PARAMETERS,
             (*SELECTED, errors.ConnectorInvalid),
         ),
@@ -143,7 +143,7 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             "/v1/streams/{stream}",
             "stream_metadata",
             "Everything that is declared of one stream.",
-            (Answer("The declaration, and what the token may do with each field.", "StreamMetadata"),),
+            (DocumentedAnswer("The declaration, and what the token may do with each field.", "StreamMetadata"),),
             wire_metadata.PARAMETERS,
             (*OF_STREAM, errors.AmbiguousSchemaDetail),
         ),
@@ -157,7 +157,7 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             "search",
             "Find records by words, with the proven places where they stand.",
             (
-                Answer(
+                DocumentedAnswer(
                     "Hits in order of rank; in the lean form where `Prefer: pdpp-evidence=lean` asks for it, "
                     "and with `pdpp-evidence=whole` the same hits uncut.",
                     "SearchPage",
@@ -183,7 +183,7 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             RECORDS,
             "query_records",
             "A page of one stream, or what changed in it since a bookmark.",
-            (Answer("Records, and in a change feed tombstones.", "RecordPage"),),
+            (DocumentedAnswer("Records, and in a change feed tombstones.", "RecordPage"),),
             wire_records.PARAMETERS,
             (
                 *OF_STREAM,
@@ -206,7 +206,7 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             "/v1/streams/{stream}/aggregate",
             "aggregate",
             "Numbers about the records of one stream, without the records.",
-            (Answer("One value, or groups with their counts.", "Aggregation"),),
+            (DocumentedAnswer("One value, or groups with their counts.", "Aggregation"),),
             wire_aggregate.PARAMETERS,
             (
                 *OF_STREAM,
@@ -225,7 +225,7 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             RECORD,
             "fetch",
             "One record by its key.",
-            (Answer("The record, with its granted fields.", "OneRecord"),),
+            (DocumentedAnswer("The record, with its granted fields.", "OneRecord"),),
             wire_fetch.PARAMETERS,
             (*OF_RECORD, *EXPANDING),
         ),
@@ -238,7 +238,7 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             f"{RECORD}/field-window",
             "read_record_field",
             "A bounded part of one long field.",
-            (Answer("The text, where it stands, and where to go on.", "FieldWindow"),),
+            (DocumentedAnswer("The text, where it stands, and where to go on.", "FieldWindow"),),
             wire_window.PARAMETERS,
             (
                 *OF_RECORD,
@@ -259,9 +259,9 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             "read_blob",
             "The bytes of a blob that a visible record refers to; a range of them where Range asks for one.",
             (
-                Answer("All the bytes.", media_type=ANY_BYTES),
-                Answer("The range.", media_type=ANY_BYTES, status=206),
-                Answer("The caller has these bytes already.", media_type=None, status=304),
+                DocumentedAnswer("All the bytes.", media_type=ANY_BYTES),
+                DocumentedAnswer("The range.", media_type=ANY_BYTES, status=206),
+                DocumentedAnswer("The caller has these bytes already.", media_type=None, status=304),
             ),
             wire_blobs.PARAMETERS,
             (*SELECTED, errors.BlobNotFound, errors.AmbiguousConnection, errors.RangeNotSatisfiable),
@@ -275,10 +275,10 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             "/v1/blobs",
             "keep_blob",
             "Bytes for a record of the owner's, named by what they are.",
-            (Answer("The reference for the record.", "Blob"),),
+            (DocumentedAnswer("The reference for the record.", "Blob"),),
             wire_blobs.DELIVERY_PARAMETERS,
             (*WRITE, errors.InvalidRecordIdentity, errors.InvalidRecordId),
-            Sent("The bytes.", "application/octet-stream"),
+            DocumentedBody("The bytes.", "application/octet-stream"),
         ),
         blobs.keep,
         "writer",
@@ -290,10 +290,10 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             "/v1/ingest/{stream}",
             "ingest",
             "Records of the owner's, one JSON object a line; sending them again is safe.",
-            (Answer("How many were accepted, and why others were not.", "Delivered"),),
+            (DocumentedAnswer("How many were accepted, and why others were not.", "Delivered"),),
             wire_ingest.PARAMETERS,
             WRITE,
-            Sent("One record a line.", wire_ingest.CONTENT_TYPE),
+            DocumentedBody("One record a line.", wire_ingest.CONTENT_TYPE),
         ),
         ingest.handle,
         "writer",
@@ -305,7 +305,7 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             "/v1/state/{connector_id}",
             "get_state",
             "How far a collector of the owner's has come.",
-            (Answer("The cursor of each stream.", "State"),),
+            (DocumentedAnswer("The cursor of each stream.", "State"),),
             wire_state.PARAMETERS,
             WRITE,
         ),
@@ -318,10 +318,10 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             "/v1/state/{connector_id}",
             "put_state",
             "Keep how far a collector of the owner's has come.",
-            (Answer("The cursor of each stream, as kept.", "State"),),
+            (DocumentedAnswer("The cursor of each stream, as kept.", "State"),),
             wire_state.PARAMETERS,
             WRITE,
-            Sent("The cursors of the streams to change.", "application/json", "SentState"),
+            DocumentedBody("The cursors of the streams to change.", "application/json", "SentState"),
         ),
         state.put,
         "writer",
@@ -359,7 +359,7 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             "/",
             "index",
             "Where to begin.",
-            (Answer("The addresses of the other documents.", "Index"),),
+            (DocumentedAnswer("The addresses of the other documents.", "Index"),),
             refusals=ANYBODY,
         ),
         discovery.index,
@@ -370,7 +370,7 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             RESOURCE_METADATA,
             "protected_resource",
             "What a client must know to ask for a token and to use it (RFC 9728).",
-            (Answer("The metadata of this resource.", "ProtectedResource"),),
+            (DocumentedAnswer("The metadata of this resource.", "ProtectedResource"),),
             refusals=ANYBODY,
         ),
         discovery.protected_resource,
@@ -381,7 +381,7 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             metadata_path(MCP),
             "mcp_protected_resource",
             "The same for the MCP endpoint.",
-            (Answer("The metadata of the MCP endpoint.", "McpResource"),),
+            (DocumentedAnswer("The metadata of the MCP endpoint.", "McpResource"),),
             refusals=ANYBODY,
         ),
         discovery.mcp_resource,
@@ -392,7 +392,7 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             OPENAPI,
             "openapi",
             "This document.",
-            (Answer("An OpenAPI 3.1 document.", "Document"),),
+            (DocumentedAnswer("An OpenAPI 3.1 document.", "Document"),),
             refusals=ANYBODY,
         ),
         _tell_document,
@@ -403,7 +403,7 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             "/healthz",
             "healthz",
             "Whether the server can read and log.",
-            (Answer("It can.", "Health"), Answer("It cannot.", "Health", status=503)),
+            (DocumentedAnswer("It can.", "Health"), DocumentedAnswer("It cannot.", "Health", status=503)),
             refusals=(errors.Misdirected,),
         ),
         probes.health,
@@ -414,7 +414,7 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             "/metrics",
             "metrics",
             "Counters and times for an operator's own machine.",
-            (Answer("Prometheus text.", media_type=CONTENT_TYPE.partition(";")[0]),),
+            (DocumentedAnswer("Prometheus text.", media_type=CONTENT_TYPE.partition(";")[0]),),
             refusals=(errors.Misdirected, errors.PermissionDenied),
         ),
         probes.metrics,

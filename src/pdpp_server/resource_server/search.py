@@ -11,11 +11,11 @@ from pdpp_server.model.pending import Pending
 from pdpp_server.model.records import SearchPage, Warned
 from pdpp_server.reads import search as reads
 from pdpp_server.reads.services import Services
-from pdpp_server.resource_server.asked import Asked
+from pdpp_server.resource_server.asked import AskedOverHttp
 from pdpp_server.wire import search as wire
 
 
-def handle(services: Services, asked: Asked) -> Pending[Answered]:
+def handle(services: Services, asked: AskedOverHttp) -> Pending[Answered]:
     """A client may prefer the lean form, in which the tools show what was found, or all that they make it of."""
     lean, brief, whole = wire.decode_preference(asked.headers.getlist(wire.PREFER))
     found = reads.serve(services, asked.call, wire.decode_query(asked.params, lean=lean, brief=brief))

@@ -5,11 +5,11 @@ from pdpp_server.http.replies import Answered
 from pdpp_server.model.pending import Pending
 from pdpp_server.reads import stream_metadata as reads
 from pdpp_server.reads.services import Services
-from pdpp_server.resource_server.asked import Asked
+from pdpp_server.resource_server.asked import AskedOverHttp
 from pdpp_server.wire import stream_metadata as wire
 
 
-def handle(services: Services, asked: Asked) -> Pending[Answered]:
+def handle(services: Services, asked: AskedOverHttp) -> Pending[Answered]:
     query = wire.decode_query(asked.params, stream=asked.stream)
     warned = asked.params.warnings
     return reads.serve(services, asked.call, query).shaped(

@@ -9,8 +9,8 @@ from typing import Protocol, Self
 from pdpp_server.store.blob_files import BlobFiles
 from pdpp_server.store.layout import Layout, LayoutCache, StreamPlace
 from pdpp_server.store.records.asked import Narrowed, Where
-from pdpp_server.store.records.rank import Note
-from pdpp_server.store.records.reach import Bounds, Reach, Value
+from pdpp_server.store.records.rank import MatchCounts
+from pdpp_server.store.records.reach import BoundValue, IndexedRange, Reach
 from pdpp_server.store.records.words import Phrase, Tokenizer, WordQuery
 from pdpp_server.store.session import Session, Values
 
@@ -56,48 +56,48 @@ class Records(Protocol):
         self,
         reach: Reach,
         fid: int,
-        start: tuple[Value, str | bytes],
-        within: tuple[Value, Value],
+        start: tuple[BoundValue, str | bytes],
+        within: tuple[BoundValue, BoundValue],
         *,
         ascending: bool,
         chunk: int,
-    ) -> list[tuple[Value, int, str, int, int, str, str]]:
+    ) -> list[tuple[BoundValue, int, str, int, int, str, str]]:
         """The next records in the order of a field and of keys, behind that value and key."""
         ...
 
     def page_by_key(
         self, reach: Reach, start: str | bytes, *, ascending: bool, chunk: int
-    ) -> list[tuple[Value, int, str, int, int, str, str]]:
+    ) -> list[tuple[BoundValue, int, str, int, int, str, str]]:
         """The same in the order of keys alone."""
         ...
 
     def ranked(
-        self, reach: Reach, table: str, fid: int, start: Value, *, ascending: bool, chunk: int
-    ) -> list[tuple[Value, int, str, int, int, str, str]]:
+        self, reach: Reach, table: str, fid: int, start: BoundValue, *, ascending: bool, chunk: int
+    ) -> list[tuple[BoundValue, int, str, int, int, str, str]]:
         """The next records in the order of a field alone, behind that value; those without a value are left out."""
         ...
 
-    def beginning(self, fid: int, value: Value, most: Value) -> list[tuple[Value, str]]:
+    def beginning(self, fid: int, value: BoundValue, most: BoundValue) -> list[tuple[BoundValue, str]]:
         """Values and keys between two values, so that a place can be known again by its digest."""
         ...
 
-    def beginning_by_key(self, sid: int, key: str, most: str) -> list[tuple[Value, str]]:
+    def beginning_by_key(self, sid: int, key: str, most: str) -> list[tuple[BoundValue, str]]:
         """The same between two keys."""
         ...
 
-    def entries(self, reach: Reach, bounds: Bounds, enough: int) -> int:
+    def entries(self, reach: Reach, bounds: IndexedRange, enough: int) -> int:
         """How many values lie within the bounds, in the range of the reach; no further than `enough`."""
         ...
 
-    def holding(self, reach: Reach, bounds: Bounds) -> Iterator[Stored]:
+    def holding(self, reach: Reach, bounds: IndexedRange) -> Iterator[Stored]:
         """The visible records of these values."""
         ...
 
-    def by_day(self, reach: Reach, bounds: Bounds, *, ascending: bool, chunk: int) -> list[Stored]:
+    def by_day(self, reach: Reach, bounds: IndexedRange, *, ascending: bool, chunk: int) -> list[Stored]:
         """The first visible records of one value in the order of their rids, which is that of days; or the last."""
         ...
 
-    def edges(self, reach: Reach, table: str, fid: int) -> list[Value]:
+    def edges(self, reach: Reach, table: str, fid: int) -> list[BoundValue]:
         """The least and the greatest number of a field."""
         ...
 
@@ -144,7 +144,7 @@ class Words(Protocol):
     """The index of words in one snapshot. It counts and notes what stands where; scores are made of that above it."""
 
     @property
-    def noted(self) -> dict[int, Note]:
+    def noted(self) -> dict[int, MatchCounts]:
         """What was noted of each record, by rid, since somebody cleared it."""
         ...
 
@@ -176,19 +176,19 @@ class Index(Protocol):
         """The same texts, which are no longer there."""
         ...
 
-    def add_values(self, rows: Sequence[tuple[int, Value, int]]) -> None:
+    def add_values(self, rows: Sequence[tuple[int, BoundValue, int]]) -> None:
         """Field, value, rid."""
         ...
 
-    def drop_values(self, rows: Sequence[tuple[int, Value, int]]) -> None:
+    def drop_values(self, rows: Sequence[tuple[int, BoundValue, int]]) -> None:
         """The same, no longer there."""
         ...
 
-    def add_positions(self, rows: Sequence[tuple[int, Value, str, int]]) -> None:
+    def add_positions(self, rows: Sequence[tuple[int, BoundValue, str, int]]) -> None:
         """Field, value, key, rid: the order of pages."""
         ...
 
-    def drop_position(self, fid: int, value: Value, key: str) -> None:
+    def drop_position(self, fid: int, value: BoundValue, key: str) -> None:
         """The same, no longer there."""
         ...
 

@@ -16,7 +16,7 @@ CHUNK_BYTES = 1024 * 1024
 _DRAFT = ".{name}.new"
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", re.ASCII)
 
-Heard = Callable[[int], None]  # so many bytes more are done
+BytesHeard = Callable[[int], None]  # so many bytes more are done
 
 
 def silent(_: int) -> None:
@@ -66,13 +66,13 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def copy_whole(source: Path, target: Path, heard: Heard = silent, *, size: int | None = None) -> KeptFile:
+def copy_whole(source: Path, target: Path, heard: BytesHeard = silent, *, size: int | None = None) -> KeptFile:
     """Copy a file, or its first `size` bytes; what it says it copied is what it read."""
     with written_whole(target) as file:
         return _pour(source, heard, size, file)
 
 
-def digest(path: Path, heard: Heard = silent, *, size: int | None = None) -> KeptFile:
+def digest(path: Path, heard: BytesHeard = silent, *, size: int | None = None) -> KeptFile:
     """What a file, or its first `size` bytes, is."""
     return _pour(path, heard, size, None)
 
@@ -106,7 +106,7 @@ def forget_empty_folders(folder: Path) -> None:
                 path.rmdir()
 
 
-def _pour(source: Path, heard: Heard, size: int | None, target: BinaryIO | None) -> KeptFile:
+def _pour(source: Path, heard: BytesHeard, size: int | None, target: BinaryIO | None) -> KeptFile:
     hashed, done = sha256(), 0
     with source.open("rb") as file:
         while chunk := file.read(CHUNK_BYTES if size is None else min(CHUNK_BYTES, size - done)):

@@ -218,7 +218,7 @@ def _keep_names(directory: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LogLine:
     """A line as it stands in a segment; `n` is -1 where it is none of ours."""
 
     raw: bytes
@@ -247,7 +247,7 @@ def segment_paths(directory: Path) -> list[Path]:
     )
 
 
-def read_segment(path: Path, offset: int = 0) -> Iterator[Line]:
+def read_segment(path: Path, offset: int = 0) -> Iterator[LogLine]:
     """The lines from `offset` on, one at a time; the last one may be torn, and a too long one comes in pieces."""
     with path.open("rb") as file:
         file.seek(offset)
@@ -290,14 +290,14 @@ def disclosure_of(content: Mapping[str, Any]) -> Disclosure | None:
             return None
 
 
-def _line(raw: bytes, end: int) -> Line:
+def _line(raw: bytes, end: int) -> LogLine:
     with suppress(orjson.JSONDecodeError):
         match orjson.loads(raw):
             case {"n": int(n), "prev": str(prev), **content} if 0 <= n < _NUMBER_MAX:
-                return Line(raw, end, n, prev, cast("dict[str, Any]", content))
+                return LogLine(raw, end, n, prev, cast("dict[str, Any]", content))
             case _:
                 pass
-    return Line(raw, end, -1, "", {})
+    return LogLine(raw, end, -1, "", {})
 
 
 def _texts(value: object) -> tuple[str, ...] | None:
@@ -362,7 +362,7 @@ def _verdict(id: str, path: Path, claims: list[Segment]) -> Verdict:
     return Verdict(id, "torn", n + 1, n + 1) if torn else Verdict(id, "intact", n + 1)
 
 
-def _fault(line: Line, id: str, n: int, digest: str) -> tuple[State, int]:
+def _fault(line: LogLine, id: str, n: int, digest: str) -> tuple[State, int]:
     """How a line fails to continue line `n`, and which line that speaks against."""
     if line.prev == digest and line.n == n + 1:
         return ("intact", line.n) if line.n > 0 or line.content.get("segment") == id else ("edited", 0)

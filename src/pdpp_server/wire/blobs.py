@@ -7,21 +7,21 @@ from typing import Any, cast
 from urllib.parse import quote
 
 from pdpp_server.errors import InvalidRequest
-from pdpp_server.model.blobs import ANY_BYTES, Blob, BlobDelivery, Part, is_mime_type
+from pdpp_server.model.blobs import ANY_BYTES, Blob, BlobDelivery, BlobPart, is_mime_type
 from pdpp_server.model.queries import BlobQuery
 from pdpp_server.model.streams import BLOB_REF, BLOB_ROLE
 from pdpp_server.wire.envelope import Json
-from pdpp_server.wire.params import TARGET, Params, Row
+from pdpp_server.wire.params import TARGET, ParameterRow, Params
 from pdpp_server.wire.queries import decode, rows
 
 WHOLE_RECORD = "@record"
 PARAMETERS = rows(BlobQuery)
 DELIVERY_PARAMETERS = (
     *TARGET,
-    Row("stream", "The stream of the record that the blob belongs to.", required=True),
-    Row("record_key", "The key of that record; it may arrive later than its blob.", required=True),
-    Row("mime_type", "The type of the bytes; without it the Content-Type, else application/octet-stream."),
-    Row("json_path", f"Where the record refers to it: {WHOLE_RECORD}, or a pointer such as /photo."),
+    ParameterRow("stream", "The stream of the record that the blob belongs to.", required=True),
+    ParameterRow("record_key", "The key of that record; it may arrive later than its blob.", required=True),
+    ParameterRow("mime_type", "The type of the bytes; without it the Content-Type, else application/octet-stream."),
+    ParameterRow("json_path", f"Where the record refers to it: {WHOLE_RECORD}, or a pointer such as /photo."),
 )
 
 _RANGE = re.compile(r"bytes=[ \t]*([0-9]{1,30})?-([0-9]{1,30})?[ \t]*", re.IGNORECASE)
@@ -29,7 +29,7 @@ _DIGEST = re.compile(r"[ \t]*([a-z*][a-z0-9_.*-]*)=:([A-Za-z0-9+/]*={0,2}):[ \t]
 _FORM = "application/x-www-form-urlencoded"  # what a tool says of a body of which it was told nothing
 
 
-def decode_query(params: Params, blob_id: str, part: Part | None, *, headers_only: bool) -> BlobQuery:
+def decode_query(params: Params, blob_id: str, part: BlobPart | None, *, headers_only: bool) -> BlobQuery:
     return decode(BlobQuery, params, blob_id=blob_id, part=part, headers_only=headers_only)
 
 
@@ -73,13 +73,13 @@ def encode_reference(blob: Blob) -> Json:
 # Headers ------------------------------------------------------------------------------------------------------------
 
 
-def decode_range(header: str | None) -> Part | None:
+def decode_range(header: str | None) -> BlobPart | None:
     """One range of bytes; None for all else, several ranges included: RFC 9110 lets a server send the whole instead."""
     asked = _RANGE.fullmatch(header or "")
     if not asked or not any(asked.groups()):
         return None
     first, last = (None if digits is None else int(digits) for digits in asked.groups())
-    return None if first is not None and last is not None and last < first else Part(first, last)
+    return None if first is not None and last is not None and last < first else BlobPart(first, last)
 
 
 def decode_digests(header: str, name: str) -> dict[str, bytes]:

@@ -9,7 +9,7 @@ from pdpp_server.wire.client_files import SECTIONS, Command
 from pdpp_server.wire.envelope import object_of, text_of, texts_of
 
 
-class Entry(NamedTuple):
+class ClientEntry(NamedTuple):
     """One server as a client knows it: by an address, or by a command that it starts."""
 
     name: str
@@ -17,7 +17,7 @@ class Entry(NamedTuple):
     command: Command | None
 
 
-def decode_entries(client: str, text: str) -> list[Entry]:
+def decode_entries(client: str, text: str) -> list[ClientEntry]:
     """Raises ValueError: the file is not what it should be."""
     try:
         document: Any = tomllib.loads(text) if client == "codex" else json.loads(text or "{}")
@@ -29,12 +29,12 @@ def decode_entries(client: str, text: str) -> list[Entry]:
     return [entry for part in parts for entry in _entries(object_of(part, SECTIONS[client]))]
 
 
-def _entries(section: Mapping[str, Any]) -> Iterator[Entry]:
+def _entries(section: Mapping[str, Any]) -> Iterator[ClientEntry]:
     for name, value in section.items():
         entry = _object(value)
         program, variables = text_of(entry, "command"), object_of(entry, "env")
         command = program and Command(program, texts_of(entry, "args"), {key: str(variables[key]) for key in variables})
-        yield Entry(name, text_of(entry, "url"), command or None)
+        yield ClientEntry(name, text_of(entry, "url"), command or None)
 
 
 def _object(value: Any) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 import orjson
 
 
-class Way(NamedTuple):
+class WayIn(NamedTuple):
     """One client's way in: `lines` for a terminal, a `link` that opens the client, or a place to paste the address."""
 
     client: str
@@ -18,15 +18,15 @@ class Way(NamedTuple):
     needs_public: bool = False  # it asks from its own machines, so it needs an https address that they can reach
 
 
-def ways(name: str, address: str) -> tuple[Way, ...]:
+def ways(name: str, address: str) -> tuple[WayIn, ...]:
     """Every client's way to the MCP endpoint at that address, which it will call `name`. Each signs in by itself."""
     return (
-        Way("Claude Code", (claude_code_line(name, address),)),
-        Way("Codex", codex_lines(name, address)),
-        Way("Cursor", link=cursor_link(name, address)),
-        Way("VS Code", link=vscode_link(name, address)),
-        Way("Claude", place="Settings, Connectors, Add custom connector", needs_public=True),
-        Way("ChatGPT", place="Settings, Apps & Connectors, Create", needs_public=True),
+        WayIn("Claude Code", (claude_code_line(name, address),)),
+        WayIn("Codex", codex_lines(name, address)),
+        WayIn("Cursor", link=cursor_link(name, address)),
+        WayIn("VS Code", link=vscode_link(name, address)),
+        WayIn("Claude", place="Settings, Connectors, Add custom connector", needs_public=True),
+        WayIn("ChatGPT", place="Settings, Apps & Connectors, Create", needs_public=True),
     )
 
 

@@ -54,12 +54,12 @@ class Returned(NamedTuple):
     """What a browser brought back."""
 
     code: str | None
-    refused: "Refused"
+    refused: "OAuthRefusal"
     state: str | None
     issuer: str | None
 
 
-class Refused(NamedTuple):
+class OAuthRefusal(NamedTuple):
     """What OAuth says of a refusal; either may be missing."""
 
     error: str
@@ -170,6 +170,6 @@ def decode_given(body: Mapping[str, Any]) -> Given:
     )
 
 
-def decode_refused(body: Mapping[str, Any]) -> Refused:
+def decode_refused(body: Mapping[str, Any]) -> OAuthRefusal:
     """Of anything else than an OAuth refusal, nothing."""
-    return Refused(text_of(body, "error") or "", text_of(body, "error_description") or "")
+    return OAuthRefusal(text_of(body, "error") or "", text_of(body, "error_description") or "")

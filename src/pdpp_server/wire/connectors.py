@@ -4,10 +4,10 @@ from pdpp_server.model.catalogue import Catalogue, StreamEntry
 from pdpp_server.model.queries import StreamsQuery
 from pdpp_server.model.times import newest
 from pdpp_server.wire.envelope import Json, url
-from pdpp_server.wire.params import Params, Row
+from pdpp_server.wire.params import ParameterRow, Params
 from pdpp_server.wire.schema import AGGREGATES, by_source, encode_connector, freshness
 
-PARAMETERS: tuple[Row, ...] = ()
+PARAMETERS: tuple[ParameterRow, ...] = ()
 
 
 def decode_query(params: Params) -> StreamsQuery:

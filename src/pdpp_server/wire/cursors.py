@@ -20,7 +20,9 @@ _TEXT_VALUE_BYTES = 40  # of a text by which a page is ordered; the key gets wha
 
 
 Side = Literal["earlier", "later"]  # of a record, in the order of pages
-Kind = Side | Literal["search", "records", "changes", "bookmark"]  # the first letter stands before the sealed text
+CursorKind = (
+    Side | Literal["search", "records", "changes", "bookmark"]
+)  # the first letter stands before the sealed text
 
 
 class Seal:
@@ -29,11 +31,11 @@ class Seal:
     def __init__(self, key: bytes) -> None:
         self._siv = AESSIV(key)
 
-    def seal(self, kind: Kind, plain: bytes, *, bound_to: bytes) -> str:
+    def seal(self, kind: CursorKind, plain: bytes, *, bound_to: bytes) -> str:
         padded = plain.ljust(next(size for size in _SIZES if len(plain) <= size), b"\0")
         return kind[0] + _text(self._siv.encrypt(padded, [kind.encode(), bound_to]))
 
-    def open(self, kind: Kind, cursor: str, *, bound_to: bytes) -> bytes:
+    def open(self, kind: CursorKind, cursor: str, *, bound_to: bytes) -> bytes:
         """What was sealed, and padding behind it.
 
         Raises:
@@ -49,7 +51,7 @@ class Seal:
             raise InvalidCursor("The cursor does not belong to this query under this grant.", param="cursor") from None
 
 
-def is_of(kind: Kind, cursor: str) -> bool:
+def is_of(kind: CursorKind, cursor: str) -> bool:
     """What a cursor says of itself, before anybody looks whether it is true."""
     return cursor.startswith(kind[0])
 
@@ -87,7 +89,7 @@ class Place(NamedTuple):
         return cls(_unpacked(flags >> 1, value), connection, cut_key, digest, bool(flags & 1))
 
 
-class Ranked(NamedTuple):
+class OrderedPlace(NamedTuple):
     """A place in the order of another field: the value there, and the place among those that have the same."""
 
     rank: int | float | str | bytes  # of a text the beginning: numbers and times can be ranged over, texts cannot
@@ -100,7 +102,7 @@ class Ranked(NamedTuple):
         return head + self.place.pack(_SIZES[-1] - len(head))
 
     @classmethod
-    def unpack(cls, plain: bytes) -> "Ranked":
+    def unpack(cls, plain: bytes) -> "OrderedPlace":
         kind, size = _RANK.unpack_from(plain)
         start = _RANK.size
         place = Place.unpack(plain[start + size :])

@@ -5,7 +5,7 @@ from typing import Any, cast
 from urllib.parse import parse_qsl, quote, urlencode
 
 from pdpp_server.errors import SourceUnavailable
-from pdpp_server.model.catalogue import Missing
+from pdpp_server.model.catalogue import MissingConnection
 from pdpp_server.model.records import Warned
 
 Json = dict[str, Any]
@@ -26,7 +26,7 @@ def limit_clamped(param: str, asked: int, most: int) -> Warned:
     return Warned("limit_clamped", f"{param} was lowered from {asked} to {most}.", param=param, detail=detail)
 
 
-def sources_skipped(missing: tuple[Missing, ...]) -> tuple[Warned, ...]:
+def sources_skipped(missing: tuple[MissingConnection, ...]) -> tuple[Warned, ...]:
     """What makes an answer over several sources a partial one."""
     if not missing:
         return ()
@@ -50,7 +50,7 @@ def is_partial(warnings: Iterable[Warned]) -> bool | None:
     return any(warned.code == SKIPPED for warned in warnings) or None
 
 
-def encode_missing(missing: tuple[Missing, ...]) -> list[Json]:
+def encode_missing(missing: tuple[MissingConnection, ...]) -> list[Json]:
     return [
         present(source=each.connector_key, connection_id=each.connection_id, grant_id=each.grant_id)
         for each in missing[:SKIPPED_LISTED]

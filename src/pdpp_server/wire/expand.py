@@ -4,9 +4,11 @@ from collections.abc import Iterable
 
 from pdpp_server.errors import InvalidExpand
 from pdpp_server.model.queries import Expand
-from pdpp_server.wire.params import POSITIVE, Params, Row
+from pdpp_server.wire.params import POSITIVE, ParameterRow, Params
 
-EXPAND_LIMIT = Row("expand_limit", "`expand_limit[relation]=n`: how many of them at the most.", POSITIVE, nested=True)
+EXPAND_LIMIT = ParameterRow(
+    "expand_limit", "`expand_limit[relation]=n`: how many of them at the most.", POSITIVE, nested=True
+)
 
 
 def decode_expand(params: Params) -> tuple[Expand, ...]:

@@ -10,12 +10,12 @@ import orjson
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.model.ingest import Delivered, Delivery, Incoming, Line, Rejection
 from pdpp_server.wire.envelope import Json
-from pdpp_server.wire.params import TARGET, Params, Row
+from pdpp_server.wire.params import TARGET, ParameterRow, Params
 
 CONTENT_TYPE = "application/x-ndjson"
 PARAMETERS = (
     *TARGET,
-    Row("run_id", "The run of a collector that these lines belong to; it is named in the server's log."),
+    ParameterRow("run_id", "The run of a collector that these lines belong to; it is named in the server's log."),
 )
 
 LINE_BYTES_MAX = 16 * 1024 * 1024 + 64 * 1024  # the largest record, and room for its envelope

@@ -5,7 +5,7 @@ from typing import Any
 
 from pdpp_server.model.authorization import Client
 from pdpp_server.wire.envelope import Json, object_of, present, text_of, texts_of
-from pdpp_server.wire.shapes import Fault, Shape, list_of, members
+from pdpp_server.wire.shapes import Shape, ShapeFault, list_of, members
 
 CODE, REFRESH, DEVICE = "authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"
 GRANT_TYPES = (CODE, REFRESH, DEVICE)
@@ -45,11 +45,11 @@ _DOCUMENT = Shape(
 _PINNED = ("redirect_uris", "token_endpoint_auth_method", "jwks", "jwks_uri")
 
 
-def registration_fault(asked: object) -> Fault | None:
+def registration_fault(asked: object) -> ShapeFault | None:
     return next(_REGISTRATION.faults(asked), None)
 
 
-def document_fault(document: object) -> Fault | None:
+def document_fault(document: object) -> ShapeFault | None:
     return next(_DOCUMENT.faults(document), None)
 
 

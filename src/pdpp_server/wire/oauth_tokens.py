@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pdpp_server.model.authorization import DeviceCode, Issued
+from pdpp_server.model.authorization import DeviceCode, IssuedTokens
 from pdpp_server.model.grants import Grant
 from pdpp_server.model.times import instant
 from pdpp_server.wire.envelope import Json, present
@@ -14,7 +14,7 @@ INACTIVE: Json = {"active": False}
 REVOKED: Json = {"revoked": True}
 
 
-def encode_issued(issued: Issued) -> Json:
+def encode_issued(issued: IssuedTokens) -> Json:
     """RFC 6749 section 5.1, with the details that were granted (RFC 9396 section 7)."""
     whole = f"{READ_SCOPE} {OFFLINE_SCOPE}" if issued.refresh_token else READ_SCOPE
     return {
@@ -53,7 +53,7 @@ def encode_owner_token(subject: str, expires_at: str | None) -> Json:
     return {"active": True, "pdpp_token_kind": "owner", "subject_id": subject, **present(exp=_seconds(expires_at))}
 
 
-class Standing(NamedTuple):
+class TokenStanding(NamedTuple):
     """What is told of every token that is good: until when, by whom, for which addresses."""
 
     expires_at: str | None
@@ -61,7 +61,7 @@ class Standing(NamedTuple):
     audience: tuple[str, ...]
 
 
-def encode_client_token(grant: Grant, standing: Standing) -> Json:
+def encode_client_token(grant: Grant, standing: TokenStanding) -> Json:
     """RFC 7662. The rights are said once, in `authorization_details`."""
     return {
         **_encode_standing("client", grant, standing),
@@ -79,7 +79,7 @@ def encode_client_token(grant: Grant, standing: Standing) -> Json:
     }
 
 
-def encode_package_token(package_id: str, grants: Sequence[Grant], standing: Standing) -> Json:
+def encode_package_token(package_id: str, grants: Sequence[Grant], standing: TokenStanding) -> Json:
     first = grants[0]
     return {
         **_encode_standing("mcp_package", first, standing),
@@ -95,7 +95,7 @@ def encode_package_token(package_id: str, grants: Sequence[Grant], standing: Sta
     }
 
 
-def _encode_standing(kind: str, grant: Grant, standing: Standing) -> Json:
+def _encode_standing(kind: str, grant: Grant, standing: TokenStanding) -> Json:
     audience = standing.audience
     return {
         "active": True,

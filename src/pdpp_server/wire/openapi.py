@@ -9,7 +9,7 @@ from typing import Any
 from pdpp_server.errors import PdppError, RateLimited, Unauthenticated
 from pdpp_server.wire.bodies import SCHEMAS, ref
 from pdpp_server.wire.envelope import VERSION, Json
-from pdpp_server.wire.params import Row
+from pdpp_server.wire.params import ParameterRow
 
 JSON = "application/json"
 PATH_PARAMETERS = {
@@ -23,7 +23,7 @@ _IN_BRACES = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class DocumentedAnswer:
     """`body` names one of SCHEMAS; bytes of another type than JSON have none."""
 
     says: str
@@ -33,7 +33,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class DocumentedBody:
     """What a request carries."""
 
     says: str
@@ -47,10 +47,10 @@ class Operation:
     path: str
     name: str
     says: str
-    answers: tuple[Answer, ...]
-    parameters: tuple[Row, ...] = ()
+    answers: tuple[DocumentedAnswer, ...]
+    parameters: tuple[ParameterRow, ...] = ()
     refusals: tuple[type[PdppError], ...] = ()
-    sends: Sent | None = None
+    sends: DocumentedBody | None = None
 
     @property
     def needs_token(self) -> bool:
@@ -105,7 +105,7 @@ def _encode_path_parameter(name: str) -> Json:
     return {"name": name, "in": "path", "required": True, "description": PATH_PARAMETERS[name], "schema": schema}
 
 
-def encode_parameter(parameter: Row) -> Json:
+def encode_parameter(parameter: ParameterRow) -> Json:
     """A list is a repeated parameter; an object has its members in brackets."""
     schema: Json = dict(parameter.schema)
     style: Json = {}
@@ -117,11 +117,11 @@ def encode_parameter(parameter: Row) -> Json:
     return {**shared, "description": parameter.says, **style, "schema": schema}
 
 
-def _encode_sent(sent: Sent) -> Json:
+def _encode_sent(sent: DocumentedBody) -> Json:
     return {"description": sent.says, "required": True, "content": _encode_content(sent.media_type, sent.body)}
 
 
-def _encode_answer(answer: Answer) -> Json:
+def _encode_answer(answer: DocumentedAnswer) -> Json:
     content = {"content": _encode_content(answer.media_type, answer.body)} if answer.media_type else {}
     return {"description": answer.says, "headers": _encode_headers(), **content}
 

@@ -19,7 +19,7 @@ _NAME = re.compile(r"([^\[\]]+)((?:\[[^\[\]]*\])*)")
 _BRACKET = re.compile(r"\[([^\[\]]*)\]")
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
 
-Path = tuple[str, ...]
+NestedPath = tuple[str, ...]
 
 
 def _text_schema() -> Mapping[str, Any]:
@@ -27,7 +27,7 @@ def _text_schema() -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ParameterRow:
     """One parameter of one endpoint: the same row refuses what is not listed and prints the OpenAPI document."""
 
     name: str
@@ -38,21 +38,21 @@ class Row:
     nested: bool = False  # an object: `a[b]=1`, `a[b][c]=1`
 
 
-CONNECTION_ID = Row("connection_id", "Only this connection.")
-ALIAS_PARAMETER = Row(ALIAS, "An old name of connection_id.")
+CONNECTION_ID = ParameterRow("connection_id", "Only this connection.")
+ALIAS_PARAMETER = ParameterRow(ALIAS, "An old name of connection_id.")
 TARGET = (
-    Row("connector_id", "The connector that is written for: its key, or its registry address.", required=True),
+    ParameterRow("connector_id", "The connector that is written for: its key, or its registry address.", required=True),
     CONNECTION_ID,
     ALIAS_PARAMETER,
 )
-SUBJECT_ID = Row("subject_id", "Taken and not used: a server holds the data of one person.")
+SUBJECT_ID = ParameterRow("subject_id", "Taken and not used: a server holds the data of one person.")
 POSITIVE: Mapping[str, Any] = {"type": "integer", "minimum": 1}
 
 
 class Params:
     """Parameters by path: `a[b]=1` is the path ("a", "b"). Whoever reads them says first which ones exist."""
 
-    def __init__(self, pairs: tuple[tuple[Path, str], ...]) -> None:
+    def __init__(self, pairs: tuple[tuple[NestedPath, str], ...]) -> None:
         self.pairs = pairs
         self.warnings: list[Warned] = []
 
@@ -60,7 +60,7 @@ class Params:
     def parse(cls, raw: bytes) -> "Params":
         return cls(tuple(_pairs(raw)))
 
-    def only(self, *parameters: Row) -> None:
+    def only(self, *parameters: ParameterRow) -> None:
         """Refuse every parameter that is not listed, and every one of another shape."""
         known = {parameter.name: parameter for parameter in parameters}
         for path, _ in self.pairs:
@@ -71,7 +71,7 @@ class Params:
         for parameter in parameters:
             self._check_repeats(parameter)
 
-    def _check_repeats(self, parameter: Row) -> None:
+    def _check_repeats(self, parameter: ParameterRow) -> None:
         name, paths = parameter.name, [path for path, _ in self.pairs if path[0] == parameter.name]
         if not parameter.repeats and len(set(paths)) < len(paths):
             raise InvalidRequest(f"{name} may be given once.", param=name)
@@ -156,7 +156,7 @@ class Params:
             raise InvalidRequest("connector_id must name a connector.", param="connector_id")
         return Target(connector_key, self.connection_id())
 
-    def nested(self, name: str) -> list[tuple[Path, str]]:
+    def nested(self, name: str) -> list[tuple[NestedPath, str]]:
         """The paths below an object parameter, with their values: `filter[a][gte]=1` is (("a", "gte"), "1")."""
         return [(path[1:], value) for path, value in self.pairs if path[0] == name]
 
@@ -164,7 +164,7 @@ class Params:
         return [value for path, value in self.pairs if path[0] == name]
 
 
-def _fits(parameter: Row, path: Path) -> bool:
+def _fits(parameter: ParameterRow, path: NestedPath) -> bool:
     if parameter.nested:
         return len(path) > 1 and all(path)
     return len(path) == 1 or (parameter.repeats and path[1:] == ("",))
@@ -175,7 +175,7 @@ def decode_segment(raw: str) -> str:
     return _decoded(raw.encode("ascii"), "path")
 
 
-def _pairs(raw: bytes) -> Iterator[tuple[Path, str]]:
+def _pairs(raw: bytes) -> Iterator[tuple[NestedPath, str]]:
     for piece in raw.split(b"&"):
         if piece:
             name, _, value = piece.replace(b"+", b" ").partition(b"=")
@@ -183,7 +183,7 @@ def _pairs(raw: bytes) -> Iterator[tuple[Path, str]]:
             yield path, _decoded(value, path[0])
 
 
-def _path(name: str) -> Path:
+def _path(name: str) -> NestedPath:
     shape = _NAME.fullmatch(name)
     if not shape:
         raise InvalidRequest("A parameter has an empty or malformed name.", param="query")
@@ -202,5 +202,5 @@ def _decoded(raw: bytes, param: str) -> str:
         raise InvalidRequest("Percent-encoded text must be UTF-8.", param=param) from None
 
 
-def _shown(path: Path) -> str:
+def _shown(path: NestedPath) -> str:
     return repr(path[0] + "".join(f"[{part}]" for part in path[1:]))

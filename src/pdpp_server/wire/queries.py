@@ -5,11 +5,11 @@ from functools import cache
 from typing import Any, TypeVar
 
 from pdpp_server.errors import InvalidRequest, InvalidSort
-from pdpp_server.model.parameters import Kind, Parameter, parameters
+from pdpp_server.model.parameters import Parameter, ParameterKind, parameters
 from pdpp_server.wire.envelope import limit_clamped
 from pdpp_server.wire.expand import EXPAND_LIMIT, decode_expand, encode_expand
 from pdpp_server.wire.filters import FILTER_SCHEMA, decode_filter, encode_filter
-from pdpp_server.wire.params import ALIAS_PARAMETER, POSITIVE, SUBJECT_ID, Params, Row
+from pdpp_server.wire.params import ALIAS_PARAMETER, POSITIVE, SUBJECT_ID, ParameterRow, Params
 
 Q = TypeVar("Q")
 Written = Mapping[str, str | int | tuple[str, ...] | None]
@@ -19,13 +19,13 @@ Written = Mapping[str, str | int | tuple[str, ...] | None]
 
 
 @cache
-def rows(kind: type) -> tuple[Row, ...]:
+def rows(kind: type) -> tuple[ParameterRow, ...]:
     """The parameters of an address, beside its path."""
     return tuple(row for each in parameters(kind) if each.says for row in _rows(each))
 
 
-def _rows(each: Parameter) -> tuple[Row, ...]:
-    row = Row(
+def _rows(each: Parameter) -> tuple[ParameterRow, ...]:
+    row = ParameterRow(
         each.name,
         each.says,
         _schema(each),
@@ -136,7 +136,7 @@ def _order(params: Params) -> tuple[str | None, bool]:
     return named.pop(), ascending
 
 
-_READERS: Mapping[Kind, Callable[[Params, Parameter], Any]] = {
+_READERS: Mapping[ParameterKind, Callable[[Params, Parameter], Any]] = {
     "text": _text,
     "name": _name,
     "whole": _whole,

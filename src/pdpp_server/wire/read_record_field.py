@@ -19,10 +19,10 @@ from pdpp_server.wire.envelope import (
     url,
     whole_of,
 )
-from pdpp_server.wire.params import Params, Row
+from pdpp_server.wire.params import ParameterRow, Params
 
 _CONTEXT = {"type": "integer", "minimum": 0, "maximum": CONTEXT_CHARS_MAX}
-PARAMETERS = (*queries.rows(WindowQuery), Row("after_chars", "How much to show after it.", _CONTEXT))
+PARAMETERS = (*queries.rows(WindowQuery), ParameterRow("after_chars", "How much to show after it.", _CONTEXT))
 
 
 def encode_query(query: WindowQuery) -> str:

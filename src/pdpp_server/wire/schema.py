@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any, cast
 
 from pdpp_server.errors import InvalidRequest
-from pdpp_server.model.catalogue import Catalogue, Expandable, Holding, Missing, StreamEntry
+from pdpp_server.model.catalogue import Catalogue, Expandable, Holding, MissingConnection, StreamEntry
 from pdpp_server.model.queries import SchemaQuery
 from pdpp_server.model.records import Warned
 from pdpp_server.model.sources import Origin, Source
@@ -37,7 +37,7 @@ from pdpp_server.wire.envelope import (
     url,
     whole_of,
 )
-from pdpp_server.wire.params import Params, Row
+from pdpp_server.wire.params import ParameterRow, Params
 from pdpp_server.wire.queries import rows
 from pdpp_server.wire.records import decode_origin
 
@@ -46,7 +46,7 @@ NOT_GRANTED = "field_not_granted"
 SILENT = "declared"  # the flags of a field of which nothing else is said
 
 PARAMETERS = (
-    Row("view", "`compact`: a row of flags for each field.", {"type": "string", "enum": ["compact"]}),
+    ParameterRow("view", "`compact`: a row of flags for each field.", {"type": "string", "enum": ["compact"]}),
     *rows(SchemaQuery),
 )
 
@@ -156,9 +156,9 @@ def encode_partial(catalogue: Catalogue) -> Json:
     return {"partial": True, "missing_sources": encode_missing(missing), "missing_source_count": len(missing)}
 
 
-def _decode_missing(body: Mapping[str, Any]) -> tuple[Missing, ...]:
+def _decode_missing(body: Mapping[str, Any]) -> tuple[MissingConnection, ...]:
     return tuple(
-        Missing(connection_id, text_of(each, "source") or "", text_of(each, "grant_id"))
+        MissingConnection(connection_id, text_of(each, "source") or "", text_of(each, "grant_id"))
         for each in objects_of(body, "missing_sources")
         if (connection_id := text_of(each, "connection_id"))
     )

@@ -15,7 +15,7 @@ REFERENCE_CHARS = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ShapeFault:
     kind: str  # "unknown_member" | "missing_member" | "invalid_value"
     path: str
     reference: str
@@ -32,22 +32,22 @@ class Shape:
     def fits(self, document: object) -> bool:
         return self._validator.is_valid(cast(Any, document))
 
-    def faults(self, document: object) -> Iterator[Fault]:
+    def faults(self, document: object) -> Iterator[ShapeFault]:
         for error in self._validator.iter_errors(cast(Any, document)):
             yield from self._faults_of(error)
 
-    def _faults_of(self, error: ValidationError) -> Iterator[Fault]:
+    def _faults_of(self, error: ValidationError) -> Iterator[ShapeFault]:
         match error.kind:
             case ValidationErrorKind.AdditionalProperties(unexpected=names):
                 valid = ", ".join(self._members_beside(error))
                 for name in names:
                     path = pointer(*error.instance_path, name)
-                    yield Fault("unknown_member", path, clipped(name), f"is no member here; valid are {valid}")
+                    yield ShapeFault("unknown_member", path, clipped(name), f"is no member here; valid are {valid}")
             case ValidationErrorKind.Required(property=name):
-                yield Fault("missing_member", pointer(*error.instance_path, name), clipped(name), "is missing")
+                yield ShapeFault("missing_member", pointer(*error.instance_path, name), clipped(name), "is missing")
             case _:
                 place = pointer(*error.instance_path)
-                yield Fault(
+                yield ShapeFault(
                     "invalid_value", place, _shown(error.instance), f"is refused: {clipped(error.message, 200)}"
                 )
 

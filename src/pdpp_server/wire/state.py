@@ -9,12 +9,12 @@ from pdpp_server.model.ingest import Target
 from pdpp_server.model.sources import Source
 from pdpp_server.model.state import Cursors, StateQuery, SyncState
 from pdpp_server.wire.envelope import Json, is_object
-from pdpp_server.wire.params import ALIAS_PARAMETER, CONNECTION_ID, Params, Row
+from pdpp_server.wire.params import ALIAS_PARAMETER, CONNECTION_ID, ParameterRow, Params
 
 PARAMETERS = (
     CONNECTION_ID,
     ALIAS_PARAMETER,
-    Row("grant_id", "The state that belongs to this grant: an active, continuous one of the connector."),
+    ParameterRow("grant_id", "The state that belongs to this grant: an active, continuous one of the connector."),
 )
 
 

@@ -13,7 +13,7 @@ from pdpp_server.model.records import Record, RecordId, RecordPage, SearchPage, 
 from pdpp_server.model.text import FieldWindow
 from pdpp_server.wire import aggregate, errors, query_records, read_record_field, schema, search
 from pdpp_server.wire.envelope import Json, encode_warnings, present
-from pdpp_server.wire.params import Params, Path
+from pdpp_server.wire.params import NestedPath, Params
 
 LEGEND = {
     "t": "type",
@@ -71,7 +71,7 @@ def _check_size(arguments: Mapping[str, Any]) -> None:
         )
 
 
-def _pairs(path: Path, value: Any) -> Iterable[tuple[Path, str]]:
+def _pairs(path: NestedPath, value: Any) -> Iterable[tuple[NestedPath, str]]:
     """`{"filter": {"a": {"gte": 1}}}` as what `filter[a][gte]=1` is read to."""
     if isinstance(value, list):
         return [(path, _value_text(item)) for item in cast("list[Any]", value)]

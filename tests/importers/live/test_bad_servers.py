@@ -7,7 +7,7 @@ import pytest
 
 from pdpp_server.importers.live import imap_wire
 from pdpp_server.importers.live.imap import Mailbox, sync_imap
-from pdpp_server.importers.live.imap_wire import Server, connected
+from pdpp_server.importers.live.imap_wire import ImapServer, connected
 from pdpp_server.importers.live.trouble import SourceTrouble
 from pdpp_server.importers.missing import ASK_NOBODY
 from tests.importers.live.scripted import Answer, scripted, usual
@@ -17,7 +17,7 @@ from tests.worlds.world import World
 
 
 def sync(world: World, port: int) -> str:
-    mailbox = Mailbox(Server("127.0.0.1", port, "none"), "ann", "ann@x")
+    mailbox = Mailbox(ImapServer("127.0.0.1", port, "none"), "ann", "ann@x")
     return sync_imap(mailbox, lambda: "secret", world.owner, UTC, lambda: False, ASK_NOBODY)
 
 
@@ -86,9 +86,9 @@ def test_a_server_that_misbehaves_is_told_of_and_nothing_is_lost(
 def test_a_server_that_is_not_there(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SourceTrouble, match="Nothing listens"):
         sync(world, free_port())
-    with pytest.raises(SourceTrouble, match="No server is called"), connected(Server("no.such.host.invalid", 993)):
+    with pytest.raises(SourceTrouble, match="No server is called"), connected(ImapServer("no.such.host.invalid", 993)):
         pass
-    with pytest.raises(SourceTrouble, match="password can be read"), connected(Server("mail.example.org", 143, "none")):
+    with pytest.raises(SourceTrouble, match="password can be read"), connected(ImapServer("mail.example.org", 143, "none")):
         pass
     monkeypatch.setattr(imap_wire, "ANSWER_SECONDS", 0.3)
     with scripted(usual, greeting=b"") as port, pytest.raises(SourceTrouble, match="did not answer"):

@@ -14,7 +14,7 @@ from pdpp_server.importers.live import dav_wire
 from pdpp_server.importers.live.dav import sync_dav
 from pdpp_server.importers.live.dav_wire import Dav
 from pdpp_server.importers.live.trouble import SourceTrouble
-from pdpp_server.importers.missing import ASK_NOBODY, Missing
+from pdpp_server.importers.missing import ASK_NOBODY, MissingChoice
 from tests.requirements import requirement
 from tests.worlds.davserver import PASSWORD, USER, DavServer, dav_server
 from tests.worlds.mailserver import free_port
@@ -44,7 +44,7 @@ class Followed:
         self.settings = {"kind": kind, "url": url, "user": USER}
         self.state: dict[str, Any] = {}
 
-    def sync(self, missing: Missing = ASK_NOBODY, now: datetime = NOW) -> str:
+    def sync(self, missing: MissingChoice = ASK_NOBODY, now: datetime = NOW) -> str:
         given = (lambda: self.password, self.world.owner, UTC, now, lambda: False, missing)
         said, self.state = sync_dav(self.settings, self.state, *given)
         return said
@@ -101,7 +101,7 @@ def test_calendars_are_followed(world: World, server: DavServer, monkeypatch: py
         server.delete(f"home/{uid}.ics")
     assert "3 kept that it has no longer" in followed.sync()
     assert len(followed.records("events", "Home")) == 3
-    assert "6 removed" in followed.sync(Missing(settled=lambda _: True))
+    assert "6 removed" in followed.sync(MissingChoice(settled=lambda _: True))
     assert followed.records("events", "Home") == {}
 
 

@@ -18,9 +18,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from pdpp_server.importers import registry
 from pdpp_server.importers.live import imap
 from pdpp_server.importers.live.imap import Mailbox, followed_folders, sign_in, sync_imap, wait_for_mail
-from pdpp_server.importers.live.imap_wire import Connection, Server, connected
+from pdpp_server.importers.live.imap_wire import ImapConversation, ImapServer, connected
 from pdpp_server.importers.live.trouble import SourceTrouble
-from pdpp_server.importers.missing import ASK_NOBODY, Missing
+from pdpp_server.importers.missing import ASK_NOBODY, MissingChoice
 from pdpp_server.importers.registry import look_into
 from pdpp_server.importers.run import import_account
 from pdpp_server.importers.watch import Stopped
@@ -49,9 +49,9 @@ class Followed:
 
     def __init__(self, world: World, server: MailServer) -> None:
         self.world, self.server = world, server
-        self.mailbox = Mailbox(Server("127.0.0.1", server.port, "none"), server.user, USER)
+        self.mailbox = Mailbox(ImapServer("127.0.0.1", server.port, "none"), server.user, USER)
 
-    def sync(self, missing: Missing = ASK_NOBODY) -> str:
+    def sync(self, missing: MissingChoice = ASK_NOBODY) -> str:
         return sync_imap(self.mailbox, lambda: PASSWORD, self.world.owner, UTC, lambda: False, missing)
 
     def records(self, stream: str = "messages") -> dict[str, dict[str, Any]]:
@@ -81,11 +81,11 @@ def expunge(server: MailServer, *numbers: int, folder: str = "INBOX") -> None:
 
 
 @contextmanager
-def asked(followed: Followed, monkeypatch: pytest.MonkeyPatch) -> Generator[list[Connection], None, None]:
+def asked(followed: Followed, monkeypatch: pytest.MonkeyPatch) -> Generator[list[ImapConversation], None, None]:
     """The conversations of one try."""
-    held: list[Connection] = []
+    held: list[ImapConversation] = []
 
-    def noted(connection: Connection, *given: Any) -> None:
+    def noted(connection: ImapConversation, *given: Any) -> None:
         held.append(connection)
         sign_in(connection, *given)
 
@@ -144,8 +144,8 @@ def test_only_what_is_new_is_fetched(followed: Followed, monkeypatch: pytest.Mon
     followed.sync()
     followed.server.put([letter(7)])
     fetched: list[int] = []
-    bodies = Connection.bodies
-    monkeypatch.setattr(Connection, "bodies", lambda self, uids: (fetched.extend(uids), bodies(self, uids))[1])
+    bodies = ImapConversation.bodies
+    monkeypatch.setattr(ImapConversation, "bodies", lambda self, uids: (fetched.extend(uids), bodies(self, uids))[1])
 
     assert followed.sync().startswith("2 accepted")
     assert fetched == [6]
@@ -181,7 +181,7 @@ def test_most_of_a_mailbox_goes_only_when_the_owner_says_so(followed: Followed) 
     for _ in range(2):
         assert followed.sync() == "nothing changed, 3 kept that it has no longer: it is more than half of what was there"
     assert len(followed.records()) == 4
-    assert "6 removed" in followed.sync(Missing(settled=lambda _: True))
+    assert "6 removed" in followed.sync(MissingChoice(settled=lambda _: True))
     assert len(followed.records()) == 1
 
 
@@ -292,17 +292,17 @@ def test_a_certificate_that_does_not_fit_is_refused_and_can_be_accepted(world: W
     pair = certificate(tmp_path)
     with mail_server(certificate=pair) as server:
         for security, port in (("tls", server.tls_port), ("starttls", server.port)):
-            server = Server("127.0.0.1", port, security)
+            server = ImapServer("127.0.0.1", port, security)
             with pytest.raises(SourceTrouble, match="certificate of .* does not fit") as refused, connected(server):
                 pass
             digest = refused.value.remedy.rpartition(" ")[2]
-            with connected(Server("127.0.0.1", port, security, digest)) as connection:
-                sign_in(connection, Mailbox(Server("127.0.0.1", port), USER, USER), lambda: PASSWORD)
+            with connected(ImapServer("127.0.0.1", port, security, digest)) as connection:
+                sign_in(connection, Mailbox(ImapServer("127.0.0.1", port), USER, USER), lambda: PASSWORD)
                 assert [folder.name for folder in followed_folders(connection)] == ["INBOX"]
             other = server._replace(certificate="00" * 32)
             with pytest.raises(SourceTrouble, match="another certificate"), connected(other):
                 pass
-        with pytest.raises(SourceTrouble, match="does not speak TLS"), connected(Server("127.0.0.1", server.port)):
+        with pytest.raises(SourceTrouble, match="does not speak TLS"), connected(ImapServer("127.0.0.1", server.port)):
             pass
 
 

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from pdpp_server.app import create_app
 from pdpp_server.authorization_server.documents import NoWayOut
-from pdpp_server.model.authorization import Decision, Document
+from pdpp_server.model.authorization import ClientDocument, Decision
 from pdpp_server.owner.consent import ConsentDesk
 from pdpp_server.owner.sign_in import SignIn
 from pdpp_server.settings import Settings
@@ -35,7 +35,7 @@ EVERY_FLOW = ["authorization_code", "refresh_token", DEVICE]
 Json = dict[str, Any]
 
 
-def nobody(url: str) -> Document:
+def nobody(url: str) -> ClientDocument:
     raise NoWayOut(f"Nobody answers at {url}.")
 
 
@@ -133,7 +133,9 @@ class Flow:
 
 
 @contextmanager
-def flowing(world: World, fetch: Callable[[str], Document] = nobody, **settings: Any) -> Generator[Flow, None, None]:
+def flowing(
+    world: World, fetch: Callable[[str], ClientDocument] = nobody, **settings: Any
+) -> Generator[Flow, None, None]:
     app = create_app(Settings(home=world.home, **settings), world.services, fetch)
     with TestClient(app, base_url=ORIGIN) as http:
         yield Flow(world, http)

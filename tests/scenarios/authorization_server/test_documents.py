@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from pdpp_server.errors import SourceUnavailable
-from pdpp_server.model.authorization import Document
+from pdpp_server.model.authorization import ClientDocument
 from tests.requirements import requirement
 from tests.scenarios.authorization_server.flow import DEVICE, REDIRECT, Flow, error, flowing, nobody
 from tests.worlds.world import World
@@ -26,13 +26,13 @@ class Site:
         self.is_up = True
         self.trouble: SourceUnavailable | None = None
 
-    def fetch(self, url: str) -> Document:
+    def fetch(self, url: str) -> ClientDocument:
         self.asked += 1
         if self.trouble:
             raise self.trouble
         if not self.is_up:
             return nobody(url)
-        return Document(orjson.dumps(self.document), self.fresh_seconds)
+        return ClientDocument(orjson.dumps(self.document), self.fresh_seconds)
 
 
 @pytest.fixture

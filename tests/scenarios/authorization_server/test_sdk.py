@@ -14,7 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 
 from pdpp_server.app import create_app
-from pdpp_server.model.authorization import Decision, Document
+from pdpp_server.model.authorization import ClientDocument, Decision
 from pdpp_server.owner.consent import ConsentDesk
 from pdpp_server.settings import Settings
 from pdpp_server.wire.grants import decode_selection
@@ -66,8 +66,8 @@ class Browser:
         return AuthorizationCodeResult(code=self.back["code"], state=self.back["state"], iss=self.back["iss"])
 
 
-def fetch(url: str) -> Document:
-    return Document(orjson.dumps({"client_id": url, "client_name": "Agent", "redirect_uris": [REDIRECT]}), None)
+def fetch(url: str) -> ClientDocument:
+    return ClientDocument(orjson.dumps({"client_id": url, "client_name": "Agent", "redirect_uris": [REDIRECT]}), None)
 
 
 @asynccontextmanager

@@ -13,7 +13,7 @@ from pdpp_server.cli import live
 from pdpp_server.cli.home import open_home
 from pdpp_server.errors import NotFound
 from pdpp_server.held import held
-from pdpp_server.importers.live.imap_wire import Connection
+from pdpp_server.importers.live.imap_wire import ImapConversation
 from pdpp_server.model.live import next_try
 from pdpp_server.owner import secrets
 from pdpp_server.owner.secrets import Secrets
@@ -218,8 +218,8 @@ def test_new_mail_is_here_soon_after_the_server_tells_of_it(pdpp: Command, monke
     settings = replace(Settings(), home=pdpp.home)
     listening, came = Event(), Event()
     monkeypatch.setattr(live, "_tell", lambda line: came.set() if "2 accepted" in line else None)
-    examine = Connection.idle
-    monkeypatch.setattr(Connection, "idle", lambda self, *given: (listening.set(), examine(self, *given))[1])
+    examine = ImapConversation.idle
+    monkeypatch.setattr(ImapConversation, "idle", lambda self, *given: (listening.set(), examine(self, *given))[1])
     with mail_server() as server:
         server.put([letter(1)])
         assert add_imap(pdpp, server).code == 0

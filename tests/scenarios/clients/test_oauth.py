@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from pdpp_server.app import create_app
-from pdpp_server.model.authorization import Document
+from pdpp_server.model.authorization import ClientDocument
 from pdpp_server.settings import Settings
 from tests.requirements import requirement
 from tests.scenarios.authorization_server.flow import query
@@ -29,8 +29,8 @@ COMPLAINT = (
 DOCUMENT = "https://agent.example/client.json"
 
 
-def fetch(url: str) -> Document:
-    return Document(orjson.dumps({"client_id": url, "client_name": "Agent X", "redirect_uris": [REDIRECT]}), None)
+def fetch(url: str) -> ClientDocument:
+    return ClientDocument(orjson.dumps({"client_id": url, "client_name": "Agent X", "redirect_uris": [REDIRECT]}), None)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pdpp_server.model.authorization import Document
+from pdpp_server.model.authorization import ClientDocument
 from pdpp_server.model.grants import Grant
 from pdpp_server.owner.sign_in import SignIn
 from pdpp_server.wire.declarations import decode_declaration
@@ -66,7 +66,7 @@ def described(world: World, redirect_uri: str) -> Generator[tuple[Flow, Visitor]
         "grant_types": ["authorization_code", DEVICE],
         "logo_uri": "https://agent.example/logo.png",
     }
-    with flowing(world, lambda _: Document(json.dumps(document).encode(), None)) as flow:
+    with flowing(world, lambda _: ClientDocument(json.dumps(document).encode(), None)) as flow:
         flow.client_id = client_id
         owner = Visitor(flow.http, SignIn(world.services))
         owner.door.set_password(PASSWORD)

@@ -8,7 +8,7 @@ import pytest
 from httpx2 import Response
 
 from pdpp_server.app import create_app
-from pdpp_server.model.authorization import Document
+from pdpp_server.model.authorization import ClientDocument
 from pdpp_server.settings import Settings
 from tests.requirements import requirement
 from tests.scenarios.authorization_server.flow import DEVICE, REDIRECT, STATE, Flow, error, query
@@ -21,9 +21,9 @@ MESSAGES = json.dumps([chat.detail({"name": "messages"})])
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search", "arguments": {"query": "lake"}}}
 
 
-def fetch(url: str) -> Document:
+def fetch(url: str) -> ClientDocument:
     about = {"client_id": url, "client_name": "Agent X", "redirect_uris": [REDIRECT]}
-    return Document(json.dumps(about).encode(), None)
+    return ClientDocument(json.dumps(about).encode(), None)
 
 
 class Agent(Flow):

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from pdpp_server.app import create_app
 from pdpp_server.mcp.server import McpServer, decode
-from pdpp_server.mcp.session import Session
+from pdpp_server.mcp.session import McpSession
 from pdpp_server.mcp.stdio import _front
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.port.reader import Reader
@@ -95,7 +95,7 @@ class Agent:
 def agent_on(reader: Reader) -> Agent:
     """An agent in this process: the dispatch and the tools, on that reader."""
     server = McpServer(TOOLS)
-    session = Session(
+    session = McpSession(
         _front(), decode=decode, serve=lambda method, params: server.serve(lambda: reader, method, params).result
     )
 

@@ -10,7 +10,7 @@ import pytest
 
 from pdpp_server.errors import PdppError
 from pdpp_server.model.queries import SchemaQuery
-from pdpp_server.owner.desk import Issued
+from pdpp_server.owner.desk import IssuedGrant
 from pdpp_server.wire.grants import decode_selection
 from tests.requirements import requirement
 from tests.scenarios.packages.package import NOTES, packed
@@ -71,7 +71,7 @@ def reading(world: World, where: str) -> Generator[Reads]:
 @requirement("grants.lifecycle.revoked")
 @pytest.mark.parametrize("where", ["here", "in another process"])
 def test_no_read_follows_the_revocation_of_its_grant(world: World, where: str) -> None:
-    choose, alive, ended = Random(7), list[Issued](), list[Issued]()
+    choose, alive, ended = Random(7), list[IssuedGrant](), list[IssuedGrant]()
     asked = decode_selection([chat.detail(world.both("messages"))])
     with reading(world, where) as read:
         while len(ended) < TRIALS:

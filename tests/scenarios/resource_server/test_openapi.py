@@ -15,7 +15,7 @@ from schemathesis.checks import CHECKS, load_all_checks
 from schemathesis.config import GenerationConfig, SchemathesisConfig
 
 from pdpp_server.resource_server.endpoints import ENDPOINTS, document
-from pdpp_server.wire.params import Row
+from pdpp_server.wire.params import ParameterRow
 from tests.requirements import requirement
 from tests.scenarios.resource_server.shop import Counter, Shop
 
@@ -207,7 +207,7 @@ def test_requests_that_the_document_forbids_are_refused_as_it_says(busy: Counter
     send_and_compare()
 
 
-def wrong_values(parameter: Row) -> list[str]:
+def wrong_values(parameter: ParameterRow) -> list[str]:
     schema = parameter.schema
     low, high = schema.get("minimum"), schema.get("maximum")
     return [

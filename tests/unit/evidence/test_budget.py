@@ -3,14 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdpp_server.evidence.budget import Row, affordable, first_that_fits, fit
+from pdpp_server.evidence.budget import BudgetRow, affordable, first_that_fits, fit
 from pdpp_server.evidence.text import byte_len
 
-ROWS = st.lists(st.builds(Row, st.text(max_size=30), st.lists(st.text(max_size=30), max_size=3)))
+ROWS = st.lists(st.builds(BudgetRow, st.text(max_size=30), st.lists(st.text(max_size=30), max_size=3)))
 
 
 @given(ROWS, st.integers(0, 200))
-def test_rows_keep_the_budget_unless_one_alone_breaks_it(rows: list[Row], limit: int) -> None:
+def test_rows_keep_the_budget_unless_one_alone_breaks_it(rows: list[BudgetRow], limit: int) -> None:
     shown = fit(rows, limit)
 
     assert byte_len("\n".join(shown)) <= max(limit, byte_len(rows[0].least) if rows else 0)
@@ -19,7 +19,7 @@ def test_rows_keep_the_budget_unless_one_alone_breaks_it(rows: list[Row], limit:
 
 
 def test_no_row_is_lost_to_the_wealth_of_another() -> None:
-    rows = [Row("a", ["a rich line"]), Row("b", ["b rich line"])]
+    rows = [BudgetRow("a", ["a rich line"]), BudgetRow("b", ["b rich line"])]
 
     assert fit(rows, 3) == ["a", "b"]
     assert fit(rows, 14) == ["a rich line", "b"]

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pdpp_server.importers.formats import markdown_text
-from pdpp_server.importers.formats.markdown_text import Broken, Link
+from pdpp_server.importers.formats.markdown_text import BrokenFrontMatter, Link
 from pdpp_server.importers.sources.markdown import MARKDOWN
 from pdpp_server.wire.envelope import Json
 from tests.requirements import requirement
@@ -158,5 +158,5 @@ def test_a_hostile_note_takes_no_longer_than_a_long_one(piece: str) -> None:
 def test_any_front_matter_is_read_or_named(text: str) -> None:
     try:
         markdown_text.properties(text)
-    except Broken as broken:
+    except BrokenFrontMatter as broken:
         assert str(broken)

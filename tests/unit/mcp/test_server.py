@@ -8,7 +8,7 @@ import pytest
 
 from pdpp_server.errors import GrantRevoked
 from pdpp_server.mcp.server import McpServer, decode
-from pdpp_server.mcp.session import Fault
+from pdpp_server.mcp.session import ProtocolFault
 from pdpp_server.mcp.tool import Tool, ToolResult
 from pdpp_server.model.activity import NOTHING
 from pdpp_server.model.pending import Pending
@@ -183,7 +183,7 @@ def test_a_refusal_is_a_result_with_its_code() -> None:
 
 @requirement("mcp.protocol.unknown-tool")
 def test_an_unknown_tool_is_a_protocol_error() -> None:
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(ProtocolFault) as caught:
         server(echo).call(no_reader, "nothing", {})
 
     assert caught.value.body == {"code": -32602, "message": "There is no such tool. The tools are: look."}
@@ -193,7 +193,7 @@ def test_a_bug_is_told_without_detail_and_logged_without_its_words(capsys: pytes
     def bug(_: Reader, arguments: Mapping[str, Any]) -> ToolResult:
         raise KeyError(arguments["id"])
 
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(ProtocolFault) as caught:
         server(bug).call(some_reader, "look", {"id": "text of a record"})
 
     said, logged = str(caught.value), capsys.readouterr().err
@@ -206,7 +206,7 @@ def test_a_bug_is_told_without_detail_and_logged_without_its_words(capsys: pytes
 
 @pytest.mark.parametrize("text", ["\ud83d", "a\udcff"])
 def test_what_cannot_be_encoded_is_a_fault_not_the_end(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(Fault):
+    with pytest.raises(ProtocolFault):
         server(lambda _, __: ToolResult(text, {}, NOTHING, NOTHING)).call(some_reader, "look", {"id": "x"})
 
     assert "Error" in capsys.readouterr().err
@@ -216,7 +216,7 @@ def test_a_reader_that_cannot_be_opened_is_answered_at_the_call(capsys: pytest.C
     looking = server(echo)
 
     looking.warm(no_reader)
-    with pytest.raises(Fault):
+    with pytest.raises(ProtocolFault):
         looking.call(no_reader, "look", {"id": "x"})
 
     assert "AssertionError" in capsys.readouterr().err

@@ -12,7 +12,7 @@ import pytest
 
 from pdpp_server.model.activity import Day, Disclosure
 from pdpp_server.store.engines.sqlite import activity as module
-from pdpp_server.store.engines.sqlite.activity import Index, catch_up, open_index, per_day, recent, seen
+from pdpp_server.store.engines.sqlite.activity import ActivityIndex, catch_up, open_index, per_day, recent, seen
 from pdpp_server.store.log import DisclosureLog, read_segment, segment_paths, verify
 from tests.requirements import requirement
 
@@ -77,14 +77,14 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def index(home: Path) -> Iterator[Index]:
+def index(home: Path) -> Iterator[ActivityIndex]:
     index = open_index(home / "activity.sqlite")
     catch_up(index, home / "activity")
     yield index
     index.close()
 
 
-def answers(index: Index) -> list[object]:
+def answers(index: ActivityIndex) -> list[object]:
     return [
         recent(index),
         *(recent(index, grant_id=grant_id) for grant_id in ("grt_1", "grt_2", "grt_3")),
@@ -96,7 +96,7 @@ def answers(index: Index) -> list[object]:
     ]
 
 
-def test_the_newest_come_first_as_they_were_written(index: Index) -> None:
+def test_the_newest_come_first_as_they_were_written(index: ActivityIndex) -> None:
     assert recent(index) == ALL
     assert recent(index, limit=2) == ALL[:2]
 
@@ -120,23 +120,23 @@ def test_the_newest_come_first_as_they_were_written(index: Index) -> None:
     ],
 )
 def test_disclosures_are_found_by_every_name_they_have(
-    index: Index, asked: dict[str, Any], found: list[Disclosure]
+    index: ActivityIndex, asked: dict[str, Any], found: list[Disclosure]
 ) -> None:
     assert recent(index, **asked) == found
 
 
-def test_a_time_that_is_none_is_not_taken_for_always(index: Index) -> None:
+def test_a_time_that_is_none_is_not_taken_for_always(index: ActivityIndex) -> None:
     with pytest.raises(ValueError, match="no time"):
         recent(index, since="yesterday")
 
 
-def test_days_are_counted_for_all_and_for_one_grant(index: Index) -> None:
+def test_days_are_counted_for_all_and_for_one_grant(index: ActivityIndex) -> None:
     assert per_day(index) == [Day("2026-03-03", 1, 0), Day("2026-03-02", 1, 1), Day("2026-03-01", 2, 4)]
     assert per_day(index, "grt_2") == [Day("2026-03-01", 1, 2)]
 
 
 @requirement("log.index.derived")
-def test_an_index_that_was_deleted_is_built_again_with_the_same_answers(home: Path, index: Index) -> None:
+def test_an_index_that_was_deleted_is_built_again_with_the_same_answers(home: Path, index: ActivityIndex) -> None:
     log = DisclosureLog(home / "activity")
     log.append(READ._replace(request_id="req_5", at=OF_OWNER.at))  # grown in steps, with a tie in time
     catch_up(index, home / "activity")
@@ -169,7 +169,7 @@ def test_a_tie_in_time_has_one_order_however_the_segments_were_met(home: Path) -
 
 
 def test_catching_up_again_adds_nothing_and_reads_nothing(
-    home: Path, index: Index, monkeypatch: pytest.MonkeyPatch
+    home: Path, index: ActivityIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = answers(index)
     monkeypatch.setattr(module, "read_segment", None)
@@ -178,7 +178,7 @@ def test_catching_up_again_adds_nothing_and_reads_nothing(
     assert answers(index) == before
 
 
-def test_only_new_lines_are_read(home: Path, index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_new_lines_are_read(home: Path, index: ActivityIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     log = DisclosureLog(home / "activity")
     log.append(READ._replace(at="2026-03-04T00:00:00.000Z"))
     catch_up(index, home / "activity")
@@ -203,7 +203,7 @@ def test_a_long_segment_is_read_in_several_transactions(home: Path, monkeypatch:
     index.close()
 
 
-def test_a_line_that_was_seen_half_written_is_read_when_it_is_whole(home: Path, index: Index) -> None:
+def test_a_line_that_was_seen_half_written_is_read_when_it_is_whole(home: Path, index: ActivityIndex) -> None:
     path = segment_paths(home / "activity")[0]
     whole = path.read_bytes()
     other = open_index(home / "other.sqlite")
@@ -215,7 +215,7 @@ def test_a_line_that_was_seen_half_written_is_read_when_it_is_whole(home: Path, 
     other.close()
 
 
-def test_what_was_written_before_a_kill_is_found_afterwards(home: Path, index: Index) -> None:
+def test_what_was_written_before_a_kill_is_found_afterwards(home: Path, index: ActivityIndex) -> None:
     """The process died between its line and any index: a torn line behind it was never answered."""
     log = DisclosureLog(home / "activity")
     answered = READ._replace(request_id="req_9", at="2026-03-09T00:00:00.000Z")
@@ -231,7 +231,7 @@ def test_what_was_written_before_a_kill_is_found_afterwards(home: Path, index: I
 
 
 @requirement("log.verify.truncation")
-def test_what_the_index_saw_betrays_lost_lines_and_lost_segments(home: Path, index: Index) -> None:
+def test_what_the_index_saw_betrays_lost_lines_and_lost_segments(home: Path, index: ActivityIndex) -> None:
     first, second = segment_paths(home / "activity")
     first.unlink()
     second.write_bytes(b"".join(second.read_bytes().splitlines(keepends=True)[:-1]))
@@ -293,7 +293,7 @@ def test_a_failure_in_the_middle_of_a_batch_keeps_nothing_of_it(home: Path, monk
     index.close()
 
 
-def test_only_the_owner_may_read_the_index(home: Path, index: Index) -> None:
+def test_only_the_owner_may_read_the_index(home: Path, index: ActivityIndex) -> None:
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in home.glob("activity.sqlite*")}
 
     assert modes == dict.fromkeys(("activity.sqlite", "activity.sqlite-wal", "activity.sqlite-shm"), 0o600)
@@ -302,7 +302,7 @@ def test_only_the_owner_may_read_the_index(home: Path, index: Index) -> None:
 ALWAYS = {"since": "", "until": "", "connection": None, "own": None, "preview_client": "", "limit": 5}
 
 
-def test_a_listing_by_name_is_an_index_range(index: Index) -> None:
+def test_a_listing_by_name_is_an_index_range(index: ActivityIndex) -> None:
     bindings = {"kind": "grant", "name": "g", "others": '{"client":"c"}', **ALWAYS}
     plan = [row[-1] for row in index.rows("explain query plan " + module._RECENT_NAMED, bindings)]
 
@@ -310,7 +310,7 @@ def test_a_listing_by_name_is_an_index_range(index: Index) -> None:
     assert all("VIRTUAL TABLE" in line for line in plan if line.startswith("SCAN")), plan  # lists, and no table
 
 
-def test_the_newest_of_all_come_from_an_index(index: Index) -> None:
+def test_the_newest_of_all_come_from_an_index(index: ActivityIndex) -> None:
     plan = [row[-1] for row in index.rows("explain query plan " + module._RECENT, ALWAYS)]
 
     assert plan[0].startswith("SEARCH d USING INDEX disclosures_by_time (at>?")
@@ -325,5 +325,5 @@ def test_no_log_yet_is_an_empty_index(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("pragma", "value"), [("journal_mode", "wal"), ("synchronous", 1), ("trusted_schema", 0)])
-def test_every_pragma_takes_effect(index: Index, pragma: str, value: object) -> None:
+def test_every_pragma_takes_effect(index: ActivityIndex, pragma: str, value: object) -> None:
     assert index.connection.pragma(pragma) == value

@@ -21,7 +21,7 @@ from pdpp_server.model.times import instant, iso
 from pdpp_server.owner.writer import Writer
 from pdpp_server.reads.services import Services, open_services
 from pdpp_server.store.records import changes as module
-from pdpp_server.store.records.changes import Changed, Session, changes, open_session
+from pdpp_server.store.records.changes import Changed, ChangeSpan, changes, open_session
 from pdpp_server.store.records.scope import shows
 from pdpp_server.store.upkeep.history import prune
 from tests.requirements import requirement
@@ -46,12 +46,12 @@ def march(*connections: str) -> Permitted[RecordsQuery]:
     return permitted(*connections, since=instant(MARCH), until=instant(APRIL))
 
 
-def page(services: Services, asked: Permitted[RecordsQuery], session: Session, limit: int = 100) -> Changed:
+def page(services: Services, asked: Permitted[RecordsQuery], session: ChangeSpan, limit: int = 100) -> Changed:
     with services.database.reading() as reading:
         return changes(reading, asked, session, limit)
 
 
-def session_since(services: Services, since: int) -> Session:
+def session_since(services: Services, since: int) -> ChangeSpan:
     with services.database.reading() as reading:
         return open_session(reading, since)
 
@@ -68,10 +68,10 @@ class Reader:
         self.services, self.asked = services, asked
         self.held: dict[Key, bytes] = {}
         self.bookmark = 0
-        self.session: Session | None = None
+        self.session: ChangeSpan | None = None
         self.erased: set[Key] = set()  # since the session began
 
-    def begin(self, records: Mapping[Key, Data]) -> Session:
+    def begin(self, records: Mapping[Key, Data]) -> ChangeSpan:
         self.held_before, self.seen = dict(self.held), set[Key]()
         self.erased_before, self.erased = self.erased, set()
         self.expected = {key: text for key, data in records.items() if (text := self.visible(key, data))}
@@ -192,7 +192,7 @@ def test_whoever_applies_the_feed_has_what_a_full_read_would_show() -> None:
 # One thing at a time ----------------------------------------------------------------------------------------------
 
 
-def entries(world: World, asked: Permitted[RecordsQuery], session: Session) -> list[Record | Tombstone]:
+def entries(world: World, asked: Permitted[RecordsQuery], session: ChangeSpan) -> list[Record | Tombstone]:
     return [change.entry for change in page(world.services, asked, session).changes]
 
 

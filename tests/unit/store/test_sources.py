@@ -15,7 +15,7 @@ from pdpp_server.errors import (
     InvalidDeclaration,
     PdppError,
 )
-from pdpp_server.model.ingest import Refused, Rejection
+from pdpp_server.model.ingest import RefusedLine, Rejection
 from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery
 from pdpp_server.store.records import sources
 from pdpp_server.store.records.connection_ids import connection_id_of
@@ -231,7 +231,7 @@ def test_of_lines_that_came_over_http_the_newest_receipts_are_kept(
     with world.services.database.writing() as writer:
         number = world.services.database.layouts.of(writer).connections[world.work].number
         for day in (1, 2, 3):
-            refused = [Refused(0, "invalid_record", "why", f"rej_{day}")]
+            refused = [RefusedLine(0, "invalid_record", "why", f"rej_{day}")]
             finish_delivery(writer, number, "messages", refused, f"2026-11-0{day}T00:00:00.000Z")
 
     with world.services.database.reading() as reading:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pdpp_server.store.engines.sqlite.cutting import Fts5Cutter
 from pdpp_server.store.engines.sqlite.ranking import Ranking
-from pdpp_server.store.records.rank import Note
+from pdpp_server.store.records.rank import MatchCounts
 from pdpp_server.store.records.texts import Texts
 from pdpp_server.store.records.words import Tokenizer, spaced
 from tests.requirements import requirement
@@ -66,10 +66,10 @@ def test_a_note_from_the_text_is_the_one_from_the_index(
 @pytest.mark.parametrize(
     ("texts", "note"),
     [
-        ({0: "Lease of the lake", 1: "the lease, the leases"}, Note(8, [3, 1], [0, 1, 0])),
+        ({0: "Lease of the lake", 1: "the lease, the leases"}, MatchCounts(8, [3, 1], [0, 1, 0])),
         ({0: "", 1: "nothing here"}, None),
         ({}, None),
     ],
 )
-def test_counts_lengths_and_columns(texts: dict[int, str], note: Note | None) -> None:
+def test_counts_lengths_and_columns(texts: dict[int, str], note: MatchCounts | None) -> None:
     assert Texts(TOKENIZER, TOKENIZER.query("lease lake").wanted).note(texts) == note

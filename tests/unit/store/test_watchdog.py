@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import apsw
 
-from pdpp_server.store.engines.sqlite.watchdog import Watch, Watchdog
+from pdpp_server.store.engines.sqlite.watchdog import Watchdog, WatchedStatement
 from tests.requirements import requirement
 
 
@@ -21,11 +21,11 @@ class Line:
         self.interrupted.set()
 
 
-def watched(seconds: float, line: Any) -> Watch:
+def watched(seconds: float, line: Any) -> WatchedStatement:
     return Watchdog(seconds).watch(cast(apsw.Connection, line))
 
 
-def looked_after(line: Any) -> Watch:
+def looked_after(line: Any) -> WatchedStatement:
     """Late as soon as it begins; the test itself takes the looks."""
     watchdog = Watchdog(-1.0)
     watchdog.wake = lambda: None

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpp_server.errors import InvalidRequest
-from pdpp_server.model.blobs import Blob, Part, is_mime_type
+from pdpp_server.model.blobs import Blob, BlobPart, is_mime_type
 from pdpp_server.model.records import Record, RecordId
 from pdpp_server.model.sources import Origin
 from pdpp_server.wire.blobs import decode_digests, decode_range, encode_reference
@@ -87,4 +87,8 @@ def test_what_could_not_stand_in_a_header_is_no_media_type(text: str) -> None:
 
 
 def test_a_part_without_a_start_counts_from_the_end() -> None:
-    assert [Part(None, 5).within(3), Part(None, 2).within(3), Part(None, 0).within(3)] == [range(3), range(1, 3), None]
+    assert [BlobPart(None, 5).within(3), BlobPart(None, 2).within(3), BlobPart(None, 0).within(3)] == [
+        range(3),
+        range(1, 3),
+        None,
+    ]

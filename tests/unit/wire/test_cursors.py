@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pdpp_server.errors import InvalidCursor
 from pdpp_server.store.records.search import Position
-from pdpp_server.wire.cursors import KEY_BYTES, Kind, Place, Seal, connection_digest, digest_of, is_of
+from pdpp_server.wire.cursors import KEY_BYTES, CursorKind, Place, Seal, connection_digest, digest_of, is_of
 from tests.requirements import requirement
 
 SEAL = Seal(bytes(range(KEY_BYTES)))
@@ -88,7 +88,7 @@ def test_what_nobody_sealed_is_refused(text: str) -> None:
 def test_a_cursor_opens_only_under_the_key_kind_and_binding_it_was_made_for() -> None:
     cursor = sealed()
 
-    keyed: list[tuple[Seal, Kind, bytes]] = [
+    keyed: list[tuple[Seal, CursorKind, bytes]] = [
         (SEAL, "search", b"another grant"),
         (SEAL, "records", BOUND),
         (Seal(bytes(KEY_BYTES)[:-1] + b"\1"), "search", BOUND),

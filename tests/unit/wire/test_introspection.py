@@ -11,7 +11,7 @@ from pdpp_server.errors import PdppError, Unauthenticated
 from pdpp_server.grants.issue import issue
 from pdpp_server.wire.grants import decode_grant, decode_selection, encode_grant
 from pdpp_server.wire.introspection import Expected, decode_introspection
-from pdpp_server.wire.oauth_tokens import Standing, encode_client_token, encode_inactive
+from pdpp_server.wire.oauth_tokens import TokenStanding, encode_client_token, encode_inactive
 from tests.requirements import requirement
 from tests.worlds import chat
 
@@ -28,7 +28,7 @@ GRANT = issue(
     client_name=None,
     expires_at=None,
 )
-STANDING = Standing("2026-11-15T13:00:00.000Z", ISSUER, (RESOURCE, f"{RESOURCE}/mcp"))
+STANDING = TokenStanding("2026-11-15T13:00:00.000Z", ISSUER, (RESOURCE, f"{RESOURCE}/mcp"))
 ANSWER = orjson.loads(orjson.dumps(encode_client_token(GRANT, STANDING)))
 EXPECTED = Expected(ISSUER, RESOURCE, ANSWER["exp"] - 1.0)
 

@@ -3,9 +3,9 @@
 import pytest
 
 from pdpp_server.errors import InvalidArgument, InvalidRequest, InvalidWindow
-from pdpp_server.wire.params import Params, Row, decode_segment
+from pdpp_server.wire.params import ParameterRow, Params, decode_segment
 
-STREAMS = Row("streams", "", repeats=True)
+STREAMS = ParameterRow("streams", "", repeats=True)
 
 
 def read(raw: str) -> Params:
@@ -45,23 +45,23 @@ def test_nesting_has_an_end() -> None:
 @pytest.mark.parametrize("raw", ["r=1", "limit[]=1", "limit[a]=1", "streams[a]=1", "streams[][]=1", "Limit=1"])
 def test_an_unknown_parameter_is_refused_by_name_with_the_valid_ones(raw: str) -> None:
     with pytest.raises(InvalidRequest, match=r"Valid: limit, streams\.") as refused:
-        read(raw).only(Row("limit", ""), STREAMS)
+        read(raw).only(ParameterRow("limit", ""), STREAMS)
 
     assert refused.value.param == raw.partition("=")[0].partition("[")[0]
 
 
 def test_only_lists_may_be_repeated() -> None:
-    read("streams=a&streams[]=b").only(Row("limit", ""), STREAMS)
+    read("streams=a&streams[]=b").only(ParameterRow("limit", ""), STREAMS)
     with pytest.raises(InvalidRequest, match="limit may be given once") as refused:
-        read("limit=1&limit=1").only(Row("limit", ""), STREAMS)
+        read("limit=1&limit=1").only(ParameterRow("limit", ""), STREAMS)
 
     assert refused.value.param == "limit"
 
 
 def test_a_list_has_at_most_64_values() -> None:
-    read("&".join(["s=a"] * 64)).only(Row("s", "", repeats=True))
+    read("&".join(["s=a"] * 64)).only(ParameterRow("s", "", repeats=True))
     with pytest.raises(InvalidRequest, match="at most 64"):
-        read("&".join(["s=a"] * 65)).only(Row("s", "", repeats=True))
+        read("&".join(["s=a"] * 65)).only(ParameterRow("s", "", repeats=True))
 
 
 def test_a_list_is_the_same_with_and_without_brackets() -> None:

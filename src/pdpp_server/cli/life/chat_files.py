@@ -8,7 +8,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import orjson
 
-from pdpp_server.cli.life.entries import Message, Post, Talk, digest
+from pdpp_server.cli.life.entries import ChatMessage, Post, Talk, digest
 from pdpp_server.cli.life.everyday import HOME, ME
 from pdpp_server.cli.life.grammar import table
 
@@ -95,9 +95,9 @@ def _zip(files: Mapping[str, bytes]) -> bytes:
 # Telegram ---------------------------------------------------------------------------------------------------------
 
 
-def telegram(messages: Iterable[Message]) -> bytes:
+def telegram(messages: Iterable[ChatMessage]) -> bytes:
     """Among the contacts is one without name and number, as every real export has it; it cannot be a record."""
-    chats: dict[str, list[Message]] = {}
+    chats: dict[str, list[ChatMessage]] = {}
     for message in messages:
         chats.setdefault(message.chat, []).append(message)
     members = table("people")["telegram"]
@@ -128,7 +128,7 @@ def _contact(name: str, number: int, phone: str) -> dict[str, Any]:
     return {"user_id": number, "first_name": name, "last_name": "", "phone_number": phone}
 
 
-def _message(number: int, message: Message, people: Mapping[str, int]) -> dict[str, Any]:
+def _message(number: int, message: ChatMessage, people: Mapping[str, int]) -> dict[str, Any]:
     at = message.at.astimezone(HOME)
     return {
         "id": number,

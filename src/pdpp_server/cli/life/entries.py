@@ -38,7 +38,7 @@ class Post(NamedTuple):
     text: str
 
 
-class Message(NamedTuple):
+class ChatMessage(NamedTuple):
     """In a chat of Telegram."""
 
     chat: str
@@ -47,7 +47,7 @@ class Message(NamedTuple):
     text: str
 
 
-class Event(NamedTuple):
+class LifeEvent(NamedTuple):
     """Times are those on the wall of the zone; a date alone is a whole day."""
 
     title: str
@@ -74,7 +74,7 @@ class Talk(NamedTuple):
     turns: tuple[str, ...]
 
 
-class Note(NamedTuple):
+class LifeNote(NamedTuple):
     path: str
     created: datetime
     text: str
@@ -86,7 +86,7 @@ def digest(*parts: str) -> str:
     return sha256("\n".join(parts).encode()).hexdigest()
 
 
-Entry = Mail | Post | Message | Event | Payment | Talk | Note
+LifeEntry = Mail | Post | ChatMessage | LifeEvent | Payment | Talk | LifeNote
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +95,14 @@ class Life:
 
     mails: list[Mail] = field(default_factory=list[Mail])
     posts: list[Post] = field(default_factory=list[Post])
-    messages: list[Message] = field(default_factory=list[Message])
-    events: list[Event] = field(default_factory=list[Event])
+    messages: list[ChatMessage] = field(default_factory=list[ChatMessage])
+    events: list[LifeEvent] = field(default_factory=list[LifeEvent])
     payments: list[Payment] = field(default_factory=list[Payment])
     talks: list[Talk] = field(default_factory=list[Talk])
-    notes: list[Note] = field(default_factory=list[Note])
+    notes: list[LifeNote] = field(default_factory=list[LifeNote])
 
     @classmethod
-    def of(cls, entries: Iterable[Entry]) -> "Life":
+    def of(cls, entries: Iterable[LifeEntry]) -> "Life":
         life = cls()
         for entry in entries:
             match entry:
@@ -110,15 +110,15 @@ class Life:
                     life.mails.append(entry)
                 case Post():
                     life.posts.append(entry)
-                case Message():
+                case ChatMessage():
                     life.messages.append(entry)
-                case Event():
+                case LifeEvent():
                     life.events.append(entry)
                 case Payment():
                     life.payments.append(entry)
                 case Talk():
                     life.talks.append(entry)
-                case Note():
+                case LifeNote():
                     life.notes.append(entry)
         for timed in (life.mails, life.posts, life.messages, life.talks):
             timed.sort(key=lambda entry: entry.at)

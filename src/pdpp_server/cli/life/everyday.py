@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from pdpp_server.cli.life.entries import Entry, Event, Mail, Message, Note, Payment, Person, Post, Talk
+from pdpp_server.cli.life.entries import ChatMessage, LifeEntry, LifeEvent, LifeNote, Mail, Payment, Person, Post, Talk
 from pdpp_server.cli.life.grammar import Grammar, table
 
 FIRST, LAST = date(2023, 5, 1), date(2026, 4, 30)
@@ -28,7 +28,7 @@ class Days:
         self._grammar = Grammar(self._words["words"], rng)
         self._written = 0
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[LifeEntry]:
         yield from self._dates()
         day = FIRST
         while day <= LAST:
@@ -106,12 +106,12 @@ class Days:
             yield Post(workspace, channel, at, self._rng.choice(people), text)
             at += timedelta(seconds=self._rng.randint(20, 1500))
 
-    def _messages(self, day: date) -> Iterator[Message]:
+    def _messages(self, day: date) -> Iterator[ChatMessage]:
         for chat, share in (("Sam", 0.6), ("Yael Bar-Lev", 0.22), ("Lindqvist hemma", 0.22), ("Sunday soup", 0.2)):
             if self._rng.random() < share:
                 people, at = [ME, *self._people["telegram"][chat]], self._at(day, 7, 22)
                 for text in self._grammar.some_of(self._words["telegram"][chat], self._rng.randint(1, 4)):
-                    yield Message(chat, at, self._rng.choice(people), text)
+                    yield ChatMessage(chat, at, self._rng.choice(people), text)
                     at += timedelta(seconds=self._rng.randint(8, 900))
 
     # Money ----------------------------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ class Days:
 
     # Calendar -------------------------------------------------------------------------------------------------------
 
-    def _dates(self) -> Iterator[Event]:
+    def _dates(self) -> Iterator[LifeEvent]:
         """What repeats, then single appointments."""
         until = f"UNTIL={LEFT_WORK:%Y%m%d}T220000Z"
         yield self._event(
@@ -155,7 +155,7 @@ class Days:
         )
         yield self._event("Sunday soup", date(2023, 5, 7), 18, 150, "FREQ=WEEKLY;INTERVAL=2;BYDAY=SU", "Whoever cooks")
         for name, day in (("Mamma", date(2023, 11, 8)), ("Sam", date(2024, 1, 29)), ("Yael", date(2024, 5, 17))):
-            yield Event(f"Birthday: {name}", day, day + timedelta(days=1), rule="FREQ=YEARLY")
+            yield LifeEvent(f"Birthday: {name}", day, day + timedelta(days=1), rule="FREQ=YEARLY")
         day = FIRST
         while (day := day + timedelta(days=self._rng.randint(2, 9))) < LAST:
             if AWAY[0] <= day <= AWAY[1]:
@@ -164,26 +164,26 @@ class Days:
             place = self._grammar.one_of(("{cafe}", "{place}", "{street}"))
             yield self._event(title, day, self._rng.randint(8, 20), self._rng.choice((30, 60, 90, 120)), "", place)
 
-    def _event(self, title: str, day: date, hour: int, minutes: int, rule: str, place: str) -> Event:
+    def _event(self, title: str, day: date, hour: int, minutes: int, rule: str, place: str) -> LifeEvent:
         start = datetime.combine(day, time(hour))
-        return Event(title, start, start + timedelta(minutes=minutes), place=place, rule=rule)
+        return LifeEvent(title, start, start + timedelta(minutes=minutes), place=place, rule=rule)
 
     # Notes and talks ------------------------------------------------------------------------------------------------
 
-    def _notes(self, day: date) -> Iterator[Note]:
+    def _notes(self, day: date) -> Iterator[LifeNote]:
         at, draw = self._at(day, 20, 23), self._rng.random()
         if draw < 0.24:
             lines = "\n".join(f"- {line}" for line in self._some_lines("line", 3, 7))
             week = f"Weeks/{day:%G}-W{day:%V}"
-            yield Note(f"Days/{day}.md", at, f"# {day:%d.%m.%Y}\n\n{lines}\n\nWeek: [[{week}]]", ("diary",))
+            yield LifeNote(f"Days/{day}.md", at, f"# {day:%d.%m.%Y}\n\n{lines}\n\nWeek: [[{week}]]", ("diary",))
         elif draw < 0.29:
             dish = self._grammar.text("{dish}")
             steps = "\n".join(f"{n}. {step}" for n, step in enumerate(self._some_lines("step", 4, 6), 1))
-            yield Note(f"Recipes/{dish} {day}.md", at, f"# {dish.capitalize()}\n\n{steps}", ("recipe",))
+            yield LifeNote(f"Recipes/{dish} {day}.md", at, f"# {dish.capitalize()}\n\n{steps}", ("recipe",))
         elif draw < 0.33:
             book = self._grammar.text("{book}")
             thoughts = "\n\n".join(self._some_lines("thought", 2, 4))
-            yield Note(f"Books/{book} {day}.md", at, f"# {book[:1].upper()}{book[1:]}\n\n{thoughts}", ("book",))
+            yield LifeNote(f"Books/{book} {day}.md", at, f"# {book[:1].upper()}{book[1:]}\n\n{thoughts}", ("book",))
 
     def _some_lines(self, kind: str, fewest: int, most: int) -> list[str]:
         return self._grammar.some_of(self._words["note"][kind], self._rng.randint(fewest, most))

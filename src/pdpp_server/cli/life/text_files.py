@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from email.header import Header
 from email.utils import format_datetime
 
-from pdpp_server.cli.life.entries import Event, Mail, Note, Payment, Person, digest
+from pdpp_server.cli.life.entries import LifeEvent, LifeNote, Mail, Payment, Person, digest
 from pdpp_server.cli.life.everyday import HOME
 
 NOTED = "20260430T200000Z"  # when the calendar was downloaded
@@ -63,7 +63,7 @@ def _host(person: Person) -> str:
 # Calendar -----------------------------------------------------------------------------------------------------------
 
 
-def calendar(events: Iterable[Event]) -> bytes:
+def calendar(events: Iterable[LifeEvent]) -> bytes:
     lines = [
         "BEGIN:VCALENDAR",
         "VERSION:2.0",
@@ -76,7 +76,7 @@ def calendar(events: Iterable[Event]) -> bytes:
     return "\r\n".join([*lines, "END:VCALENDAR", ""]).encode()
 
 
-def _event(event: Event) -> Iterator[str]:
+def _event(event: LifeEvent) -> Iterator[str]:
     yield f"UID:{digest(event.title, str(event.start))[:24]}@mail.example"
     yield f"DTSTAMP:{NOTED}"
     yield f"DTSTART{_when(event.start, event.zone)}"
@@ -139,6 +139,6 @@ def _euros(cents: int) -> str:
 # Notes --------------------------------------------------------------------------------------------------------------
 
 
-def markdown(note: Note) -> bytes:
+def markdown(note: LifeNote) -> bytes:
     tags = f"tags: [{', '.join(note.tags)}]\n" if note.tags else ""
     return f"---\ncreated: {note.created.isoformat()}\n{tags}---\n{note.text}\n".encode()

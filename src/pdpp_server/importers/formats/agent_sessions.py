@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pdpp_server.importers.formats.content_blocks import Piece
+from pdpp_server.importers.formats.content_blocks import ContentPiece
 from pdpp_server.importers.formats.json_items import Item, json_start, lines
 from pdpp_server.importers.formats.json_values import line_of, without_gaps
 from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Known, Outcome
@@ -12,19 +12,19 @@ from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.wire.envelope import Json
 
 
-class Said(NamedTuple):
+class SessionPiece(NamedTuple):
     """One piece of a session, and all that is told of it."""
 
     key: str
     role: str  # user, assistant, tool or system
-    piece: Piece
+    piece: ContentPiece
     sent_at: str | None
     model: str = ""
     is_subagent: bool = False
 
 
 @dataclass(slots=True)
-class Session:
+class AgentSession:
     """What is known of one session so far."""
 
     id: str
@@ -48,7 +48,7 @@ class Session:
         self.cwd, self.git_branch = self.cwd or cwd, self.git_branch or git_branch
         self.version, self.model = version or self.version, model or self.model
 
-    def message(self, said: Said) -> Json:
+    def message(self, said: SessionPiece) -> Json:
         """A record, from which the session learns. What an agent asked of another is no request of the owner."""
         piece, sent_at = said.piece, said.sent_at
         if said.role == "user" and not said.is_subagent and not self.request:
@@ -73,7 +73,7 @@ class Session:
             }
         )
 
-    def _tool(self, piece: Piece) -> str:
+    def _tool(self, piece: ContentPiece) -> str:
         """An answer names only the call that it belongs to."""
         if piece.kind == "tool_call" and piece.call_id:
             self.calls[piece.call_id] = piece.tool
@@ -100,10 +100,10 @@ class Session:
 class Sessions:
     """All of one account."""
 
-    by_id: dict[str, Session] = field(default_factory=dict[str, Session])
+    by_id: dict[str, AgentSession] = field(default_factory=dict[str, AgentSession])
 
-    def of(self, id: str) -> Session:
-        return self.by_id.setdefault(id, Session(id))
+    def of(self, id: str) -> AgentSession:
+        return self.by_id.setdefault(id, AgentSession(id))
 
     def records(self) -> Iterator[Incoming]:
         """Those in which something was said."""

@@ -52,14 +52,14 @@ _UNIT = re.compile(r"(?<!\s)\s*+\([^()]*+\)\Z")
 _CURRENCY = re.compile(r"\b(?:EUR|USD|GBP|CHF|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|JPY|INR|BRL)\b")
 
 
-class Reading(NamedTuple):
+class TableReading(NamedTuple):
     """One way to read a table, and what it takes for granted where the table leaves it open."""
 
     mapping: BankMapping
     says: str = ""
 
 
-def proposed(lines: Sequence[str], encoding: str) -> tuple[Reading, ...]:
+def proposed(lines: Sequence[str], encoding: str) -> tuple[TableReading, ...]:
     """From the first lines of a file: several where they leave a doubt, none where no line names a date and money."""
     for delimiter in _DELIMITERS:
         for number, line in enumerate(lines[:HEADER_LINES]):
@@ -87,30 +87,32 @@ def proposed(lines: Sequence[str], encoding: str) -> tuple[Reading, ...]:
     return ()
 
 
-def _with_form(reading: Reading, form: str, dates: Sequence[str], forms: Sequence[str]) -> Reading:
+def _with_form(reading: TableReading, form: str, dates: Sequence[str], forms: Sequence[str]) -> TableReading:
     mapping = replace(reading.mapping, date_format=form)
     if len(forms) == 1:
-        return Reading(mapping, reading.says)
+        return TableReading(mapping, reading.says)
     told = next(text for text in dates if _fits(text, form))
     day = datetime.strptime(told, form)  # noqa: DTZ007  to be shown
     says = f"{told} is {day.day} {day:%B %Y}"
-    return Reading(mapping, f"{says}; {reading.says}" if reading.says else says)
+    return TableReading(mapping, f"{says}; {reading.says}" if reading.says else says)
 
 
-def _signed(base: BankMapping, header: Sequence[str], rows: Sequence[Mapping[str, str]]) -> list[Reading]:
+def _signed(base: BankMapping, header: Sequence[str], rows: Sequence[Mapping[str, str]]) -> list[TableReading]:
     """Where every amount is positive, a column may say which are spent; where none does, only the owner knows."""
     if "amount" not in base.columns:
-        return [Reading(base)]
+        return [TableReading(base)]
     values = [amount(row.get(base.columns["amount"], ""), base.decimal) for row in rows]
     if any(value is not None and value < 0 for value in values):
-        return [Reading(base)]
+        return [TableReading(base)]
     for name in header:
         told = {row.get(name, "").strip().lower() for row in rows} - {""}
         if told and told <= _SPENT | _RECEIVED and name not in base.columns.values():
-            return [Reading(replace(base, sign_column=name, negative=frozenset(told & _SPENT) or frozenset({"debit"})))]
+            return [
+                TableReading(replace(base, sign_column=name, negative=frozenset(told & _SPENT) or frozenset({"debit"})))
+            ]
     return [
-        Reading(replace(base, flip_sign=True), "amounts without a sign are spent"),
-        Reading(base, "amounts without a sign are received"),
+        TableReading(replace(base, flip_sign=True), "amounts without a sign are spent"),
+        TableReading(base, "amounts without a sign are received"),
     ]
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, timedelta
 from zoneinfo import ZoneInfo
 
 from pdpp_server.importers.formats.calendar_times import Clock, When, duration
-from pdpp_server.importers.formats.content_lines import Component, Line, parts, unescaped
+from pdpp_server.importers.formats.content_lines import Component, ContentLine, parts, unescaped
 from pdpp_server.importers.formats.html_text import html_text
 from pdpp_server.importers.identity import digest, record_key
 from pdpp_server.model.ingest import Rejection
@@ -19,7 +19,7 @@ _ANSWERS = {"ACCEPTED": "accepted", "DECLINED": "declined", "TENTATIVE": "tentat
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class CalendarEvent:
     """One VEVENT, its times read."""
 
     place: str
@@ -53,7 +53,7 @@ class Event:
         return [(line.name, line.value) for line in self.component.lines if line.name != "DTSTAMP"]
 
 
-def read_event(component: Component, place: str, clock: Clock) -> Event | Rejection:
+def read_event(component: Component, place: str, clock: Clock) -> CalendarEvent | Rejection:
     if not component.is_whole:
         return Rejection(place, "invalid_record", "the event has no end: the file was cut, or a line is missing")
     start = clock.read(component.first("DTSTART"))
@@ -64,7 +64,7 @@ def read_event(component: Component, place: str, clock: Clock) -> Event | Reject
         return Rejection(place, "invalid_record", "RECURRENCE-ID is no time")
     uid = value_of(component, "UID")
     uid = uid or digest(start.stamp, value_of(component, "SUMMARY"), value_of(component, "LOCATION"))
-    return Event(place, component, clock, uid, start, _end(component, start, clock), instead_of)
+    return CalendarEvent(place, component, clock, uid, start, _end(component, start, clock), instead_of)
 
 
 def _end(component: Component, start: When, clock: Clock) -> When:
@@ -76,7 +76,7 @@ def _end(component: Component, start: When, clock: Clock) -> When:
     return start.after(timedelta(days=1 if start.is_date else 0) if lasts is None else lasts)
 
 
-def occurrence_data(event: Event, start: When) -> Json:
+def occurrence_data(event: CalendarEvent, start: When) -> Json:
     """One time that the event takes place; it ends as long after its start as the event itself."""
     lasts = event.end.wall - event.start.wall if start.is_date else event.end.utc - event.start.utc
     return {"event_id": event.key, **_brief(event), **_times(start, start.after(lasts))}
@@ -90,13 +90,13 @@ def _times(start: When, end: When) -> Json:
     return data | {"start_local": start.wall.isoformat()}
 
 
-def _brief(event: Event) -> Json:
+def _brief(event: CalendarEvent) -> Json:
     told = {"title": _text_of(event.component, "SUMMARY"), "location": _text_of(event.component, "LOCATION")}
     status = _STATUS.get(value_of(event.component, "STATUS").upper())
     return {name: value for name, value in (told | {"status": status}).items() if value}
 
 
-def event_data(event: Event) -> Json:
+def event_data(event: CalendarEvent) -> Json:
     component, clock = event.component, event.clock
     described = _text_of(component, "DESCRIPTION")
     organizer = component.first("ORGANIZER")
@@ -123,20 +123,20 @@ def event_data(event: Event) -> Json:
     return {"id": event.key, **_brief(event), **_times(event.start, event.end), **kept}
 
 
-def _attendee(line: Line) -> Json:
+def _attendee(line: ContentLine) -> Json:
     name, address = _person(line)
     told = {"name": name, "address": address, "answer": _ANSWERS.get((line.param("PARTSTAT") or "").upper(), "none")}
     return {key: value for key, value in told.items() if value}
 
 
-def _person(line: Line) -> tuple[str, str]:
+def _person(line: ContentLine) -> tuple[str, str]:
     """Name and address; an address that is none is left out."""
     scheme, _, rest = line.value.strip().partition(":")
     address = rest if scheme.lower() == "mailto" else line.param("EMAIL") or line.value.strip()
     return " ".join((line.param("CN") or "").split()), address.lower() if "@" in address else ""
 
 
-def _shown(line: Line) -> str:
+def _shown(line: ContentLine) -> str:
     name, address = _person(line)
     return f"{name} <{address}>" if name and address and name.lower() != address else name or address
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
-from pdpp_server.importers.formats.content_lines import Line
+from pdpp_server.importers.formats.content_lines import ContentLine
 from pdpp_server.importers.formats.zones import moment, named_zone, zone_name
 
 LAST_YEAR = 2100  # a stamp later than that is a mistake
@@ -63,7 +63,7 @@ class Clock(NamedTuple):
     zones: Mapping[str, tzinfo]  # that the file describes
     floating: tzinfo  # for times and dates that name none
 
-    def read(self, line: Line | None, value: str | None = None) -> When | None:
+    def read(self, line: ContentLine | None, value: str | None = None) -> When | None:
         """The time that a line tells, or one of the values in it; None where that is no time."""
         text = (line.value if value is None else value) if line else ""
         found = _TIME.fullmatch(text.strip().partition("/")[0])
@@ -73,7 +73,7 @@ class Clock(NamedTuple):
         wall = _wall(day + (clock or "0000"))
         return When(wall, UTC if is_utc else self._zone(line), not clock).at(wall) if wall else None
 
-    def _zone(self, line: Line) -> tzinfo:
+    def _zone(self, line: ContentLine) -> tzinfo:
         name = zone_name(line)
         return (self.zones.get(name) or named_zone(name) or self.floating) if name else self.floating
 
@@ -85,7 +85,7 @@ def _wall(digits: str) -> datetime | None:
         return None
 
 
-def day_of(line: Line | None) -> str:
+def day_of(line: ContentLine | None) -> str:
     """The day of a time, as it is written; empty where it is none, or none that anybody meant."""
     found = _TIME.fullmatch(line.value.strip()) if line else None
     day = _wall(found[1] + "0000") if found else None

@@ -80,7 +80,7 @@ def _empty(files: Files, known: Known, folder: str) -> list[File]:
     return [file] if file and known.get(file) is Holds.NOTHING else []
 
 
-class Seen:
+class SeenMessages:
     """What came before in the same export."""
 
     def __init__(self) -> None:
@@ -102,9 +102,9 @@ class Seen:
         return key
 
 
-def outcomes(account: Account, of_item: Callable[[Item, Seen], Iterator[Outcome]]) -> Iterator[Outcome]:
+def outcomes(account: Account, of_item: Callable[[Item, SeenMessages], Iterator[Outcome]]) -> Iterator[Outcome]:
     """Of every object in every file; a damaged file does not hide the others."""
-    seen = Seen()
+    seen = SeenMessages()
     for file in account.files:
         try:
             for item in items(file):
@@ -113,7 +113,7 @@ def outcomes(account: Account, of_item: Callable[[Item, Seen], Iterator[Outcome]
             yield Rejection(file.name, "invalid_record", damaged.message)
 
 
-def once(item: Item, key: str, content: str, seen: Seen) -> Iterator[Rejection] | None:
+def once(item: Item, key: str, content: str, seen: SeenMessages) -> Iterator[Rejection] | None:
     """None the first time. The same object again is nothing, another of the same id a rejection."""
     earlier = seen.before(key, content)
     if earlier is None:

@@ -7,7 +7,7 @@ from pdpp_server.importers.formats.json_values import clipped, list_of, object_o
 from pdpp_server.wire.envelope import Json
 
 
-class Piece(NamedTuple):
+class ContentPiece(NamedTuple):
     """What becomes one record. `suffix` goes behind the id of the message, and is empty for what was said."""
 
     suffix: str
@@ -17,15 +17,15 @@ class Piece(NamedTuple):
     call_id: str = ""
 
 
-def pieces(content: object) -> Iterator[Piece]:
+def pieces(content: object) -> Iterator[ContentPiece]:
     """All that was said is one piece; each other block with something in it is another, numbered by its place."""
     if isinstance(content, str):
         if text := clipped(text_of(content)):
-            yield Piece("", "text", text)
+            yield ContentPiece("", "text", text)
         return
     blocks = [object_of(block) for block in list_of(content)]
     if said := clipped("\n\n".join(filter(None, map(_said, blocks)))):
-        yield Piece("", "text", said)
+        yield ContentPiece("", "text", said)
     for number, block in enumerate(blocks):
         piece = _other(f"~{number}", block)
         if piece and piece.text:
@@ -43,17 +43,19 @@ def _said(block: Json) -> str:
             return ""
 
 
-def _other(suffix: str, block: Json) -> Piece | None:
+def _other(suffix: str, block: Json) -> ContentPiece | None:
     match block.get("type"):
         case "thinking":
-            return Piece(suffix, "reasoning", clipped(text_of(block.get("thinking"))))
+            return ContentPiece(suffix, "reasoning", clipped(text_of(block.get("thinking"))))
         case "tool_use" | "server_tool_use" | "mcp_tool_use":
             name = text_of(block.get("name"))
             text = "\n".join(filter(None, (name, _arguments(block.get("input")))))
-            return Piece(suffix, "tool_call", clipped(text), name, text_of(block.get("id")))
+            return ContentPiece(suffix, "tool_call", clipped(text), name, text_of(block.get("id")))
         case str(kind) if kind.endswith("tool_result"):
             text = clipped(_answered(block.get("content")))
-            return Piece(suffix, "tool_result", text, text_of(block.get("name")), text_of(block.get("tool_use_id")))
+            return ContentPiece(
+                suffix, "tool_result", text, text_of(block.get("name")), text_of(block.get("tool_use_id"))
+            )
         case _:
             return None
 

@@ -27,7 +27,7 @@ _FOLDS = (b" ", b"\t")
 _MARK = b"\xef\xbb\xbf"
 
 
-class Line(NamedTuple):
+class ContentLine(NamedTuple):
     """One property: `ITEM1.EMAIL;TYPE=home:ann@example.org`. Names are upper case."""
 
     number: int  # in the file, from 1
@@ -41,7 +41,7 @@ class Line(NamedTuple):
         return values[0] if values else None
 
 
-class Broken(NamedTuple):
+class BrokenLine(NamedTuple):
     """A line that is none."""
 
     number: int
@@ -53,32 +53,32 @@ class Component(NamedTuple):
 
     number: int
     name: str
-    lines: tuple[Line, ...]
+    lines: tuple[ContentLine, ...]
     inner: "tuple[Component, ...]"
-    broken: tuple[Broken, ...]  # lines that could not be read; the first few
+    broken: tuple[BrokenLine, ...]  # lines that could not be read; the first few
     is_whole: bool = True  # its END was there
 
-    def first(self, name: str) -> Line | None:
+    def first(self, name: str) -> ContentLine | None:
         return next(self.all(name), None)
 
-    def all(self, name: str) -> Iterator[Line]:
+    def all(self, name: str) -> Iterator[ContentLine]:
         return (line for line in self.lines if line.name == name)
 
 
 class _Open:
     def __init__(self, number: int, name: str) -> None:
         self.number, self.name = number, name
-        self.lines: list[Line] = []
+        self.lines: list[ContentLine] = []
         self.inner: list[Component] = []
-        self.broken: list[Broken] = []
+        self.broken: list[BrokenLine] = []
 
-    def add(self, line: Line | Broken) -> None:
-        if isinstance(line, Line):
+    def add(self, line: ContentLine | BrokenLine) -> None:
+        if isinstance(line, ContentLine):
             if len(self.lines) < LINES_MAX:
                 self.lines.append(line)
             elif not self.broken:
                 self.broken.append(
-                    Broken(line.number, f"there are more than {LINES_MAX} lines; the others are left out")
+                    BrokenLine(line.number, f"there are more than {LINES_MAX} lines; the others are left out")
                 )
         elif len(self.broken) < BROKEN_SHOWN:
             self.broken.append(line)
@@ -92,23 +92,23 @@ class _Open:
         return Component(self.number, self.name, tuple(self.lines), tuple(self.inner), tuple(self.broken), is_whole)
 
 
-def components(stream: BinaryIO, wanted: frozenset[str]) -> Iterator[Component | Line]:
+def components(stream: BinaryIO, wanted: frozenset[str]) -> Iterator[Component | ContentLine]:
     """Each component that is wanted, whole, with those inside it; and the properties that stand outside of them."""
     opened: list[_Open] = []
     for line in lines(stream):
-        name = line.value.strip().upper() if isinstance(line, Line) else ""
-        if isinstance(line, Line) and line.name == "BEGIN":
+        name = line.value.strip().upper() if isinstance(line, ContentLine) else ""
+        if isinstance(line, ContentLine) and line.name == "BEGIN":
             if opened and name in wanted and not opened[-1].names_another:  # the end of the last one is missing
                 yield opened[0].closed(is_whole=False)
                 opened = []
             if (opened or name in wanted) and len(opened) < DEPTH_MAX:
                 opened.append(_Open(line.number, name))
-        elif isinstance(line, Line) and line.name == "END" and opened:
+        elif isinstance(line, ContentLine) and line.name == "END" and opened:
             if done := _closed(opened, name):
                 yield done
         elif opened:
             opened[-1].add(line)
-        elif isinstance(line, Line):
+        elif isinstance(line, ContentLine):
             yield line
     if opened:
         yield opened[0].closed(is_whole=False)
@@ -130,10 +130,10 @@ def _closed(opened: list[_Open], name: str) -> Component | None:
     return None
 
 
-def lines(stream: BinaryIO) -> Iterator[Line | Broken]:
+def lines(stream: BinaryIO) -> Iterator[ContentLine | BrokenLine]:
     for number, raw in _unfolded(stream):
         if len(raw) > LINE_BYTES_MAX:
-            yield Broken(number, f"the line is longer than {LINE_BYTES_MAX >> 20} MiB")
+            yield BrokenLine(number, f"the line is longer than {LINE_BYTES_MAX >> 20} MiB")
         elif raw.strip():
             yield _line(number, raw)
 
@@ -160,22 +160,22 @@ def _physical(stream: BinaryIO) -> Iterator[bytes]:
         yield raw
 
 
-def _line(number: int, raw: bytes) -> Line | Broken:
+def _line(number: int, raw: bytes) -> ContentLine | BrokenLine:
     """The value is decoded by its own charset where it names one (vCard 2.1)."""
     text = decoded(raw)
     start = _NAME.match(text)
     if not start:
-        return Broken(number, "the line has no name before a colon")
+        return BrokenLine(number, "the line has no name before a colon")
     params, at = _params(text, start.end())
     if not text.startswith(":", at):
-        return Broken(number, "the line has no colon")
+        return BrokenLine(number, "the line has no colon")
     value = text[at + 1 :]
     charset = params.get("CHARSET")
     if "QUOTED-PRINTABLE" in (one.upper() for one in params.get("ENCODING", ())):
         value = decoded(a2b_qp(value.encode("utf-8", "replace")), charset[0] if charset else None).replace("\r\n", "\n")
     elif charset:
         value = decoded(raw[at + 1 :], charset[0]) if text[:at].isascii() else value
-    return Line(number, (start[1] or "").upper(), start[2].upper(), params, value)
+    return ContentLine(number, (start[1] or "").upper(), start[2].upper(), params, value)
 
 
 def _params(text: str, at: int) -> tuple[dict[str, tuple[str, ...]], int]:

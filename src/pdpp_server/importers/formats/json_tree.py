@@ -18,33 +18,33 @@ _STRING = rb'"(?:[^"\\]++|\\.)*+"'
 _TOKEN = re.compile(rb"\s*+(?:(" + _STRING + rb')|([{}\[\]])|([,:])|([^\s"{}\[\],:]++))', re.DOTALL)
 _TO_BRACKET = re.compile(rb'[^"{}\[\]]*+(?:' + _STRING + rb'[^"{}\[\]]*+)*+', re.DOTALL)
 
-Path = tuple[str, ...]  # names of members; "*" for every place in a list
+MemberPath = tuple[str, ...]  # names of members; "*" for every place in a list
 
 
 class Begun(NamedTuple):
     """An object begins whose members are told one by one."""
 
-    path: Path
+    path: MemberPath
 
 
 class Plain(NamedTuple):
-    path: Path
+    path: MemberPath
     value: Any
 
 
 class Whole(NamedTuple):
-    path: Path
+    path: MemberPath
     item: Item | Rejection
 
 
-def walk(file: File, wanted: Collection[Path]) -> Iterator[Begun | Plain | Whole | Rejection]:
+def walk(file: File, wanted: Collection[MemberPath]) -> Iterator[Begun | Plain | Whole | Rejection]:
     """In the order of the file; a broken object is a rejection, and what stands behind it is read."""
     with file.open() as stream:
         yield from _Walker(stream, file.name, wanted).events()
 
 
 class _Walker:
-    def __init__(self, stream: BinaryIO, name: str, wanted: Collection[Path]) -> None:
+    def __init__(self, stream: BinaryIO, name: str, wanted: Collection[MemberPath]) -> None:
         self._stream, self._name, self._wanted = stream, name, wanted
         self._buffer = b""
         self._at: int = 0

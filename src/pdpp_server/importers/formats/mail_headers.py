@@ -24,7 +24,7 @@ _GMAIL_THREAD = re.compile(r"[0-9]{1,20}")
 _SPACES = re.compile(r"\s+")
 
 
-class Address(NamedTuple):
+class MailAddress(NamedTuple):
     name: str
     address: str
 
@@ -78,22 +78,22 @@ def _people(headers: Headers) -> Json:
     return data
 
 
-def addresses(header: str) -> list[Address]:
+def addresses(header: str) -> list[MailAddress]:
     """Names are decoded after the addresses are apart: a decoded name may hold a comma."""
     found = (_address(piece) for piece in _PIECES.findall(header[:HEADER_CHARS]))
     return [one for one in found if one.address]
 
 
-def _address(piece: str) -> Address:
+def _address(piece: str) -> MailAddress:
     angled = _ADDRESS.match(piece)
     if angled:
         name = angled[1].strip()
         if name.startswith('"') and name.endswith('"') and len(name) > 1:
             name = re.sub(r"\\(.)", r"\1", name[1:-1])
-        return Address(_line(name), angled[2].strip().lower() if "@" in angled[2] else "")
+        return MailAddress(_line(name), angled[2].strip().lower() if "@" in angled[2] else "")
     bare = _COMMENT.sub("", piece).rpartition(":")[2].strip()  # a group stands before its first member
     name = _COMMENT.findall(piece)
-    return Address(_line(name[0]) if name else "", bare.lower() if "@" in bare and " " not in bare else "")
+    return MailAddress(_line(name[0]) if name else "", bare.lower() if "@" in bare and " " not in bare else "")
 
 
 def _labels(header: str) -> list[str]:

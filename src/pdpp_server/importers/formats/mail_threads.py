@@ -26,7 +26,7 @@ class _Thread:
         self.participants: tuple[str, ...] = ()
 
 
-class Threads:
+class MailThreads:
     """Grows with the number of threads, not with their text."""
 
     def __init__(self) -> None:

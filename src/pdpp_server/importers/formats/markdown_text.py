@@ -31,7 +31,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}:")
 _SEPARATORS = re.compile(r"[,\s]+")
 
 
-class Broken(ValueError):
+class BrokenFrontMatter(ValueError):
     """The front matter cannot be read; it says why."""
 
 
@@ -59,25 +59,25 @@ def properties(front_matter: str) -> Json:
     Raises: Broken.
     """
     if len(front_matter) > FRONT_MATTER_CHARS:
-        raise Broken(f"it has more than {FRONT_MATTER_CHARS >> 10} KiB")
+        raise BrokenFrontMatter(f"it has more than {FRONT_MATTER_CHARS >> 10} KiB")
     if front_matter.count("[") + front_matter.count("{") > FRONT_MATTER_BRACKETS:
-        raise Broken(f"it has more than {FRONT_MATTER_BRACKETS} brackets")
+        raise BrokenFrontMatter(f"it has more than {FRONT_MATTER_BRACKETS} brackets")
     try:
         found: Any = yaml.load(front_matter, Loader=yaml.BaseLoader)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
-        raise Broken(f"line {mark.line + 2} is no YAML" if mark else "it is no YAML") from error
+        raise BrokenFrontMatter(f"line {mark.line + 2} is no YAML" if mark else "it is no YAML") from error
     if found is None or found == "":
         return {}
     if not isinstance(found, dict):
-        raise Broken("it has no names and values")
+        raise BrokenFrontMatter("it has no names and values")
     budget = iter(range(FRONT_MATTER_VALUES))
     return {str(name): _plain(value, budget) for name, value in cast(dict[Any, Any], found).items()}
 
 
 def _plain(value: object, budget: Iterator[int], depth: int = 0) -> Any:
     if next(budget, None) is None or depth > 20:
-        raise Broken(f"it holds more than {FRONT_MATTER_VALUES} values, or is nested too deep")
+        raise BrokenFrontMatter(f"it holds more than {FRONT_MATTER_VALUES} values, or is nested too deep")
     if isinstance(value, dict):
         named = cast(dict[Any, Any], value)
         return {str(name): _plain(one, budget, depth + 1) for name, one in named.items()}

@@ -25,7 +25,7 @@ _SEPARATOR_BYTES = 1024 + 256  # enough to decide
 _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
-class Stored(NamedTuple):
+class StoredMail(NamedTuple):
     """One message as it lies in the archive; `raw` is None where it is too long to be read."""
 
     number: int  # from 1
@@ -38,7 +38,7 @@ def is_mbox(start: bytes) -> bool:
     return _SEPARATOR.match(start.removeprefix(MARK).lstrip(b"\r\n")) is not None
 
 
-def stored_messages(stream: BinaryIO) -> Iterator[Stored]:
+def stored_messages(stream: BinaryIO) -> Iterator[StoredMail]:
     """What stands before the first separator is a message too, unless it is blank."""
     held, separator, number = bytearray(b"\n"), b"", 0
     searched, is_long, is_end, is_first = 0, False, False, True
@@ -73,8 +73,8 @@ def _separator(held: bytearray, at: int, is_end: bool) -> tuple[int, int] | None
     return None
 
 
-def _stored(number: int, separator: bytes, held: bytearray, end: int, is_long: bool) -> Stored:
+def _stored(number: int, separator: bytes, held: bytearray, end: int, is_long: bool) -> StoredMail:
     if is_long or end > MESSAGE_BYTES_MAX:
-        return Stored(number, separator, None)
+        return StoredMail(number, separator, None)
     raw = bytes(memoryview(held)[1:end])  # behind the line end of the separator
-    return Stored(number, separator, _QUOTED.sub(rb"\1", raw) if b">From " in raw else raw)
+    return StoredMail(number, separator, _QUOTED.sub(rb"\1", raw) if b">From " in raw else raw)

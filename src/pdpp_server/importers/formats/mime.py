@@ -41,7 +41,7 @@ Headers = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MimePart:
     """One part without parts of its own; `unmarked` where the message ended before its end was marked."""
 
     headers: Headers
@@ -93,27 +93,27 @@ class Part:
         return decoded(self.content, charset).replace("\r\n", "\n").replace("\r", "\n")
 
 
-class Group(NamedTuple):
+class PartGroup(NamedTuple):
     """Parts that belong together: one after another, or as choices of the same."""
 
     kind: str
-    parts: "tuple[Part | Group, ...]"
+    parts: "tuple[MimePart | PartGroup, ...]"
 
 
-class Message(NamedTuple):
+class MimeMessage(NamedTuple):
     headers: Headers
-    body: Part | Group
+    body: MimePart | PartGroup
 
 
-def message(raw: bytes) -> Message:
+def message(raw: bytes) -> MimeMessage:
     """Never fails: what is no message has no headers, and all of it is its text."""
     whole = memoryview(raw)
     headers, start = _headers(raw, len(_MARK) if raw.startswith(_MARK) else 0, len(raw))
-    return Message(headers, _part(raw, whole, headers, start, len(raw), _Room(PARTS_MAX), 0, unmarked=False))
+    return MimeMessage(headers, _part(raw, whole, headers, start, len(raw), _Room(PARTS_MAX), 0, unmarked=False))
 
 
-def leaves(body: Part | Group) -> Iterator[Part]:
-    if isinstance(body, Part):
+def leaves(body: MimePart | PartGroup) -> Iterator[MimePart]:
+    if isinstance(body, MimePart):
         yield body
     else:
         for part in body.parts:
@@ -145,21 +145,21 @@ def _unfolded(value: bytes) -> str:
 
 def _part(
     raw: bytes, whole: memoryview, headers: Headers, start: int, end: int, room: _Room, depth: int, *, unmarked: bool
-) -> Part | Group:
+) -> MimePart | PartGroup:
     kind = media_type(headers)
     if not kind.startswith("multipart/"):
-        return Part(headers, whole[start:end], unmarked)
+        return MimePart(headers, whole[start:end], unmarked)
     boundary = parameters(headers["content-type"]).get("boundary")
     if not boundary or depth >= DEPTH_MAX or len(boundary) > 200:
-        return Part({}, whole[start:end], unmarked)  # nothing tells its parts apart: it is read as one text
-    parts: list[Part | Group] = []
+        return MimePart({}, whole[start:end], unmarked)  # nothing tells its parts apart: it is read as one text
+    parts: list[MimePart | PartGroup] = []
     for first, last, is_unmarked in _between(raw, boundary.encode("utf-8", "replace"), start, end):
         room.left -= 1
         if room.left < 0:
             break
         inner, body = _headers(raw, first, last)
         parts.append(_part(raw, whole, inner, body, last, room, depth + 1, unmarked=is_unmarked))
-    return Group(kind, tuple(parts)) if parts else Part({}, whole[start:end], unmarked)
+    return PartGroup(kind, tuple(parts)) if parts else MimePart({}, whole[start:end], unmarked)
 
 
 def _between(raw: bytes, boundary: bytes, start: int, end: int) -> Iterator[tuple[int, int, bool]]:

@@ -45,7 +45,7 @@ class Stamp(NamedTuple):
     text: str  # the same in every export of the same phone
 
 
-class Said(NamedTuple):
+class WhatsappMessage(NamedTuple):
     """One message: its lines without the time and the sender; those of the phone itself have no sender."""
 
     line: int
@@ -72,7 +72,7 @@ def stamped(line: str) -> tuple[Stamp, str] | None:
     return Stamp(parts, mark, len(first) == 4, clock, half or early or "", text), line[found.end() :]
 
 
-def said(stream: BinaryIO) -> Iterator[Said | int]:
+def said(stream: BinaryIO) -> Iterator[WhatsappMessage | int]:
     """The messages; a line that no message begins before is told by its number."""
     open_: tuple[int, Stamp, str] | None = None
     lines: list[str] = []
@@ -97,12 +97,12 @@ def said(stream: BinaryIO) -> Iterator[Said | int]:
         yield _whole(*open_, lines)
 
 
-def _whole(number: int, stamp: Stamp, first: str, lines: list[str]) -> Said:
+def _whole(number: int, stamp: Stamp, first: str, lines: list[str]) -> WhatsappMessage:
     found = _SENDER.match(first)
     sender = unmarked(found[1]).strip() if found else ""
     begins = first[found.end() :] if found else first
     is_marked = bool(found and found[2]) or not found
-    return Said(number, stamp, sender, "\n".join([begins, *lines]) if lines else begins, is_marked)
+    return WhatsappMessage(number, stamp, sender, "\n".join([begins, *lines]) if lines else begins, is_marked)
 
 
 def unmarked(text: str) -> str:

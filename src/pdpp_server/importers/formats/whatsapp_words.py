@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from pdpp_server.importers.formats.whatsapp_lines import Said, unmarked
+from pdpp_server.importers.formats.whatsapp_lines import WhatsappMessage, unmarked
 
 OWN_WORDS_CHARS = 60  # what stands for a file is short
 
@@ -91,7 +91,7 @@ class Content(NamedTuple):
     is_edited: bool = False
 
 
-def content_of(message: Said) -> Content:
+def content_of(message: WhatsappMessage) -> Content:
     """Most messages are only what somebody wrote, which a few cheap questions tell."""
     text = unmarked(message.text).strip()
     if not message.sender:
@@ -120,7 +120,7 @@ def attached_names(text: str) -> list[str]:
     return [next(filter(None, one.groups())).strip() for one in found if one]
 
 
-def _file(message: Said, text: str) -> Content | None:
+def _file(message: WhatsappMessage, text: str) -> Content | None:
     """A file beside the text, by its name; or `<Media omitted>`."""
     attached = _ATTACHED_IOS.search(text) if message.is_marked or "\u200e" in message.text else None
     attached = attached or (_ATTACHED_ANDROID.match(text) if "(" in text else None)
@@ -135,7 +135,7 @@ def _file(message: Said, text: str) -> Content | None:
     return None
 
 
-def _left_out(message: Said, text: str) -> Content | None:
+def _left_out(message: WhatsappMessage, text: str) -> Content | None:
     """`image omitted` stands alone, or behind a caption and an invisible mark."""
     before, mark, last = message.text.rpartition("\u200e")
     told = unmarked(last).strip() if mark else text

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from tzlocal.windows_tz import win_tz
 
-from pdpp_server.importers.formats.content_lines import Component, Line, unescaped
+from pdpp_server.importers.formats.content_lines import Component, ContentLine, unescaped
 from pdpp_server.importers.formats.recurrence import repeated
 
 FIRST_YEAR, LAST_YEAR = 1970, 2100  # between which the rules of a zone are laid out
@@ -45,7 +45,7 @@ def named_zone(name: str) -> tzinfo | None:
     return None
 
 
-def zone_name(line: Line) -> str:
+def zone_name(line: ContentLine) -> str:
     """The zone that a line names: a comma in the name is escaped in one program, quoted in another, bare in a third."""
     return unescaped(",".join(line.params.get("TZID", ()))).strip()
 
@@ -107,7 +107,7 @@ def _changes(part: Component) -> Iterator[_Change]:
     return (_Change(time, before, after) for time in times)
 
 
-def _offset(line: Line | None) -> timedelta:
+def _offset(line: ContentLine | None) -> timedelta:
     found = _OFFSET.fullmatch(line.value.strip()) if line else None
     if not found:
         raise ValueError("no offset")

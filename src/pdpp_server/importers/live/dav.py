@@ -8,8 +8,8 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from pdpp_server.importers.live.dav_wire import CALDAV, CARDDAV, Collection, Dav, Kind, opened
-from pdpp_server.importers.missing import Doubt, Missing
+from pdpp_server.importers.live.dav_wire import CALDAV, CARDDAV, Collection, Dav, DavKind, opened
+from pdpp_server.importers.missing import Doubt, MissingChoice
 from pdpp_server.importers.registry import declaration_of
 from pdpp_server.importers.source import Attachment, File, Files, Importer
 from pdpp_server.importers.sources.calendar import CALENDAR
@@ -21,7 +21,7 @@ from pdpp_server.owner.desk import Owner
 from pdpp_server.owner.writer import Writer
 
 GROUP = 50  # resources that are asked for at once
-KINDS: Mapping[str, tuple[Kind, Importer]] = {"caldav": (CALDAV, CALENDAR), "carddav": (CARDDAV, CONTACTS)}
+KINDS: Mapping[str, tuple[DavKind, Importer]] = {"caldav": (CALDAV, CALENDAR), "carddav": (CARDDAV, CONTACTS)}
 
 
 def dav_settings(kind: str, url: str, user: str) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def sync_dav(
     zone: tzinfo,
     now: datetime,
     is_stopping: Callable[[], bool],
-    missing: Missing,
+    missing: MissingChoice,
 ) -> tuple[str, dict[str, Any]]:
     """Everything that changed, what came of it, and what to remember. Raises: SourceTrouble, Stopped."""
     kind, importer = KINDS[settings["kind"]]
@@ -78,7 +78,7 @@ class _Sync:
     zone: tzinfo
     now: datetime
     is_stopping: Callable[[], bool]
-    missing: Missing
+    missing: MissingChoice
     accepted: int = 0
     removed: int = 0
     rejections: list[Rejection] = field(default_factory=list[Rejection])

@@ -29,7 +29,7 @@ _SPACES = (
 _PARTS = {"response": frozenset({"multistatus"}), "sync-token": frozenset({"multistatus"})}
 
 
-class Kind(NamedTuple):
+class DavKind(NamedTuple):
     """What differs between calendars and address books."""
 
     name: str
@@ -40,7 +40,7 @@ class Kind(NamedTuple):
     well_known: str
 
 
-CALDAV = Kind(
+CALDAV = DavKind(
     "caldav",
     home="C:calendar-home-set",
     resource="calendar",
@@ -48,7 +48,7 @@ CALDAV = Kind(
     multiget="C:calendar-multiget",
     well_known="/.well-known/caldav",
 )
-CARDDAV = Kind(
+CARDDAV = DavKind(
     "carddav",
     home="A:addressbook-home-set",
     resource="addressbook",
@@ -82,7 +82,7 @@ class _Answer(NamedTuple):
 class Dav:
     """One conversation."""
 
-    def __init__(self, client: httpx2.Client, url: str, kind: Kind) -> None:
+    def __init__(self, client: httpx2.Client, url: str, kind: DavKind) -> None:
         self._client, self._url, self._kind = client, url, kind
         self.trips = 0
 
@@ -216,7 +216,7 @@ class Dav:
 
 
 @contextmanager
-def opened(url: str, user: str, password: str, kind: Kind) -> Generator[Dav, None, None]:
+def opened(url: str, user: str, password: str, kind: DavKind) -> Generator[Dav, None, None]:
     """Raises: SourceTrouble."""
     parts = urlsplit(url)
     if parts.scheme not in ("https", "http") or not parts.hostname:

@@ -11,7 +11,7 @@ from typing import Any
 
 from pdpp_server.importers.files import is_litter
 from pdpp_server.importers.live.trouble import SourceTrouble
-from pdpp_server.importers.missing import Missing
+from pdpp_server.importers.missing import MissingChoice
 from pdpp_server.importers.registry import look_into, nothing_known
 from pdpp_server.importers.source import Importer
 from pdpp_server.importers.watch import bring_found
@@ -35,7 +35,7 @@ def sync_folder(
     importers: Sequence[Importer],
     now: datetime,
     is_stopping: Callable[[], bool],
-    missing: Missing,
+    missing: MissingChoice,
 ) -> tuple[str, dict[str, Any]]:
     """What came of it, and what to remember. Raises: PdppError, Stopped."""
     top = Path(settings["path"])
@@ -58,7 +58,7 @@ def sync_folder(
         awaits_owner = awaits_owner or not agrees
         return agrees
 
-    said = [bring_found(one, owner, is_stopping, Missing(missing.keep, settled)) for one in looked.found]
+    said = [bring_found(one, owner, is_stopping, MissingChoice(missing.keep, settled)) for one in looked.found]
     said += [f"{name} is left out: {refusal.message}" for name, refusal in looked.refused.items()]
     return " ".join(said), {"seen": seen, "awaits_owner": awaits_owner}
 

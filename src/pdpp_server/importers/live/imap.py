@@ -10,11 +10,11 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
 
-from pdpp_server.importers.formats.mail_threads import Threads
-from pdpp_server.importers.formats.mbox import MESSAGE_BYTES_MAX, Stored
-from pdpp_server.importers.live.imap_wire import Connection, Examined, Folder, Server, connected
+from pdpp_server.importers.formats.mail_threads import MailThreads
+from pdpp_server.importers.formats.mbox import MESSAGE_BYTES_MAX, StoredMail
+from pdpp_server.importers.live.imap_wire import Examined, Folder, ImapConversation, ImapServer, connected
 from pdpp_server.importers.live.trouble import SourceTrouble
-from pdpp_server.importers.missing import Doubt, Missing
+from pdpp_server.importers.missing import Doubt, MissingChoice
 from pdpp_server.importers.registry import declaration_of
 from pdpp_server.importers.source import Attachment
 from pdpp_server.importers.sources.mail import Parsed, content_of, message_outcomes, parsed, people_of
@@ -41,7 +41,7 @@ Cursor = Mapping[str, Any]
 class Mailbox(NamedTuple):
     """One that is followed."""
 
-    server: Server
+    server: ImapServer
     user: str
     account: str  # the name of the connection: the address, as an export of the same account is called
     token_command: str = ""
@@ -53,11 +53,11 @@ class Mailbox(NamedTuple):
 
 
 def mailbox_of(settings: Mapping[str, Any]) -> Mailbox:
-    server = Server(settings["host"], settings["port"], settings["security"], settings.get("certificate", ""))
+    server = ImapServer(settings["host"], settings["port"], settings["security"], settings.get("certificate", ""))
     return Mailbox(server, settings["user"], settings["account"], settings.get("token_command", ""))
 
 
-def sign_in(connection: Connection, mailbox: Mailbox, secret: Callable[[], str]) -> None:
+def sign_in(connection: ImapConversation, mailbox: Mailbox, secret: Callable[[], str]) -> None:
     """Raises: SourceTrouble."""
     if mailbox.token_command:
         connection.sign_in_by_token(mailbox.user, _token(mailbox.token_command))
@@ -75,7 +75,7 @@ def _token(command: str) -> str:
         ) from error
 
 
-def followed_folders(connection: Connection) -> list[Folder]:
+def followed_folders(connection: ImapConversation) -> list[Folder]:
     """All mail where the server has such a folder, else each that is neither junk nor trash nor drafts.
 
     Raises: SourceTrouble where there is none, for a mailbox has at least an inbox.
@@ -93,7 +93,7 @@ def sync_imap(
     owner: Owner,
     zone: tzinfo,
     is_stopping: Callable[[], bool],
-    missing: Missing,
+    missing: MissingChoice,
     is_new_day: bool = False,
 ) -> str:
     """Everything that changed, and what came of it. Raises: SourceTrouble, IngestStorageError, Stopped."""
@@ -117,11 +117,11 @@ class _Sync:
     """One try."""
 
     mailbox: Mailbox
-    connection: Connection
+    connection: ImapConversation
     writer: Writer
     zone: tzinfo
     is_stopping: Callable[[], bool]
-    missing: Missing
+    missing: MissingChoice
     is_new_day: bool
     added: int = 0  # items that were not there before
     accepted: int = 0
@@ -227,7 +227,7 @@ class _Sync:
         items: dict[str, list[tuple[str, str]]] = {}
         for uid in sizes.keys() & set(uids) - set(lost):
             item, place = f"{cursor['validity']}:{uid}", f"{folder.name}:{uid}"
-            one = parsed(Stored(uid, b"", raw.get(uid)), place, self.zone)
+            one = parsed(StoredMail(uid, b"", raw.get(uid)), place, self.zone)
             if isinstance(one, Rejection):
                 self._reject(one)
                 items[item] = []
@@ -339,7 +339,7 @@ class _Keys:
 
     def __init__(self, writer: Writer, messages: Iterable[Parsed]) -> None:
         wanted: set[str] = set()
-        self.threads = Threads()
+        self.threads = MailThreads()
         before: set[str] = set()
         for one in messages:
             wanted |= {one.wanted_key, _with_content(one)}
@@ -384,7 +384,7 @@ class _Threads:
 
 
 def _thread(id: str, messages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    threads = Threads()
+    threads = MailThreads()
     for one in sorted(messages, key=lambda message: message.get("sent_at") or ""):
         threads.add(id, one.get("subject", ""), instant(one.get("sent_at")), people_of(one))
     return next(threads.records())

@@ -28,7 +28,7 @@ _UID, _SIZE = re.compile(rb"\bUID ([0-9]{1,10})\b"), re.compile(rb"\bRFC822\.SIZ
 _SHIFTED = re.compile(r"&([^-]*)-")
 
 
-class Server(NamedTuple):
+class ImapServer(NamedTuple):
     """Where it is, and how it is spoken to."""
 
     host: str
@@ -61,7 +61,7 @@ class Fetched(NamedTuple):
 class _Imap(imaplib.IMAP4):
     """Reads no more than it asked for, and says so when a server sends more."""
 
-    def __init__(self, server: Server, context: ssl.SSLContext | None) -> None:
+    def __init__(self, server: ImapServer, context: ssl.SSLContext | None) -> None:
         self._tls, self._left = context if server.security == "tls" else None, COMMAND_BYTES_MAX
         self.trips = 0
         super().__init__(server.host, server.port, ANSWER_SECONDS)
@@ -99,7 +99,7 @@ class _Imap(imaplib.IMAP4):
 
 
 @contextmanager
-def connected(server: Server) -> Generator["Connection", None, None]:
+def connected(server: ImapServer) -> Generator["ImapConversation", None, None]:
     """Raises: SourceTrouble."""
     if server.security == "none" and not _is_here(server.host):
         raise SourceTrouble(
@@ -112,7 +112,7 @@ def connected(server: Server) -> Generator["Connection", None, None]:
             if server.security == "starttls":
                 imap.starttls(_context(server))
             _require_certificate(server, imap)
-        yield Connection(server, imap)
+        yield ImapConversation(server, imap)
     finally:
         with suppress(OSError):  # it was closed already
             imap.shutdown()
@@ -125,14 +125,14 @@ def _is_here(host: str) -> bool:
         return host == "localhost"
 
 
-def _context(server: Server) -> ssl.SSLContext:
+def _context(server: ImapServer) -> ssl.SSLContext:
     context = ssl.create_default_context()
     if server.certificate:  # then that one and no other
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context
 
 
-def _require_certificate(server: Server, imap: _Imap) -> None:
+def _require_certificate(server: ImapServer, imap: _Imap) -> None:
     if server.certificate:
         shown = imap.sock.getpeercert(binary_form=True) if isinstance(imap.sock, ssl.SSLSocket) else None
         if not shown or sha256(shown).hexdigest() != server.certificate.replace(":", "").lower():
@@ -142,7 +142,7 @@ def _require_certificate(server: Server, imap: _Imap) -> None:
             )
 
 
-def shown_certificate(server: Server) -> str:
+def shown_certificate(server: ImapServer) -> str:
     """The SHA-256 of what the server shows, for the owner to compare; empty where it cannot be seen."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -161,7 +161,7 @@ def shown_certificate(server: Server) -> str:
 
 
 @contextmanager
-def _troubles(server: Server) -> Generator[None, None, None]:
+def _troubles(server: ImapServer) -> Generator[None, None, None]:
     """What the libraries raise, as a sentence with what to do."""
     where = f"{server.host}:{server.port}"
     again = "It is tried again by itself."
@@ -201,10 +201,10 @@ def _troubles(server: Server) -> Generator[None, None, None]:
         raise SourceTrouble(f"{where} sends what is no IMAP.", remedy="Check the address and the port.") from error
 
 
-class Connection:
+class ImapConversation:
     """One conversation. Folders are opened for reading only, and nothing is marked as read."""
 
-    def __init__(self, server: Server, imap: _Imap) -> None:
+    def __init__(self, server: ImapServer, imap: _Imap) -> None:
         self._server, self._imap = server, imap
         self.can_tell_vanished = self.can_idle = False
 

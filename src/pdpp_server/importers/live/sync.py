@@ -11,7 +11,7 @@ from pdpp_server.importers.live.dav import KINDS as DAV_KINDS
 from pdpp_server.importers.live.dav import sync_dav
 from pdpp_server.importers.live.folder import sync_folder
 from pdpp_server.importers.live.imap import mailbox_of, sync_imap
-from pdpp_server.importers.missing import ASK_NOBODY, Missing
+from pdpp_server.importers.missing import ASK_NOBODY, MissingChoice
 from pdpp_server.importers.source import Importer
 from pdpp_server.model.live import LiveSource
 from pdpp_server.model.times import iso
@@ -34,7 +34,7 @@ class Syncing:
     importers: Sequence[Importer]
     now: Callable[[], datetime]
     is_stopping: Callable[[], bool] = lambda: False
-    missing: Missing = ASK_NOBODY
+    missing: MissingChoice = ASK_NOBODY
 
 
 def sync_one(syncing: Syncing, source: LiveSource) -> str:

@@ -10,11 +10,11 @@ from functools import partial
 from typing import BinaryIO, NamedTuple
 
 from pdpp_server.importers.formats.bank_csv_mapping import BankMapping, mapping_lines, parse_mapping
-from pdpp_server.importers.formats.bank_csv_proposal import Reading, encoding_of, proposed, split
+from pdpp_server.importers.formats.bank_csv_proposal import TableReading, encoding_of, proposed, split
 from pdpp_server.importers.formats.json_values import clipped, line_of, without_gaps
 from pdpp_server.importers.formats.money import amount, direction, money
 from pdpp_server.importers.formats.zones import moment
-from pdpp_server.importers.identity import Seen, account_name, digest, record_key
+from pdpp_server.importers.identity import SeenRecords, account_name, digest, record_key
 from pdpp_server.importers.repeats import Repeats
 from pdpp_server.importers.source import (
     Account,
@@ -51,7 +51,7 @@ class _Fit(NamedTuple):
     note: str
 
 
-def knows(head: Head) -> _Fit | tuple[Reading, ...] | None:
+def knows(head: Head) -> _Fit | tuple[TableReading, ...] | None:
     """With a mapping, how it fits; without one, how a table may be read. Raises: UnusableMapping."""
     if head.mapping is None:
         return (_readings(head) or None) if _TABLE.search(head.file.name) else None
@@ -99,7 +99,7 @@ def _wrong_encoding(head: Head, mapping: BankMapping) -> str:
     return f"{name} is not all {encoding}: what cannot be read is shown as \ufffd. Another `encoding` may help."
 
 
-def _readings(head: Head) -> tuple[Reading, ...]:
+def _readings(head: Head) -> tuple[TableReading, ...]:
     """What the columns of a table seem to mean, where it looks like a bank's."""
     start = head.first(HEAD_BYTES)
     if b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -109,7 +109,7 @@ def _readings(head: Head) -> tuple[Reading, ...]:
     return proposed(lines if len(start) < HEAD_BYTES else lines[:-1], encoding)
 
 
-def _preview(file: File, readings: Sequence[Reading], zone: tzinfo) -> Account:
+def _preview(file: File, readings: Sequence[TableReading], zone: tzinfo) -> Account:
     """The mapping that is proposed, and the first rows as they would be read with it; in doubt, with each."""
     told = ["It would be read with this mapping:", *mapping_lines(readings[0].mapping)]
     for number, reading in enumerate(readings, 1):
@@ -160,7 +160,7 @@ class _Rows:
 
     def __init__(self, file: File, mapping: BankMapping, zone: tzinfo, limit: int | None = None) -> None:
         self._file, self._mapping, self._zone, self._limit = file, mapping, zone, limit
-        self._repeats, self._seen = Repeats(), Seen()
+        self._repeats, self._seen = Repeats(), SeenRecords()
 
     def __iter__(self) -> Iterator[Incoming | Rejection]:
         header: list[str] | None = None

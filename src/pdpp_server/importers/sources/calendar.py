@@ -7,9 +7,15 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
-from pdpp_server.importers.formats.calendar_events import Event, event_data, occurrence_data, read_event, value_of
+from pdpp_server.importers.formats.calendar_events import (
+    CalendarEvent,
+    event_data,
+    occurrence_data,
+    read_event,
+    value_of,
+)
 from pdpp_server.importers.formats.calendar_times import Clock, When, day_of
-from pdpp_server.importers.formats.content_lines import Component, Line, components, unescaped
+from pdpp_server.importers.formats.content_lines import Component, ContentLine, components, unescaped
 from pdpp_server.importers.formats.recurrence import OCCURRENCES_MAX, UnreadableRule, repeated
 from pdpp_server.importers.formats.zones import named_zone, own_zones, zone_name
 from pdpp_server.importers.identity import account_name, record_key
@@ -49,7 +55,7 @@ class Scan:
     unknown_zones: set[str] = field(default_factory=set[str])
 
 
-class Found(NamedTuple):
+class FoundCalendars(NamedTuple):
     clocks: Mapping[str, Clock]  # by file
     repeated_uids: frozenset[str]  # of events that stand there more than once
     horizon: datetime
@@ -87,7 +93,7 @@ def _account(name: str, scans: Mapping[File, Scan], zone: tzinfo, now: datetime 
         tuple(scans),
         zone,
         notes,
-        Found(clocks, repeated_uids, horizon),
+        FoundCalendars(clocks, repeated_uids, horizon),
         depends_on=depends_on,
         complete=("events", "occurrences") if all(scan.is_ended for scan in scans.values()) else (),
         derived={"occurrences": "events"},
@@ -135,7 +141,9 @@ def _scan(file: File) -> Scan:
     try:
         with file.open() as stream:
             for item in components(stream, _KINDS):
-                scan.is_ended = isinstance(item, Line) and item.name == "END" and item.value.strip() == "VCALENDAR"
+                scan.is_ended = (
+                    isinstance(item, ContentLine) and item.name == "END" and item.value.strip() == "VCALENDAR"
+                )
                 _note(item, scan)
     except DamagedFile:
         pass  # reading it will tell
@@ -143,11 +151,11 @@ def _scan(file: File) -> Scan:
     return scan
 
 
-def _note(item: Component | Line, scan: Scan) -> None:
+def _note(item: Component | ContentLine, scan: Scan) -> None:
     match item:
-        case Line(name="X-WR-CALNAME" | "NAME") if item.value.strip() and not scan.name:
+        case ContentLine(name="X-WR-CALNAME" | "NAME") if item.value.strip() and not scan.name:
             scan.name = unescaped(item.value).strip()[:200]
-        case Line(name="X-WR-TIMEZONE"):
+        case ContentLine(name="X-WR-TIMEZONE"):
             scan.zone_name = item.value.strip()
         case Component(name="VTIMEZONE"):
             scan.described.append(item)
@@ -181,8 +189,8 @@ def _note_event(event: Component, scan: Scan) -> None:
 
 def read(account: Account) -> Iterator[Outcome]:
     """Events that stand there once as they come; series whose single times were changed when all of them are read."""
-    found: Found = account.found
-    series: dict[str, list[Event]] = {}
+    found: FoundCalendars = account.found
+    series: dict[str, list[CalendarEvent]] = {}
     for file in account.files:
         clock = found.clocks[file.name]
         for outcome in _events(file, clock):
@@ -196,7 +204,7 @@ def read(account: Account) -> Iterator[Outcome]:
         yield from _outcomes(events, found.horizon)
 
 
-def _events(file: File, clock: Clock) -> Iterator[Event | Rejection]:
+def _events(file: File, clock: Clock) -> Iterator[CalendarEvent | Rejection]:
     try:
         with file.open() as stream:
             for component in components(stream, _KINDS):
@@ -208,9 +216,9 @@ def _events(file: File, clock: Clock) -> Iterator[Event | Rejection]:
         yield Rejection(file.name, "invalid_record", str(damaged))
 
 
-def _outcomes(events: list[Event], horizon: datetime) -> Iterator[Outcome]:
+def _outcomes(events: list[CalendarEvent], horizon: datetime) -> Iterator[Outcome]:
     """The records of all events of one UID."""
-    newest: dict[str, Event] = {}
+    newest: dict[str, CalendarEvent] = {}
     for event in _in_terms_of_series(events):
         known = newest.setdefault(event.key, event)
         if known is event:
@@ -228,7 +236,7 @@ def _outcomes(events: list[Event], horizon: datetime) -> Iterator[Outcome]:
             yield from _occurrences(event, changed, horizon)
 
 
-def _in_terms_of_series(events: list[Event]) -> list[Event]:
+def _in_terms_of_series(events: list[CalendarEvent]) -> list[CalendarEvent]:
     """Outlook names a day of a series of days by a time at night: it replaces that day."""
     series = max((event for event in events if not event.instead_of), key=lambda event: event.edition, default=None)
     if series is None:
@@ -241,7 +249,7 @@ def _in_terms_of_series(events: list[Event]) -> list[Event]:
     ]
 
 
-def _occurrences(event: Event, changed: Mapping[str, Event], horizon: datetime) -> Iterator[Outcome]:
+def _occurrences(event: CalendarEvent, changed: Mapping[str, CalendarEvent], horizon: datetime) -> Iterator[Outcome]:
     try:
         walls = _walls(event, horizon)
     except UnreadableRule:
@@ -260,28 +268,28 @@ def _occurrences(event: Event, changed: Mapping[str, Event], horizon: datetime) 
             yield _occurrence(change or event, moved or when, when.stamp)
 
 
-def _onwards(changed: Mapping[str, Event]) -> list[tuple[datetime, Event]]:
+def _onwards(changed: Mapping[str, CalendarEvent]) -> list[tuple[datetime, CalendarEvent]]:
     """Changes of all later times, the last first, each with the time from which it counts."""
     found = [(one.instead_of.utc, one) for one in changed.values() if one.instead_of and one.is_for_the_future]
     return sorted(found, key=lambda one: one[0], reverse=True)
 
 
-def _moved(when: When, change: Event) -> When | None:
+def _moved(when: When, change: CalendarEvent) -> When | None:
     """A time of a series, as far from where it was as the first one that the change is about."""
     start, before = change.start, _wall(change.instead_of or change.start, change.start)
     return start.at(_wall(when, start) + (start.wall - before))
 
 
-def _occurrence(event: Event, start: When, stamp: str) -> Incoming:
+def _occurrence(event: CalendarEvent, start: When, stamp: str) -> Incoming:
     key = _occurrence_key(event, stamp)
     return Incoming(event.place, "occurrences", key, {"id": key, **occurrence_data(event, start)}, None)
 
 
-def _occurrence_key(event: Event, stamp: str) -> str:
+def _occurrence_key(event: CalendarEvent, stamp: str) -> str:
     return f"{record_key(event.uid)}_{stamp}"
 
 
-def _walls(event: Event, horizon: datetime) -> list[datetime]:
+def _walls(event: CalendarEvent, horizon: datetime) -> list[datetime]:
     """Raises: UnreadableRule."""
     start = event.start
     walls = {start.wall}
@@ -303,7 +311,7 @@ def _wall(when: When, start: When) -> datetime:
     return when.utc.astimezone(start.zone).replace(tzinfo=None)
 
 
-def _dates(event: Event, name: str) -> Iterator[When]:
+def _dates(event: CalendarEvent, name: str) -> Iterator[When]:
     count = 0
     for line in event.component.all(name):
         for value in line.value.split(","):

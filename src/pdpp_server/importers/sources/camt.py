@@ -10,7 +10,7 @@ from pdpp_server.importers.formats.json_values import clipped, without_gaps
 from pdpp_server.importers.formats.money import amount, direction, money
 from pdpp_server.importers.formats.xml_items import UnreadableXml, XmlItem, xml_items
 from pdpp_server.importers.formats.zones import moment
-from pdpp_server.importers.identity import Seen, account_name, digest, record_key
+from pdpp_server.importers.identity import SeenRecords, account_name, digest, record_key
 from pdpp_server.importers.repeats import Repeats
 from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
@@ -82,7 +82,7 @@ class _Ledger:
 
     def __init__(self, account: Account) -> None:
         self._bank, self._zone = account.name, account.zone
-        self._seen, self._repeats = Seen(), Repeats()
+        self._seen, self._repeats = SeenRecords(), Repeats()
         self._account = self._currency = ""
 
     def outcomes(self, item: XmlItem, place: str) -> Iterator[Outcome]:

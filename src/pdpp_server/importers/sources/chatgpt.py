@@ -10,7 +10,7 @@ from pdpp_server.importers.formats.chats import (
     ATTACHMENTS_MAX,
     UNTITLED,
     Marks,
-    Seen,
+    SeenMessages,
     accounts,
     conversation,
     holds,
@@ -62,7 +62,7 @@ def read(account: Account) -> Iterator[Outcome]:
     return outcomes(account, _conversation)
 
 
-def _conversation(item: Item, seen: Seen) -> Iterator[Outcome]:
+def _conversation(item: Item, seen: SeenMessages) -> Iterator[Outcome]:
     source = item.data
     if not isinstance(source.get("mapping"), dict):
         yield Rejection(item.place, "invalid_record", "it has no `mapping`, so it is no ChatGPT conversation")
@@ -178,7 +178,7 @@ def _role(source: Json) -> str:
     return text_of(object_of(source.get("author")).get("role")) or "unknown"
 
 
-def _record(message: _Message, conversation: str, title: str, seen: Seen) -> Json:
+def _record(message: _Message, conversation: str, title: str, seen: SeenMessages) -> Json:
     source = message.source
     metadata, content = object_of(source.get("metadata")), object_of(source.get("content"))
     recipient = text_of(source.get("recipient"))

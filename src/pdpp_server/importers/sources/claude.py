@@ -6,7 +6,7 @@ from pdpp_server.importers.formats.chats import (
     ATTACHMENTS_MAX,
     UNTITLED,
     Marks,
-    Seen,
+    SeenMessages,
     accounts,
     conversation,
     holds,
@@ -15,7 +15,7 @@ from pdpp_server.importers.formats.chats import (
     outcomes,
     span,
 )
-from pdpp_server.importers.formats.content_blocks import Piece, pieces
+from pdpp_server.importers.formats.content_blocks import ContentPiece, pieces
 from pdpp_server.importers.formats.json_items import Item
 from pdpp_server.importers.formats.json_values import (
     clipped,
@@ -54,7 +54,7 @@ def read(account: Account) -> Iterator[Outcome]:
     return outcomes(account, _outcomes)
 
 
-def _outcomes(item: Item, seen: Seen) -> Iterator[Outcome]:
+def _outcomes(item: Item, seen: SeenMessages) -> Iterator[Outcome]:
     source = item.data
     is_conversation = isinstance(source.get("chat_messages"), list)
     if not is_conversation and not isinstance(source.get("docs"), list):
@@ -79,7 +79,7 @@ def _digest(source: Json, *names: str) -> str:
 # Conversations ----------------------------------------------------------------------------------------------------
 
 
-def _conversation(item: Item, key: str, seen: Seen) -> Iterator[Outcome]:
+def _conversation(item: Item, key: str, seen: SeenMessages) -> Iterator[Outcome]:
     source = item.data
     title = line_of(text_of(source.get("name"))) or UNTITLED
     messages: list[Json] = []
@@ -112,7 +112,7 @@ def _records(about: Json, message: Json) -> Iterator[Json]:
     )
     if not any(piece.kind == "text" for piece in found):
         text = clipped(text_of(message.get("text")))
-        found = [Piece("", "text", text), *found] if text or files or extracted else found
+        found = [ContentPiece("", "text", text), *found] if text or files or extracted else found
     for piece in found:
         data: Json = {
             **about,

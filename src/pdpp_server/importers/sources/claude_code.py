@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from pdpp_server.importers.formats.agent_sessions import Said, Sessions, is_log, one_account, outcomes, stem
+from pdpp_server.importers.formats.agent_sessions import SessionPiece, Sessions, is_log, one_account, outcomes, stem
 from pdpp_server.importers.formats.content_blocks import pieces
 from pdpp_server.importers.formats.json_items import Item, members
 from pdpp_server.importers.formats.json_values import line_of, object_of, text_of, time_of, written_out
@@ -69,7 +69,7 @@ class _Log:
             speaker = "tool" if piece.kind == "tool_result" else role
             if line.get("isCompactSummary") is True:  # the program's words, in the name of the user
                 piece, speaker = piece._replace(kind="summary"), "system"
-            yield session.message(Said(key + piece.suffix, speaker, piece, at, model, is_subagent))
+            yield session.message(SessionPiece(key + piece.suffix, speaker, piece, at, model, is_subagent))
 
     def entitle_sessions(self) -> None:
         """A title that somebody or something gave is better than the first words."""

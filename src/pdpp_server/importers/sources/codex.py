@@ -5,8 +5,16 @@ from collections.abc import Iterable, Iterator
 
 import orjson
 
-from pdpp_server.importers.formats.agent_sessions import Said, Session, Sessions, is_log, one_account, outcomes, stem
-from pdpp_server.importers.formats.content_blocks import Piece
+from pdpp_server.importers.formats.agent_sessions import (
+    AgentSession,
+    SessionPiece,
+    Sessions,
+    is_log,
+    one_account,
+    outcomes,
+    stem,
+)
+from pdpp_server.importers.formats.content_blocks import ContentPiece
 from pdpp_server.importers.formats.json_items import Item, members
 from pdpp_server.importers.formats.json_values import clipped, list_of, object_of, text_of, time_of, written_out
 from pdpp_server.importers.identity import digest, record_key
@@ -69,7 +77,7 @@ class _Rollout:
     def __init__(self, file: File, log: _Log) -> None:
         self._log = log
         self._ids = _UUID.findall(file.name) or [stem(file)]
-        self._session: Session | None = None
+        self._session: AgentSession | None = None
 
     def messages(self, item: Item) -> Iterator[Json]:
         line = item.data
@@ -94,7 +102,7 @@ class _Rollout:
             session.note(cwd=text_of(meta.get("cwd")), git_branch=branch, version=text_of(meta.get("cli_version")))
             session.first = session.first or time_of(meta.get("timestamp"))
 
-    def _of(self, named: str = "") -> Session:
+    def _of(self, named: str = "") -> AgentSession:
         if self._session is None:
             self._session = self._log.sessions.of(record_key(named or self._ids[-1]))
         return self._session
@@ -105,28 +113,28 @@ class _Rollout:
         for role, piece in _pieces(payload):
             key = self._log.key(session.id, number, f"{at} {piece.kind} {piece.text}") if piece.text else None
             if key:
-                yield session.message(Said(key, role, piece, at, session.model))
+                yield session.message(SessionPiece(key, role, piece, at, session.model))
 
 
-def _pieces(payload: Json) -> Iterator[tuple[str, Piece]]:
+def _pieces(payload: Json) -> Iterator[tuple[str, ContentPiece]]:
     """At most one of a line, with who said it."""
     kind, call_id = text_of(payload.get("type")), text_of(payload.get("call_id"))
     if kind == "message":
         role, text = text_of(payload.get("role")), clipped(_text(payload.get("content")))
         if role in ("user", "assistant") and not (role == "user" and _NOT_ASKED.match(text)):
-            yield role, Piece("", "text", text)
+            yield role, ContentPiece("", "text", text)
     elif kind == "reasoning":
         yield (
             "assistant",
-            Piece("", "reasoning", clipped(_text(payload.get("summary")) or _text(payload.get("content")))),
+            ContentPiece("", "reasoning", clipped(_text(payload.get("summary")) or _text(payload.get("content")))),
         )
     elif kind in _CALLS:
         name = text_of(payload.get("name")) or kind.removesuffix("_call")
-        yield "assistant", Piece("", "tool_call", clipped(f"{name}\n{_arguments(payload)}"), name, call_id)
+        yield "assistant", ContentPiece("", "tool_call", clipped(f"{name}\n{_arguments(payload)}"), name, call_id)
     elif kind in _OUTPUTS:
-        yield "tool", Piece("", "tool_result", clipped(_output(payload.get("output"))), "", call_id)
+        yield "tool", ContentPiece("", "tool_result", clipped(_output(payload.get("output"))), "", call_id)
     elif kind == "compacted":
-        yield "system", Piece("", "summary", clipped(text_of(payload.get("message"))))
+        yield "system", ContentPiece("", "summary", clipped(text_of(payload.get("message"))))
 
 
 def _text(content: object) -> str:

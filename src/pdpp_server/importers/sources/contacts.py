@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, tzinfo
 from urllib.parse import unquote_to_bytes
 
-from pdpp_server.importers.formats.content_lines import Component, Line, components, parts, unescaped
-from pdpp_server.importers.identity import Seen, account_name, digest, record_key
+from pdpp_server.importers.formats.content_lines import Component, ContentLine, components, parts, unescaped
+from pdpp_server.importers.identity import SeenRecords, account_name, digest, record_key
 from pdpp_server.importers.source import Account, Attachment, DamagedFile, Files, Head, Importer, Known, Opened, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.runs import AsOf, Coverage, Covered
@@ -46,7 +46,7 @@ def accounts(files: Files, known: Known) -> Iterable[Account]:
 
 def read(account: Account) -> Iterator[Outcome]:
     """The cards of all files; together they are the address book."""
-    seen, revised = Seen(), set[str]()
+    seen, revised = SeenRecords(), set[str]()
     yield Opened(account.name)
     for file in account.files:
         try:
@@ -69,7 +69,7 @@ def _note_revision(card: Component, zone: tzinfo, revised: set[str]) -> None:
         revised.update((oldest, newest))
 
 
-def _outcomes(card: Component, file: str, zone: tzinfo, seen: Seen) -> Iterator[Outcome]:
+def _outcomes(card: Component, file: str, zone: tzinfo, seen: SeenRecords) -> Iterator[Outcome]:
     place = f"{file}:{card.number}"
     for line in card.broken:
         yield Rejection(f"{file}:{line.number}", "invalid_record", line.reason)
@@ -90,7 +90,7 @@ def _outcomes(card: Component, file: str, zone: tzinfo, seen: Seen) -> Iterator[
         yield photo
 
 
-def _key(card: Component, data: Json, seen: Seen) -> str | None:
+def _key(card: Component, data: Json, seen: SeenRecords) -> str | None:
     """The UID, else what a person is found by; another card of the same key has its digest beside it."""
     uid = _value(card, "UID").removeprefix("urn:uuid:")
     content = digest(*(f"{line.name}:{line.value}" for line in card.lines if line.name not in ("REV", "PRODID")))
@@ -150,7 +150,7 @@ def _labelled(card: Component, name: str, shown: Callable[[str], str]) -> list[J
     return [one for _, one in sorted(found, key=lambda item: item[0])]
 
 
-def _label(card: Component, line: Line) -> str:
+def _label(card: Component, line: ContentLine) -> str:
     """In the owner's own word where there is one: Apple puts it on a line beside, in the same group."""
     if line.group:
         for beside in card.all("X-ABLABEL"):
@@ -161,7 +161,7 @@ def _label(card: Component, line: Line) -> str:
     return ", ".join(dict.fromkeys(name for name in types if name not in _NO_LABELS))
 
 
-def _is_preferred(line: Line) -> bool:
+def _is_preferred(line: ContentLine) -> bool:
     return "PREF" in line.params or any("pref" in value.lower().split(",") for value in line.params.get("TYPE", ()))
 
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from pdpp_server.importers.formats.html_text import html_text
 from pdpp_server.importers.formats.mail_headers import angled, gmail_thread, header_fields
 from pdpp_server.importers.formats.mail_text import written
-from pdpp_server.importers.formats.mail_threads import Threads
-from pdpp_server.importers.formats.mbox import MARK, MESSAGE_BYTES_MAX, Stored, is_mbox, stored_messages
-from pdpp_server.importers.formats.mime import Group, Headers, Part, leaves, message
-from pdpp_server.importers.identity import Seen, account_name, digest, record_key
+from pdpp_server.importers.formats.mail_threads import MailThreads
+from pdpp_server.importers.formats.mbox import MARK, MESSAGE_BYTES_MAX, StoredMail, is_mbox, stored_messages
+from pdpp_server.importers.formats.mime import Headers, MimePart, PartGroup, leaves, message
+from pdpp_server.importers.identity import SeenRecords, account_name, digest, record_key
 from pdpp_server.importers.source import Account, Attachment, DamagedFile, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.runs import AsOf
@@ -41,20 +41,20 @@ _OWN_ADDRESS = re.compile(
 # Recognise --------------------------------------------------------------------------------------------------------
 
 
-class Kind(Enum):
+class MailKind(Enum):
     ARCHIVE = auto()
     MESSAGE = auto()
     COUNTED = auto()  # of Apple Mail: a message between its length and what the program keeps about it
 
 
-def knows(head: Head) -> Kind | None:
+def knows(head: Head) -> MailKind | None:
     start = head.first(HEAD_BYTES)
     if is_mbox(start):
-        return Kind.ARCHIVE
+        return MailKind.ARCHIVE
     if _is_message(start, head.file.name):
-        return Kind.MESSAGE
+        return MailKind.MESSAGE
     counted = _COUNTED.match(start)
-    return Kind.COUNTED if counted and _is_message(start[counted.end() :], head.file.name) else None
+    return MailKind.COUNTED if counted and _is_message(start[counted.end() :], head.file.name) else None
 
 
 def accounts(files: Files, known: Known) -> Iterable[Account]:
@@ -139,16 +139,16 @@ def read(account: Account) -> Iterator[Outcome]:
         yield Incoming(account.files[0].name, "threads", data["id"], data, None)
 
 
-def _read_file(file: File, mailbox: "_Mailbox", kind: Kind) -> Iterator[Outcome]:
+def _read_file(file: File, mailbox: "_Mailbox", kind: MailKind) -> Iterator[Outcome]:
     folder = account_name(file.name)
     with file.open() as stream:
-        if kind is Kind.ARCHIVE:
+        if kind is MailKind.ARCHIVE:
             for stored in stored_messages(stream):
                 yield from mailbox.outcomes(stored, f"{file.name}:message {stored.number}", folder)
         else:
-            size = int(stream.readline()) if kind is Kind.COUNTED else MESSAGE_BYTES_MAX + 1
+            size = int(stream.readline()) if kind is MailKind.COUNTED else MESSAGE_BYTES_MAX + 1
             raw = stream.read(min(size, MESSAGE_BYTES_MAX + 1))
-            stored = Stored(1, b"", raw if len(raw) <= MESSAGE_BYTES_MAX else None)
+            stored = StoredMail(1, b"", raw if len(raw) <= MESSAGE_BYTES_MAX else None)
             yield from mailbox.outcomes(stored, file.name, _folder(file.name).rpartition("/")[2].removesuffix(".mbox"))
 
 
@@ -157,7 +157,7 @@ class Parsed(NamedTuple):
 
     data: Json
     headers: Headers
-    body: Part | Group
+    body: MimePart | PartGroup
     content: str  # a digest of what it says
     size: int  # in bytes
 
@@ -171,7 +171,7 @@ class Parsed(NamedTuple):
         return [record_key(one) for one in angled(self.headers, "references")]
 
 
-def parsed(stored: Stored, place: str, zone: tzinfo) -> Parsed | Rejection:
+def parsed(stored: StoredMail, place: str, zone: tzinfo) -> Parsed | Rejection:
     if stored.raw is None:
         return Rejection(place, "resource_limit", f"the message is longer than {MESSAGE_BYTES_MAX >> 20} MiB")
     headers, body = message(stored.raw)
@@ -191,10 +191,10 @@ class _Mailbox:
 
     def __init__(self, zone: tzinfo) -> None:
         self._zone = zone
-        self._seen = Seen()
-        self.threads = Threads()
+        self._seen = SeenRecords()
+        self.threads = MailThreads()
 
-    def outcomes(self, stored: Stored, place: str, folder: str) -> Iterator[Outcome]:
+    def outcomes(self, stored: StoredMail, place: str, folder: str) -> Iterator[Outcome]:
         one = parsed(stored, place, self._zone)
         if isinstance(one, Rejection):
             yield one
@@ -204,7 +204,7 @@ class _Mailbox:
             yield from message_outcomes(one, key, place, folder, self.threads)
 
 
-def message_outcomes(one: Parsed, key: str, place: str, folder: str, threads: Threads) -> Iterator[Outcome]:
+def message_outcomes(one: Parsed, key: str, place: str, folder: str, threads: MailThreads) -> Iterator[Outcome]:
     """The message, and what is attached to it."""
     data = one.data | {"id": key, "size_bytes": one.size}
     if folder:
@@ -224,7 +224,7 @@ def message_outcomes(one: Parsed, key: str, place: str, folder: str, threads: Th
             yield from _attachment(data, part, number, place)
 
 
-def _place_in_thread(data: Json, one: Parsed, threads: Threads) -> None:
+def _place_in_thread(data: Json, one: Parsed, threads: MailThreads) -> None:
     subject = data.get("subject", "")
     thread = gmail_thread(one.headers)
     data["thread_id"] = thread or threads.of(data["id"], one.answers, data.get("in_reply_to"), subject)
@@ -239,7 +239,7 @@ def people_of(data: Mapping[str, Any]) -> list[str]:
 # Text -------------------------------------------------------------------------------------------------------------
 
 
-def _texts(body: Part | Group) -> Json:
+def _texts(body: MimePart | PartGroup) -> Json:
     """What was written, and the whole text where it is more."""
     whole = _clipped(_text(body).strip())
     own = written(whole)
@@ -247,8 +247,8 @@ def _texts(body: Part | Group) -> Json:
     return data if own == whole else {**data, "full_text": whole}
 
 
-def _text(body: Part | Group) -> str:
-    if isinstance(body, Part):
+def _text(body: MimePart | PartGroup) -> str:
+    if isinstance(body, MimePart):
         if body.is_attachment:
             return ""
         return html_text(body.text) if body.media_type == "text/html" else body.text
@@ -258,7 +258,7 @@ def _text(body: Part | Group) -> str:
     return "\n\n".join(text for part in body.parts if (text := _text(part)).strip())
 
 
-def _is_html(body: Part | Group) -> bool:
+def _is_html(body: MimePart | PartGroup) -> bool:
     return any(part.media_type == "text/html" for part in leaves(body))
 
 
@@ -268,7 +268,7 @@ def _clipped(text: str) -> str:
     return f"{text[:TEXT_CHARS]}\n[{len(text) - TEXT_CHARS} more characters were left out]"
 
 
-def _attachment(message_data: Json, part: Part, number: int, place: str) -> Iterator[Outcome]:
+def _attachment(message_data: Json, part: MimePart, number: int, place: str) -> Iterator[Outcome]:
     content = part.content
     key = f"{message_data['id']}~{number}"
     attachment = Attachment("attachments", key, content, part.media_type)

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from pdpp_server.importers.formats import markdown_text
 from pdpp_server.importers.formats.charsets import decoded
 from pdpp_server.importers.formats.json_values import clipped, line_of, text_of, without_gaps
-from pdpp_server.importers.formats.markdown_text import Broken, Link
+from pdpp_server.importers.formats.markdown_text import BrokenFrontMatter, Link
 from pdpp_server.importers.identity import account_name, digest
 from pdpp_server.importers.source import Account, Attachment, DamagedFile, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
@@ -162,7 +162,7 @@ class _Vault:
         front_matter, body = markdown_text.split(text)
         try:
             named = markdown_text.properties(front_matter)
-        except Broken as broken:
+        except BrokenFrontMatter as broken:
             named, body = {}, text
             reason = f"the front matter was kept as text, because it cannot be read: {broken}"
             yield Rejection(f"{file.name}:1", "invalid_record", reason)

@@ -8,7 +8,7 @@ from typing import BinaryIO, NamedTuple
 from pdpp_server.importers.formats.charsets import decoded
 from pdpp_server.importers.formats.json_values import clipped, without_gaps
 from pdpp_server.importers.formats.money import amount, direction, money
-from pdpp_server.importers.identity import Seen, digest, record_key
+from pdpp_server.importers.identity import SeenRecords, digest, record_key
 from pdpp_server.importers.repeats import Repeats
 from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
@@ -106,7 +106,7 @@ class _Ledger:
 
     def __init__(self, bank: str) -> None:
         self._bank = bank
-        self._seen, self._repeats = Seen(), Repeats()
+        self._seen, self._repeats = SeenRecords(), Repeats()
         self._told: set[str] = set()
         self._account = self._currency = self._number = ""
         self._waiting: tuple[str, Json] | None = None

@@ -10,7 +10,7 @@ from pdpp_server.importers.formats.charsets import decoded
 from pdpp_server.importers.formats.json_values import without_gaps
 from pdpp_server.importers.formats.money import amount, direction, money
 from pdpp_server.importers.formats.ofx_tags import HEAD_BYTES, charset_of, is_ofx, tags
-from pdpp_server.importers.identity import Seen, account_name, digest, record_key
+from pdpp_server.importers.identity import SeenRecords, account_name, digest, record_key
 from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.times import iso
@@ -124,7 +124,7 @@ class _Ledger:
 
     def __init__(self, bank: str) -> None:
         self._bank = bank
-        self._seen = Seen()
+        self._seen = SeenRecords()
         self._told: set[str] = set()
         self._kind = self._currency = self._account = ""
 

@@ -13,7 +13,7 @@ from pdpp_server.owner.writer import Writer
 from pdpp_server.wire.backup import FaultyManifest
 from pdpp_server.wire.export import decode_export
 
-Progress = Callable[[int, Receipt], None]
+ReceiptProgress = Callable[[int, Receipt], None]
 
 
 def is_export(folder: Path) -> bool:
@@ -39,7 +39,9 @@ def size_of(folder: Path, connection: ExportedConnection) -> int:
     return sum((folder / stream.file).stat().st_size for stream in connection.streams if stream.is_declared)
 
 
-def import_connection(folder: Path, connection: ExportedConnection, writer: Writer, progress: Progress) -> Receipt:
+def import_connection(
+    folder: Path, connection: ExportedConnection, writer: Writer, progress: ReceiptProgress
+) -> Receipt:
     """Records first, then the blobs that they refer to."""
     receipt, done = Receipt(), 0
     for stream in connection.streams:
@@ -52,7 +54,7 @@ def import_connection(folder: Path, connection: ExportedConnection, writer: Writ
     return receipt
 
 
-def _going_on(progress: Progress, done: int, before: Receipt) -> Progress:
+def _going_on(progress: ReceiptProgress, done: int, before: Receipt) -> ReceiptProgress:
     """Counts on from the files before."""
     return lambda size, receipt: progress(done + size, before + receipt)
 

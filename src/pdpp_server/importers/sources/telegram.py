@@ -8,7 +8,7 @@ from enum import Enum, auto
 from typing import Any
 
 from pdpp_server.importers.formats.json_items import Item, first_members
-from pdpp_server.importers.formats.json_tree import Begun, Path, Plain, Whole, walk
+from pdpp_server.importers.formats.json_tree import Begun, MemberPath, Plain, Whole, walk
 from pdpp_server.importers.formats.json_values import (
     clipped,
     list_of,
@@ -21,7 +21,7 @@ from pdpp_server.importers.formats.json_values import (
 )
 from pdpp_server.importers.formats.media import attached
 from pdpp_server.importers.formats.zones import moment
-from pdpp_server.importers.identity import Seen, digest, record_key
+from pdpp_server.importers.identity import SeenRecords, digest, record_key
 from pdpp_server.importers.source import (
     Account,
     Attachment,
@@ -43,10 +43,10 @@ UNNAMED = "Telegram"
 
 _ONE_CHAT = frozenset({"type", "id", "messages"})
 _EVERYTHING = frozenset({"personal_information", "chats", "left_chats", "frequent_contacts"})
-_OWNER: Path = ("personal_information",)
-_CONTACT: Path = ("contacts", "list", "*")
+_OWNER: MemberPath = ("personal_information",)
+_CONTACT: MemberPath = ("contacts", "list", "*")
 _LISTS = ("chats", "left_chats")
-_CHATS: tuple[Path, ...] = ((), *((name, "list", "*") for name in _LISTS))
+_CHATS: tuple[MemberPath, ...] = ((), *((name, "list", "*") for name in _LISTS))
 _MESSAGES = frozenset((*chat, "messages", "*") for chat in _CHATS)
 _WANTED = _MESSAGES | {_OWNER, _CONTACT}
 _MEDIA = re.compile(
@@ -117,7 +117,7 @@ def _name(person: Json) -> str:
 def read(account: Account) -> Iterator[Outcome]:
     """The messages of each chat, then the chat itself; contacts where they stand."""
     media = {file.name: file for file in account.files if file.name not in account.found}
-    seen = Seen()
+    seen = SeenRecords()
     for file in account.files:
         if file.name in media:
             continue
@@ -159,7 +159,7 @@ class _Chat:
 class _Export:
     """One `result.json`."""
 
-    def __init__(self, file: File, media: Mapping[str, File], zone: tzinfo, seen: Seen) -> None:
+    def __init__(self, file: File, media: Mapping[str, File], zone: tzinfo, seen: SeenRecords) -> None:
         self._file, self._media, self._zone, self._seen = file, media, zone, seen
         self._folder = file.name.rpartition("/")[0]
         self._chat: _Chat | None = None
@@ -180,7 +180,7 @@ class _Export:
                     pass
         yield from self._end()
 
-    def _item(self, path: Path, item: Item) -> Iterator[Outcome]:
+    def _item(self, path: MemberPath, item: Item) -> Iterator[Outcome]:
         if path == _CONTACT:
             yield from self._contact(item)
         elif path in _MESSAGES and self._chat is not None:

@@ -15,8 +15,8 @@ from pdpp_server.importers.formats.whatsapp_lines import (
     LINE_BYTES_MAX,
     Dates,
     Order,
-    Said,
     Stamp,
+    WhatsappMessage,
     order_of,
     said,
     stamped,
@@ -118,7 +118,7 @@ def _named_in(raw: bytes) -> list[str]:
 def _first_sender(raw: bytes) -> str:
     """A chat begins with a note of WhatsApp, which an iPhone puts into the mouth of the other side."""
     one = next(said(BytesIO(raw)), None)
-    return one.sender if isinstance(one, Said) and one.is_marked else ""
+    return one.sender if isinstance(one, WhatsappMessage) and one.is_marked else ""
 
 
 def _beside(text: str, name: str) -> str:
@@ -176,7 +176,7 @@ class _Chat:
     def __post_init__(self) -> None:
         self.key = "c-" + digest(self.found.chat.casefold())[:16]
 
-    def outcomes(self, one: Said | int) -> Iterator[Outcome]:
+    def outcomes(self, one: WhatsappMessage | int) -> Iterator[Outcome]:
         if isinstance(one, int):
             yield Rejection(f"{self.found.file.name}:{one}", "invalid_record", "no message begins before this line")
             return
@@ -236,7 +236,7 @@ class _Chat:
         others = [name for name in self.spoken_for if not (is_group and name == self.found.chat)]
         return list(dict.fromkeys([*self.people, *others]))[:PARTICIPANTS_MAX]
 
-    def _sent_at(self, one: Said) -> str | None:
+    def _sent_at(self, one: WhatsappMessage) -> str | None:
         """Messages of the same minute have the same time, and come together."""
         stamp, sent_at = self._last_time
         if stamp is None or stamp.text != one.stamp.text:
@@ -244,7 +244,7 @@ class _Chat:
             self._last_time = (one.stamp, sent_at)
         return sent_at
 
-    def _moment(self, one: Said) -> str | None:
+    def _moment(self, one: WhatsappMessage) -> str | None:
         wall = wall_time(one.stamp, self.found.order)
         try:
             return iso(moment(wall, self.zone)) if wall else None
@@ -256,7 +256,7 @@ class _Chat:
         self.first_at = min(self.first_at or sent_at, sent_at)
         self.last_at = max(self.last_at, sent_at)
 
-    def _key(self, one: Said, content: Content) -> str:
+    def _key(self, one: WhatsappMessage, content: Content) -> str:
         """By what is written, time included as it is written; an export without files says another thing of each."""
         told = "media" if content.kind == "media" else content.text
         return f"{self.key}:{self.repeats.key(digest(one.stamp.text, one.sender, told))}"

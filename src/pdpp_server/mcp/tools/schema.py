@@ -28,14 +28,14 @@ INDEX_BYTES, STREAM_BYTES, FULL_BYTES = 16_000, 10_000, 40_000
 _WRAPPER_BYTES = 600  # next and request_id around the document
 
 
-class Way(NamedTuple):
+class SchemaForm(NamedTuple):
     """One form of the document; `days` where it tells from when to when there are records."""
 
     make: Callable[[], dict[str, Any]]
     days: bool = False
 
 
-class Document(NamedTuple):
+class SchemaDocument(NamedTuple):
     body: dict[str, Any]
     days: bool = False
 
@@ -73,37 +73,37 @@ def _result(query: SchemaQuery, request_id: str, whole: Catalogue) -> ToolResult
     )
 
 
-def _first_that_fits(ways: Iterator[Way], limit: int) -> Document:
-    document = Document({})
+def _first_that_fits(ways: Iterator[SchemaForm], limit: int) -> SchemaDocument:
+    document = SchemaDocument({})
     for way in ways:
-        document = Document(way.make(), way.days)
+        document = SchemaDocument(way.make(), way.days)
         if json_bytes(document.body) <= limit - _WRAPPER_BYTES:
             break
     return document
 
 
-def _index_ways(catalogue: Catalogue) -> Iterator[Way]:
-    yield Way(partial(wire.encode_index, catalogue), days=True)
+def _index_ways(catalogue: Catalogue) -> Iterator[SchemaForm]:
+    yield SchemaForm(partial(wire.encode_index, catalogue), days=True)
     for label_chars, counts in ((80, True), (40, True), (20, True), (0, False)):
         labelled = shown_catalogue(catalogue, label_chars)
         numbers = {origin.connection_id: number for origin, number in connection_numbers(labelled).items()}
-        yield Way(partial(wire.encode_numbered_index, labelled, numbers, number_ranges, counts=counts))
-    yield Way(partial(wire.encode_names, catalogue))
+        yield SchemaForm(partial(wire.encode_numbered_index, labelled, numbers, number_ranges, counts=counts))
+    yield SchemaForm(partial(wire.encode_names, catalogue))
 
 
-def _stream_ways(catalogue: Catalogue) -> Iterator[Way]:
-    yield Way(partial(wire.encode_stream, catalogue), days=True)
+def _stream_ways(catalogue: Catalogue) -> Iterator[SchemaForm]:
+    yield SchemaForm(partial(wire.encode_stream, catalogue), days=True)
     for fields in _fewer(catalogue):
-        yield Way(partial(wire.encode_stream, catalogue, fields=fields), days=True)
+        yield SchemaForm(partial(wire.encode_stream, catalogue, fields=fields), days=True)
     for fields in (20, 5, 0):
-        yield Way(partial(wire.encode_stream, catalogue, fields=fields, holdings=False))
+        yield SchemaForm(partial(wire.encode_stream, catalogue, fields=fields, holdings=False))
 
 
-def _full_ways(catalogue: Catalogue) -> Iterator[Way]:
-    yield Way(partial(wire.encode_full_stream, catalogue), days=True)
-    yield Way(partial(wire.encode_full_stream, catalogue, flags=True), days=True)
+def _full_ways(catalogue: Catalogue) -> Iterator[SchemaForm]:
+    yield SchemaForm(partial(wire.encode_full_stream, catalogue), days=True)
+    yield SchemaForm(partial(wire.encode_full_stream, catalogue, flags=True), days=True)
     for fields in _fewer(catalogue):
-        yield Way(partial(wire.encode_full_stream, catalogue, flags=True, fields=fields))
+        yield SchemaForm(partial(wire.encode_full_stream, catalogue, flags=True, fields=fields))
 
 
 def _fewer(catalogue: Catalogue) -> Iterator[int]:

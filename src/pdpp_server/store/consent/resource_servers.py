@@ -16,21 +16,21 @@ _ONE = "select digest, address from resource_servers where name = ?"
 _ELSEWHERE = "select name, address from resource_servers where address is not null order by name"
 
 
-class ResourceServer(NamedTuple):
+class KnownResourceServer(NamedTuple):
     name: str
     address: str | None  # None where it stands behind ours
 
 
-def keep_resource_server(writer: Writing, server: ResourceServer, secret: str, now: str) -> None:
+def keep_resource_server(writer: Writing, server: KnownResourceServer, secret: str, now: str) -> None:
     """One of the same name gets the new secret, and loses the old one; its address stays, unless there is a new one."""
     named = {"name": server.name, "address": server.address}
     writer.run(_KEEP, {**named, "digest": token_digest(secret), "now": now})
 
 
-def find_resource_server(reader: Session, name: str, secret: str) -> ResourceServer | None:
+def find_resource_server(reader: Session, name: str, secret: str) -> KnownResourceServer | None:
     """None where there is none of that name and secret."""
     digest, address = reader.one(_ONE, (name,)) or (b"", None)
-    return ResourceServer(name, address) if compare_digest(digest, token_digest(secret)) else None
+    return KnownResourceServer(name, address) if compare_digest(digest, token_digest(secret)) else None
 
 
 def addresses_elsewhere(reader: Session) -> dict[str, str]:

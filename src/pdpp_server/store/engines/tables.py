@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from pdpp_server.store.layout import first_rid
-from pdpp_server.store.records.reach import Bounds, Reach, Value
+from pdpp_server.store.records.reach import BoundValue, IndexedRange, Reach
 from pdpp_server.store.session import Session
 
 NO_VALUE = b""  # of a record without a value in positions; behind every number and text
@@ -109,7 +109,7 @@ class Tables(ABC):
     def texts(self, name: str) -> str:
         """The texts in such a list."""
 
-    def kept(self, value: Value) -> Any:
+    def kept(self, value: BoundValue) -> Any:
         """A value as it lies in its index: numbers before texts, and behind both what is none."""
         return value
 
@@ -152,12 +152,12 @@ class Tables(ABC):
         self,
         reach: Reach,
         fid: int,
-        start: tuple[Value, str | bytes],
-        within: tuple[Value, Value],
+        start: tuple[BoundValue, str | bytes],
+        within: tuple[BoundValue, BoundValue],
         *,
         ascending: bool,
         chunk: int,
-    ) -> list[tuple[Value, int, str, int, int, str, str]]:
+    ) -> list[tuple[BoundValue, int, str, int, int, str, str]]:
         order = _ASCENDING if ascending else _DESCENDING
         statement = _PAGE.format(join=self.join, where=self.narrowing(reach, "r.rid"), **order)
         (value, key), (least, most) = start, within
@@ -174,47 +174,47 @@ class Tables(ABC):
 
     def page_by_key(
         self, reach: Reach, start: str | bytes, *, ascending: bool, chunk: int
-    ) -> list[tuple[Value, int, str, int, int, str, str]]:
+    ) -> list[tuple[BoundValue, int, str, int, int, str, str]]:
         order = _ASCENDING if ascending else _DESCENDING
         statement = _PAGE_BY_KEY.format(where=self.narrowing(reach, "r.rid"), **order)
         asked = {**reach.values, "sid": reach.place.sid, "key": self.kept_key(start), "chunk": chunk}
         return [(NO_VALUE, *row) for row in self._session.rows(statement, asked)]
 
     def ranked(
-        self, reach: Reach, table: str, fid: int, start: Value, *, ascending: bool, chunk: int
-    ) -> list[tuple[Value, int, str, int, int, str, str]]:
+        self, reach: Reach, table: str, fid: int, start: BoundValue, *, ascending: bool, chunk: int
+    ) -> list[tuple[BoundValue, int, str, int, int, str, str]]:
         order = _ASCENDING if ascending else _DESCENDING
         statement = _RANKED.format(index=table, join=self.join, where=self.narrowing(reach, "i.rid"), **order)
         asked = {"fid": fid, "value": self.kept(start), "nothing": self.kept(NO_VALUE), "chunk": chunk}
         return self.decoded(self._session.rows(statement, {**reach.values, **asked}))
 
-    def beginning(self, fid: int, value: Value, most: Value) -> list[tuple[Value, str]]:
+    def beginning(self, fid: int, value: BoundValue, most: BoundValue) -> list[tuple[BoundValue, str]]:
         return self.decoded(self._session.rows(_AT_VALUE, (fid, self.kept(value), self.kept(most))))
 
-    def beginning_by_key(self, sid: int, key: str, most: str) -> list[tuple[Value, str]]:
+    def beginning_by_key(self, sid: int, key: str, most: str) -> list[tuple[BoundValue, str]]:
         return [(NO_VALUE, found) for (found,) in self._session.rows(_AT_KEY, (sid, key, most))]
 
     # Values ---------------------------------------------------------------------------------------------------------
 
-    def entries(self, reach: Reach, bounds: Bounds, enough: int) -> int:
+    def entries(self, reach: Reach, bounds: IndexedRange, enough: int) -> int:
         statement = _ENTRIES.format(index=bounds.table, between=_between(bounds))
         span = {"low": reach.values["low"], "high": reach.values["high"], "enough": enough}
         return self._session.one(statement, {**self._bound(bounds), **span})
 
-    def holding(self, reach: Reach, bounds: Bounds) -> Iterator[tuple[int, str, int, int, str, str]]:
+    def holding(self, reach: Reach, bounds: IndexedRange) -> Iterator[tuple[int, str, int, int, str, str]]:
         where = self.narrowing(reach, "i.rid")
         statement = _HOLDING.format(index=bounds.table, join=self.join, between=_between(bounds), where=where)
         return self._session.each(statement, {**reach.values, **self._bound(bounds)})
 
     def by_day(
-        self, reach: Reach, bounds: Bounds, *, ascending: bool, chunk: int
+        self, reach: Reach, bounds: IndexedRange, *, ascending: bool, chunk: int
     ) -> list[tuple[int, str, int, int, str, str]]:
         order, where = "asc" if ascending else "desc", self.narrowing(reach, "i.rid")
         statement = _BY_DAY.format(index=bounds.table, join=self.join, equal=_EQUAL, where=where, order=order)
         asked = {"fid": bounds.fid, "least": self.kept(bounds.least), "chunk": chunk}
         return self._session.rows(statement, {**reach.values, **asked})
 
-    def edges(self, reach: Reach, table: str, fid: int) -> list[Value]:
+    def edges(self, reach: Reach, table: str, fid: int) -> list[BoundValue]:
         """The least and the greatest number."""
         asked = {**reach.values, "fid": fid, "numbers_end": self.kept(_NUMBERS_END)}
         where = self.narrowing(reach, "i.rid")
@@ -222,7 +222,7 @@ class Tables(ABC):
         found = [row for statement in statements for row in self._session.rows(statement, asked)]
         return [value for (value,) in self.decoded(found)]
 
-    def _bound(self, bounds: Bounds) -> dict[str, Any]:
+    def _bound(self, bounds: IndexedRange) -> dict[str, Any]:
         return {"fid": bounds.fid, "least": self.kept(bounds.least), "most": self.kept(bounds.most)}
 
     # Counts ---------------------------------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ class Tables(ABC):
         return self._session.one(self._newest, asked)
 
 
-def _between(bounds: Bounds) -> str:
+def _between(bounds: IndexedRange) -> str:
     return _EQUAL if bounds.least == bounds.most else _BETWEEN
 
 

@@ -44,7 +44,7 @@ select r.data from {index} i cross join records r on r.rid = i.rid where i.fid =
 """
 
 Value = int | float | str
-Tally = tuple[Value, int]  # a value, and how many records have it
+ValueTally = tuple[Value, int]  # a value, and how many records have it
 _LEAST = float("-inf")
 _BEHIND_NUMBERS = ""
 
@@ -87,7 +87,7 @@ def _value(query: AggregateQuery, field: Field, parts: Sequence["_Part"]) -> Sca
             return sum(1 for _ in _merged(parts))
 
 
-def _sum(tallies: Iterable[Tally]) -> int | float:
+def _sum(tallies: Iterable[ValueTally]) -> int | float:
     """Of numbers as they are written; their order is of no account."""
     try:
         return exact_sum((value, records) for value, records in tallies if not isinstance(value, str))
@@ -95,7 +95,7 @@ def _sum(tallies: Iterable[Tally]) -> int | float:
         raise InvalidRequest("The sum is larger than a number can be.", param="field") from None
 
 
-def _groups(field: Field, tallies: Iterable[Tally], records: int, limit: int) -> tuple[Group, ...]:
+def _groups(field: Field, tallies: Iterable[ValueTally], records: int, limit: int) -> tuple[Group, ...]:
     """The largest, then by value; the records without a value stand behind others of their number."""
     known = 0
 
@@ -272,7 +272,7 @@ class _Indexed:
         """Behind every value of the field's type; one of another type comes from another declaration, and is none."""
         return NO_VALUE if self.field.type == "string" else _BEHIND_NUMBERS
 
-    def tallies(self) -> Iterable[Tally]:
+    def tallies(self) -> Iterable[ValueTally]:
         """In the order of values."""
         tallies = self._ask(_TALLIES, least=_LEAST, beyond=self.beyond)
         return self._whole(tallies) if self.field.type == "string" else tallies
@@ -317,7 +317,7 @@ class _Indexed:
             counted[buckets.of(least)] += number
         return counted
 
-    def _whole(self, tallies: Iterable[Tally]) -> Iterator[Tally]:
+    def _whole(self, tallies: Iterable[ValueTally]) -> Iterator[ValueTally]:
         """Long texts that begin alike, told apart: the index does not hold their ends."""
         name = self.field.name
         for value, number in tallies:
@@ -341,7 +341,7 @@ class _Scanned:
     records: int
     counted: Mapping[Value, int]
 
-    def tallies(self) -> Iterable[Tally]:
+    def tallies(self) -> Iterable[ValueTally]:
         return sorted(self.counted.items(), key=lambda tally: _order(tally[0]))
 
     def ends(self) -> Iterable[Value]:
@@ -365,18 +365,18 @@ def _part(reading: Reading, reach: Reach, field: Field, conditions: tuple[Condit
     return _Scanned(len(values), Counter(fitting))
 
 
-def _merged(parts: Sequence[_Part]) -> Iterable[Tally]:
+def _merged(parts: Sequence[_Part]) -> Iterable[ValueTally]:
     """The tallies of all connections as one, still in order."""
     return parts[0].tallies() if len(parts) == 1 else _interleaved(parts)
 
 
-def _interleaved(parts: Sequence[_Part]) -> Iterator[Tally]:
+def _interleaved(parts: Sequence[_Part]) -> Iterator[ValueTally]:
     ordered = merge(*(part.tallies() for part in parts), key=lambda tally: _order(tally[0]))
     for value, same in groupby(ordered, key=lambda tally: tally[0]):
         yield value, sum(number for _, number in same)
 
 
-def _placed(tallies: Iterable[Tally], buckets: Buckets) -> Counter[Bucket]:
+def _placed(tallies: Iterable[ValueTally], buckets: Buckets) -> Counter[Bucket]:
     counted = Counter[Bucket]()
     for moment, number in tallies:
         counted[buckets.of(cast("int", moment))] += number

@@ -20,7 +20,7 @@ from pdpp_server.store.records.count import count, span
 from pdpp_server.store.records.fetch import find
 from pdpp_server.store.records.query_records import (
     CHUNK_MAX,
-    Entry,
+    PageEntry,
     entry_of,
     line,
     position_field,
@@ -28,9 +28,9 @@ from pdpp_server.store.records.query_records import (
     restored,
     value_order,
 )
-from pdpp_server.store.records.reach import Bounds, Reach
+from pdpp_server.store.records.reach import IndexedRange, Reach
 from pdpp_server.store.records.scope import reaches
-from pdpp_server.store.records.showing import Row
+from pdpp_server.store.records.showing import StoredRow
 from pdpp_server.wire.cursors import Place, Side
 
 _BEFORE_ALL, _BEHIND_ALL = float("-inf"), ""  # of the times of a stream
@@ -43,7 +43,7 @@ class Neighbours:
     around: RecordId
     center: int
     records: tuple[Record, ...]
-    entries: list[Entry]
+    entries: list[PageEntry]
     has_earlier: bool
     has_later: bool
     count: int | None
@@ -93,12 +93,12 @@ def _is_in_time(reach: Reach) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Some:
     center: int
-    entries: list[Entry]
+    entries: list[PageEntry]
     has_earlier: bool
     has_later: bool
 
 
-def _on_both_sides(talk: "_Talk", center: Entry) -> _Some:
+def _on_both_sides(talk: "_Talk", center: PageEntry) -> _Some:
     """Half of them on either side, filled from the other at an end."""
     limit = talk.query.limit
     before = list(islice(talk.earlier(center.place), limit))
@@ -134,7 +134,7 @@ class _Talk:
     def conditions(self) -> tuple[Condition, ...]:
         return self.query.conditions
 
-    def later(self, place: Place) -> Iterator[Entry]:
+    def later(self, place: Place) -> Iterator[PageEntry]:
         """What stands behind a place, nearest first."""
         if self._days:
             return self._later_by_days(place)
@@ -142,7 +142,7 @@ class _Talk:
             return (entry for entry in self._gathered if _order(entry) > _place_order(place))
         return self._line(place, ascending=True)
 
-    def earlier(self, place: Place) -> Iterator[Entry]:
+    def earlier(self, place: Place) -> Iterator[PageEntry]:
         """What stands before a place, nearest first."""
         if self._days:
             return self._earlier_by_days(place)
@@ -157,39 +157,39 @@ class _Talk:
         return bool(self.conditions) and fewest(self.reading, self.reach, self.conditions)[1] <= GATHERED
 
     @cached_property
-    def _gathered(self) -> list[Entry]:
+    def _gathered(self) -> list[PageEntry]:
         return self._of(self.reach)
 
-    def _of(self, reach: Reach) -> list[Entry]:
+    def _of(self, reach: Reach) -> list[PageEntry]:
         entries = [entry_of(self.reach, row) for row in passing(self.reading, reach, self.conditions)]
         return sorted(entries, key=_order)
 
-    def _line(self, place: Place, *, ascending: bool) -> Iterator[Entry]:
+    def _line(self, place: Place, *, ascending: bool) -> Iterator[PageEntry]:
         return line(self.reading, self.reach, replace(self.query, ascending=ascending), place)
 
     # By days: rids are in order of days, so its entries in the index of its field are too.
 
     @cached_property
-    def _days(self) -> Bounds | None:
+    def _days(self) -> IndexedRange | None:
         """The entries of the talk, where the order of pages is that of days; None where it must be looked for."""
         if not self.conditions or self.reach.rids is not None or not _is_in_time(self.reach):
             return None
         return bounds_of(self.reach, self.conditions, self.conditions[0].field)
 
-    def _later_by_days(self, place: Place) -> Iterator[Entry]:
+    def _later_by_days(self, place: Place) -> Iterator[PageEntry]:
         """Records without a time lie in the first day, and stand behind all others."""
         if isinstance(place.value, int):
             yield from self._by_days(place, day_of(place.value), ascending=True)
         yield from (entry for entry in self._timeless if _order(entry) > _place_order(place))
 
-    def _earlier_by_days(self, place: Place) -> Iterator[Entry]:
+    def _earlier_by_days(self, place: Place) -> Iterator[PageEntry]:
         if isinstance(place.value, int):
             yield from self._by_days(place, day_of(place.value), ascending=False)
             return
         yield from (entry for entry in reversed(self._timeless) if _order(entry) < _place_order(place))
         yield from self._by_days(place, MAX_DAY, ascending=False)
 
-    def _by_days(self, place: Place, day: int, *, ascending: bool) -> Iterator[Entry]:
+    def _by_days(self, place: Place, day: int, *, ascending: bool) -> Iterator[PageEntry]:
         """From that day on, in chunks that grow; a day of which a chunk holds only a part is looked at by itself."""
         assert self._days is not None
         records, chunk = self.reading.records, self.query.limit + 1
@@ -209,9 +209,9 @@ class _Talk:
                 day += 1 if ascending else -1
             chunk = min(chunk * 4, CHUNK_MAX)
 
-    def _beyond(self, rows: Iterable[Stored], place: Place, *, ascending: bool) -> Iterator[Entry]:
+    def _beyond(self, rows: Iterable[Stored], place: Place, *, ascending: bool) -> Iterator[PageEntry]:
         """The records of one day that belong to the talk and stand beyond a place, nearest first."""
-        found = (Row._make((*row[:5], orjson.loads(row[5]))) for row in rows)
+        found = (StoredRow._make((*row[:5], orjson.loads(row[5]))) for row in rows)
         entries = [entry_of(self.reach, row) for row in found if self._passes(row.data)]
         start = _place_order(place)
         placed = [(_order(entry), entry) for entry in entries if isinstance(entry.value, int)]
@@ -223,10 +223,10 @@ class _Talk:
         return passes(self.reach.scope.stream, self.conditions)
 
     @property
-    def _timeless(self) -> list[Entry]:
+    def _timeless(self) -> list[PageEntry]:
         return [entry for entry in self._of(self._between(*self._rids_of(0))) if isinstance(entry.value, bytes)]
 
-    def _of_day(self, day: int, place: Place, *, ascending: bool) -> Iterator[Entry]:
+    def _of_day(self, day: int, place: Place, *, ascending: bool) -> Iterator[PageEntry]:
         """A crowded day is walked through, whoever else spoke on it."""
         assert self._days is not None
         narrowed = self._between(*self._rids_of(day))
@@ -264,7 +264,7 @@ def _day_of_row(row: Stored) -> int:
     return day_in(row[0])
 
 
-def _order(entry: Entry) -> tuple[Any, ...]:
+def _order(entry: PageEntry) -> tuple[Any, ...]:
     return (*value_order(entry.value, True), entry.row.key)
 
 

@@ -50,7 +50,7 @@ order by version
 """
 
 
-class Session(NamedTuple):
+class ChangeSpan(NamedTuple):
     """Versions by the one clock: what changed after `since` (0: ever) until `horizon`; until `after` it was shown."""
 
     since: int
@@ -79,12 +79,12 @@ class _State(NamedTuple):
     data: str | None
 
 
-def open_session(reading: Reading, since: int) -> Session:
+def open_session(reading: Reading, since: int) -> ChangeSpan:
     """From that bookmark (0: the beginning) until now."""
-    return Session(since, since, reading.one(_CLOCK))
+    return ChangeSpan(since, since, reading.one(_CLOCK))
 
 
-def changes(reading: Reading, permitted: Permitted[RecordsQuery], session: Session, limit: int) -> Changed:
+def changes(reading: Reading, permitted: Permitted[RecordsQuery], session: ChangeSpan, limit: int) -> Changed:
     """The next changes of a session, one for each record, in the order in which they could be seen.
 
     Raises:
@@ -102,7 +102,7 @@ def changes(reading: Reading, permitted: Permitted[RecordsQuery], session: Sessi
 
 
 def _require_known(
-    reading: Reading, permitted: Permitted[RecordsQuery], reached: list[Reach], session: Session
+    reading: Reading, permitted: Permitted[RecordsQuery], reached: list[Reach], session: ChangeSpan
 ) -> None:
     param = "cursor" if permitted.query.cursor else "changes_since"
     if max(session) > reading.one(_CLOCK):
@@ -123,7 +123,7 @@ class _Walk:
     horizon. What happened to it since then, in fields that the grant hides, moves it nowhere.
     """
 
-    def __init__(self, reading: Reading, reach: Reach, session: Session, chunk: int) -> None:
+    def __init__(self, reading: Reading, reach: Reach, session: ChangeSpan, chunk: int) -> None:
         self._reading, self._reach, self._session, self._chunk = reading, reach, session, chunk
         self._scope = reach.scope
         self._showing = Showing(reading, reach.scope, reach.origin, reach.place.sid)

@@ -14,8 +14,8 @@ from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import StreamPlace
 from pdpp_server.store.records.days import count_by_days
 from pdpp_server.store.records.ingest import INDEXED_CHARS
-from pdpp_server.store.records.reach import Bounds, Reach
-from pdpp_server.store.records.showing import Row
+from pdpp_server.store.records.reach import IndexedRange, Reach
+from pdpp_server.store.records.showing import StoredRow
 
 GATHERED = 2000  # so many records are read and sorted at once, rather than walking a stream for them
 
@@ -55,7 +55,7 @@ def index_of(place: StreamPlace, field: Field) -> str | None:
     return _FIELD_INDEX[field.name == place.position]
 
 
-def bounds_of(reach: Reach, conditions: tuple[Condition, ...], field: str) -> Bounds | None:
+def bounds_of(reach: Reach, conditions: tuple[Condition, ...], field: str) -> IndexedRange | None:
     """The narrowest range that the conditions leave of an indexed field; None where they say nothing of it."""
     declared = reach.scope.stream.fields[field]
     index = index_of(reach.place, declared)
@@ -74,7 +74,7 @@ def bounds_of(reach: Reach, conditions: tuple[Condition, ...], field: str) -> Bo
             most = value if most == "" else min(most, value)  # pyright: ignore[reportArgumentType]
     if field == reach.scope.stream.order_field:
         least, most = within_grant(reach.scope, least, most)
-    return Bounds(index, reach.place.fids[field], least, most)
+    return IndexedRange(index, reach.place.fids[field], least, most)
 
 
 def within_grant(scope: Scope, least: Any, most: Any) -> tuple[Any, Any]:
@@ -86,7 +86,7 @@ def within_grant(scope: Scope, least: Any, most: Any) -> tuple[Any, Any]:
     return least, most
 
 
-def fewest(reading: Reading, reach: Reach, conditions: tuple[Condition, ...]) -> tuple[Bounds | None, int]:
+def fewest(reading: Reading, reach: Reach, conditions: tuple[Condition, ...]) -> tuple[IndexedRange | None, int]:
     """The index range with the fewest entries, and how many they are; more than GATHERED is not counted further.
 
     None where the visible records themselves are few. How long it takes must not tell of others, so what passes over
@@ -110,17 +110,17 @@ def _fields(conditions: tuple[Condition, ...]) -> Iterable[str]:
     return dict.fromkeys(condition.field for condition in conditions)
 
 
-def _is_narrow(reach: Reach, bounds: Bounds) -> bool:
+def _is_narrow(reach: Reach, bounds: IndexedRange) -> bool:
     """Whether the range holds nothing but what the grant's own time leaves of it."""
     is_time = bounds.table == _FIELD_INDEX[True] and reach.place.position == reach.scope.stream.order_field
     return is_time or bounds.least == bounds.most
 
 
-def passing(reading: Reading, reach: Reach, conditions: tuple[Condition, ...]) -> Iterator[Row]:
+def passing(reading: Reading, reach: Reach, conditions: tuple[Condition, ...]) -> Iterator[StoredRow]:
     """Every visible record that passes, in no order worth a name."""
     bounds, _ = fewest(reading, reach, conditions)
     found = reading.records.visible(reach) if bounds is None else reading.records.holding(reach, bounds)
     test = passes(reach.scope.stream, conditions)
     for *stored, text in found:
         if test(data := orjson.loads(text)):
-            yield Row._make((*stored, data))
+            yield StoredRow._make((*stored, data))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pdpp_server.model.records import Excerpt, Record
 from pdpp_server.store.records.scope import Reach
-from pdpp_server.store.records.words import Finder, Span
+from pdpp_server.store.records.words import Finder, PhraseSpan
 
 EXCERPT_CHARS, EXCERPT_LEAD_CHARS = 170, 55
 LEAN_CHARS, LEAN_LEAD_CHARS = 400, 100  # a text that is no longer is shown whole
@@ -57,7 +57,7 @@ def _passage(reach: Reach, record: Record, chars: int) -> Iterator[Excerpt]:
     body = _field(reach, "primary-body")
     text = record.data.get(body) if body else None
     if body and isinstance(text, str) and text:
-        yield _excerpt(body, text, (), Span(0, 0, 0), chars, 0)
+        yield _excerpt(body, text, (), PhraseSpan(0, 0, 0), chars, 0)
 
 
 def _match(finder: Finder, record: Record, field: str, chars: int, lead: int) -> Excerpt | None:
@@ -69,7 +69,13 @@ def _match(finder: Finder, record: Record, field: str, chars: int, lead: int) ->
 
 
 def _excerpt(
-    field: str, text: str, spans: Sequence[Span], first: Span, chars: int, lead: int, finder: Finder | None = None
+    field: str,
+    text: str,
+    spans: Sequence[PhraseSpan],
+    first: PhraseSpan,
+    chars: int,
+    lead: int,
+    finder: Finder | None = None,
 ) -> Excerpt:
     """Some words around the match at `first`, with every match among them; a text that is short enough is whole."""
     start, end = 0, len(text)

@@ -9,13 +9,13 @@ from pdpp_server.model.records import Expanded, Record
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.records.conditions import index_of
 from pdpp_server.store.records.ingest import INDEXED_CHARS
-from pdpp_server.store.records.reach import Bounds, Reach
+from pdpp_server.store.records.reach import IndexedRange, Reach
 from pdpp_server.store.records.scope import reaches, shows
-from pdpp_server.store.records.showing import Row, Showing
+from pdpp_server.store.records.showing import Showing, StoredRow
 
 
 def expanded(
-    reading: Reading, related: Sequence[Related], records: Sequence[Record], found: Sequence[Row]
+    reading: Reading, related: Sequence[Related], records: Sequence[Record], found: Sequence[StoredRow]
 ) -> list[Record]:
     """The same records with what they are related to; `found` is what they were made from."""
     reached = {
@@ -36,7 +36,7 @@ def expanded(
     ]
 
 
-def _expanded(reading: Reading, related: Related, there: Reach | None, row: Row) -> Expanded:
+def _expanded(reading: Reading, related: Related, there: Reach | None, row: StoredRow) -> Expanded:
     is_list = related.relationship.cardinality == "has_many"
     if there is None:  # the related stream is not in this connection, or not granted of it
         return Expanded((), is_list)
@@ -50,7 +50,7 @@ def _expanded(reading: Reading, related: Related, there: Reach | None, row: Row)
     return Expanded(shown, is_list, has_more=is_list and len(found) > most)
 
 
-def _referring(reading: Reading, related: Related, there: Reach, key: str) -> list[Row]:
+def _referring(reading: Reading, related: Related, there: Reach, key: str) -> list[StoredRow]:
     """Newest first; the index holds the beginning of a long key, so each record is asked for the whole of it."""
     name = related.relationship.foreign_key
     field = there.scope.stream.fields[name]
@@ -59,29 +59,29 @@ def _referring(reading: Reading, related: Related, there: Reach, key: str) -> li
     if index is None or value is None:
         return []
     cut = value[:INDEXED_CHARS] if isinstance(value, str) else value
-    bounds = Bounds(index, there.place.fids[name], cut, cut)
-    found = [Row._make((*stored, orjson.loads(text))) for *stored, text in reading.records.holding(there, bounds)]
+    bounds = IndexedRange(index, there.place.fids[name], cut, cut)
+    found = [StoredRow._make((*stored, orjson.loads(text))) for *stored, text in reading.records.holding(there, bounds)]
     same = [each for each in found if field.comparable(each.data.get(name)) == value]
     return sorted(same, key=lambda each: (_time(there.scope, each), each.key), reverse=True)
 
 
-def _time(scope: Scope, row: Row) -> int:
+def _time(scope: Scope, row: StoredRow) -> int:
     """By the time that the grant shows; 0 where it shows none."""
     name = next((name for name in scope.stream.time_fields if name in scope.granted), None)
     at = scope.stream.fields[name].comparable(row.data.get(name)) if name else None
     return at if isinstance(at, int) else 0
 
 
-def _key_in(row: Row, field: str) -> str | None:
+def _key_in(row: StoredRow, field: str) -> str | None:
     value = row.data.get(field)
     return None if value is None or isinstance(value, dict | list) else str(value)
 
 
-def _named(reading: Reading, there: Reach, key: str | None) -> list[Row]:
+def _named(reading: Reading, there: Reach, key: str | None) -> list[StoredRow]:
     if key is None:
         return []
     found = reading.records.get(there.place.sid, key)
     if found is None or not shows(there.scope, key, found[5]):
         return []
     rid, version, revised, emitted_at, text, _ = found
-    return [Row(rid, key, version, revised, emitted_at, orjson.loads(text))]
+    return [StoredRow(rid, key, version, revised, emitted_at, orjson.loads(text))]

@@ -13,14 +13,14 @@ from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import Layout
 from pdpp_server.store.records.expand import expanded
 from pdpp_server.store.records.scope import shows
-from pdpp_server.store.records.showing import Row, Showing
+from pdpp_server.store.records.showing import Showing, StoredRow
 
 
-class Found(NamedTuple):
+class FoundRecord(NamedTuple):
     scope: Scope
     origin: Origin
     sid: int
-    row: Row
+    row: StoredRow
 
 
 def fetch(reading: Reading, permitted: Permitted[FetchQuery]) -> Record:
@@ -30,11 +30,11 @@ def fetch(reading: Reading, permitted: Permitted[FetchQuery]) -> Record:
     return expanded(reading, permitted.related, [record], [row])[0] if permitted.related else record
 
 
-def find(reading: Reading, permitted: Permitted[StreamRead], key: str, param: str = "id") -> Found:
+def find(reading: Reading, permitted: Permitted[StreamRead], key: str, param: str = "id") -> FoundRecord:
     """The one visible record of that key."""
     layout = reading.layout
     query = permitted.query
-    found: list[Found] = []
+    found: list[FoundRecord] = []
     for scope in permitted.scopes:
         for connection_id in scope.connections:
             place = layout.place(connection_id, query.stream)
@@ -45,8 +45,8 @@ def find(reading: Reading, permitted: Permitted[StreamRead], key: str, param: st
                 continue
             rid, version, revised, emitted_at, text, at = stored
             if shows(scope, key, at):
-                row = Row(rid, key, version, revised, emitted_at, orjson.loads(text))
-                found.append(Found(scope, layout.origins[connection_id], place.sid, row))
+                row = StoredRow(rid, key, version, revised, emitted_at, orjson.loads(text))
+                found.append(FoundRecord(scope, layout.origins[connection_id], place.sid, row))
     if not found:
         require_declared(layout, permitted)
         raise NotFound(

@@ -11,10 +11,10 @@ import orjson
 from pdpp_server.grants.permitted import Scope
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import MAX_DAY, day_of, first_moment
-from pdpp_server.store.records.noted import CAME_OR_WENT, EDITED, EVER, MOVED, SHIFTS, Change
+from pdpp_server.store.records.noted import CAME_OR_WENT, EDITED, EVER, MOVED, SHIFTS, NewestChange
 from pdpp_server.store.records.reach import Reach
 from pdpp_server.store.records.scope import shows
-from pdpp_server.store.records.showing import Row, Showing
+from pdpp_server.store.records.showing import Showing, StoredRow
 
 
 def newest_change(reading: Reading, reach: Reach) -> str | None:
@@ -68,7 +68,7 @@ def _newest_of(reading: Reading, reach: Reach, kinds: list[str], places: Iterabl
         for shift, low, high in places
         if low < high
     ]
-    latest = max((Change(*row) for row in found if row), default=None)
+    latest = max((NewestChange(*row) for row in found if row), default=None)
     return latest.emitted_at if latest else None
 
 
@@ -77,15 +77,15 @@ def _newest_named(reading: Reading, reach: Reach) -> str | None:
     scope, sid = reach.scope, reach.place.sid
     showing = Showing(reading, scope, reach.origin, sid)
     named = reading.records.named(sid, scope.resources or ())
-    latest: Change | None = None
+    latest: NewestChange | None = None
     for rid, key, version, revised, emitted_at, at in sorted(named, key=lambda row: -row[2]):
         if latest and version <= latest.version:
             break
         if not shows(scope, key, at):
             continue
-        change = Change(version, emitted_at)
+        change = NewestChange(version, emitted_at)
         if revised:
             data = orjson.loads(reading.records.data(rid))
-            change = Change(*showing.seen_since(Row(rid, key, version, revised, emitted_at, data)))
+            change = NewestChange(*showing.seen_since(StoredRow(rid, key, version, revised, emitted_at, data)))
         latest = max(change, latest or change)
     return latest.emitted_at if latest else None

@@ -21,7 +21,7 @@ from pdpp_server.model.times import instant
 from pdpp_server.store.engine import Writing
 from pdpp_server.store.layout import ConnectionPlace, StreamPlace, day_in, day_of, first_rid
 from pdpp_server.store.records.brought import forget_brought, note_brought
-from pdpp_server.store.records.noted import Change, Noted, edited_fields
+from pdpp_server.store.records.noted import NewestChange, Noted, edited_fields
 from pdpp_server.store.records.words import spaced
 
 RECORD_BYTES_MAX = 16 * 1024 * 1024
@@ -323,7 +323,7 @@ class _Writing:
             self._writer.note_erasure()
 
     def _note(self, noted: Noted, record: _Ready, before: _Stored | None, rid: int) -> None:
-        change = Change(self._version, record.emitted_at)
+        change = NewestChange(self._version, record.emitted_at)
         if before is None or before.data is None or record.data is None:
             noted.came_or_went(day_in(rid), change)
             return

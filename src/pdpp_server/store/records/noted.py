@@ -17,7 +17,7 @@ on conflict(sid, what, shift, place) do update set version = excluded.version, e
 """
 
 
-class Change(NamedTuple):
+class NewestChange(NamedTuple):
     version: int
     emitted_at: str
 
@@ -26,12 +26,12 @@ class Noted:
     """The newest change of each kind and day in one batch."""
 
     def __init__(self) -> None:
-        self._newest: dict[tuple[str, int], Change] = {}
+        self._newest: dict[tuple[str, int], NewestChange] = {}
 
-    def came_or_went(self, day: int, change: Change) -> None:
+    def came_or_went(self, day: int, change: NewestChange) -> None:
         self._newest[CAME_OR_WENT, day] = change
 
-    def edited(self, fields: Iterable[str], before: int, after: int, change: Change) -> None:
+    def edited(self, fields: Iterable[str], before: int, after: int, change: NewestChange) -> None:
         """`before` and `after` are the days of the record."""
         for name in fields:
             self._newest[EDITED + name, after] = change
@@ -39,7 +39,7 @@ class Noted:
             self._newest[MOVED, before] = self._newest[MOVED, after] = change
 
     def keep(self, writer: Writing, sid: int) -> None:
-        kept: dict[tuple[str, int, int], Change] = {}
+        kept: dict[tuple[str, int, int], NewestChange] = {}
         for (what, day), change in self._newest.items():
             for shift in (*SHIFTS, EVER):
                 place = (what, shift, day >> shift)

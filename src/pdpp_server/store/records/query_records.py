@@ -20,10 +20,10 @@ from pdpp_server.store.records.count import count, span
 from pdpp_server.store.records.expand import expanded
 from pdpp_server.store.records.fetch import require_declared
 from pdpp_server.store.records.ingest import NO_VALUE, indexed_value
-from pdpp_server.store.records.reach import Bounds, Reach, Value
+from pdpp_server.store.records.reach import BoundValue, IndexedRange, Reach
 from pdpp_server.store.records.scope import reaches
-from pdpp_server.store.records.showing import Row, Showing
-from pdpp_server.wire.cursors import Place, Ranked, connection_digest, digest_of
+from pdpp_server.store.records.showing import Showing, StoredRow
+from pdpp_server.wire.cursors import OrderedPlace, Place, connection_digest, digest_of
 
 CHUNK_MAX = 1000
 _BEFORE_KEYS, _BEHIND_KEYS = "", b""  # in the order of SQLite
@@ -32,18 +32,18 @@ _NUMBERS_FROM = float("-inf")
 _BEHIND_TEXTS = _LAST_CHARACTER * 4
 
 
-class Entry(NamedTuple):
+class PageEntry(NamedTuple):
     """A record of a page before it is shown, and the value that gives it its place."""
 
     reach: Reach
-    value: Value
-    row: Row
-    rank: Value | None = None  # where another field orders the page; ties are in the order of the stream
+    value: BoundValue
+    row: StoredRow
+    rank: BoundValue | None = None  # where another field orders the page; ties are in the order of the stream
 
     @property
-    def mark(self) -> Place | Ranked:
+    def mark(self) -> Place | OrderedPlace:
         """What a cursor keeps of it."""
-        return self.place if self.rank is None else Ranked(self.rank, self.place)
+        return self.place if self.rank is None else OrderedPlace(self.rank, self.place)
 
     @property
     def place(self) -> Place:
@@ -55,7 +55,7 @@ class Listed:
     """Records in order, and what they were made from; `has_more` where the page is not the last."""
 
     records: tuple[Record, ...]
-    entries: list[Entry]
+    entries: list[PageEntry]
     has_more: bool
     count: int | None
     span: Span | None
@@ -64,7 +64,7 @@ class Listed:
 class _Start(NamedTuple):
     """Where a walk through one connection begins: behind this value and key."""
 
-    value: Value
+    value: BoundValue
     key: str | bytes
 
 
@@ -77,11 +77,11 @@ def is_ranked(permitted: Permitted[RecordsQuery]) -> bool:
     return sort is not None and any(scope.stream.position_field != sort for scope in permitted.scopes)
 
 
-def query_records(reading: Reading, permitted: Permitted[RecordsQuery], after: Place | Ranked | None) -> Listed:
+def query_records(reading: Reading, permitted: Permitted[RecordsQuery], after: Place | OrderedPlace | None) -> Listed:
     query = permitted.query
     reached = [reach for scope in permitted.scopes for reach in reaches(reading, scope)]
     require_declared(reading.layout, permitted)
-    if isinstance(after, Ranked) or is_ranked(permitted):
+    if isinstance(after, OrderedPlace) or is_ranked(permitted):
         assert not isinstance(after, Place)
         mark = after and after._replace(place=_whole(reading, reached, after.place))
         walks = [_ranked(reading, reach, query, mark) for reach in reached]
@@ -102,24 +102,24 @@ def query_records(reading: Reading, permitted: Permitted[RecordsQuery], after: P
     )
 
 
-def _merged(walks: list[Iterator[Entry]], ascending: bool) -> Iterator[Entry]:
+def _merged(walks: list[Iterator[PageEntry]], ascending: bool) -> Iterator[PageEntry]:
     if len(walks) == 1:
         return walks[0]
     return merge(*walks, key=lambda entry: _order(entry, ascending), reverse=not ascending)
 
 
-def _order(entry: Entry, ascending: bool) -> tuple[Any, ...]:
+def _order(entry: PageEntry, ascending: bool) -> tuple[Any, ...]:
     ranked = () if entry.rank is None else value_order(entry.rank, ascending)
     return (*ranked, *value_order(entry.value, ascending), entry.reach.origin.connection_id, entry.row.key)
 
 
-def value_order(value: Value, ascending: bool) -> tuple[Any, ...]:
+def value_order(value: BoundValue, ascending: bool) -> tuple[Any, ...]:
     """Numbers before text; a record without a value stands last in both directions."""
     is_last = isinstance(value, bytes)
     return is_last if ascending else not is_last, isinstance(value, str), value
 
 
-def records_of(reading: Reading, entries: list[Entry]) -> list[Record]:
+def records_of(reading: Reading, entries: list[PageEntry]) -> list[Record]:
     showings = {
         id(reach): Showing(reading, reach.scope, reach.origin, reach.place.sid).record
         for reach in {id(entry.reach): entry.reach for entry in entries}.values()
@@ -130,7 +130,7 @@ def records_of(reading: Reading, entries: list[Entry]) -> list[Record]:
 # One connection ---------------------------------------------------------------------------------------------------
 
 
-def _walk(reading: Reading, reach: Reach, query: RecordsQuery, after: Place | None) -> Iterator[Entry]:
+def _walk(reading: Reading, reach: Reach, query: RecordsQuery, after: Place | None) -> Iterator[PageEntry]:
     """The visible records that pass, in order, from the place on."""
     start = _start(reach, query, after)
     few = reach.scope.resources is not None or (
@@ -159,20 +159,20 @@ def position_field(reach: Reach) -> str | None:
     return name if name in reach.scope.granted and index_of(reach.place, reach.scope.stream.fields[name]) else None
 
 
-def entry_of(reach: Reach, row: Row) -> Entry:
+def entry_of(reach: Reach, row: StoredRow) -> PageEntry:
     """A record with the value that gives it its place."""
     name = position_field(reach)
     field = reach.scope.stream.fields[name] if name else None
     value = indexed_value(field, row.data.get(field.name)) if field else None
-    return Entry(reach, NO_VALUE if value is None else value, row)
+    return PageEntry(reach, NO_VALUE if value is None else value, row)
 
 
-def line(reading: Reading, reach: Reach, query: RecordsQuery, place: Place) -> Iterator[Entry]:
+def line(reading: Reading, reach: Reach, query: RecordsQuery, place: Place) -> Iterator[PageEntry]:
     """From a place on through the one line that the ascending order is, forwards or back; nearest first."""
     return _chunks(reach, query, _by_order(reading, reach, query), _Start(place.value, place.key))
 
 
-def _gathered(reading: Reading, reach: Reach, query: RecordsQuery, start: _Start | None) -> Iterator[Entry]:
+def _gathered(reading: Reading, reach: Reach, query: RecordsQuery, start: _Start | None) -> Iterator[PageEntry]:
     """Few records: read them all and sort them."""
     ascending = query.ascending
     found = [entry_of(reach, row) for row in passing(reading, reach, query.conditions)]
@@ -180,7 +180,7 @@ def _gathered(reading: Reading, reach: Reach, query: RecordsQuery, start: _Start
     return (entry for entry in found if start is None or _is_behind(entry, start, ascending))
 
 
-def _is_behind(entry: Entry, start: _Start, ascending: bool) -> bool:
+def _is_behind(entry: PageEntry, start: _Start, ascending: bool) -> bool:
     value, started_at = value_order(entry.value, ascending), value_order(start.value, ascending)
     if value != started_at:
         return value > started_at if ascending else value < started_at
@@ -192,7 +192,7 @@ def _is_behind(entry: Entry, start: _Start, ascending: bool) -> bool:
 # In the order of another field --------------------------------------------------------------------------------------
 
 
-def _ranked(reading: Reading, reach: Reach, query: RecordsQuery, after: Ranked | None) -> Iterator[Entry]:
+def _ranked(reading: Reading, reach: Reach, query: RecordsQuery, after: OrderedPlace | None) -> Iterator[PageEntry]:
     """The visible records that pass, by the value of the field, from the mark on; those without one stand last."""
     assert query.sort is not None
     field = reach.scope.stream.fields[query.sort]
@@ -215,28 +215,28 @@ class _Ranking(NamedTuple):
     table: str
     fid: int
 
-    def of(self, row: Row) -> Value | None:
+    def of(self, row: StoredRow) -> BoundValue | None:
         return indexed_value(self.field, row.data.get(self.field.name))
 
-    def at(self, value: Any) -> Bounds:
-        return Bounds(self.table, self.fid, value, value)
+    def at(self, value: Any) -> IndexedRange:
+        return IndexedRange(self.table, self.fid, value, value)
 
 
 def _ranked_at_once(
-    reading: Reading, reach: Reach, query: RecordsQuery, field: Field, after: Ranked | None
-) -> Iterator[Entry]:
-    found: list[Entry] = []
+    reading: Reading, reach: Reach, query: RecordsQuery, field: Field, after: OrderedPlace | None
+) -> Iterator[PageEntry]:
+    found: list[PageEntry] = []
     for row in passing(reading, reach, query.conditions):
         rank = indexed_value(field, row.data.get(field.name))
         found.append(entry_of(reach, row)._replace(rank=NO_VALUE if rank is None else rank))
     return (entry for entry in _in_order(found, query.ascending) if _is_behind_mark(entry, reach, query, after))
 
 
-def _in_order(entries: Iterable[Entry], ascending: bool) -> list[Entry]:
+def _in_order(entries: Iterable[PageEntry], ascending: bool) -> list[PageEntry]:
     return sorted(entries, key=lambda entry: _order(entry, ascending), reverse=not ascending)
 
 
-def _is_behind_mark(entry: Entry, reach: Reach, query: RecordsQuery, after: Ranked | None) -> bool:
+def _is_behind_mark(entry: PageEntry, reach: Reach, query: RecordsQuery, after: OrderedPlace | None) -> bool:
     if after is None:
         return True
     assert entry.rank is not None
@@ -248,11 +248,11 @@ def _is_behind_mark(entry: Entry, reach: Reach, query: RecordsQuery, after: Rank
 
 
 def _ranked_by_index(
-    reading: Reading, reach: Reach, query: RecordsQuery, ranking: _Ranking, after: Ranked | None
-) -> Iterator[Entry]:
+    reading: Reading, reach: Reach, query: RecordsQuery, ranking: _Ranking, after: OrderedPlace | None
+) -> Iterator[PageEntry]:
     """Value after value; of a value that many share, its records in the order of the stream."""
     ascending, test = query.ascending, passes(reach.scope.stream, query.conditions)
-    behind: Value = _NUMBERS_FROM if ascending else NO_VALUE
+    behind: BoundValue = _NUMBERS_FROM if ascending else NO_VALUE
     if after is not None and isinstance(after.rank, bytes):
         yield from _without_rank(reading, reach, query, ranking, after.place)
         return
@@ -265,7 +265,7 @@ def _ranked_by_index(
         is_last = len(rows) < chunk
         groups = [(value, list(same)) for value, same in groupby(rows, key=itemgetter(0))]
         for value, same in groups if is_last else groups[:-1]:
-            found = (Row(*row[1:6], orjson.loads(row[6])) for row in same)
+            found = (StoredRow(*row[1:6], orjson.loads(row[6])) for row in same)
             entries = (entry_of(reach, row)._replace(rank=value) for row in found if test(row.data))
             yield from _in_order(entries, ascending)
         if not is_last:
@@ -276,15 +276,15 @@ def _ranked_by_index(
 
 
 def _tied(
-    reading: Reading, reach: Reach, query: RecordsQuery, ranking: _Ranking, rank: Value, place: Place | None
-) -> Iterator[Entry]:
+    reading: Reading, reach: Reach, query: RecordsQuery, ranking: _Ranking, rank: BoundValue, place: Place | None
+) -> Iterator[PageEntry]:
     """The records of one value, in the order of the stream, from a place on."""
     of = ranking.at(rank)
     if reading.records.entries(reach, of, GATHERED + 1) > GATHERED:
         walk = _walk(reading, reach, query, place)
         return (entry._replace(rank=rank) for entry in walk if ranking.of(entry.row) == rank)
     test, start = passes(reach.scope.stream, query.conditions), _start(reach, query, place)
-    rows = [Row(*stored[:5], orjson.loads(stored[5])) for stored in reading.records.holding(reach, of)]
+    rows = [StoredRow(*stored[:5], orjson.loads(stored[5])) for stored in reading.records.holding(reach, of)]
     entries = [entry_of(reach, row)._replace(rank=rank) for row in rows if test(row.data)]
     ordered = _in_order(entries, query.ascending)
     return (entry for entry in ordered if start is None or _is_behind(entry, start, query.ascending))
@@ -292,9 +292,9 @@ def _tied(
 
 def _without_rank(
     reading: Reading, reach: Reach, query: RecordsQuery, ranking: _Ranking, place: Place | None
-) -> Iterator[Entry]:
+) -> Iterator[PageEntry]:
     """The records without a value, of which there are mostly none: then nobody looks for them."""
-    every_value = Bounds(ranking.table, ranking.fid, _NUMBERS_FROM, _BEHIND_TEXTS)
+    every_value = IndexedRange(ranking.table, ranking.fid, _NUMBERS_FROM, _BEHIND_TEXTS)
     visible = count(reading, reach)
     if reach.is_whole and reading.records.entries(reach, every_value, visible) >= visible:
         return
@@ -306,7 +306,7 @@ def _without_rank(
 # In the order of the stream -----------------------------------------------------------------------------------------
 
 
-def _walked(reading: Reading, reach: Reach, query: RecordsQuery, start: _Start | None) -> Iterator[Entry]:
+def _walked(reading: Reading, reach: Reach, query: RecordsQuery, start: _Start | None) -> Iterator[PageEntry]:
     """Many records: follow the index, in chunks that grow, and stop when nobody asks for more."""
     name = position_field(reach)
     in_order = _by_order(reading, reach, query)
@@ -321,7 +321,7 @@ def _walked(reading: Reading, reach: Reach, query: RecordsQuery, start: _Start |
         yield from _chunks(reach, query, _by_order(reading, reach, query, least=NO_VALUE), behind)
 
 
-def _by_order(reading: Reading, reach: Reach, query: RecordsQuery, *, least: Value | None = None) -> Chunk:
+def _by_order(reading: Reading, reach: Reach, query: RecordsQuery, *, least: BoundValue | None = None) -> Chunk:
     """Chunks of one connection in the order of its pages; from `least` on, where that is more than the filter says."""
     name, ascending, records = position_field(reach), query.ascending, reading.records
     if name is None:
@@ -342,7 +342,7 @@ def _bounds(reach: Reach, query: RecordsQuery, name: str) -> tuple[Any, Any]:
     return least, most
 
 
-def _chunks(reach: Reach, query: RecordsQuery, page: Chunk, start: _Start | None) -> Iterator[Entry]:
+def _chunks(reach: Reach, query: RecordsQuery, page: Chunk, start: _Start | None) -> Iterator[PageEntry]:
     test = passes(reach.scope.stream, query.conditions)
     if start is None:
         start = _Start(_NUMBERS_FROM, _BEFORE_KEYS) if query.ascending else _Start(NO_VALUE, _BEHIND_KEYS)
@@ -352,7 +352,7 @@ def _chunks(reach: Reach, query: RecordsQuery, page: Chunk, start: _Start | None
         for value, rid, key, version, revised, emitted_at, text in found:
             data = orjson.loads(text)
             if not query.conditions or test(data):
-                yield Entry(reach, value, Row(rid, key, version, revised, emitted_at, data))
+                yield PageEntry(reach, value, StoredRow(rid, key, version, revised, emitted_at, data))
         if len(found) < chunk:
             return
         start = _Start(found[-1][0], found[-1][2])
@@ -374,7 +374,7 @@ def restored(reading: Reading, reached: list[Reach], cut: Place) -> Place:
     return cut
 
 
-def _beginning_with(reading: Reading, reach: Reach, cut: Place) -> list[tuple[Value, str]]:
+def _beginning_with(reading: Reading, reach: Reach, cut: Place) -> list[tuple[BoundValue, str]]:
     name = position_field(reach)
     if name is None:
         return reading.records.beginning_by_key(reach.place.sid, cut.key, cut.key + _LAST_CHARACTER)

@@ -14,7 +14,7 @@ def weight(visible_records: int, matching: int) -> float:
     return log(1 + (max(visible_records, matching) - matching + 0.5) / (matching + 0.5))
 
 
-class Note(NamedTuple):
+class MatchCounts(NamedTuple):
     """What of one record counts: the words in its granted columns, each phrase in them, and which columns had any."""
 
     length: int
@@ -22,7 +22,7 @@ class Note(NamedTuple):
     slots: list[int]
 
 
-def score(note: Note, weights: Sequence[float]) -> float:
+def score(note: MatchCounts, weights: Sequence[float]) -> float:
     norm = K1 * (1 - B + B * note.length / USUAL_LENGTH)
     told = zip(weights, note.counts, strict=True)
     parts = [weight * count * (K1 + 1) / (count + norm) for weight, count in told if count]

@@ -14,8 +14,8 @@ FEW = 2000
 
 # whole: every record of a range. timed: those of its inner days, and of its edge days what lies inside the time bounds.
 # few, many: single records; few are looked up one by one, of many what lies between them is passed over.
-Shown = Literal["whole", "timed", "few", "many"]
-Value = int | float | str | bytes
+ReachShown = Literal["whole", "timed", "few", "many"]
+BoundValue = int | float | str | bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Reach:
     scope: Scope
     origin: Origin
     place: StreamPlace
-    shown: Shown
+    shown: ReachShown
     values: dict[str, int | str]
     rids: tuple[int, ...] | None = None  # in order, where single records are all that is visible
 
@@ -48,7 +48,7 @@ def named(reach: Reach, rids: Iterable[int]) -> Reach:
     return replace(reach, shown="few" if len(ordered) <= FEW else "many", values=values, rids=ordered)
 
 
-class Bounds(NamedTuple):
+class IndexedRange(NamedTuple):
     """A range of one indexed field in which every record that passes lies; both ends belong to it."""
 
     table: str

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import orjson
 
 from pdpp_server.model.ingest import Incoming
-from pdpp_server.model.runs import OTHER_HANDS, AsOf, Coverage, Covered, Found, Loss, Mark, Run
+from pdpp_server.model.runs import OTHER_HANDS, AsOf, Coverage, Covered, FoundCollection, Loss, Mark, Run
 from pdpp_server.store.engine import Writing
 from pdpp_server.store.records.ingest import Desk, bury, deliver
 from pdpp_server.store.session import Session
@@ -94,27 +94,27 @@ def end_run(writer: Writing, run: int, now: str) -> None:
     writer.run(_FINISH, (now, run))
 
 
-class Standing(NamedTuple):
+class RunStanding(NamedTuple):
     """How an export stands to those of the same collection before it."""
 
     is_first: bool
     doubt: str = ""  # why it cannot be shown to be newer, if it cannot
 
 
-def standing(reader: Session, collection: int, as_of: AsOf | None, fingerprint: str | None) -> Standing:
+def standing(reader: Session, collection: int, as_of: AsOf | None, fingerprint: str | None) -> RunStanding:
     last, known, opened = reader.one(_STATE, (collection,))
     is_first = last is None and known is None
     if opened is not None and opened != (fingerprint or ""):
-        return Standing(is_first, "another export of the same was begun and not read to its end")
+        return RunStanding(is_first, "another export of the same was begun and not read to its end")
     if fingerprint is not None and fingerprint == known:
-        return Standing(is_first)
+        return RunStanding(is_first)
     if as_of is None or last is None:
-        return Standing(is_first, "the files do not say when they were made")
+        return RunStanding(is_first, "the files do not say when they were made")
     if as_of.at > last or (as_of.at == last and as_of.is_varied):
-        return Standing(is_first)
+        return RunStanding(is_first)
     if as_of.at == last:
-        return Standing(is_first, "nothing in it is newer than what the last export held")
-    return Standing(is_first, "it is older than the last export")
+        return RunStanding(is_first, "nothing in it is newer than what the last export held")
+    return RunStanding(is_first, "it is older than the last export")
 
 
 def note_read(
@@ -138,14 +138,14 @@ def found_of(
     run: int,
     covered: Mapping[int, Covered],
     fingerprint: str | None,
-) -> list[Found]:
+) -> list[FoundCollection]:
     """What a run found of the collections that it covered, beside what was known of them."""
     lost = losses(reader, sids, run, covered)
-    found: list[Found] = []
+    found: list[FoundCollection] = []
     for collection, told in covered.items():
         is_first, doubt = standing(reader, collection, told.as_of, fingerprint)
         mine = tuple(loss for loss in lost if loss.mark.collection == collection)
-        found.append(Found(collection, told, is_first, doubt, mine))
+        found.append(FoundCollection(collection, told, is_first, doubt, mine))
     return found
 
 

@@ -23,10 +23,10 @@ from pdpp_server.store.records.excerpts import Proof, lean_proof, proof
 from pdpp_server.store.records.fetch import require_declared
 from pdpp_server.store.records.freshness import newest_change
 from pdpp_server.store.records.neighbours import lifted
-from pdpp_server.store.records.rank import Note, score, weight
+from pdpp_server.store.records.rank import MatchCounts, score, weight
 from pdpp_server.store.records.reach import Reach, named
 from pdpp_server.store.records.scope import reaches
-from pdpp_server.store.records.showing import Row, Showing
+from pdpp_server.store.records.showing import Showing, StoredRow
 from pdpp_server.store.records.texts import Texts
 from pdpp_server.store.records.words import Finder, Phrase, WordQuery
 
@@ -53,7 +53,7 @@ class Position(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundHit:
     record: Record
     proof: Proof
     position: Position
@@ -62,7 +62,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    found: tuple[Found, ...]
+    found: tuple[FoundHit, ...]
     has_more: bool
     recall: Recall
     as_of: str | None  # when something visible last changed in the searched streams
@@ -189,7 +189,7 @@ def _spread(counts: Sequence[int], words: WordQuery, standing: Container[Phrase]
 def _note_few(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> list[int]:
     """Of records that are few and named, each is looked at: the index would pass over hidden ones between them."""
     texts = Texts(reading.tokenizer, words.all)
-    noted: dict[int, Note] = {}
+    noted: dict[int, MatchCounts] = {}
     for reach in (reach for group in groups for reach in group.reaches if reach.is_few):
         noted |= _read(reading, texts, reach, reach.rids or ())
     return _kept(reading, noted, words)
@@ -204,7 +204,7 @@ def _note_opened(reading: Reading, groups: Sequence[_Group], words: WordQuery) -
     found = _matches(reading, groups, any_of, CANDIDATES + 1)
     if found > CANDIDATES:
         return None
-    noted: dict[int, Note] = {}
+    noted: dict[int, MatchCounts] = {}
     if found:
         texts = Texts(reading.tokenizer, words.all)
         for group in groups:
@@ -212,8 +212,8 @@ def _note_opened(reading: Reading, groups: Sequence[_Group], words: WordQuery) -
     return _kept(reading, noted, words), True
 
 
-def _read_all(reading: Reading, texts: Texts, group: _Group, rids: Sequence[int]) -> dict[int, Note]:
-    noted: dict[int, Note] = {}
+def _read_all(reading: Reading, texts: Texts, group: _Group, rids: Sequence[int]) -> dict[int, MatchCounts]:
+    noted: dict[int, MatchCounts] = {}
     by_sid: dict[int, list[int]] = {}
     for rid in rids:
         by_sid.setdefault(rid >> SID_BITS, []).append(rid)
@@ -222,10 +222,10 @@ def _read_all(reading: Reading, texts: Texts, group: _Group, rids: Sequence[int]
     return noted
 
 
-def _read(reading: Reading, texts: Texts, reach: Reach, rids: Sequence[int]) -> dict[int, Note]:
+def _read(reading: Reading, texts: Texts, reach: Reach, rids: Sequence[int]) -> dict[int, MatchCounts]:
     """Those of the records that hold any phrase, in fields that the grant shows."""
     fields = _granted_fields(reach)
-    noted: dict[int, Note] = {}
+    noted: dict[int, MatchCounts] = {}
     for rid, *_, data in reading.records.stored(rids):
         record = orjson.loads(data)
         held = {slot: text for name, slot in fields.items() if isinstance(text := record.get(name), str)}
@@ -234,7 +234,7 @@ def _read(reading: Reading, texts: Texts, reach: Reach, rids: Sequence[int]) -> 
     return noted
 
 
-def _kept(reading: Reading, noted: Mapping[int, Note], words: WordQuery) -> list[int]:
+def _kept(reading: Reading, noted: Mapping[int, MatchCounts], words: WordQuery) -> list[int]:
     """Note those that hold what is wanted and nothing that is not; of all, how many hold each wanted phrase."""
     wanted = len(words.wanted)
     for rid, note in noted.items():
@@ -265,7 +265,7 @@ def _note_standing(reading: Reading, groups: Sequence[_Group], words: WordQuery)
     return counts, not common
 
 
-def _holders(notes: Iterable[Note]) -> list[int]:
+def _holders(notes: Iterable[MatchCounts]) -> list[int]:
     """How many of the noted records hold each phrase."""
     return [sum(map(bool, column)) for column in zip(*(note.counts for note in notes), strict=True)]
 
@@ -351,7 +351,7 @@ def _candidates(reading: Reading, groups: Sequence[_Group], scores: Mapping[int,
 
 def _found(
     reading: Reading, page: Sequence[_Candidate], finder: Finder, lifted_by: Mapping[int, int], *, lean: bool
-) -> Iterator[Found]:
+) -> Iterator[FoundHit]:
     stored = {row[0]: row for row in reading.records.stored(candidate.rid for candidate in page)}
     showings = {
         id(reach): Showing(reading, reach.scope, reach.origin, reach.place.sid)
@@ -360,8 +360,8 @@ def _found(
     prove = lean_proof if lean else proof
     for candidate in page:
         reach, (*row, text) = candidate.reach, stored[candidate.rid]
-        record = showings[id(reach)].record(Row._make((*row, orjson.loads(text))))
+        record = showings[id(reach)].record(StoredRow._make((*row, orjson.loads(text))))
         note = reading.words.noted.get(candidate.rid)
         lifting = stored.get(lifted_by.get(candidate.rid, 0))
         beside = record.id._replace(key=lifting[1]) if lifting else None
-        yield Found(record, prove(finder, reach, record, note.slots if note else ()), candidate.position, beside)
+        yield FoundHit(record, prove(finder, reach, record, note.slots if note else ()), candidate.position, beside)

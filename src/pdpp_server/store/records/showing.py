@@ -12,7 +12,7 @@ from pdpp_server.store.engine import Reading
 from pdpp_server.store.records.scope import shows
 
 
-class Row(NamedTuple):
+class StoredRow(NamedTuple):
     """A record as it is stored, with all its data; `revised` where the history knows earlier versions of it."""
 
     rid: int
@@ -34,7 +34,7 @@ class Showing:
         self._times = tuple(name for name in stream.time_fields if name in self._fields)
         self._name = (origin.connection_id, stream.name)
 
-    def record(self, row: Row) -> Record:
+    def record(self, row: StoredRow) -> Record:
         """With the fields that the scope shows, and the time of the last change that it shows."""
         return self.shown(row.key, row.data, self.seen_since(row)[1] if row.revised else row.emitted_at)
 
@@ -58,7 +58,7 @@ class Showing:
             time_field=time_field,
         )
 
-    def seen_since(self, row: Row) -> tuple[int, str]:
+    def seen_since(self, row: StoredRow) -> tuple[int, str]:
         """The version from which a record looks as it does, and when that was emitted.
 
         A change of what the grant hides has not happened, so it leaves the time as it was.

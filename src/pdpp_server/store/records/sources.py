@@ -12,7 +12,7 @@ from pdpp_server.errors import (
     ConnectorInvalid,
     InvalidDeclaration,
 )
-from pdpp_server.model.ingest import Refused, Rejection
+from pdpp_server.model.ingest import RefusedLine, Rejection
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.streams import Stream
 from pdpp_server.store.engine import Writing
@@ -255,7 +255,7 @@ def finish_run(
     writer.run_many(_REJECTED, [(connection, r.place, r.code, r.reason, now) for r in rejections])
 
 
-def finish_delivery(writer: Writing, connection: int, stream: str, refused: Sequence[Refused], now: str) -> None:
+def finish_delivery(writer: Writing, connection: int, stream: str, refused: Sequence[RefusedLine], now: str) -> None:
     """Note that lines were taken in over HTTP, and those that were not, by their receipts; the newest are kept."""
     writer.run(_TOUCH, (now, connection))
     if refused:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from pdpp_server.store.records.rank import Note
+from pdpp_server.store.records.rank import MatchCounts
 from pdpp_server.store.records.words import Phrase, Tokenizer, openings, stands_at
 
 _ASCII_WORD = re.compile("[A-Za-z0-9]+")
@@ -27,7 +27,7 @@ class Texts:
         stems = sorted({re.escape(phrase.tokens[0][:-1]) for phrase in phrases})
         self._likely = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(stems)})[A-Za-z0-9]*", re.IGNORECASE)
 
-    def note(self, texts: Mapping[int, str]) -> Note | None:
+    def note(self, texts: Mapping[int, str]) -> MatchCounts | None:
         """What counts of a record whose granted columns hold these texts; None where no phrase stands in any."""
         if not any(self._may_hold(text) for text in texts.values()):
             return None
@@ -38,7 +38,7 @@ class Texts:
             found = {slot: _times(phrase, tokens) for slot, (_, tokens) in told.items()}
             counts.append(sum(found.values()))
             slots += [slot for slot, times in found.items() if times]
-        return Note(sum(words for words, _ in told.values()), counts, slots) if slots else None
+        return MatchCounts(sum(words for words, _ in told.values()), counts, slots) if slots else None
 
     def _may_hold(self, text: str) -> bool:
         return not text.isascii() or self._likely.search(text) is not None

@@ -148,7 +148,7 @@ def _require_few_prefixes(phrases: Sequence[Phrase]) -> None:
         )
 
 
-class Span(NamedTuple):
+class PhraseSpan(NamedTuple):
     """Where a phrase stands, in code points, and which one it is."""
 
     start: int
@@ -163,7 +163,7 @@ class Finder:
         self._cutter, self._phrases, self._weights = cutter, phrases, weights
         self._typed = [phrase.text.strip(_PUNCTUATION).lower() for phrase in phrases]
 
-    def spans(self, text: str, *, near: int) -> list[Span]:
+    def spans(self, text: str, *, near: int) -> list[PhraseSpan]:
         """The phrases, in reading order, in a stretch of the text that has the most telling of them.
 
         A text that is not much longer than `near` is looked through whole. In a longer one the words are first looked
@@ -176,24 +176,24 @@ class Finder:
                 return found
         return self._in_stretch(text, 0, len(text))  # a phrase across two stretches
 
-    def best(self, spans: Sequence[Span], within: int) -> Span:
+    def best(self, spans: Sequence[PhraseSpan], within: int) -> PhraseSpan:
         """The span from which on the most telling phrases stand within so many code points."""
         if len(spans) == 1:
             return spans[0]
         return max(spans, key=lambda span: (self._told(spans, span.start, span.start + within), -span.start))
 
-    def rarest(self, spans: Sequence[Span]) -> Span:
+    def rarest(self, spans: Sequence[PhraseSpan]) -> PhraseSpan:
         """The first of the most telling ones."""
         return max(spans, key=lambda span: (self._weights[span.phrase], -span.start))
 
-    def _told(self, spans: Sequence[Span], start: int, end: int) -> float:
+    def _told(self, spans: Sequence[PhraseSpan], start: int, end: int) -> float:
         return sum(self._weights[phrase] for phrase in {s.phrase for s in spans if start <= s.start and s.end <= end})
 
     def _stretches(self, text: str, near: int) -> Iterator[tuple[int, int]]:
         lowered = text.lower()
         if len(lowered) == len(text):  # else its offsets would not be those of the text
             places = enumerate(_word_place(lowered, word) for word in self._typed)
-            typed = [Span(place, place + 1, phrase) for phrase, place in places if place >= 0]
+            typed = [PhraseSpan(place, place + 1, phrase) for phrase, place in places if place >= 0]
             if typed:
                 first = self.best(typed, near).start
                 yield _break_before(text, first - near // 3), _break_after(text, first + near * 2 // 3)
@@ -203,17 +203,18 @@ class Finder:
             yield start, end
             start = end
 
-    def _in_stretch(self, text: str, start: int, end: int) -> list[Span]:
+    def _in_stretch(self, text: str, start: int, end: int) -> list[PhraseSpan]:
         stretch = text[start:end]
         fed = spaced(stretch)
         raw = fed.encode()
         tokens = self._cutter.placed(raw)
         found = self._matches([token[2] for token in tokens])
         if len(raw) == len(stretch):
-            return [Span(start + tokens[a][0], start + tokens[b][1], phrase) for a, b, phrase in found]
+            return [PhraseSpan(start + tokens[a][0], start + tokens[b][1], phrase) for a, b, phrase in found]
         place = _Places(stretch, fed, raw)
         return [
-            Span(start + place.start(tokens[a][0]), start + place.end(tokens[b][1]), phrase) for a, b, phrase in found
+            PhraseSpan(start + place.start(tokens[a][0]), start + place.end(tokens[b][1]), phrase)
+            for a, b, phrase in found
         ]
 
     def _matches(self, tokens: list[str]) -> list[tuple[int, int, int]]:

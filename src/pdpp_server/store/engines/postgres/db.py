@@ -28,7 +28,7 @@ _ONE_WRITER = "select pg_advisory_xact_lock(?)"
 _FIRST_LAYOUT = "insert into layout default values on conflict do nothing"
 _FIRST_CLOCK = "insert into clock default values on conflict do nothing"
 
-Connection = psycopg.Connection[tuple[Any, ...]]
+PostgresConnection = psycopg.Connection[tuple[Any, ...]]
 
 
 class PostgresReading(PostgresSession):
@@ -36,7 +36,7 @@ class PostgresReading(PostgresSession):
 
     layout: Layout
 
-    def __init__(self, connection: Connection, layouts: LayoutCache, owner: int, seconds: float) -> None:
+    def __init__(self, connection: PostgresConnection, layouts: LayoutCache, owner: int, seconds: float) -> None:
         super().__init__(connection)
         self.layouts = layouts
         self.tokenizer = Tokenizer(cutter_in_memory())
@@ -60,7 +60,7 @@ class PostgresReading(PostgresSession):
 class PostgresWrite(PostgresWriting):
     """One transaction of the owner's one writer: where things lie as it began, and when that was."""
 
-    def __init__(self, connection: Connection, layouts: LayoutCache, now: str) -> None:
+    def __init__(self, connection: PostgresConnection, layouts: LayoutCache, now: str) -> None:
         super().__init__(connection)
         self.layouts, self.now = layouts, now
         self.layout = layouts.of(self)
@@ -76,13 +76,15 @@ class PostgresDatabase:
         self._url, self._owner, self._read_seconds = url, owner, read_seconds
         self._local = threading.local()
         self._write_lock = threading.Lock()
-        self._opened: list[Connection] = []
+        self._opened: list[PostgresConnection] = []
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._writer = self._open()
         self._prepare()
 
-    def _open(self) -> Connection:
-        connection: Connection = psycopg.connect(self._url, autocommit=True, cursor_factory=psycopg.ClientCursor)
+    def _open(self) -> PostgresConnection:
+        connection: PostgresConnection = psycopg.connect(
+            self._url, autocommit=True, cursor_factory=psycopg.ClientCursor
+        )
         self._opened.append(connection)
         return connection
 
@@ -106,7 +108,7 @@ class PostgresDatabase:
         return reading
 
     @contextmanager
-    def _transaction(self) -> Generator[Connection, None, None]:
+    def _transaction(self) -> Generator[PostgresConnection, None, None]:
         with self._write_lock:
             try:
                 with self._writer.transaction():

@@ -9,7 +9,7 @@ from pdpp_server.store.engines.postgres.values import kept
 from pdpp_server.store.engines.postgres.words import LENGTHS
 from pdpp_server.store.engines.sqlite.cutting import cutter_in_memory
 from pdpp_server.store.layout import DAY_BITS, StreamPlace, day_in
-from pdpp_server.store.records.reach import Value
+from pdpp_server.store.records.reach import BoundValue
 from pdpp_server.store.session import Values
 
 _BLOCK = "select places from words where sid = ? and term = ? and day = ?"
@@ -24,7 +24,7 @@ _NEW_POSITION = "insert into positions(fid, value, key, rid) values(?, ?, ?, ?)"
 _DROP_POSITION = "delete from positions where fid = ? and value = ? and key = ?"
 
 
-class Writing(Protocol):
+class IndexWriting(Protocol):
     """As much of a writing as an index needs."""
 
     def one(self, statement: str, values: Values = ()) -> Any: ...
@@ -39,7 +39,7 @@ def _sequence_in(rid: int) -> int:
 
 
 class PostgresIndex:
-    def __init__(self, writing: Writing) -> None:
+    def __init__(self, writing: IndexWriting) -> None:
         self._writing = writing
         self._cutter = cutter_in_memory()
 
@@ -80,14 +80,14 @@ class PostgresIndex:
         rows = [(sid, term, day, orjson.dumps(sorted(entries))) for term, day, entries in sorted(blocks)]
         self._writing.run_many(_KEEP_BLOCK, rows)
 
-    def add_values(self, rows: Sequence[tuple[int, Value, int]]) -> None:
+    def add_values(self, rows: Sequence[tuple[int, BoundValue, int]]) -> None:
         self._writing.run_many(_NEW_VALUE, [(fid, kept(value), rid) for fid, value, rid in rows])
 
-    def drop_values(self, rows: Sequence[tuple[int, Value, int]]) -> None:
+    def drop_values(self, rows: Sequence[tuple[int, BoundValue, int]]) -> None:
         self._writing.run_many(_DROP_VALUE, [(fid, kept(value), rid) for fid, value, rid in rows])
 
-    def add_positions(self, rows: Sequence[tuple[int, Value, str, int]]) -> None:
+    def add_positions(self, rows: Sequence[tuple[int, BoundValue, str, int]]) -> None:
         self._writing.run_many(_NEW_POSITION, [(fid, kept(value), key, rid) for fid, value, key, rid in rows])
 
-    def drop_position(self, fid: int, value: Value, key: str) -> None:
+    def drop_position(self, fid: int, value: BoundValue, key: str) -> None:
         self._writing.run(_DROP_POSITION, (fid, kept(value), key))

@@ -7,14 +7,14 @@ import orjson
 
 from pdpp_server.store.engines.postgres.values import given, kept
 from pdpp_server.store.engines.tables import Tables
-from pdpp_server.store.records.reach import Reach, Shown, Value
+from pdpp_server.store.records.reach import BoundValue, Reach, ReachShown
 
 _TIMED = """{rid} >= :low and {rid} < :high and (({rid} >= :inner_low and {rid} < :inner_high) or exists(
     select 1 from records bounded where bounded.rid = {rid} and bounded.at >= :since and bounded.at < :until))"""
 _NUMBERS = "(select jsonb_array_elements_text((:{name})::jsonb)::bigint)"
 TEXTS = "(select jsonb_array_elements_text((:{name})::jsonb))"
 _NAMED = "{rid} >= :low and {rid} < :high and {rid} in " + _NUMBERS.format(name="rids")
-_NARROWING: dict[Shown, str] = {
+_NARROWING: dict[ReachShown, str] = {
     "whole": "{rid} >= :low and {rid} < :high",
     "timed": _TIMED,
     "few": _NAMED,
@@ -47,7 +47,7 @@ class PostgresTables(Tables):
     def texts(self, name: str) -> str:
         return TEXTS.format(name=name)
 
-    def kept(self, value: Value) -> bytes:
+    def kept(self, value: BoundValue) -> bytes:
         return kept(value)
 
     def decoded(self, rows: list[Any]) -> list[Any]:

@@ -2,7 +2,7 @@
 
 import struct
 
-from pdpp_server.store.records.reach import Value
+from pdpp_server.store.records.reach import BoundValue
 
 _NUMBER, _TEXT, _NONE = b"\x01", b"\x02", b"\x03"
 _PARTS = struct.Struct(">QQ")
@@ -10,7 +10,7 @@ _DOUBLE, _BITS = struct.Struct(">d"), struct.Struct(">Q")
 _SIGN, _ALL = 1 << 63, (1 << 64) - 1
 
 
-def kept(value: Value) -> bytes:
+def kept(value: BoundValue) -> bytes:
     match value:
         case bytes():
             return _NONE
@@ -22,7 +22,7 @@ def kept(value: Value) -> bytes:
             return _NUMBER + _PARTS.pack(_sortable(near), beyond + _SIGN)
 
 
-def given(raw: bytes) -> Value:
+def given(raw: bytes) -> BoundValue:
     kind, rest = raw[:1], raw[1:]
     if kind == _NONE:
         return b""

@@ -7,7 +7,7 @@ import orjson
 from pdpp_server.store.engines.postgres.tables import PostgresTables
 from pdpp_server.store.layout import day_in, first_rid
 from pdpp_server.store.records.asked import Narrowed, Where
-from pdpp_server.store.records.rank import Note
+from pdpp_server.store.records.rank import MatchCounts
 from pdpp_server.store.records.reach import Reach
 from pdpp_server.store.records.words import Phrase, WordQuery
 from pdpp_server.store.session import Session
@@ -28,7 +28,7 @@ class PostgresWords:
     def __init__(self, session: Session, tables: PostgresTables) -> None:
         self._session = session
         self._within = _TIMES.format(rids=tables.numbers("rids"))
-        self.noted: dict[int, Note] = {}
+        self.noted: dict[int, MatchCounts] = {}
 
     def stands(self, where: Where, phrase: Phrase) -> bool:
         return any(self._held(reach, where.slots, phrase) for reach in where.reaches)
@@ -61,7 +61,7 @@ class PostgresWords:
             places = [each.get(rid, {}) for each in held]
             counts = [sum(map(len, columns.values())) for columns in places]
             matched = [slot for columns in places for slot in sorted(columns)]
-            self.noted[rid] = Note(length, counts, matched)
+            self.noted[rid] = MatchCounts(length, counts, matched)
 
     def _held(self, reach: Reach, slots: Sequence[int], phrase: Phrase) -> Places:
         """In which visible records the phrase stands, and where it begins."""

@@ -14,7 +14,7 @@ from pdpp_server.evidence.activity import PREVIEW_CLIENT
 from pdpp_server.model.activity import ClientDay, Day, Disclosure, Segment
 from pdpp_server.model.times import instant, iso_micros
 from pdpp_server.store.engines.sqlite.session import SqliteSession
-from pdpp_server.store.log import NO_LINE, Line, disclosure_of, read_segment, segment_paths
+from pdpp_server.store.log import NO_LINE, LogLine, disclosure_of, read_segment, segment_paths
 
 BUSY_MILLISECONDS = 10_000
 BATCH_LINES = 2_000  # one transaction: long enough to be fast, short enough for others to wait
@@ -116,17 +116,17 @@ where kind = 'client' and at >= :since group by day, name order by day desc, nam
 _FIRST_READS = "select name, min(at) from names where kind = 'client' group by name"
 
 
-class Index(SqliteSession):
+class ActivityIndex(SqliteSession):
     """The opened index."""
 
     def close(self) -> None:
         self.connection.close()
 
 
-def open_index(path: Path) -> Index:
+def open_index(path: Path) -> ActivityIndex:
     """Open or create `activity.sqlite`, readable by its owner only."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    index = Index(apsw.Connection(str(path)))
+    index = ActivityIndex(apsw.Connection(str(path)))
     index.connection.set_busy_timeout(
         BUSY_MILLISECONDS
     )  # before the first statement: even opening a WAL may have to wait
@@ -136,7 +136,7 @@ def open_index(path: Path) -> Index:
     return index
 
 
-def catch_up(index: Index, directory: Path) -> None:
+def catch_up(index: ActivityIndex, directory: Path) -> None:
     """Read what the segments gained since the last time; safe to repeat, and in several processes at once.
 
     A line that breaks its chain is listed too: what is wrong with it is for verification to say.
@@ -148,13 +148,13 @@ def catch_up(index: Index, directory: Path) -> None:
                 pass
 
 
-def seen(index: Index) -> list[Segment]:
+def seen(index: ActivityIndex) -> list[Segment]:
     """How far each segment was intact when it was read: what verification compares it with."""
     return [Segment(*row) for row in cast("list[tuple[str, int, str]]", index.connection.execute(_SEEN).fetchall())]
 
 
 def recent(
-    index: Index,
+    index: ActivityIndex,
     *,
     grant_id: str | None = None,
     client_id: str | None = None,
@@ -181,19 +181,19 @@ def recent(
     return [disclosure for disclosure in found if disclosure]
 
 
-def per_day(index: Index, grant_id: str | None = None) -> list[Day]:
+def per_day(index: ActivityIndex, grant_id: str | None = None) -> list[Day]:
     """How many reads and records each day, newest day first; a read under several grants counts for each of them."""
     rows = index.rows(_PER_DAY) if grant_id is None else index.rows(_PER_DAY_OF_GRANT, {"grant_id": grant_id})
     return [Day(*row) for row in cast("list[tuple[str, int, int]]", rows)]
 
 
-def per_client_day(index: Index, since: str) -> list[ClientDay]:
+def per_client_day(index: ActivityIndex, since: str) -> list[ClientDay]:
     """How many reads and records each client each day, newest day first."""
     rows = index.rows(_PER_CLIENT_DAY, {"since": _utc(since)})
     return [ClientDay(*row) for row in cast("list[tuple[str, str, int, int]]", rows)]
 
 
-def first_reads(index: Index) -> dict[str, str]:
+def first_reads(index: ActivityIndex) -> dict[str, str]:
     """When each client read for the first time."""
     return dict(cast("list[tuple[str, str]]", index.rows(_FIRST_READS)))
 
@@ -236,7 +236,7 @@ def _utc(since: str | None) -> str:
     return iso_micros(micros)
 
 
-def _read_batch(index: Index, path: Path) -> bool:
+def _read_batch(index: ActivityIndex, path: Path) -> bool:
     """Read a batch of whole lines; says whether there may be more."""
     with _transaction(index):
         index.connection.execute(_ADD_SEGMENT, {"id": path.stem, "digest": NO_LINE})
@@ -254,7 +254,7 @@ def _read_batch(index: Index, path: Path) -> bool:
     return read_to > start
 
 
-def _add(index: Index, segment: int, line: Line) -> None:
+def _add(index: ActivityIndex, segment: int, line: LogLine) -> None:
     disclosure = disclosure_of(line.content)
     if disclosure is None:
         return
@@ -278,7 +278,7 @@ def _names(disclosure: Disclosure) -> Iterator[tuple[str, str]]:
 
 
 @contextmanager
-def _transaction(index: Index) -> Generator[None, None, None]:
+def _transaction(index: ActivityIndex) -> Generator[None, None, None]:
     index.connection.execute("begin immediate")
     try:
         yield

@@ -17,7 +17,7 @@ from pdpp_server.store.engines.sqlite.released import erase_released
 from pdpp_server.store.engines.sqlite.scrub import are_traces_left, scrub
 from pdpp_server.store.engines.sqlite.session import SqliteSession, SqliteWriting
 from pdpp_server.store.engines.sqlite.tables import SqliteTables
-from pdpp_server.store.engines.sqlite.watchdog import Watch, Watchdog
+from pdpp_server.store.engines.sqlite.watchdog import Watchdog, WatchedStatement
 from pdpp_server.store.engines.sqlite.words import SqliteWords
 from pdpp_server.store.layout import Layout, LayoutCache
 from pdpp_server.store.records.words import Tokenizer
@@ -40,7 +40,9 @@ class SqliteReading(SqliteSession):
 
     layout: Layout
 
-    def __init__(self, connection: apsw.Connection, layouts: LayoutCache, watch: Watch, seconds: float) -> None:
+    def __init__(
+        self, connection: apsw.Connection, layouts: LayoutCache, watch: WatchedStatement, seconds: float
+    ) -> None:
         super().__init__(connection)
         self.layouts = layouts
         cutter = Fts5Cutter(connection)

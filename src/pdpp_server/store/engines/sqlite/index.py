@@ -6,7 +6,7 @@ from functools import lru_cache
 import apsw
 
 from pdpp_server.store.layout import StreamPlace
-from pdpp_server.store.records.reach import Value
+from pdpp_server.store.records.reach import BoundValue
 
 _NEW_VALUE = "insert or ignore into field_values(fid, value, rid) values(?, ?, ?)"
 _DROP_VALUE = "delete from field_values where fid = ? and value = ? and rid = ?"
@@ -33,14 +33,14 @@ class SqliteIndex:
         """The index keeps no text: what is taken out is shown to it once more."""
         self._connection.execute(_on_words(_DROP_WORDS, tuple(place.slots.values())), (rid, *words))
 
-    def add_values(self, rows: Sequence[tuple[int, Value, int]]) -> None:
+    def add_values(self, rows: Sequence[tuple[int, BoundValue, int]]) -> None:
         self._connection.executemany(_NEW_VALUE, rows)
 
-    def drop_values(self, rows: Sequence[tuple[int, Value, int]]) -> None:
+    def drop_values(self, rows: Sequence[tuple[int, BoundValue, int]]) -> None:
         self._connection.executemany(_DROP_VALUE, rows)
 
-    def add_positions(self, rows: Sequence[tuple[int, Value, str, int]]) -> None:
+    def add_positions(self, rows: Sequence[tuple[int, BoundValue, str, int]]) -> None:
         self._connection.executemany(_NEW_POSITION, rows)
 
-    def drop_position(self, fid: int, value: Value, key: str) -> None:
+    def drop_position(self, fid: int, value: BoundValue, key: str) -> None:
         self._connection.execute(_DROP_POSITION, (fid, value, key))

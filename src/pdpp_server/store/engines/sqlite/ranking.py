@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import apsw
 
-from pdpp_server.store.records.rank import Note
+from pdpp_server.store.records.rank import MatchCounts
 
 
 class Ranking:
     """One connection's notes."""
 
     def __init__(self, connection: apsw.Connection) -> None:
-        self.noted: dict[int, Note] = {}  # by rid
+        self.noted: dict[int, MatchCounts] = {}  # by rid
         self._phrases = 0
         self._slots: Sequence[int] = ()
         connection.register_fts5_function("note", self._note)
@@ -29,4 +29,4 @@ class Ranking:
                 if slot in slots:
                     counts[phrase] += len(api.phrase_column_offsets(phrase, slot))
                     matched.append(slot)
-        self.noted[api.rowid] = Note(sum([api.column_size(slot) for slot in slots]), counts, matched)
+        self.noted[api.rowid] = MatchCounts(sum([api.column_size(slot) for slot in slots]), counts, matched)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import orjson
 
 from pdpp_server.store.engines.tables import Tables
-from pdpp_server.store.records.reach import Reach, Shown
+from pdpp_server.store.records.reach import Reach, ReachShown
 
 # The one narrowing of records; `{rid}` is the column that holds the rid in the statement at hand.
 # Days that lie wholly inside the time bounds need no look at the record; the first and the last day do.
@@ -28,7 +28,7 @@ _FIELD_OF = "select rid, data ->> :field from records where rid in (select value
 LIST = "(select value from json_each(:{name}))"
 _FEW = "{rid} in (select value from json_each(:rids))"
 _MANY = "{rid} >= :low and {rid} < :high and +{rid} in (select value from json_each(:rids))"
-_NARROWING: dict[Shown, str] = {"whole": _WHOLE, "timed": _TIMED, "few": _FEW, "many": _MANY}
+_NARROWING: dict[ReachShown, str] = {"whole": _WHOLE, "timed": _TIMED, "few": _FEW, "many": _MANY}
 
 
 class SqliteTables(Tables):

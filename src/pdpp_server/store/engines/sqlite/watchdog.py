@@ -9,7 +9,7 @@ import apsw
 PAUSE_SECONDS = 0.005  # between two interrupts of a late read: one between two of its statements stops nothing
 
 
-class Watch:
+class WatchedStatement:
     """One reader's connection, and until when its read may take; an interrupt never meets the read after it."""
 
     def __init__(self, watchdog: "Watchdog", connection: apsw.Connection) -> None:
@@ -43,16 +43,16 @@ class Watchdog:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self._watches: list[Watch] = []
+        self._watches: list[WatchedStatement] = []
         self._is_awake = False
         self._falling_asleep = threading.Lock()
 
-    def watch(self, connection: apsw.Connection) -> Watch:
-        watch = Watch(self, connection)
+    def watch(self, connection: apsw.Connection) -> WatchedStatement:
+        watch = WatchedStatement(self, connection)
         self._watches.append(watch)
         return watch
 
-    def forget(self, watch: Watch) -> None:
+    def forget(self, watch: WatchedStatement) -> None:
         self._watches.remove(watch)
 
     def wake(self) -> None:

@@ -7,7 +7,7 @@ import apsw
 from pdpp_server.store.engines.sqlite.ranking import Ranking
 from pdpp_server.store.engines.sqlite.tables import SqliteTables
 from pdpp_server.store.records.asked import Narrowed, Where
-from pdpp_server.store.records.rank import Note
+from pdpp_server.store.records.rank import MatchCounts
 from pdpp_server.store.records.reach import Reach
 from pdpp_server.store.records.words import Phrase, WordQuery
 from pdpp_server.store.session import Session
@@ -26,7 +26,7 @@ class SqliteWords:
         self._session, self._tables = session, tables
 
     @property
-    def noted(self) -> dict[int, Note]:
+    def noted(self) -> dict[int, MatchCounts]:
         return self._ranking.noted
 
     def stands(self, where: Where, phrase: Phrase) -> bool:
