@@ -38,7 +38,7 @@ class Callback:
 def waiting() -> Generator[Callback, None, None]:
     came: SimpleQueue[CallbackQuery] = SimpleQueue()
 
-    class Door(BaseHTTPRequestHandler):
+    class CallbackHandler(BaseHTTPRequestHandler):
         timeout = IDLE_SECONDS
 
         def do_GET(self) -> None:
@@ -55,7 +55,7 @@ def waiting() -> Generator[Callback, None, None]:
         def log_message(self, format: str, *args: Any) -> None:
             """The address holds a code: it is written down nowhere."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Door)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), CallbackHandler)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     try:

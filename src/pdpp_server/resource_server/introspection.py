@@ -13,7 +13,7 @@ import orjson
 from pdpp_server.errors import AuthorizationServerUnavailable, Unauthenticated
 from pdpp_server.settings import Introspecting
 from pdpp_server.wire.envelope import Json
-from pdpp_server.wire.introspection import Expected, Rights, decode_introspection
+from pdpp_server.wire.introspection import Expected, Rights, decode_introspection, is_active
 
 SECONDS, BODY_BYTES = 5.0, 8 * 1024 * 1024
 KEPT_MAX = 10_000  # answers, where any are kept at all
@@ -72,7 +72,7 @@ class Introspection:
             return kept.body
         body = self._ask(token)
         self._kept.pop(digest, None)
-        if body.get("active") is True:
+        if is_active(body):
             if len(self._kept) >= KEPT_MAX:
                 self._kept.clear()
             self._kept[digest] = _Kept(moment + self._asked.cache_seconds, body)

@@ -13,13 +13,15 @@ from pdpp_server.http.replies import json_reply
 from pdpp_server.reads.services import Services
 from pdpp_server.resource_server.endpoint import Inside
 from pdpp_server.settings import Settings
+from pdpp_server.wire.discovery import encode_health
 
 
 def health(inside: Inside, _: Request) -> Response:
     """Nothing here depends on what is stored, and nothing stored is said."""
     home = inside.kernel.settings.home
-    can = {"database": _can_read(inside.services), "log": _can_write(home / "activity") or _can_write(home)}
-    return json_reply({"object": "health", **can}, 200 if all(can.values()) else 503)
+    can_read = _can_read(inside.services)
+    can_log = _can_write(home / "activity") or _can_write(home)
+    return json_reply(encode_health(database=can_read, log=can_log), 200 if can_read and can_log else 503)
 
 
 def metrics(inside: Inside, request: Request) -> Response:

@@ -33,6 +33,10 @@ def metadata_path(path: str) -> str:
 WITH_SLASH = {f"{document}{MCP}/": f"{document}{MCP}" for document in ("", RESOURCE_METADATA, SERVER_METADATA)}
 
 
+def encode_health(*, database: bool, log: bool) -> Json:
+    return {"object": "health", "database": database, "log": log}
+
+
 def encode_index(origin: str, issuer: str, revision: str) -> Json:
     return {
         "object": "pdpp_discovery_index",

@@ -34,7 +34,7 @@ def decode_introspection(body: Mapping[str, Any], expected: Expected) -> Rights:
         Unauthenticated: the token is not good, or the answer is not about a client's token at this address.
         GrantRevoked, GrantExpired, GrantInvalid: the token is a client's, and its grant has ended.
     """
-    if body.get("active") is not True:
+    if not is_active(body):
         raise _inactive(text_of(body, "inactive_reason"))
     _require_standing(body, expected)
     detail, context = _detail(body), object_of(body, "pdpp")
@@ -52,6 +52,10 @@ def decode_introspection(body: Mapping[str, Any], expected: Expected) -> Rights:
         "expires_at": None,
     }
     return Rights(document, text_of(source, "id") or "", text_of(declared, "version") or "")
+
+
+def is_active(body: Mapping[str, Any]) -> bool:
+    return body.get("active") is True
 
 
 def mismatch(reason: str) -> Unauthenticated:

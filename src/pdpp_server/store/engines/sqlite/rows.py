@@ -1,11 +1,10 @@
 """What a statement gives, all of it at once: a cursor left open would pin its snapshot."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import apsw
 
-Values = Sequence[Any] | Mapping[str, Any]
+from pdpp_server.store.session import Values
 
 
 def rows(connection: apsw.Connection, statement: str, values: Values = ()) -> list[Any]:
