@@ -1,6 +1,6 @@
 """`make mutants` changes what runs, and nothing else; what it lets survive is explained."""
 
-from tools.mutants import ROOT, RULES, Explained, Mutant, mutants_of, mutated, rules
+from tools.mutants import ROOT, RULES, Explained, Mutant, elsewhere, mutants_of, mutated, rules
 from tools.tree import PACKAGE
 
 SOURCE = '''"""Words."""
@@ -71,3 +71,13 @@ def test_every_named_module_test_and_explained_function_is_there() -> None:
         functions = {mutant.function for mutant in mutants_of(each.file, (ROOT / each.file).read_text("utf-8"))}
         assert each.function in functions
         assert each.reason
+
+
+def test_the_sample_comes_from_folders_in_folders_too_and_from_no_named_module() -> None:
+    said = rules(RULES)
+
+    files = elsewhere(said)
+
+    assert said.modules.keys().isdisjoint(files)
+    for folder in ("grants", "reads", "store/records", "store/consent", "store/engines/sqlite"):
+        assert any(file.startswith(f"src/pdpp_server/{folder}/") for file in files), folder

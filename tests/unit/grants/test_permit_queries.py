@@ -1,7 +1,9 @@
 """Each kind of query against a shop: what it may name, what it may touch, and how it is refused."""
 
+import json
+import pickle
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import pytest
 
@@ -21,9 +23,10 @@ from pdpp_server.errors import (
     StreamNotGranted,
     UnknownField,
 )
+from pdpp_server.grants import permit as deciding
 from pdpp_server.grants.issue import everything
-from pdpp_server.grants.permit import permit
-from pdpp_server.model.grants import Grant, Holder, StreamGrant
+from pdpp_server.grants.permitted import Permitted
+from pdpp_server.model.grants import Grant, Holder, StreamGrant, TokenKind
 from pdpp_server.model.queries import (
     AggregateQuery,
     BlobQuery,
@@ -46,6 +49,13 @@ FIRST, SECOND, MARKET = "cin_first", "cin_second", "cin_market"
 ORIGINS = {FIRST: Origin(FIRST, "shop", "First"), SECOND: Origin(SECOND, "shop", "Second"),
            MARKET: Origin(MARKET, "market", "Market")}  # fmt: skip
 TEXT = {"type": "string"}
+Q = TypeVar("Q", bound=Query)
+
+
+def permit(holder: Holder, query: Q, **options: bool) -> Permitted[Q]:
+    """As a query comes in: equal words are no longer the same strings."""
+    sent: Q = pickle.loads(pickle.dumps(query))
+    return deciding.permit(holder, sent, **options)
 
 
 def declared(key: str, *streams: dict[str, Any]) -> Grant:
@@ -58,7 +68,8 @@ def declared(key: str, *streams: dict[str, Any]) -> Grant:
         "streams": list(streams),
     }
     connections = (FIRST, SECOND) if key == "shop" else (MARKET,)
-    return replace(everything(decode_declaration(document), connections), grant_id=f"grt_{key}")
+    read = decode_declaration(json.loads(json.dumps(document)))
+    return replace(everything(read, connections), grant_id=f"grt_{key}")
 
 
 def stream(name: str, fields: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -72,6 +83,7 @@ ORDERS = stream(
     "orders",
     {
         "at": {"type": "string", "format": "date-time"},
+        "age": {"type": "number"},
         "total": {"type": "number"},
         "state": TEXT,
         "customer_id": TEXT,
@@ -88,12 +100,13 @@ ORDERS = stream(
         {"name": "customer", "stream": "customers", "foreign_key": "customer_id", "cardinality": "has_one"},
     ],
     query={
-        "range_filters": {"total": ["gte"]},
+        "range_filters": {"age": ["gte"], "total": ["gte"], "at": ["gte"]},
         "expand": [{"name": "items", "default_limit": 2, "max_limit": 5}, {"name": "customer"}],
         "aggregations": {"count": True, "sum": ["total"], "group_by": ["state"], "group_by_time": ["at"]},
     },
 )
-SHOP = declared("shop", ORDERS, stream("items", {"order_id": TEXT}), stream("customers", {"name": TEXT}))
+ITEMS = stream("items", {"order_id": TEXT, "weight": {"type": "number"}}, query={"aggregations": {"sum": ["weight"]}})
+SHOP = declared("shop", ORDERS, ITEMS, stream("customers", {"name": TEXT}))
 STALL = declared("market", stream("orders", {"total": {"type": "number"}}))
 GIVEN = {each.name: each for each in SHOP.streams}
 ALL_FIELDS = frozenset(GIVEN["orders"].fields)
@@ -110,6 +123,7 @@ def without(*fields: str) -> Holder:
 CLIENT = client()
 OWNER = Holder("owner", None, (SHOP, STALL), ORIGINS)
 PACKAGE = Holder("mcp_package", "cli", (SHOP, STALL), ORIGINS, "gpkg")
+LATER_KIND = cast(TokenKind, "visitor")  # nobody knows it yet; whoever is not the owner is not taken for the owner
 
 
 def refused(kind: type[PdppError], holder: Holder, query: Query, **options: bool) -> PdppError:
@@ -137,11 +151,25 @@ def test_a_strict_server_takes_no_extension_from_clients_and_all_from_the_owner(
     query = RecordsQuery("orders", connection_id=FIRST, **asked)
 
     assert refused(InvalidRequest, CLIENT, query, core_strict=True).param == param
-    assert refused(InvalidRequest, replace(CLIENT, kind="mcp_package"), query, core_strict=True).param == param
+    for kind in ("mcp_package", LATER_KIND):
+        assert refused(InvalidRequest, replace(CLIENT, kind=kind), query, core_strict=True).param == param
     assert permit(CLIENT, query, core_strict=False).scopes
     assert permit(CLIENT, query).scopes
     assert permit(OWNER, query, core_strict=True).scopes
     assert permit(CLIENT, RecordsQuery("orders"), core_strict=True).scopes
+
+
+def test_a_strict_server_counts_by_group_for_clients_and_makes_no_other_number_by_group() -> None:
+    total: dict[str, Any] = {"metric": "sum", "field": "total"}
+    groups: list[dict[str, Any]] = [{"group_by": "state"}, {"group_by_time": "at"}]
+
+    for group in groups:
+        (param,) = group
+        query = AggregateQuery("orders", connection_id=FIRST, **total, **group)
+        assert refused(InvalidRequest, CLIENT, query, core_strict=True).param == param
+        assert permit(OWNER, query, core_strict=True).scopes
+        assert permit(CLIENT, AggregateQuery("orders", **group), core_strict=True).scopes
+    assert permit(CLIENT, AggregateQuery("orders", **total), core_strict=True).scopes
 
 
 def test_a_schema_is_of_everything_of_one_stream_or_of_one_connection() -> None:
@@ -187,7 +215,7 @@ def test_a_search_is_narrowed_by_streams_and_connection() -> None:
     assert touched(CLIENT, SearchQuery("x", ("items",), FIRST)) == [("items", (FIRST,))]
     assert touched(OWNER, SearchQuery("x", ("items",), MARKET)) == []
     refused(ConnectionNotFound, CLIENT, SearchQuery("x", connection_id=MARKET))
-    for holder in (CLIENT, PACKAGE):
+    for holder in (CLIENT, PACKAGE, replace(CLIENT, kind=LATER_KIND)):
         assert refused(StreamNotGranted, holder, SearchQuery("x", ("nonsense",))).param == "streams"
 
 
@@ -234,12 +262,12 @@ def test_every_condition_is_looked_at() -> None:
 
 
 def test_records_are_sorted_by_what_can_be_ranged_over() -> None:
-    for name in ("at", "total"):
+    for name in ("at", "age", "total"):
         assert touched(CLIENT, RecordsQuery("orders", sort=name)) == [("orders", BOTH)]
     for name in ("aa", "state", "zz"):
         told = refused(InvalidSort, CLIENT, RecordsQuery("orders", sort=name))
-        assert (told.param, told.remedy) == ("sort", "Sort by at, total, or leave sort out.")
-    blind = without("at", "total")
+        assert (told.param, told.remedy) == ("sort", "Sort by at, age, total, or leave sort out.")
+    blind = without("at", "age", "total")
     assert refused(InvalidSort, blind, RecordsQuery("orders", sort="state")).remedy == "Leave sort out."
     for name in ("at", "total"):
         hidden = refused(FieldNotGranted, blind, RecordsQuery("orders", sort=name))
@@ -248,8 +276,10 @@ def test_records_are_sorted_by_what_can_be_ranged_over() -> None:
 
 def test_a_strict_server_sorts_for_clients_by_the_order_of_the_stream_alone() -> None:
     assert permit(CLIENT, RecordsQuery("orders", sort="at"), core_strict=True).scopes
-    told = refused(InvalidSort, CLIENT, RecordsQuery("orders", sort="total"), core_strict=True)
-    assert told.remedy == "Sort by at, or leave sort out."
+    for name in ("age", "total"):
+        for holder in (CLIENT, replace(CLIENT, kind=LATER_KIND)):
+            told = refused(InvalidSort, holder, RecordsQuery("orders", sort=name), core_strict=True)
+            assert told.remedy == "Sort by at, or leave sort out."
     assert permit(OWNER, RecordsQuery("orders", FIRST, sort="total"), core_strict=True).scopes
 
 
@@ -303,6 +333,7 @@ def test_a_refused_number_tells_only_of_granted_fields() -> None:
     assert (told.remedy, hidden.remedy) == ("Usable: total.", "Usable: none.")
     refused(FieldNotGranted, without("total"), AggregateQuery("orders", "sum", "total"))
     assert refused(InvalidRequest, CLIENT, AggregateQuery("items")).param == "metric"
+    assert touched(CLIENT, AggregateQuery("items", metric="sum", field="weight")) == [("items", BOTH)]
 
 
 def test_a_blob_is_looked_for_where_a_granted_field_refers_to_blobs() -> None:
@@ -379,13 +410,15 @@ def test_what_can_be_expanded_is_what_would_be_permitted() -> None:
 
     assert abilities(CLIENT) == [("items", True, None), ("customer", True, None)]
     assert abilities(alone) == [(name, False, "related_stream_not_granted") for name in ("items", "customer")]
+    assert abilities(replace(alone, kind=LATER_KIND)) == abilities(alone)
     assert abilities(replace(alone, kind="owner")) == [
         (name, False, "related_stream_unknown") for name in ("items", "customer")
     ]
     assert abilities(without("customer_id"))[1] == ("customer", True, "field_not_granted")
     strict = [("items", True, "client_expand_not_supported"), ("customer", True, "client_expand_not_supported")]
     assert abilities(CLIENT, core_strict=True) == strict
-    assert abilities(replace(CLIENT, kind="mcp_package"), core_strict=True) == strict
+    for kind in ("mcp_package", LATER_KIND):
+        assert abilities(replace(CLIENT, kind=kind), core_strict=True) == strict
     assert abilities(OWNER, core_strict=True) == abilities(CLIENT)
     first, second = permit(CLIENT, SchemaQuery("orders", FIRST)).expandable[0]
     assert (first.default_limit, first.max_limit, first.stream, first.foreign_key) == (2, 5, "items", "order_id")
@@ -411,6 +444,7 @@ def test_the_owner_names_one_source_where_several_have_a_stream() -> None:
 
 def test_a_package_names_one_connection_even_where_one_grant_has_the_stream() -> None:
     told = refused(AmbiguousConnection, PACKAGE, RecordsQuery("items"))
+    refused(AmbiguousConnection, replace(PACKAGE, kind=LATER_KIND), RecordsQuery("items"))
 
     assert [(each.connection_id, each.grant_id) for each in told.candidates] == [
         (FIRST, "grt_shop"),
@@ -431,5 +465,6 @@ def test_a_refused_stream_names_twenty_that_are_granted(count: int, more: str) -
     told = refused(StreamNotGranted, Holder("client", "cli", (wide,), ORIGINS), RecordsQuery("nonsense"))
 
     assert told.remedy == f"Granted streams: {', '.join(names[:20])}{more}. Only the owner can widen a grant."
+    refused(StreamNotGranted, replace(CLIENT, kind=LATER_KIND), RecordsQuery("nonsense"))
     nothing = refused(StreamNotGranted, Holder("client", "cli", (), ORIGINS), RecordsQuery("nonsense"))
     assert "Granted streams" not in nothing.remedy

@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 from pdpp_server.errors import InvalidCursor
 from pdpp_server.store.records.search import Position
-from pdpp_server.wire.cursors import KEY_BYTES, CursorKind, Place, Seal, connection_digest, digest_of, is_of
+from pdpp_server.wire.cursors import (
+    KEY_BYTES,
+    CursorKind,
+    OrderedPlace,
+    Place,
+    Seal,
+    connection_digest,
+    digest_of,
+    is_of,
+)
 from tests.requirements import requirement
 
 SEAL = Seal(bytes(range(KEY_BYTES)))
@@ -131,6 +140,31 @@ def test_of_a_long_place_the_beginnings_are_kept(
     assert (opened.value, opened.connection, opened.key) == (kept_value, 7, kept_key)
     assert type(opened.value) is type(kept_value)
     assert opened.is_whole == ((kept_value, kept_key) == (value, key))
+
+
+@pytest.mark.parametrize(
+    ("rank", "kept_rank", "kept_key"),
+    [
+        (5, 5, 59),
+        (0.5, 0.5, 59),
+        (b"", b"", 67),
+        ("r" * 3, "r" * 3, 64),
+        ("r" * 17, "r" * 16, 51),
+        ("é" * 9, "é" * 8, 51),
+    ],
+)
+@requirement("rs.cursors.bounded-size")
+def test_a_place_in_the_order_of_another_field_takes_what_room_its_value_leaves(
+    rank: int | float | str | bytes, kept_rank: object, kept_key: int
+) -> None:
+    for length in (0, 1, kept_key - 1, kept_key, kept_key + 1, 200):
+        plain = OrderedPlace(rank, Place(-3, 7, "k" * length)).pack()
+        opened = OrderedPlace.unpack(plain.ljust(96, b"\0"))
+
+        assert len(plain) == 96 - max(0, kept_key - length)
+        assert (opened.rank, type(opened.rank)) == (kept_rank, type(kept_rank))
+        assert opened.place[:3] == (-3, 7, "k" * min(length, kept_key))
+        assert opened.place.is_whole == (length <= kept_key)
 
 
 def test_digests_stay_what_they_were_for_cursors_that_are_out_already() -> None:
