@@ -24,6 +24,7 @@ Description=Personal data server
 After=network-online.target
 
 [Service]
+Type=exec
 {environment}
 ExecStart={command}
 Restart=on-failure
@@ -109,7 +110,8 @@ def systemd_unit(
     return Service(
         there / NAME,
         text,
-        begin=((*ask, "daemon-reload"), (*ask, "enable", "--now", NAME)),
+        # Not `enable --now`: a server that runs already would go on as it was, and why it cannot begin is said last.
+        begin=((*ask, "daemon-reload"), (*ask, "enable", NAME), (*ask, "restart", NAME)),
         end=((*ask, "disable", "--now", NAME),),
         hint="`loginctl enable-linger` keeps it while you are signed out; `journalctl --user -u pdpp` shows its log.",
     )

@@ -209,6 +209,7 @@ def test_installed_it_is_a_unit_with_the_settings_of_the_shell_and_uninstalling_
     assert done.code == 0, done.err
     said = unit.read_text()
     assert '"serve" "--port" "21400"' in said
+    assert "Type=exec" in said, "what cannot be begun is then refused, and not said to run"
     assert 'Environment="PDPP_PUBLIC_URL=https://me.example/100%%"' in said
     assert f'Environment="PDPP_HOME={pdpp.home}"' in said
     assert pdpp.home.is_dir()
@@ -217,7 +218,8 @@ def test_installed_it_is_a_unit_with_the_settings_of_the_shell_and_uninstalling_
     assert not unit.exists()
     assert "nothing to remove" in pdpp("serve", "--uninstall", **path).out
     assert (systemctl / "told").read_text().splitlines() == [
-        "--user daemon-reload", "--user enable --now pdpp.service", "--user disable --now pdpp.service",
+        "--user daemon-reload", "--user enable pdpp.service", "--user restart pdpp.service",
+        "--user disable --now pdpp.service",
     ]  # fmt: skip
 
 
