@@ -66,6 +66,10 @@ def _mcp(arguments: Sequence[str]) -> int:
     from pdpp_server.mcp import stdio
     from pdpp_server.store.engines.sqlite.peek import token_kind
 
+    if not {"-h", "--help"}.isdisjoint(arguments):  # for a person, who can wait for what a terminal needs
+        from pdpp_server.cli.terminal import wrap_terminals
+
+        wrap_terminals()
     home = os.path.expanduser(os.environ.get("PDPP_HOME") or _usual_home())  # noqa: PTH111 - pathlib is dear to import
     try:
         return stdio.main(

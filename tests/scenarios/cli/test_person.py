@@ -83,6 +83,14 @@ def test_no_word_is_cut_in_a_narrow_terminal_and_a_line_to_paste_stays_whole(not
 
 
 @requirement("cli.terminal.wraps")
+@pytest.mark.parametrize("verb", [[], ["connect"], ["mcp"]])
+def test_help_fits_a_narrow_terminal(pdpp: Command, verb: list[str]) -> None:
+    said = in_terminal(pdpp, *verb, "--help")
+
+    assert max(map(len, said.splitlines())) <= NARROW
+
+
+@requirement("cli.terminal.wraps")
 def test_a_wrapped_line_keeps_its_words_its_indent_and_what_is_too_long_for_any_line() -> None:
     assert wrapped("  one two three\n", 11) == "  one two\n    three\n"
     assert wrapped("short\n", 11) == "short\n"

@@ -193,6 +193,13 @@ def test_sources_tell_what_there_is(world: World) -> None:
     assert {stream.name: stream.records for stream in family.streams} == {"messages": 2, "channels": 1}
 
 
+def test_when_records_without_a_time_were_stored_is_not_their_time(world: World) -> None:
+    work, _ = world.owner.sources()
+
+    spans = {stream.name: (stream.earliest is not None, stream.latest is not None) for stream in work.streams}
+    assert spans == {"messages": (True, True), "channels": (False, False)}
+
+
 @requirement("rs.ingest.routing")
 @pytest.mark.parametrize(
     ("connector_key", "connection_id", "refusal"),

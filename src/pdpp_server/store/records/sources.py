@@ -66,7 +66,7 @@ delete from rejections where connection = :connection and place >= 'ingest/' and
 """
 _RENAME = "update connections set display_name = ? where connection = ?"
 _SOURCES = """
-select c.connection_id, c.connector_key, c.display_name, c.updated_at, s.name, s.live, s.sid,
+select c.connection_id, c.connector_key, c.display_name, c.updated_at, s.name, s.live, s.sid, s.laid_out,
        (select count(*) from rejections r where r.connection = c.connection)
 from connections c left join streams s on s.connection = c.connection
 order by c.connection, s.name
@@ -276,11 +276,10 @@ def list_rejections(reader: Session, connection_id: str) -> list[Rejection]:
 def list_sources(reader: Session) -> list[StoredSource]:
     found: dict[str, StoredSource] = {}
     streams: dict[str, list[StoredStream]] = {}
-    for connection_id, connector_key, name, updated_at, stream, live, sid, rejected in reader.rows(_SOURCES):
+    for connection_id, connector_key, name, updated_at, stream, live, sid, laid_out, rejected in reader.rows(_SOURCES):
         found[connection_id] = StoredSource(connection_id, connector_key, name, updated_at, rejected, ())
         if stream is not None:
-            span = (first_rid(sid), first_rid(sid + 1))
-            oldest, newest = reader.one(_OLDEST, span), reader.one(_NEWEST, span)
+            oldest, newest = _span(reader, sid) if _has_times(laid_out) else (None, None)
             streams.setdefault(connection_id, []).append(StoredStream(stream, live, oldest, newest))
     return [
         StoredSource(
@@ -288,3 +287,13 @@ def list_sources(reader: Session) -> list[StoredSource]:
         )
         for s in found.values()
     ]
+
+
+def _has_times(laid_out: str | None) -> bool:
+    """Whether records lie by a time of their own: without one they lie by when they were stored."""
+    return laid_out is not None and orjson.loads(laid_out)[1] is not None
+
+
+def _span(reader: Session, sid: int) -> tuple[int | None, int | None]:
+    rids = (first_rid(sid), first_rid(sid + 1))
+    return reader.one(_OLDEST, rids), reader.one(_NEWEST, rids)
