@@ -92,12 +92,18 @@ def services_of(settings: Settings) -> Services:
 
 
 def admitting(services: Services, kernel: Kernel) -> Callable[[Request], Awaitable[Admitted]]:
-    """Agents over HTTP: each call reads with the bearer of its own request."""
+    """Agents over HTTP: each call reads with the bearer of its own request.
+
+    A stranger is turned away before the body is read. A token that was good before is settled once, in the snapshot of
+    its read, or before the answer leaves where nothing was read.
+    """
     waits = services.introspect is not None
 
     async def admit(request: Request) -> Admitted:
         address = kernel.origin_of(request)  # of a trusted host: others were turned away before
         reader = LocalReader(services, bearer_of(request.headers), address, request.state.request_id)
+        if reader.is_remembered and not waits:
+            return Admitted(reader, settle=reader.settle)
         holder = await kernel.threads.read(request, reader.require_access) if waits else reader.require_access()
         return Admitted(reader, package_headers(holder))
 

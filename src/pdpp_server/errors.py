@@ -54,6 +54,7 @@ class PdppError(Exception):
         self.candidates = candidates
         self.request_id: str | None = None
         self.answered: int | None = None  # the HTTP status, where a server elsewhere refused
+        self.is_of_token = False  # whether it was the caller who was refused, before anything was asked
         if remedy is not None:
             self.remedy = remedy
 

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pdpp_server.errors import InvalidRequest, ServerTrouble
+from pdpp_server.errors import InvalidRequest, PdppError, ServerTrouble
 from pdpp_server.http.bodies import body_of
 from pdpp_server.http.kernel import Kernel
 from pdpp_server.mcp.server import McpServer, decode
@@ -119,10 +119,14 @@ class MessageSession(McpSession):
 
 
 class Admitted(NamedTuple):
-    """Whoever asks: their reader, and what the headers of an answer say of them, if anything."""
+    """Whoever asks: their reader, and what the headers of an answer say of them, if anything.
+
+    `settle`, where it is given, must allow the answer before it leaves.
+    """
 
     reader: Reader
     headers: Mapping[str, str] | None = None
+    settle: Callable[[], None] | None = None
 
 
 class HostedMcp:
@@ -136,13 +140,23 @@ class HostedMcp:
         return [self._kernel.route(MCP, "mcp", self.answer)]
 
     async def answer(self, request: Request) -> Response:
-        """Who asks is settled first, so that nobody else learns what else is wrong.
+        """Who asks comes before all else, so that nobody else learns what else is wrong.
 
         Raises:
             PdppError: the caller is refused, or the request is no message.
             HTTPException: messages are posted, and answered in JSON.
         """
-        reader, told = await self._admit(request)
+        admitted = await self._admit(request)
+        if admitted.settle is None:
+            return await self._answer(request, admitted)
+        operation = request.state.operation
+        try:
+            return await self._answer(request, admitted)
+        finally:
+            _settle(request, admitted.settle, operation)
+
+    async def _answer(self, request: Request, admitted: Admitted) -> Response:
+        reader, told, _ = admitted
         if request.method != "POST":
             raise HTTPException(405, headers={"Allow": "POST"})
         _require_json(request.headers)
@@ -181,6 +195,15 @@ class HostedMcp:
                 return operation is not None and operation not in ON_LOOP
             case _:
                 return not is_object(message)
+
+
+def _settle(request: Request, settle: Callable[[], None], operation: str) -> None:
+    """Raises: PdppError, instead of whatever was answered. No tool is then said to have been called."""
+    try:
+        settle()
+    except PdppError:
+        request.state.operation = operation
+        raise
 
 
 def _answers() -> dict[str, dict[str, bytes]]:

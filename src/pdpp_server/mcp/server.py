@@ -5,7 +5,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import orjson
 from jsonschema_rs import Draft202012Validator, ValidationError, ValidationErrorKind
@@ -43,7 +43,6 @@ Arguments = Mapping[str, Any]
 Channels = frozenset[str]
 OpenReader = Callable[[], Reader | Bridge]
 NO_NAMES = Catalogue("client", None, (), ())  # what is known of a server that is read through its own tools
-V = TypeVar("V")
 FaultKind = ValidationErrorKind
 
 
@@ -73,7 +72,10 @@ class McpServer:
         if method == "tools/call":
             return self.answer(open_reader, *tool_call(params), request_id)
         work = self._read if method == "resources/read" else self._complete
-        return self._guarded(lambda: Called(work(open_reader, params, request_id), None), request_id)
+        try:
+            return Called(work(open_reader, params, request_id), None)
+        except Exception as bug:  # noqa: BLE001 - with `answer`, where a bug becomes an answer
+            raise self._fault_of(bug, request_id) from None
 
     def operation_of(self, method: str, params: Mapping[str, Any]) -> str | None:
         """The tool by which a live method will be answered; None where that is no tool of ours."""
@@ -108,27 +110,23 @@ class McpServer:
         """The same, under a request id that the caller may have given already."""
         if name not in self._tools:
             raise ProtocolFault(INVALID_PARAMS, f"There is no such tool. The tools are: {', '.join(self._tools)}.")
-        return self._guarded(lambda: self._answer(open_reader, name, arguments, request_id, channels), request_id)
-
-    def _guarded(self, work: Callable[[], V], request_id: str | None) -> V:
         try:
-            return work()
-        except ProtocolFault:
-            raise
-        except Exception as bug:  # noqa: BLE001 - the one place where a bug becomes an answer
-            request_id = request_id or new_request_id()
-            self._report(bug, request_id)
-            raise ProtocolFault(INTERNAL_ERROR, f"Internal error. Request id: {request_id}.") from None
+            try:
+                pending = self._called(open_reader, name, arguments)
+                return Called(pending.leave(lambda result: _sent(result, channels)), None)
+            except PdppError as refusal:
+                refusal.request_id = refusal.request_id or request_id or new_request_id()
+                return Called(_encoded(refuse(refusal), BOTH_CHANNELS), refusal.code)
+        except Exception as bug:  # noqa: BLE001 - with `serve`, where a bug becomes an answer
+            raise self._fault_of(bug, request_id) from None
 
-    def _answer(
-        self, open_reader: OpenReader, name: str, arguments: Arguments, request_id: str | None, channels: Channels
-    ) -> Called:
-        try:
-            pending = self._called(open_reader, name, arguments)
-            return Called(pending.leave(lambda result: _sent(result, channels)), None)
-        except PdppError as refusal:
-            refusal.request_id = refusal.request_id or request_id or new_request_id()
-            return Called(_encoded(refuse(refusal), BOTH_CHANNELS), refusal.code)
+    def _fault_of(self, error: Exception, request_id: str | None) -> ProtocolFault:
+        """What the client is told: a fault as it is, and of a bug that there was one."""
+        if isinstance(error, ProtocolFault):
+            return error
+        request_id = request_id or new_request_id()
+        self._report(error, request_id)
+        return ProtocolFault(INTERNAL_ERROR, f"Internal error. Request id: {request_id}.")
 
     def _called(self, open_reader: OpenReader, name: str, arguments: Arguments) -> Pending[ToolResult]:
         tool, validator = self._tools[name]

@@ -32,6 +32,7 @@ class LocalReader:
     ) -> None:
         self._services, self._bearer, self._request_id = services, bearer, request_id
         self._told: Rights | None = None
+        self._is_settled = False
         self.public_url = public_url
 
     def use(self, bearer: str) -> None:
@@ -49,7 +50,19 @@ class LocalReader:
         """
         if self._request_id is not None:
             self._told = self._services.introspected(self._call())
-        return self._services.admit(self._call())
+        holder = self._services.admit(self._call())
+        self._is_settled = True
+        return holder
+
+    @property
+    def is_remembered(self) -> bool:
+        """Whether the token was good before: who asks can then be left to the read, and settled once."""
+        return self._services.remembers(self._bearer)
+
+    def settle(self) -> None:
+        """Nothing, where a read has settled who asks; else as `require_access`."""
+        if not self._is_settled:
+            self.require_access()
 
     def schema(self, query: SchemaQuery) -> Pending[Catalogue]:
         return self._ask(schema.serve, query)
@@ -72,10 +85,13 @@ class LocalReader:
     def _ask(self, serve: Callable[[Services, Call, Q], Pending[V]], query: Q) -> Pending[V]:
         call = self._call()
         try:
-            return serve(self._services, call, query)
+            pending = serve(self._services, call, query)
         except PdppError as refusal:
             refusal.request_id = call.request_id
+            self._is_settled = self._is_settled or not refusal.is_of_token
             raise
+        self._is_settled = True
+        return pending
 
     def _call(self) -> Call:
         request_id = self._request_id or f"req_{secrets.token_hex(8)}"

@@ -102,6 +102,10 @@ class Services:
         read.store.__exit__(None, None, None)
         return read.holder
 
+    def remembers(self, bearer: str | None) -> bool:
+        """Whether the token was good before. Whether it still is, the next read tells, in its own snapshot."""
+        return bool(bearer) and token_digest(bearer) in self.known
+
     def introspected(self, call: Call) -> Rights | None:
         """What an authorization server elsewhere says of the token. The owner's own tokens are of this home, always."""
         if self.introspect is None or call.told or call.reviewed or not call.bearer:
@@ -147,6 +151,8 @@ class Read:
         try:
             self.holder = self._settle() if told is None else self._settle_told(told)
         except BaseException as error:
+            if isinstance(error, PdppError):
+                error.is_of_token = True
             self.store.__exit__(type(error), error, None)
             raise
         self._marks.append(perf_counter())

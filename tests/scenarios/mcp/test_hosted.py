@@ -17,7 +17,9 @@ from pdpp_server.app import create_app
 from pdpp_server.mcp.generate import front
 from pdpp_server.mcp.http import BATCH_MAX, BODY_BYTES
 from pdpp_server.mcp.session import HANDSHAKE
+from pdpp_server.reads import services
 from pdpp_server.settings import Settings
+from pdpp_server.store.engine import Reading
 from tests.requirements import requirement
 from tests.scenarios.mcp.agents import agent_on, handle_of, hosted_agent, hosting, reads_of
 from tests.worlds.served import served
@@ -138,6 +140,62 @@ def test_a_revocation_counts_from_the_next_request(world: World, client: TestCli
     world.owner.revoke(world.grant_id)
 
     assert code_of(post(client, world.token, message)) == (403, "grant_revoked")
+
+
+@requirement("mcp.hosted.each-request")
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"method": "GET"},
+        {"method": "POST", "content": b"{}", "headers": {"Content-Type": "text/plain"}},
+        {"method": "POST", "content": b"[", "headers": {"Content-Type": "application/json"}},
+        {"method": "POST", "json": call("fetch", id="")},
+        {"method": "POST", "json": call("nothing")},
+        {"method": "POST", "json": [PING, call("schema")]},
+    ],
+)
+def test_whoever_was_revoked_learns_that_and_nothing_else(
+    world: World, client: TestClient, sent: dict[str, Any]
+) -> None:
+    assert post(client, world.token, PING).status_code == 200
+    world.owner.revoke(world.grant_id)
+
+    headers = {**sent.get("headers", {}), "Authorization": f"Bearer {world.token}"}
+    asked: dict[str, Any] = {**sent, "headers": headers}
+
+    assert code_of(client.request(url="/mcp", **asked)) == (403, "grant_revoked")
+    assert world.owner.activity() == []
+
+
+@requirement("mcp.hosted.each-request")
+@pytest.mark.parametrize("message", [PING, call("fetch", id="x"), call("schema"), call("fetch", id="")])
+def test_a_token_is_settled_once_in_a_call(
+    world: World, client: TestClient, monkeypatch: pytest.MonkeyPatch, message: Any
+) -> None:
+    assert post(client, world.token, PING).status_code == 200
+    settled: list[str] = []
+    looked_up = services.row_of
+
+    def counted(reading: Reading, bearer: str | None) -> tuple[bytes, tuple[Any, ...]]:
+        settled.append(str(bearer))
+        return looked_up(reading, bearer)
+
+    monkeypatch.setattr(services, "row_of", counted)
+
+    assert post(client, world.token, message).status_code == 200
+    assert settled == [world.token]
+
+
+@requirement("mcp.hosted.each-request")
+def test_whoever_was_revoked_called_no_tool(world: World) -> None:
+    with hosting(world, metrics_remote=True) as client:
+        post(client, world.token, PING)
+        world.owner.revoke(world.grant_id)
+        post(client, world.token, call("schema"))
+        counted = client.get("/metrics").text
+
+    assert 'pdpp_requests_total{operation="mcp",code="grant_revoked"} 1' in counted
+    assert 'operation="schema"' not in counted
 
 
 @requirement("mcp.hosted.each-request")
