@@ -111,6 +111,10 @@ class Records(Protocol):
         """One field of several records, to be compared."""
         ...
 
+    def having(self, fid: int, value: BoundValue) -> list[str]:
+        """The data of every record of one value, for what the owner's own sources compare."""
+        ...
+
     def live(self, sid: int) -> int:
         """How many records a stream has."""
         ...
@@ -174,6 +178,10 @@ class Index(Protocol):
 
     def drop_words(self, place: StreamPlace, rid: int, words: Sequence[str]) -> None:
         """The same texts, which are no longer there."""
+        ...
+
+    def clear_words(self) -> None:
+        """All of them, of every stream."""
         ...
 
     def add_values(self, rows: Sequence[tuple[int, BoundValue, int]]) -> None:

@@ -10,7 +10,10 @@ from pdpp_server.store.engine import Writing
 from pdpp_server.store.session import Session
 from pdpp_server.wire.grants import decode_selection, encode_selection
 
-_KEEP = "insert or replace into approvals(client_id, asked, approved_at, decision) values(?, ?, ?, ?)"
+_KEEP = """
+insert into approvals(client_id, asked, approved_at, decision) values(?, ?, ?, ?)
+on conflict(client_id, asked) do update set approved_at = excluded.approved_at, decision = excluded.decision
+"""
 _LAST = "select approved_at, decision from approvals where client_id = ? and asked = ?"
 
 

@@ -13,7 +13,7 @@ _CLIENT = "select document, is_verified, fresh_until, pinned from clients where 
 _KEEP = """
 insert into clients(client_id, document, is_verified, created_at, fresh_until, pinned)
 values(:client_id, :document, :is_verified, :now, :fresh_until, :pinned)
-on conflict do update set document = :document, fresh_until = :fresh_until, pinned = :pinned
+on conflict(client_id) do update set document = :document, fresh_until = :fresh_until, pinned = :pinned
 """
 
 

@@ -8,6 +8,7 @@ from pdpp_server.store.engine import Writing
 KEPT_HOURS = 1  # after its end: so long it can still be said that it has ended
 IDLE_DAYS = 7  # a client to whom nothing was given can register anew
 STRANGERS_MAX = 2000  # such clients: the newest stay
+ALL = 1 << 62  # without a limit no statement of SQLite takes an offset
 
 _STATEMENTS = (
     # Nobody can ever use a grant whose code was not redeemed.
@@ -28,7 +29,7 @@ _STATEMENTS = (
     delete from clients where client_id in (
         select client_id from clients
         where client_id not in (select client_id from grants) and client_id not in (select client_id from asks)
-        order by created_at desc, client_id limit -1 offset :most)
+        order by created_at desc, client_id limit :all offset :most)
     """,
 )
 
@@ -37,6 +38,7 @@ def forget(writer: Writing, now: datetime) -> None:
     """Called whenever something new is kept, so that nothing grows by being asked."""
     bounds = {
         "most": STRANGERS_MAX,
+        "all": ALL,
         "now": iso(now),
         "before": iso(now - timedelta(hours=KEPT_HOURS)),
         "idle_since": iso(now - timedelta(days=IDLE_DAYS)),

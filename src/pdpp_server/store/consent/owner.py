@@ -7,13 +7,11 @@ from pdpp_server.store.session import Session
 SESSIONS_MAX = 50  # browsers of one person; the ones left alone longest are signed out
 
 _PASSWORD = "select phc from owner_password"
-_SET_PASSWORD = """
-insert into owner_password(owner, phc, changed_at) values(1, :phc, :now)
-on conflict(owner) do update set phc = excluded.phc, changed_at = excluded.changed_at
+_FORGET_PASSWORD = "delete from owner_password"
+_SET_FIRST = """
+insert into owner_password(phc, changed_at) select :phc, :now where not exists(select 1 from owner_password)
+returning 1
 """
-_SET_FIRST = (
-    "insert into owner_password(owner, phc, changed_at) values(1, :phc, :now) on conflict do nothing returning 1"
-)
 _END_ALL = "delete from sessions"
 _NEW = "insert into sessions(digest, created_at, seen_at) values(:digest, :now, :now)"
 _FORGET = """
@@ -31,7 +29,8 @@ def password(reader: Session) -> str | None:
 
 def set_password(writer: Writing, phc: str, now: str) -> None:
     """Whoever was signed in by the old one no longer is."""
-    writer.run(_SET_PASSWORD, {"phc": phc, "now": now})
+    writer.run(_FORGET_PASSWORD)
+    set_first_password(writer, phc, now)
     writer.run(_END_ALL)
 
 

@@ -10,7 +10,8 @@ from pdpp_server.store.session import Session
 _KEEP = """
 insert into resource_servers(name, digest, address, created_at) values(:name, :digest, :address, :now)
 on conflict(name) do update
-set digest = excluded.digest, address = coalesce(excluded.address, address), created_at = excluded.created_at
+set digest = excluded.digest, created_at = excluded.created_at,
+    address = coalesce(excluded.address, resource_servers.address)
 """
 _ONE = "select digest, address from resource_servers where name = ?"
 _ELSEWHERE = "select name, address from resource_servers where address is not null order by name"

@@ -29,16 +29,21 @@ _KEYS = "select rid, key, at from records where rid in {rids} and data is not nu
 _STORED = "select rid, key, version, revised, emitted_at, data from records where rid in {rids} and data is not null"
 _VISIBLE = "select rid, key, version, revised, emitted_at, data from records where {where} and data is not null"
 _DATA = "select data from records where rid = ?"
+_HAVING = """
+select r.data from field_values i join records r on r.rid = i.rid
+where i.fid = ? and i.value = ? and r.data is not null order by r.rid
+"""
 
+# `cross join`: in that order, an index first, then what it leads to.
 _PAGE = """
 select p.value, r.rid, p.key, r.version, r.revised, r.emitted_at, r.data
-from positions p {join} records r on r.rid = p.rid
+from positions p cross join records r on r.rid = p.rid
 where p.fid = :fid and (p.value, p.key) {beyond} (:value, :key) and p.value >= :least and p.value <= :most and {where}
 order by p.value {order}, p.key {order} limit :chunk
 """
 _RANKED = """
 select i.value, r.rid, r.key, r.version, r.revised, r.emitted_at, r.data
-from {index} i {join} records r on r.rid = i.rid
+from {index} i cross join records r on r.rid = i.rid
 where i.fid = :fid and i.value {beyond} :value and i.value < :nothing and {where} and r.data is not null
 order by i.value {order} limit :chunk
 """
@@ -57,11 +62,11 @@ select count(*) from (
     select 1 from {index} i where {between} and i.rid >= :low and i.rid < :high limit :enough) counted
 """
 _HOLDING = """
-select r.rid, r.key, r.version, r.revised, r.emitted_at, r.data from {index} i {join} records r on r.rid = i.rid
+select r.rid, r.key, r.version, r.revised, r.emitted_at, r.data from {index} i cross join records r on r.rid = i.rid
 where {between} and {where} and r.data is not null
 """
 _BY_DAY = """
-select r.rid, r.key, r.version, r.revised, r.emitted_at, r.data from {index} i {join} records r on r.rid = i.rid
+select r.rid, r.key, r.version, r.revised, r.emitted_at, r.data from {index} i cross join records r on r.rid = i.rid
 where {equal} and {where} and r.data is not null order by i.rid {order} limit :chunk
 """
 _EDGE = """
@@ -85,8 +90,6 @@ order by version desc limit 1
 
 class Tables(ABC):
     """What one snapshot reads of records, values and days."""
-
-    join = "join"
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -159,7 +162,7 @@ class Tables(ABC):
         chunk: int,
     ) -> list[tuple[BoundValue, int, str, int, int, str, str]]:
         order = _ASCENDING if ascending else _DESCENDING
-        statement = _PAGE.format(join=self.join, where=self.narrowing(reach, "r.rid"), **order)
+        statement = _PAGE.format(where=self.narrowing(reach, "r.rid"), **order)
         (value, key), (least, most) = start, within
         asked = {
             **reach.values,
@@ -184,7 +187,7 @@ class Tables(ABC):
         self, reach: Reach, table: str, fid: int, start: BoundValue, *, ascending: bool, chunk: int
     ) -> list[tuple[BoundValue, int, str, int, int, str, str]]:
         order = _ASCENDING if ascending else _DESCENDING
-        statement = _RANKED.format(index=table, join=self.join, where=self.narrowing(reach, "i.rid"), **order)
+        statement = _RANKED.format(index=table, where=self.narrowing(reach, "i.rid"), **order)
         asked = {"fid": fid, "value": self.kept(start), "nothing": self.kept(NO_VALUE), "chunk": chunk}
         return self.decoded(self._session.rows(statement, {**reach.values, **asked}))
 
@@ -203,14 +206,14 @@ class Tables(ABC):
 
     def holding(self, reach: Reach, bounds: IndexedRange) -> Iterator[tuple[int, str, int, int, str, str]]:
         where = self.narrowing(reach, "i.rid")
-        statement = _HOLDING.format(index=bounds.table, join=self.join, between=_between(bounds), where=where)
+        statement = _HOLDING.format(index=bounds.table, between=_between(bounds), where=where)
         return self._session.each(statement, {**reach.values, **self._bound(bounds)})
 
     def by_day(
         self, reach: Reach, bounds: IndexedRange, *, ascending: bool, chunk: int
     ) -> list[tuple[int, str, int, int, str, str]]:
         order, where = "asc" if ascending else "desc", self.narrowing(reach, "i.rid")
-        statement = _BY_DAY.format(index=bounds.table, join=self.join, equal=_EQUAL, where=where, order=order)
+        statement = _BY_DAY.format(index=bounds.table, equal=_EQUAL, where=where, order=order)
         asked = {"fid": bounds.fid, "least": self.kept(bounds.least), "chunk": chunk}
         return self._session.rows(statement, {**reach.values, **asked})
 
@@ -235,6 +238,9 @@ class Tables(ABC):
 
     def days_total(self, sid: int, after: int, before: int) -> int:
         return self._session.one(_DAYS_TOTAL, (sid, after, before))
+
+    def having(self, fid: int, value: BoundValue) -> list[str]:
+        return [data for (data,) in self._session.rows(_HAVING, (fid, self.kept(value)))]
 
     def has_days(self, sid: int, first: int, end: int) -> bool:
         return self._session.one(_HAS_DAYS, (sid, first, end)) is not None

@@ -22,9 +22,10 @@ CHUNK_MAX = 500
 _CLOCK = "select version from clock"
 # Until when nothing tells what changed: it was pruned, or went with its whole connection.
 _FORGOTTEN = """
-select max(
-    (select coalesce(max(pruned), 0) from streams where sid in (select value from json_each(:sids))),
-    (select coalesce(max(version), 0) from removals where connection_id in (select value from json_each(:connections))))
+select max(until) from (
+    select max(pruned) as until from streams where sid in (select cast(value as bigint) from json_each(:sids))
+    union all
+    select max(version) from removals where connection_id in (select value from json_each(:connections))) forgotten
 """
 
 _PRESENT = """
@@ -37,14 +38,14 @@ where sid = :sid and version > :edge and version <= :horizon and {narrowed} orde
 """
 _OF_KEYS = "key in (select value from json_each(:keys))"
 # Most of what was never shown is passed over by a look at its number alone.
-_IN_RANGE = "(revised or rid >= :low and rid < :high)"
+_IN_RANGE = "(revised <> 0 or rid >= :low and rid < :high)"
 _PRESENT_IN_RANGE, _PAST_ANYWHERE = _PRESENT.format(narrowed=_IN_RANGE), _PAST.format(narrowed="true")
 _PRESENT_OF_KEYS, _PAST_OF_KEYS = _PRESENT.format(narrowed=_OF_KEYS), _PAST.format(narrowed=_OF_KEYS)
 _STATES = """
 select version, live, at, emitted_at, deleted_at, data from history
 where sid = :sid and key = :key and version <= :horizon
 union all
-select version, data is not null, at, emitted_at, deleted_at, data from records
+select version, case when data is null then 0 else 1 end, at, emitted_at, deleted_at, data from records
 where sid = :sid and key = :key and version <= :horizon
 order by version
 """
@@ -112,7 +113,7 @@ def _require_known(
         "connections": orjson.dumps([name for scope in permitted.scopes for name in scope.connections]).decode(),
     }
     oldest_needed = session.since or session.horizon
-    if oldest_needed < reading.one(_FORGOTTEN, values):
+    if oldest_needed < (reading.one(_FORGOTTEN, values) or 0):
         raise CursorExpired("The history since this bookmark is no longer kept.", param=param)
 
 

@@ -9,12 +9,17 @@ select file, records, rejected, finished_at from imports join connections using(
 where connection_id = ? and fingerprint = ?
 """
 _KEEP = """
-insert or replace into imports(connection, fingerprint, file, records, rejected, finished_at)
+insert into imports(connection, fingerprint, file, records, rejected, finished_at)
 select connection, ?, ?, ?, ?, ? from connections where connection_id = ?
+on conflict(connection, fingerprint) do update set file = excluded.file, records = excluded.records,
+    rejected = excluded.rejected, finished_at = excluded.finished_at
 """
 _LATEST = """
-select connection_id, file, records, rejected, max(finished_at) from imports join connections using(connection)
-group by connection
+select connection_id, file, records, rejected, finished_at from (
+    select connection, file, records, rejected, finished_at,
+           row_number() over(partition by connection order by finished_at desc, fingerprint) as place
+    from imports) latest join connections using(connection)
+where place = 1
 """
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from pdpp_server.model.live import LiveSource
-from pdpp_server.store.engine import Writing
+from pdpp_server.store.engine import Reading, Writing
 from pdpp_server.store.session import Session
 
 _ALL = """
@@ -26,9 +26,9 @@ update live_sources set tried_at = ?, next_at = ?, failures = failures + 1, trou
 _DUE = "update live_sources set next_at = null where name = ? and failures = 0"
 _CURSOR = "select cursor from live_cursors where collection = ?"
 _KEEP_CURSOR = """
-insert into live_cursors(collection, cursor) values(?, ?) on conflict do update set cursor = excluded.cursor
+insert into live_cursors(collection, cursor) values(?, ?) on conflict(collection) do update set cursor = excluded.cursor
 """
-_NOTE_ITEM = "insert or ignore into live_items(collection, item, sid, key) values(?, ?, ?, ?)"
+_NOTE_ITEM = "insert into live_items(collection, item, sid, key) values(?, ?, ?, ?) on conflict do nothing"
 _ITEMS = "select distinct item from live_items where collection = ?"
 _COUNT_ITEMS = "select count(distinct item) from live_items where collection = ?"
 _RECORDS_OF = """
@@ -44,12 +44,9 @@ where not exists(select 1 from live_items where collection = :collection and sid
 """
 _COLLECTIONS = """
 select collection, name from collections join connections using(connection)
-where connection_id = ? and substr(name, 1, length(?2)) = ?2
+where connection_id = :connection_id and substr(name, 1, length(:beginning)) = :beginning
 """
 _DATA = "select key, data from records where sid = ? and key in (select value from json_each(?)) and data is not null"
-_WITH_VALUE = """
-select r.data from field_values v join records r using(rid) where v.fid = ? and v.value = ? and r.data is not null
-"""
 _HOLDERS = """
 select b.key, coalesce(c.name, '') from brought b left join collections c using(collection)
 where b.sid = ? and b.key in (select value from json_each(?))
@@ -92,7 +89,8 @@ def note_due(writer: Writing, name: str) -> None:
 
 def collections_of(reader: Session, connection_id: str, beginning: str) -> dict[str, int]:
     """Those whose name begins so, by name."""
-    return {name: collection for collection, name in reader.rows(_COLLECTIONS, (connection_id, beginning))}
+    named = {"connection_id": connection_id, "beginning": beginning}
+    return {name: collection for collection, name in reader.rows(_COLLECTIONS, named)}
 
 
 def cursor_of(reader: Session, collection: int) -> dict[str, Any]:
@@ -156,9 +154,9 @@ def stored_data(reader: Session, sid: int, keys: Iterable[str]) -> dict[str, dic
     return {key: orjson.loads(data) for key, data in reader.rows(_DATA, (sid, _json(keys)))}
 
 
-def data_with(reader: Session, fid: int, value: str) -> list[dict[str, Any]]:
+def data_with(reading: Reading, fid: int, value: str) -> list[dict[str, Any]]:
     """The records whose indexed field has that value."""
-    return [orjson.loads(data) for (data,) in reader.rows(_WITH_VALUE, (fid, value))]
+    return [orjson.loads(data) for data in reading.records.having(fid, value)]
 
 
 def holders(reader: Session, sid: int, keys: Iterable[str]) -> dict[str, list[str]]:

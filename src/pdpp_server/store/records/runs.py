@@ -18,7 +18,7 @@ returning run
 _OPEN = """
 insert into collections(connection, name, opened) select connection, :name, :opened from connections
 where connection_id = :connection_id
-on conflict do update set opened = coalesce(collections.opened, excluded.opened) returning collection
+on conflict(connection, name) do update set opened = coalesce(collections.opened, excluded.opened) returning collection
 """
 _FINISH = "update runs set finished_at = ? where run = ?"
 _STATE = "select as_of, fingerprint, opened from collections where collection = ?"
@@ -40,11 +40,14 @@ _COUNT_MISSING = f"select count(*) {_MISSING} {_SOLE}"
 _ANOTHER_BROUGHT = "select 1 from brought where sid = ? and collection <> ? limit 1"
 _UNSEEN_KEYS = f"select b.key {_MISSING}"
 _LOST_KEYS = f"{_UNSEEN_KEYS} {_SOLE}"
-_KEEP_LOST = f"insert or replace into removed(run, sid, key, data) select :run, b.sid, b.key, r.data {_MISSING} {_SOLE}"
+_KEEP_LOST = f"""
+insert into removed(run, sid, key, data) select :run, b.sid, b.key, r.data {_MISSING} {_SOLE}
+on conflict(run, sid, key) do update set data = excluded.data
+"""
 _KEEP_BLOBS = """
-insert or ignore into removed_blobs(blob_id, run, sid, key, mime_type)
+insert into removed_blobs(blob_id, run, sid, key, mime_type)
 select blob_id, run, sid, key, mime_type from removed join blob_bindings using(sid, key)
-where removed.run = :run and removed.sid = :sid
+where removed.run = :run and removed.sid = :sid on conflict do nothing
 """
 _NO_LONGER = """
 delete from brought where sid = :sid and collection = :collection and key in (select value from json_each(:keys))
@@ -54,8 +57,9 @@ select r.key from records r where r.sid = :sid and r.key in (select value from j
 and not exists(select 1 from brought b where b.sid = r.sid and b.key = r.key)
 """
 _KEEP_KEYS = """
-insert or replace into removed(run, sid, key, data) select :run, sid, key, data from records
+insert into removed(run, sid, key, data) select :run, sid, key, data from records
 where sid = :sid and key in (select value from json_each(:keys)) and data is not null
+on conflict(run, sid, key) do update set data = excluded.data
 """
 _RUN = """
 select run, connection_id, file, coalesce(finished_at, begun_at),
@@ -64,8 +68,8 @@ from runs join connections using(connection) where run = ?
 """
 _REMOVED = "select s.name, d.key, d.data from removed d join streams s using(sid) where d.run = ?"
 _BIND_AGAIN = """
-insert or ignore into blob_bindings(blob_id, sid, key, mime_type)
-select blob_id, sid, key, mime_type from removed_blobs where run = ?
+insert into blob_bindings(blob_id, sid, key, mime_type)
+select blob_id, sid, key, mime_type from removed_blobs where run = ? on conflict do nothing
 """
 _IS_LIVE = "select data is not null from records where sid = ? and key = ?"
 _UNDONE = "update runs set undone_at = ? where run = ?"
@@ -73,7 +77,8 @@ _FORGET_RUN = ("delete from removed where run = :run", "delete from removed_blob
 _TOO_LATE = "select distinct run from removed join runs using(run) where runs.begun_at < ?"
 _LATELY = """
 select run, connection_id, file, coalesce(finished_at, begun_at), count(*) from removed
-join runs using(run) join connections using(connection) group by run order by run desc
+join runs using(run) join connections using(connection)
+group by run, connection_id, file, finished_at, begun_at order by run desc
 """
 
 

@@ -13,7 +13,7 @@ select stream, cursor, updated_at from sync_state where connection = ? and grant
 """
 _KEEP = """
 insert into sync_state(connection, grant_id, stream, cursor, updated_at) values(?, ?, ?, ?, ?)
-on conflict do update set cursor = excluded.cursor, updated_at = excluded.updated_at
+on conflict(connection, grant_id, stream) do update set cursor = excluded.cursor, updated_at = excluded.updated_at
 """
 NO_GRANT = ""
 

@@ -38,7 +38,10 @@ delete from imports where connection = (select connection from streams where sid
 """
 _TURN_CLOCK = "update clock set version = version + 1 returning version"
 _EMPTIED = "update streams set version = :version, pruned = :version, live = 0 where sid = :sid"
-_NOTE_REMOVAL = "insert or replace into removals(connection_id, version) values(?, ?)"
+_NOTE_REMOVAL = """
+insert into removals(connection_id, version) values(?, ?)
+on conflict(connection_id) do update set version = excluded.version
+"""
 _REMOVE = """
 delete from fields where sid in (select sid from streams where connection = :connection);
 delete from streams where connection = :connection;

@@ -17,10 +17,11 @@ _BLOBS = """
 select blob_id, mime_type, streams.name, key from blob_bindings join streams using(sid) join blobs using(blob_id)
 where streams.connection = :connection
 union
-select blob_id, (select mime_type from blob_bindings b where b.blob_id = refs.blob_id order by sid, key limit 1) told,
+select blob_id, (select mime_type from blob_bindings b where b.blob_id = refs.blob_id order by sid, key limit 1),
        streams.name, records.key
 from blob_refs refs join blobs using(blob_id) join records using(rid) join streams on streams.sid = records.sid
-where streams.connection = :connection and told is not null and not exists(
+where streams.connection = :connection
+and exists(select 1 from blob_bindings b where b.blob_id = refs.blob_id) and not exists(
     select 1 from blob_bindings b where b.blob_id = refs.blob_id and b.sid = records.sid and b.key = records.key)
 order by 1, 2, 3, 4
 """

@@ -7,13 +7,14 @@ from pdpp_server.store.session import Session
 _EDGE = "select version - ? from clock"
 _NOTE_PRUNED = """
 update streams set pruned = dropped.until
-from (select sid, max(until) until from history where until <= ? group by sid) dropped where dropped.sid = streams.sid
+from (select sid, max(until) as until from history where until <= ? group by sid) dropped
+where dropped.sid = streams.sid
 """
 _DROP = "delete from history where until <= ?"
 _VERSIONS = """
 select emitted_at, deleted_at from (
     select version, emitted_at, deleted_at from records where sid = :sid and key = :key
-    union all select version, emitted_at, deleted_at from history where sid = :sid and key = :key)
+    union all select version, emitted_at, deleted_at from history where sid = :sid and key = :key) versions
 order by version desc
 """
 

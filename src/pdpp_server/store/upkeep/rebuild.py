@@ -6,14 +6,13 @@ from pdpp_server.store.engine import Writing
 from pdpp_server.store.layout import LayoutCache, first_rid
 from pdpp_server.store.records.ingest import desks, index_records
 
-_CLEAR_WORDS = "insert into words(words) values('delete-all')"
 _CLEAR_VALUES = "delete from field_values; delete from positions; delete from blob_refs"
 _RECORDS = "select rid, key, data from records where rid >= ? and rid < ? and data is not null order by rid limit 2000"
 
 
 def rebuild_words(writer: Writing) -> None:
     """Everything anew, in the caller's transaction: nobody sees a half-built index."""
-    writer.run(_CLEAR_WORDS)
+    writer.index.clear_words()
     writer.run(_CLEAR_VALUES)
     uncommitted = LayoutCache()  # what a rollback would undo must not be remembered by the readers
     for connection in uncommitted.of(writer).connections.values():

@@ -23,7 +23,10 @@ _SCHEMA = Path(__file__).with_name("schema.sql")
 _HAS_SCHEMA = "select to_regclass('records') is not null"
 _ONE_WHO_MAKES_IT = "select pg_advisory_xact_lock(hashtextextended('pdpp schema', 0))"
 _NAME_OWNER = "select set_config('pdpp.owner', ?, true)"
-_DEADLINE = "select set_config('statement_timeout', ?, true)"
+_BEGIN_READ = """
+begin isolation level repeatable read read only;
+select set_config('pdpp.owner', ?, true), set_config('statement_timeout', ?, true)
+"""
 _ONE_WRITER = "select pg_advisory_xact_lock(?)"
 _FIRST_LAYOUT = "insert into layout default values on conflict do nothing"
 _FIRST_CLOCK = "insert into clock default values on conflict do nothing"
@@ -45,9 +48,7 @@ class PostgresReading(PostgresSession):
         self._owner, self._seconds = owner, seconds
 
     def __enter__(self) -> Self:
-        self.connection.execute("begin isolation level repeatable read read only")
-        self.one(_NAME_OWNER, (str(self._owner),))
-        self.one(_DEADLINE, (f"{self._seconds * 1000:.0f}",))
+        self._execute(_BEGIN_READ, (str(self._owner), f"{self._seconds * 1000:.0f}"))
         self.layout = self.layouts.of(self)
         return self
 

@@ -3,21 +3,21 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-import orjson
-
 from pdpp_server.store.engines.postgres.values import kept
-from pdpp_server.store.engines.postgres.words import LENGTHS
+from pdpp_server.store.engines.postgres.words import LENGTHS, PostingEntry, read, written
 from pdpp_server.store.engines.sqlite.cutting import cutter_in_memory
 from pdpp_server.store.layout import DAY_BITS, StreamPlace, day_in
 from pdpp_server.store.records.reach import BoundValue
 from pdpp_server.store.session import Values
 
 _BLOCK = "select places from words where sid = ? and term = ? and day = ?"
-_KEEP_BLOCK = """
+_ADD_TO_BLOCK = """
 insert into words(sid, term, day, places) values(?, ?, ?, ?)
-on conflict(sid, term, day) do update set places = excluded.places
+on conflict(sid, term, day) do update set places = words.places || excluded.places
 """
+_KEEP_BLOCK = "update words set places = ? where sid = ? and term = ? and day = ?"
 _DROP_BLOCK = "delete from words where sid = ? and term = ? and day = ?"
+_CLEAR_WORDS = "delete from words"
 _NEW_VALUE = "insert into field_values(fid, value, rid) values(?, ?, ?) on conflict do nothing"
 _DROP_VALUE = "delete from field_values where fid = ? and value = ? and rid = ?"
 _NEW_POSITION = "insert into positions(fid, value, key, rid) values(?, ?, ?, ?)"
@@ -44,25 +44,27 @@ class PostgresIndex:
         self._cutter = cutter_in_memory()
 
     def add_words(self, place: StreamPlace, rows: Iterable[tuple[int, Sequence[str]]]) -> None:
-        fresh: dict[tuple[str, int], list[list[int]]] = {}
+        fresh: dict[tuple[str, int], list[PostingEntry]] = {}
         for rid, words in rows:
             for term, entries in self._entries(place, rid, words).items():
                 fresh.setdefault((term, day_in(rid)), []).extend(entries)
-        blocks = [(term, day, [*self._block(place.sid, term, day), *entries]) for (term, day), entries in fresh.items()]
-        self._keep(place.sid, blocks)
+        added = [(place.sid, term, day, written(entries)) for (term, day), entries in sorted(fresh.items())]
+        self._writing.run_many(_ADD_TO_BLOCK, added)
 
     def drop_words(self, place: StreamPlace, rid: int, words: Sequence[str]) -> None:
         day, sequence = day_in(rid), _sequence_in(rid)
-        blocks: list[tuple[str, int, list[list[int]]]] = []
         for term in self._entries(place, rid, words):
-            left = [entry for entry in self._block(place.sid, term, day) if entry[0] != sequence]
-            blocks.append((term, day, left))
-        self._keep(place.sid, [block for block in blocks if block[2]])
-        self._writing.run_many(_DROP_BLOCK, [(place.sid, term, day) for term, day, left in blocks if not left])
+            block = (place.sid, term, day)
+            raw = self._writing.one(_BLOCK, block)
+            left = [entry for entry in read(raw or b"") if entry[0] != sequence]
+            if left:
+                self._writing.run(_KEEP_BLOCK, (written(left), *block))
+            else:
+                self._writing.run(_DROP_BLOCK, block)
 
-    def _entries(self, place: StreamPlace, rid: int, words: Sequence[str]) -> dict[str, list[list[int]]]:
+    def _entries(self, place: StreamPlace, rid: int, words: Sequence[str]) -> dict[str, list[PostingEntry]]:
         """Of each term, for each column: the number of the record in its day, the column, the positions."""
-        entries: dict[str, list[list[int]]] = {}
+        entries: dict[str, list[PostingEntry]] = {}
         for slot, fed in zip(place.slots.values(), words, strict=True):
             terms = self._cutter.terms(fed.encode())
             positions: dict[str, list[int]] = {LENGTHS: [len(terms)]} if terms else {}
@@ -72,13 +74,8 @@ class PostgresIndex:
                 entries.setdefault(term, []).append([_sequence_in(rid), slot, *places])
         return entries
 
-    def _block(self, sid: int, term: str, day: int) -> list[list[int]]:
-        raw = self._writing.one(_BLOCK, (sid, term, day))
-        return [] if raw is None else orjson.loads(raw)
-
-    def _keep(self, sid: int, blocks: Iterable[tuple[str, int, list[list[int]]]]) -> None:
-        rows = [(sid, term, day, orjson.dumps(sorted(entries))) for term, day, entries in sorted(blocks)]
-        self._writing.run_many(_KEEP_BLOCK, rows)
+    def clear_words(self) -> None:
+        self._writing.run(_CLEAR_WORDS)
 
     def add_values(self, rows: Sequence[tuple[int, BoundValue, int]]) -> None:
         self._writing.run_many(_NEW_VALUE, [(fid, kept(value), rid) for fid, value, rid in rows])

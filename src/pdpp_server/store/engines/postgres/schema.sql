@@ -4,6 +4,10 @@
 create function named_owner() returns bigint language sql stable
     as $$ select current_setting('pdpp.owner')::bigint $$;
 
+-- The texts in a list that is given as JSON, under the name that SQLite has for it.
+create function json_each(list text) returns table(value text) language sql immutable
+    as $$ select jsonb_array_elements_text(list::jsonb) $$;
+
 -- Numbers of connections, streams and fields count for each owner: a rid has room for a million streams.
 create table counters(
     owner bigint not null default named_owner(),
@@ -184,6 +188,7 @@ create table removed_blobs(
 );
 create table grants(
     owner bigint not null default named_owner(),
+    rowid bigint not null generated always as identity, -- the order in which they were given
     grant_id text not null,
     package_id text,
     client_id text not null,

@@ -11,12 +11,12 @@ from pdpp_server.store.engines.postgres.index import PostgresIndex
 from pdpp_server.store.engines.postgres.tables import TEXTS
 from pdpp_server.store.session import Values
 
-_PLACE = re.compile(r"%|\?|(?<![:\w]):(\w+)|\bon conflict\(")
+_PLACE = re.compile(r"%|\?|(?<![:\w]):(\w+)|\bon conflict\(|\bcross join\b")
 
 
 @lru_cache(maxsize=1000)
 def translated(statement: str) -> str:
-    """With the placeholders of psycopg, and the owner as the first part of every key."""
+    """With the placeholders of psycopg, the owner as the first part of every key, and no order of joins."""
 
     def place(found: re.Match[str]) -> str:
         match found[0]:
@@ -26,6 +26,8 @@ def translated(statement: str) -> str:
                 return "%s"
             case "on conflict(":
                 return "on conflict(owner, "
+            case "cross join":
+                return "join"
             case _:
                 return f"%({found[1]})s"
 
@@ -71,7 +73,7 @@ class PostgresWriting(PostgresSession):
 
     def run_many(self, statement: str, values: Iterable[Values]) -> None:
         query = translated(statement).encode()
-        with self.connection.cursor() as cursor:
+        with psycopg.Cursor(self.connection) as cursor:  # which sends them all before it waits for an answer
             cursor.executemany(query, [_bound(row) for row in values])
 
     def note_erasure(self) -> None:

@@ -1,6 +1,6 @@
 """Words in posting blocks: of each term, stream and day one row, which says in which records and where it stands."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import orjson
 
@@ -22,6 +22,16 @@ select term, day, places from words where sid = ? and term >= ? and term < ? and
 _TIMES = "select rid from records where rid in {rids} and at >= :since and at < :until"
 
 Places = dict[int, dict[int, list[int]]]  # rid to column to positions
+PostingEntry = list[int]  # the number of a record in its day, the column, the positions in it
+
+
+def written(entries: Iterable[PostingEntry]) -> bytes:
+    """Entries of a block; what is written behind it later makes one block with it."""
+    return b"".join(orjson.dumps(entry) + b"," for entry in entries)
+
+
+def read(block: bytes) -> list[PostingEntry]:
+    return orjson.loads(b"[" + block[:-1] + b"]")
 
 
 class PostgresWords:
@@ -46,18 +56,13 @@ class PostgresWords:
     def note(self, where: Where, words: WordQuery, narrowed: Narrowed | None = None, newest: int | None = None) -> None:
         for reach in where.reaches:
             held = {phrase: self._held(reach, where.slots, phrase) for phrase in words.all}
-            rids = {rid for phrase in words.wanted for rid in held[phrase]}
-            if narrowed is not None:
-                sets = [held[phrase].keys() for phrase in narrowed.phrases]
-                rids &= set.intersection(*map(set, sets)) if narrowed.hold_all else set.union(*map(set, sets))
-                rids -= {rid for phrase in words.unwanted for rid in held[phrase]}
-            chosen = sorted(rids, reverse=True)[:newest]
+            chosen = sorted(_rids(held, words, narrowed), reverse=True)[:newest]
             self._note(reach, where.slots, [held[phrase] for phrase in words.wanted], chosen)
 
     def _note(self, reach: Reach, slots: Sequence[int], held: Sequence[Places], rids: Sequence[int]) -> None:
         lengths = self._terms(reach, slots, LENGTHS) if rids else {}
         for rid in rids:
-            length = sum(size for sizes in lengths.get(rid, {}).values() for size in sizes)
+            length = _length(lengths, rid)
             places = [each.get(rid, {}) for each in held]
             counts = [sum(map(len, columns.values())) for columns in places]
             matched = [slot for columns in places for slot in sorted(columns)]
@@ -77,7 +82,7 @@ class PostgresWords:
             blocks = self._session.rows(_BLOCKS, (sid, term, *days))
         found: Places = {}
         for _, day, raw in blocks:
-            for sequence, slot, *positions in orjson.loads(raw):
+            for sequence, slot, *positions in read(raw):
                 if slot in slots:
                     columns = found.setdefault(first_rid(sid, day) + sequence, {})
                     columns[slot] = sorted([*columns.get(slot, ()), *positions])
@@ -95,6 +100,20 @@ class PostgresWords:
         asked = {"rids": orjson.dumps(edges).decode(), "since": reach.values["since"], "until": reach.values["until"]}
         shown = {rid for (rid,) in self._session.rows(self._within, asked)} if edges else set[int]()
         return {rid: columns for rid, columns in found.items() if low <= rid < high or rid in shown}
+
+
+def _rids(held: Mapping[Phrase, Places], words: WordQuery, narrowed: Narrowed | None) -> set[int]:
+    """Which records hold a wanted phrase, and what narrows."""
+    rids = {rid for phrase in words.wanted for rid in held[phrase]}
+    if narrowed is None:
+        return rids
+    sets = [held[phrase].keys() for phrase in narrowed.phrases]
+    rids &= set.intersection(*map(set, sets)) if narrowed.hold_all else set.union(*map(set, sets))
+    return rids - {rid for phrase in words.unwanted for rid in held[phrase]}
+
+
+def _length(lengths: Places, rid: int) -> int:
+    return sum(size for sizes in lengths.get(rid, {}).values() for size in sizes)
 
 
 def _days(reach: Reach) -> tuple[int, int]:

@@ -12,6 +12,7 @@ _NEW_VALUE = "insert or ignore into field_values(fid, value, rid) values(?, ?, ?
 _DROP_VALUE = "delete from field_values where fid = ? and value = ? and rid = ?"
 _NEW_POSITION = "insert into positions(fid, value, key, rid) values(?, ?, ?, ?)"
 _DROP_POSITION = "delete from positions where fid = ? and value = ? and key = ?"
+_CLEAR_WORDS = "insert into words(words) values('delete-all')"
 _NEW_WORDS = "insert into words(rowid, {columns}) values(?, {marks})"
 _DROP_WORDS = "insert into words(words, rowid, {columns}) values('delete', ?, {marks})"
 
@@ -32,6 +33,9 @@ class SqliteIndex:
     def drop_words(self, place: StreamPlace, rid: int, words: Sequence[str]) -> None:
         """The index keeps no text: what is taken out is shown to it once more."""
         self._connection.execute(_on_words(_DROP_WORDS, tuple(place.slots.values())), (rid, *words))
+
+    def clear_words(self) -> None:
+        self._connection.execute(_CLEAR_WORDS)
 
     def add_values(self, rows: Sequence[tuple[int, BoundValue, int]]) -> None:
         self._connection.executemany(_NEW_VALUE, rows)

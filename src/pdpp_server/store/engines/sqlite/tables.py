@@ -32,8 +32,6 @@ _NARROWING: dict[ReachShown, str] = {"whole": _WHOLE, "timed": _TIMED, "few": _F
 
 
 class SqliteTables(Tables):
-    join = "cross join"  # in that order: an index first, then what it leads to
-
     def narrowing(self, reach: Reach, rid: str) -> str:
         return _NARROWING[reach.shown].format(rid=rid)
 
