@@ -13,6 +13,7 @@ from pdpp_server.model.ingest import Incoming, Receipt
 from pdpp_server.owner.desk import Owner
 from pdpp_server.reads.services import open_services
 from pdpp_server.settings import Settings
+from pdpp_server.store.engine import Database
 from pdpp_server.wire.blobs import encode_reference
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import DETAIL_TYPE, decode_selection
@@ -64,9 +65,9 @@ def photo(key: str, *, taken_at: str = THIS_YEAR, **data: Any) -> Incoming:
 class Album:
     """`token` is a client's, over the photos of this year of both devices, all fields."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, database: Database | None = None) -> None:
         self.home = home
-        self.services = open_services(home, now=Clock())
+        self.services = open_services(home, now=Clock(), database=database)
         self.owner = Owner(self.services, home)
         self.devices = {name: self.owner.writer(DECLARATION, name) for name in (PHONE, CAMERA)}
         self.phone, self.camera = (writer.connection_id for writer in self.devices.values())

@@ -1,5 +1,6 @@
 """Try every part of a home once: what is well, what is wrong, and mend what can be made anew."""
 
+import hashlib
 import shutil
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -7,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from http.client import HTTPConnection, HTTPException
+from io import BufferedReader
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -264,14 +266,20 @@ def _history(patient: Patient) -> PartLooked:
 def _blobs(patient: Patient) -> PartLooked:
     assert patient.database is not None
     with patient.reading() as reading:
-        lost = {stored.blob_id for stored in lost_blobs(reading, patient.database.blobs)}
-        stored = list(stored_blobs(reading, patient.database.blobs))
+        blobs = patient.database.blobs
+        lost = {blob.blob_id for blob in lost_blobs(reading, blobs)}
+        stored = list(stored_blobs(reading))
         strays = _strays(patient, reading)
-    whole = [each for each in stored if each.blob_id not in lost]
-    damaged = {each.blob_id for each in whole if files.digest(each.path).sha256 != each.path.name}
+        whole = [blob for blob in stored if blob.blob_id not in lost]
+        damaged = {blob.blob_id for blob in whole if _digest(blobs.open(reading, blob)) != blob.sha256}
     named = {"blob_lost": sorted(lost), "blob_damaged": sorted(damaged), "blob_stray": strays}
     faults = tuple(Fault(code, len(places), tuple(places)) for code, places in named.items() if places)
     return PartLooked(faults, {"blobs": len(stored)})
+
+
+def _digest(file: BufferedReader) -> str:
+    with file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _strays(patient: Patient, reading: Reading) -> list[str]:

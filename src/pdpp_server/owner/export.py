@@ -3,15 +3,18 @@
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from pdpp_server.errors import InvalidRequest, ServerTrouble
 from pdpp_server.model.backup import ExportedBlob, ExportedConnection, ExportedStream, ExportReport, Remark
 from pdpp_server.model.sources import Declaration
 from pdpp_server.store import files
+from pdpp_server.store.blob_files import LostBlob
 from pdpp_server.store.engine import Database, Reading
 from pdpp_server.store.layout import ConnectionPlace
 from pdpp_server.store.opened import open_database
+from pdpp_server.store.records.blobs import stored_blob
 from pdpp_server.store.upkeep.export import blobs_of, declaration_document, records_of
 from pdpp_server.wire.export import encode_export, encode_line
 
@@ -105,12 +108,18 @@ class _Export:
         target = self._folder / BLOBS / blob.sha256
         if target.exists():
             return True
-        source = self._database.blobs.path_of(blob.sha256)
-        if source.is_file() and files.copy_whole(source, target).sha256 == blob.sha256:
-            return True
+        with suppress(LostBlob):
+            self._copy(blob.sha256, target)
+            if files.digest(target).sha256 == blob.sha256:
+                return True
         target.unlink(missing_ok=True)
         self.remarks.append(Remark("blob_lost", blob.sha256))
         return False
+
+    def _copy(self, sha256: str, target: Path) -> None:
+        kept = stored_blob(self._reading, sha256)
+        with self._database.blobs.open(self._reading, kept) as source, files.written_whole(target) as copy:
+            shutil.copyfileobj(source, copy)
 
 
 def _require_free(home: Path, target: Path) -> None:

@@ -50,7 +50,7 @@ def _serve(services: Services, call: Call, query: BlobQuery) -> Pending[OpenedBl
         if places is None:
             refusal = read.pending(permitted, _unsatisfiable(blob.size))
             raise refusal.leave(lambda refused: Leaving(refused, shown, 0))
-        file = services.database.blobs.open(blob)  # also for headers alone: they promise that it is there
+        file = services.database.blobs.open(read.store, blob)  # also for headers alone: they promise that it is there
         if query.headers_only:
             file.close()
         opened = OpenedBlob(blob, places, part is not None, None if query.headers_only else file, shown)

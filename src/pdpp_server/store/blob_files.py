@@ -3,15 +3,16 @@
 import hashlib
 import os
 import secrets
-from collections.abc import Generator, Iterator
+from collections.abc import Container, Generator, Iterator
 from contextlib import contextmanager, suppress
-from io import BytesIO
+from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from pdpp_server.errors import IngestStorageError, ServerTrouble
 from pdpp_server.model.blobs import Blob
 from pdpp_server.store.files import private_folder, settle, sync
+from pdpp_server.store.session import Session
 
 CHUNK_BYTES = 256 * 1024
 _NOT_AS_KEPT = "The file of this blob is missing or damaged."
@@ -50,7 +51,7 @@ class BlobFiles:
         finally:
             path.unlink(missing_ok=True)
 
-    def place(self, draft: Draft) -> None:
+    def place(self, _: Session, draft: Draft) -> None:
         """Give the bytes their name, in one step."""
         path = self.path_of(draft.sha256)
         with _disk_trouble():
@@ -59,7 +60,7 @@ class BlobFiles:
                     sync(private_folder(folder).parent)
             settle(draft.path, path)
 
-    def open(self, blob: Blob) -> BinaryIO:
+    def open(self, _: Session, blob: Blob) -> BufferedReader:
         """Raises LostBlob where the file is not what the database says, or said a moment ago."""
         try:
             file = self.path_of(blob.sha256).open("rb")
@@ -69,6 +70,13 @@ class BlobFiles:
             file.close()
             raise LostBlob(_NOT_AS_KEPT)
         return file
+
+    def is_whole(self, _: Session, blob: Blob) -> bool:
+        path = self.path_of(blob.sha256)
+        return path.is_file() and path.stat().st_size == blob.size
+
+    def strays(self, known: Container[str]) -> list[Path]:
+        return [path for path in self.paths() if path.name not in known or path != self.path_of(path.name)]
 
     def remove(self, sha256: str) -> None:
         """Erase the bytes; the folders go with the last file in them."""

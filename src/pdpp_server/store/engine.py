@@ -1,12 +1,14 @@
 """What an engine must provide: the one list that everything else in the store stands upon."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from io import BufferedReader
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from pdpp_server.store.blob_files import BlobFiles
+from pdpp_server.model.blobs import Blob
+from pdpp_server.store.blob_files import Draft
 from pdpp_server.store.layout import Layout, LayoutCache, StreamPlace
 from pdpp_server.store.records.asked import Narrowed, Where
 from pdpp_server.store.records.rank import MatchCounts
@@ -201,6 +203,34 @@ class Index(Protocol):
         ...
 
 
+class Blobs(Protocol):
+    """The bytes of blobs, by their digest: whole, or not there at all."""
+
+    def draft(self, data: bytes | Path) -> AbstractContextManager[Draft]:
+        """The bytes, durable and without a name; gone again if nobody placed them."""
+        ...
+
+    def place(self, writing: "Writing", draft: Draft, /) -> None:
+        """Give them their name, inside the transaction that knows them by it."""
+        ...
+
+    def open(self, reading: Session, blob: Blob, /) -> BufferedReader:
+        """The bytes, for as long as whoever got them keeps them open.
+
+        Raises:
+            LostBlob: they are not what the database says, or said a moment ago.
+        """
+        ...
+
+    def is_whole(self, reading: Session, blob: Blob, /) -> bool:
+        """Whether as many bytes are there as it has."""
+        ...
+
+    def strays(self, known: Container[str]) -> list[Path]:
+        """Files that nothing knows by its digest: what a killed writer left behind. Nobody can read them here."""
+        ...
+
+
 class Reading(Session, Protocol):
     """One snapshot with a deadline: every statement in it sees the same moment."""
 
@@ -270,7 +300,7 @@ class Database(Protocol):
     """One owner's records, declarations, grants and blobs."""
 
     @property
-    def blobs(self) -> BlobFiles: ...
+    def blobs(self) -> Blobs: ...
 
     @property
     def layouts(self) -> LayoutCache: ...

@@ -5,27 +5,29 @@ from pathlib import Path
 
 import pytest
 
+from pdpp_server.store.engine import Database
 from tests.scenarios.resource_server.chats import Api, Chats
 from tests.scenarios.resource_server.shop import Counter, Shop
 from tests.scenarios.resource_server.writes import OwnersTools
-
-ON_BOTH_ENGINES = {"test_fetch", "test_ingest", "test_query_records", "test_search"}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """What an engine must keep is proven on each: but not what a test says of the files or tables of one."""
     if "engine" in metafunc.fixturenames:
-        name = metafunc.definition.path.stem
         is_of_one = any(mark.name == "sqlite" for mark in metafunc.definition.iter_markers())
-        engines = ["sqlite"] if is_of_one or name not in ON_BOTH_ENGINES else ["sqlite", "postgres"]
+        engines = ["sqlite"] if is_of_one else ["sqlite", "postgres"]
         metafunc.parametrize("engine", engines)
 
 
 @pytest.fixture
-def chats(tmp_path: Path, engine: str, request: pytest.FixtureRequest) -> Iterator[Chats]:
-    home = tmp_path / "home"
-    database = request.getfixturevalue("postgres").open(home) if engine == "postgres" else None
-    chats = Chats(home, database)
+def database(tmp_path: Path, engine: str, request: pytest.FixtureRequest) -> Database | None:
+    """Where a home of the test is kept; None for a file of its own."""
+    return request.getfixturevalue("postgres").open(tmp_path / "home") if engine == "postgres" else None
+
+
+@pytest.fixture
+def chats(tmp_path: Path, database: Database | None) -> Iterator[Chats]:
+    chats = Chats(tmp_path / "home", database)
     yield chats
     chats.services.close()
 

@@ -6,14 +6,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 import pytest
 
 from pdpp_server.model.blobs import Blob
 from pdpp_server.store.blob_files import BlobFiles
 from pdpp_server.store.records.blobs import lost_blobs, stored_blobs, stray_blobs
+from pdpp_server.store.session import Session
 from pdpp_server.wire.blobs import encode_reference
 from tests.requirements import requirement
 from tests.worlds.album import BYTES, CAMERA, PHONE, Album, photo
@@ -62,8 +63,10 @@ def test_a_file_is_kept_like_bytes(album: Album, tmp_path: Path) -> None:
 
     assert (blob.sha256, blob.size) == (hashlib.sha256(SECRET * 50_000).hexdigest(), len(SECRET) * 50_000)
     with album.services.database.reading() as reading:
-        (stored,) = stored_blobs(reading, album.services.database.blobs)
-    assert (stored.blob_id, stored.size, stored.path.read_bytes()) == (blob.blob_id, blob.size, SECRET * 50_000)
+        (stored,) = stored_blobs(reading)
+        with album.services.database.blobs.open(reading, stored) as file:
+            kept = file.read()
+    assert (stored.blob_id, stored.size, kept) == (blob.blob_id, blob.size, SECRET * 50_000)
 
 
 @requirement("store.blobs.content-addressed", "store.blobs.whole-or-nothing")
@@ -76,7 +79,7 @@ def test_a_blob_whose_binding_fails_is_not_there(album: Album, monkeypatch: pyte
     with album.services.database.reading() as reading:
         files = album.services.database.blobs
         assert [path.name for path in stray_blobs(reading, files)] == [DIGEST]
-        assert list(stored_blobs(reading, files)) == []
+        assert list(stored_blobs(reading)) == []
     album.deliver(photo("p1", blob_ref={"blob_id": f"blob_{DIGEST}"}))
     assert status(album, f"blob_{DIGEST}") == 404
 
@@ -270,9 +273,9 @@ def test_a_blob_erased_while_it_is_asked_for_is_not_found(album: Album, monkeypa
     blob_id = album.keep("p1", SECRET)
     opened = BlobFiles.open
 
-    def erased_first(files: BlobFiles, blob: Blob) -> BinaryIO:
+    def erased_first(files: BlobFiles, reading: Session, blob: Blob) -> BufferedReader:
         album.delete("p1")
-        return opened(files, blob)
+        return opened(files, reading, blob)
 
     monkeypatch.setattr(BlobFiles, "open", erased_first)
     assert status(album, blob_id) == 404

@@ -16,6 +16,7 @@ from pdpp_server.store.engines.postgres.values import kept
 from tests.requirements import requirement
 from tests.scenarios.resource_server.chats import Chats
 from tests.scenarios.resource_server.writes import OwnersTools, deletion, envelope
+from tests.worlds.album import Album
 from tests.worlds.postgres import Cluster
 
 SEALED = re.compile(rb'"(?:cursor|next_cursor|next_changes_since|request_id)":"[^"]*"|cursor=[^"&]*')
@@ -124,3 +125,24 @@ def test_values_sort_as_bytes_as_they_sort_as_values(one: int | float | str | by
 )
 def test_plain_sql_is_told_in_the_words_of_the_driver(plain: str, told: str) -> None:
     assert translated(plain) == told
+
+
+@requirement("store.blobs.erased")
+def test_the_bytes_of_a_blob_go_with_the_last_record_that_has_them(postgres: Cluster, tmp_path: Path) -> None:
+    database = postgres.open(tmp_path / "home")
+    album = Album(tmp_path / "home", database)
+    long = bytes(range(256)) * 3000
+    blob_id = album.keep("p1", long)
+    album.keep("p2", long)
+    with album.serving() as door:
+        part = door.blob(blob_id, Range="bytes=300000-600001")
+    assert (part.status_code, part.content) == (206, long[300000:600002])
+
+    album.delete("p1")
+    with database.reading() as reading:
+        assert reading.one("select count(*) from blob_pieces") == 3
+    album.delete("p2")
+    with database.reading() as reading:
+        left = [reading.one(f"select count(*) from {table}") for table in ("blobs", "blob_pieces", "released_blobs")]
+    assert left == [0, 0, 0]
+    album.close()

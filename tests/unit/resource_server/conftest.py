@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.scenarios.resource_server.conftest import api, chats
+from tests.scenarios.resource_server.conftest import api, chats, database
 
-__all__ = ["api", "chats"]
+__all__ = ["api", "chats", "database"]
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from pdpp_server.model.blobs import ANY_BYTES, ID_PREFIX, Blob, is_mime_type
 from pdpp_server.model.queries import BlobQuery
 from pdpp_server.model.records import RecordId
 from pdpp_server.model.sources import Origin
-from pdpp_server.store.blob_files import BlobFiles, Draft
-from pdpp_server.store.engine import Reading, Writing
+from pdpp_server.store.blob_files import Draft
+from pdpp_server.store.engine import Blobs, Reading, Writing
 from pdpp_server.store.records.reach import Reach
 from pdpp_server.store.records.scope import reaches
 from pdpp_server.store.session import Session
@@ -21,7 +21,7 @@ from pdpp_server.store.session import Session
 _NEW = "insert into blobs(blob_id, size, created_at) values(?, ?, ?) on conflict do nothing"
 _BIND = """
 insert into blob_bindings(blob_id, sid, key, mime_type) values(?, ?, ?, ?)
-on conflict do update set mime_type = excluded.mime_type
+on conflict(blob_id, sid, key) do update set mime_type = excluded.mime_type
 """
 _BOUND = """
 select size from blobs join blob_bindings using(blob_id) where blob_id = ? and sid = ? and key = ? and mime_type = ?
@@ -35,6 +35,7 @@ where blob_refs.blob_id = :blob_id and blob_refs.sid = :sid
 and blob_refs.field in (select value from json_each(:fields)) and {where}
 order by blob_refs.field, records.key limit 1
 """
+_SIZE = "select size from blobs where blob_id = ?"
 _ALL = "select blob_id, size from blobs where blob_id > ? order by blob_id limit 1000"
 
 
@@ -46,25 +47,19 @@ class FoundBlob(NamedTuple):
     field: str
 
 
-class StoredBlob(NamedTuple):
-    blob_id: str
-    size: int
-    path: Path
-
-
-def keep_blob(writer: Writing, files: BlobFiles, draft: Draft, *, sid: int, key: str, mime_type: str, now: str) -> Blob:
+def keep_blob(writer: Writing, blobs: Blobs, draft: Draft, *, sid: int, key: str, mime_type: str, now: str) -> Blob:
     """Give the bytes their name and bind them to their record; the caller commits. The same again is the same blob."""
     blob = Blob(ID_PREFIX + draft.sha256, draft.size, mime_type if is_mime_type(mime_type) else ANY_BYTES)
-    files.place(draft)  # first: a row without its file would be a promise not kept
+    blobs.place(writer, draft)  # first: a row without its file would be a promise not kept
     writer.run(_NEW, (blob.blob_id, blob.size, now))
     writer.run(_BIND, (blob.blob_id, sid, key, blob.mime_type))
     return blob
 
 
-def is_kept(reader: Session, files: BlobFiles, blob: Blob, *, sid: int, key: str) -> bool:
+def is_kept(reader: Session, blobs: Blobs, blob: Blob, *, sid: int, key: str) -> bool:
     """Whether these bytes are there already, for that record and as that type."""
     size = reader.one(_BOUND, (blob.blob_id, sid, key, blob.mime_type))
-    return size is not None and _is_as_kept(StoredBlob(blob.blob_id, size, files.path_of(blob.sha256)))
+    return size is not None and blobs.is_whole(reader, Blob(blob.blob_id, size, blob.mime_type))
 
 
 def find_blob(reading: Reading, permitted: Permitted[BlobQuery]) -> FoundBlob:
@@ -119,28 +114,29 @@ def _told_type(value: object, blob_id: str) -> str | None:
     return None
 
 
-# For export, backup and doctor --------------------------------------------------------------------------------------
+# For export and doctor ----------------------------------------------------------------------------------------------
 
 
-def stored_blobs(reading: Reading, files: BlobFiles) -> Iterator[StoredBlob]:
-    """Every blob there is, and where its bytes should lie."""
+def stored_blobs(reading: Session) -> Iterator[Blob]:
+    """Every blob there is."""
     after = ""
     while batch := reading.rows(_ALL, (after,)):
         for blob_id, size in batch:
-            yield StoredBlob(blob_id, size, files.path_of(blob_id.removeprefix(ID_PREFIX)))
+            yield Blob(blob_id, size, ANY_BYTES)
         after = batch[-1][0]
 
 
-def stray_blobs(reading: Reading, files: BlobFiles) -> list[Path]:
-    """Files that no row knows: what a killed writer left behind. Nobody can read them through this server."""
-    known = {stored.path for stored in stored_blobs(reading, files)}
-    return [path for path in files.paths() if path not in known]
+def stored_blob(reading: Session, sha256: str) -> Blob:
+    """One that some row refers to."""
+    blob_id = ID_PREFIX + sha256
+    return Blob(blob_id, reading.one(_SIZE, (blob_id,)), ANY_BYTES)
 
 
-def lost_blobs(reading: Reading, files: BlobFiles) -> list[StoredBlob]:
-    """Blobs whose file is not there, or has another size."""
-    return [stored for stored in stored_blobs(reading, files) if not _is_as_kept(stored)]
+def stray_blobs(reading: Session, blobs: Blobs) -> list[Path]:
+    """Files that no row knows."""
+    return blobs.strays({blob.sha256 for blob in stored_blobs(reading)})
 
 
-def _is_as_kept(stored: StoredBlob) -> bool:
-    return stored.path.is_file() and stored.path.stat().st_size == stored.size
+def lost_blobs(reading: Session, blobs: Blobs) -> list[Blob]:
+    """Blobs whose bytes are not there, or not as many."""
+    return [blob for blob in stored_blobs(reading) if not blobs.is_whole(reading, blob)]

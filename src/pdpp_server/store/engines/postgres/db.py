@@ -11,7 +11,7 @@ import psycopg
 from psycopg.errors import QueryCanceled
 
 from pdpp_server.errors import IngestStorageError, QueryTimeout
-from pdpp_server.store.blob_files import BlobFiles
+from pdpp_server.store.engines.postgres.blobs import PostgresBlobs, erase_released
 from pdpp_server.store.engines.postgres.session import PostgresSession, PostgresWriting
 from pdpp_server.store.engines.postgres.tables import PostgresTables
 from pdpp_server.store.engines.postgres.words import PostgresWords
@@ -68,11 +68,11 @@ class PostgresWrite(PostgresWriting):
 
 
 class PostgresDatabase:
-    """The files of blobs still lie in the home, and so does the log."""
+    """The log still lies in the home."""
 
     def __init__(self, url: str, home: Path, *, owner: int, read_seconds: float = 5.0) -> None:
         self.path = home
-        self.blobs = BlobFiles(home / "blobs")
+        self.blobs = PostgresBlobs(home / "drafts", self.reading)
         self.layouts = LayoutCache()
         self._url, self._owner, self._read_seconds = url, owner, read_seconds
         self._local = threading.local()
@@ -113,10 +113,11 @@ class PostgresDatabase:
         with self._write_lock:
             try:
                 with self._writer.transaction():
-                    begun = PostgresSession(self._writer)
+                    begun = PostgresWriting(self._writer)
                     begun.one(_NAME_OWNER, (str(self._owner),))
                     begun.one(_ONE_WRITER, (self._owner,))
                     yield self._writer
+                    erase_released(begun)
             except psycopg.OperationalError as error:
                 raise IngestStorageError(
                     "The database could not be written.", remedy="Try again: nothing is stored twice."

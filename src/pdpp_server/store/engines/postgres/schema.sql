@@ -236,6 +236,202 @@ create table removals(
     primary key(owner, connection_id)
 );
 
+create table blobs(
+    owner bigint not null default named_owner(),
+    blob_id text not null,
+    size bigint not null,
+    created_at text not null,
+    primary key(owner, blob_id)
+);
+create table blob_pieces(
+    owner bigint not null default named_owner(),
+    blob_id text not null,
+    piece bigint not null,
+    bytes bytea not null,
+    primary key(owner, blob_id, piece)
+);
+alter table blob_pieces alter column bytes set storage external; -- pictures do not get smaller
+create table released_blobs(
+    owner bigint not null default named_owner(),
+    blob_id text not null,
+    primary key(owner, blob_id)
+);
+create function release_blob() returns trigger language plpgsql as $$
+begin
+    insert into released_blobs(blob_id) values(old.blob_id) on conflict do nothing;
+    return null;
+end $$;
+create trigger blob_ref_dropped after delete on blob_refs for each row execute function release_blob();
+create trigger blob_binding_dropped after delete on blob_bindings for each row execute function release_blob();
+create trigger removed_blob_dropped after delete on removed_blobs for each row execute function release_blob();
+
+create table sync_state(
+    owner bigint not null default named_owner(),
+    connection bigint not null,
+    grant_id text not null default '',
+    stream text not null,
+    cursor text not null,
+    updated_at text not null,
+    primary key(owner, connection, grant_id, stream)
+);
+create table imports(
+    owner bigint not null default named_owner(),
+    connection bigint not null,
+    fingerprint text not null,
+    file text not null,
+    finished_at text not null,
+    records bigint not null,
+    rejected bigint not null,
+    primary key(owner, connection, fingerprint)
+);
+create table collections(
+    owner bigint not null default named_owner(),
+    collection bigint not null default next_number('collections'),
+    connection bigint not null,
+    name text not null,
+    as_of text,
+    fingerprint text,
+    opened text,
+    primary key(owner, collection),
+    unique(owner, connection, name)
+);
+create table runs(
+    owner bigint not null default named_owner(),
+    run bigint not null default next_number('runs'),
+    connection bigint not null,
+    file text not null,
+    begun_at text not null,
+    finished_at text,
+    undone_at text,
+    primary key(owner, run)
+);
+create table live_sources(
+    owner bigint not null default named_owner(),
+    name text collate "C" not null,
+    kind text not null,
+    settings text not null,
+    sealed bytea,
+    state text not null default '{}',
+    tried_at text,
+    succeeded_at text,
+    next_at text,
+    failures bigint not null default 0,
+    trouble text not null default '',
+    said text not null default '',
+    primary key(owner, name)
+);
+create table live_items(
+    owner bigint not null default named_owner(),
+    collection bigint not null,
+    item text collate "C" not null,
+    sid bigint not null,
+    key text collate "C" not null,
+    primary key(owner, collection, item, sid, key)
+);
+create index live_items_by_key on live_items(owner, collection, sid, key);
+create table live_cursors(
+    owner bigint not null default named_owner(),
+    collection bigint not null,
+    cursor text not null,
+    primary key(owner, collection)
+);
+
+-- Who asks, what waits, what was agreed to: as in the tables of SQLite, whose comments hold here too.
+create table clients(
+    owner bigint not null default named_owner(),
+    client_id text collate "C" not null,
+    document text not null,
+    is_verified bigint not null,
+    created_at text not null,
+    fresh_until text,
+    pinned bytea,
+    primary key(owner, client_id)
+);
+create table asks(
+    owner bigint not null default named_owner(),
+    ask_id text not null,
+    client_id text not null,
+    issuer text not null,
+    redirect_uri text,
+    state text,
+    code_challenge text,
+    resource text,
+    request_uri bytea,
+    user_code text,
+    device_code bytea,
+    polled_at text,
+    pause_seconds bigint not null default 0,
+    decided text,
+    expires_at text not null,
+    selections text not null,
+    primary key(owner, ask_id),
+    unique(owner, request_uri),
+    unique(owner, user_code),
+    unique(owner, device_code)
+);
+create table codes(
+    owner bigint not null default named_owner(),
+    digest bytea not null,
+    client_id text not null,
+    redirect_uri text,
+    code_challenge text,
+    audience text,
+    grant_id text,
+    package_id text,
+    expires_at text not null,
+    family bytea,
+    primary key(owner, digest)
+);
+create table families(
+    owner bigint not null default named_owner(),
+    family bytea not null,
+    client_id text not null,
+    audience text,
+    grant_id text,
+    package_id text,
+    refresh bytea,
+    expires_at text not null,
+    ended_at text,
+    primary key(owner, family)
+);
+create table approvals(
+    owner bigint not null default named_owner(),
+    client_id text not null,
+    asked bytea not null,
+    approved_at text not null,
+    decision text not null,
+    primary key(owner, client_id, asked)
+);
+create table resource_servers(
+    owner bigint not null default named_owner(),
+    name text collate "C" not null,
+    digest bytea not null,
+    address text,
+    created_at text not null,
+    primary key(owner, name),
+    unique(owner, address)
+);
+create table owner_password(
+    owner bigint primary key default named_owner(),
+    phc text not null,
+    changed_at text not null
+);
+create table sessions(
+    owner bigint not null default named_owner(),
+    digest bytea not null,
+    created_at text not null,
+    seen_at text not null,
+    primary key(owner, digest)
+);
+create index grants_by_package on grants(owner, package_id) where package_id is not null;
+create index grants_by_client on grants(owner, client_id);
+create index tokens_by_family on tokens(owner, family) where family is not null;
+create unique index history_by_version on history(owner, sid, version);
+create index blob_refs_by_rid on blob_refs(owner, rid);
+create index blob_bindings_by_key on blob_bindings(owner, sid, key);
+create index removed_by_key on removed(owner, sid, key);
+create index removed_blobs_by_key on removed_blobs(owner, sid, key);
+
 do $$
 declare
     kept text;
