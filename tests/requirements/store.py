@@ -177,6 +177,11 @@ PROMISES: dict[str, Promise] = {
         says="What a read looks at is bounded by what is visible: named records are read one by one, a filter stays "
         "inside the grant's time, a long prefix is proven in the texts of what begins alike.",
     ),
+    "store.search.filters-by-index": Promise(
+        source="decision 0008",
+        says="A filter on the time of a stream is a shorter stretch of it, one on whole values is answered by their "
+        "index; what passes is the same as by a look at every record.",
+    ),
     "store.deadlines.query": Promise(
         source="design: the embedded store",
         says="A query past its deadline is stopped and refused, inside the word index too, and the connection serves "

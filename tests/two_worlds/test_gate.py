@@ -15,6 +15,7 @@ from pdpp_server.grants import permit
 from pdpp_server.grants.permitted import Scope
 from pdpp_server.owner import writer
 from pdpp_server.store.engines.sqlite import words as sqlite_words
+from pdpp_server.store.layout import MAX_DAY, day_of
 from pdpp_server.store.records import (
     aggregate,
     around,
@@ -29,7 +30,6 @@ from pdpp_server.store.records import (
     search,
     showing,
 )
-from pdpp_server.store.records.days import edge_days
 from pdpp_server.store.records.scope import reaches
 from tests.requirements import requirement
 from tests.two_worlds.compare import Difference, compare
@@ -276,7 +276,11 @@ def let_an_edit_of_any_field_be_a_change(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def count_cut_days_as_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(freshness, "whole_days", lambda scope: (max(0, edge_days(scope)[0]), edge_days(scope)[1] + 1))
+    def cut_days(scope: Scope) -> tuple[int, int]:
+        first = 0 if scope.since is None else day_of(scope.since)
+        return first, 1 + (MAX_DAY if scope.until is None else day_of(scope.until))
+
+    monkeypatch.setattr(freshness, "whole_days", cut_days)
 
 
 def count_moves_by_a_hidden_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,12 +95,20 @@ class Records(Protocol):
         """The visible records of these values."""
         ...
 
+    def passing(self, reach: Reach, bounds: IndexedRange, *also: IndexedRange) -> list[int]:
+        """Which visible records have these values, and each of the others as well, in no order worth a name."""
+        ...
+
+    def passing_count(self, reach: Reach, bounds: IndexedRange, *also: IndexedRange) -> int:
+        """How many those are."""
+        ...
+
     def by_day(self, reach: Reach, bounds: IndexedRange, *, ascending: bool, chunk: int) -> list[Stored]:
         """The first visible records of one value in the order of their rids, which is that of days; or the last."""
         ...
 
-    def edges(self, reach: Reach, table: str, fid: int) -> list[BoundValue]:
-        """The least and the greatest number of a field."""
+    def edges(self, reach: Reach, bounds: IndexedRange) -> list[BoundValue]:
+        """The least and the greatest value of a field within the bounds; the upper one does not belong to them."""
         ...
 
     def beside(

@@ -1,7 +1,7 @@
 """Records in tables, in the SQL that every engine here understands; what differs between them is a hook."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import orjson
@@ -11,7 +11,6 @@ from pdpp_server.store.records.reach import BoundValue, IndexedRange, Reach
 from pdpp_server.store.session import Session
 
 NO_VALUE = b""  # of a record without a value in positions; behind every number and text
-_NUMBERS_END = ""  # the first of all texts
 
 _GET = "select rid, version, revised, emitted_at, data, at from records where sid = ? and key = ? and data is not null"
 _EARLIER = """
@@ -65,12 +64,18 @@ _HOLDING = """
 select r.rid, r.key, r.version, r.revised, r.emitted_at, r.data from {index} i cross join records r on r.rid = i.rid
 where {between} and {where} and r.data is not null
 """
+# What stands in an index alone. Every other value is looked up in its own index, at the rid.
+_PASSING = "select i.rid from {index} i where {within} and {where}{also}"
+_ALSO = " and exists(select 1 from {index} o where o.fid = :fid{n} and o.value = :value{n} and o.rid = i.rid)"
+_PASSING_RIDS = "select {listed} from ({passing}) found"
+_PASSING_COUNT = "select count(*) from ({passing}) found"
 _BY_DAY = """
 select r.rid, r.key, r.version, r.revised, r.emitted_at, r.data from {index} i cross join records r on r.rid = i.rid
 where {equal} and {where} and r.data is not null order by i.rid {order} limit :chunk
 """
 _EDGE = """
-select i.value from {index} i where i.fid = :fid and i.value < :numbers_end and {where} order by i.value {order} limit 1
+select i.value from {index} i
+where i.fid = :fid and i.value >= :least and i.value < :beyond and {where} order by i.value {order} limit 1
 """
 
 _LIVE = "select live from streams where sid = ?"
@@ -107,6 +112,10 @@ class Tables(ABC):
     @abstractmethod
     def numbers(self, name: str) -> str:
         """The numbers in a list that is bound under that name as JSON."""
+
+    @abstractmethod
+    def listed(self, column: str) -> str:
+        """A column of all rows as one JSON list; nothing or an empty one where there are none."""
 
     @abstractmethod
     def texts(self, name: str) -> str:
@@ -209,6 +218,24 @@ class Tables(ABC):
         statement = _HOLDING.format(index=bounds.table, between=_between(bounds), where=where)
         return self._session.each(statement, {**reach.values, **self._bound(bounds)})
 
+    def passing(self, reach: Reach, bounds: IndexedRange, *also: IndexedRange) -> list[int]:
+        passing, values = self._passing(reach, bounds, also)
+        found: str | None = self._session.one(_PASSING_RIDS.format(listed=self.listed("rid"), passing=passing), values)
+        return orjson.loads(found or "[]")
+
+    def passing_count(self, reach: Reach, bounds: IndexedRange, *also: IndexedRange) -> int:
+        passing, values = self._passing(reach, bounds, also)
+        return self._session.one(_PASSING_COUNT.format(passing=passing), values)
+
+    def _passing(self, reach: Reach, bounds: IndexedRange, also: Sequence[IndexedRange]) -> tuple[str, dict[str, Any]]:
+        values = {**reach.values, **self._bound(bounds)}
+        exists = ""
+        for n, other in enumerate(also):
+            exists += _ALSO.format(index=other.table, n=n)
+            values |= {f"fid{n}": other.fid, f"value{n}": self.kept(other.least)}
+        where = self.narrowing(reach, "i.rid")
+        return _PASSING.format(index=bounds.table, within=_within(bounds), where=where, also=exists), values
+
     def by_day(
         self, reach: Reach, bounds: IndexedRange, *, ascending: bool, chunk: int
     ) -> list[tuple[int, str, int, int, str, str]]:
@@ -217,11 +244,10 @@ class Tables(ABC):
         asked = {"fid": bounds.fid, "least": self.kept(bounds.least), "chunk": chunk}
         return self._session.rows(statement, {**reach.values, **asked})
 
-    def edges(self, reach: Reach, table: str, fid: int) -> list[BoundValue]:
-        """The least and the greatest number."""
-        asked = {**reach.values, "fid": fid, "numbers_end": self.kept(_NUMBERS_END)}
+    def edges(self, reach: Reach, bounds: IndexedRange) -> list[BoundValue]:
+        asked = {**reach.values, "fid": bounds.fid, "least": self.kept(bounds.least), "beyond": self.kept(bounds.most)}
         where = self.narrowing(reach, "i.rid")
-        statements = [_EDGE.format(index=table, where=where, order=order) for order in ("asc", "desc")]
+        statements = [_EDGE.format(index=bounds.table, where=where, order=order) for order in ("asc", "desc")]
         found = [row for statement in statements for row in self._session.rows(statement, asked)]
         return [value for (value,) in self.decoded(found)]
 
@@ -257,7 +283,14 @@ class Tables(ABC):
 
 
 def _between(bounds: IndexedRange) -> str:
-    return _EQUAL if bounds.least == bounds.most else _BETWEEN
+    return _EQUAL if bounds.is_one_value else _BETWEEN
+
+
+def _within(bounds: IndexedRange) -> str:
+    """The same without the ends, where they do not belong to it."""
+    above = " and i.value > :least" if bounds.is_above else ""
+    below = " and i.value < :most" if bounds.is_below else ""
+    return _between(bounds) + above + below
 
 
 def _json(values: list[Any]) -> str:

@@ -18,10 +18,11 @@ from pdpp_server.model.streams import Field, Stream
 from pdpp_server.model.times import DAY_MICROS, iso_exact
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import MAX_DAY, first_moment
-from pdpp_server.store.records.conditions import index_of, passing
+from pdpp_server.store.records.conditions import Value, index_of, passing
 from pdpp_server.store.records.count import count
-from pdpp_server.store.records.days import edge_days, inner_days
+from pdpp_server.store.records.days import inner_days
 from pdpp_server.store.records.fetch import require_declared
+from pdpp_server.store.records.filters import within_time
 from pdpp_server.store.records.ingest import INDEXED_CHARS, NO_VALUE
 from pdpp_server.store.records.reach import Reach
 from pdpp_server.store.records.scope import reaches
@@ -34,17 +35,19 @@ _BETWEEN = """
 select count(*) from {index} i where i.fid = :fid and i.value >= :least and i.value < :beyond and {where}
 """
 _LEAST_VALUE = """
-select i.value from {index} i where i.fid = :fid and i.value < :beyond and {where} order by i.value limit 1
+select i.value from {index} i
+where i.fid = :fid and i.value >= :least and i.value < :beyond and {where} order by i.value limit 1
 """
 _GREATEST_VALUE = """
-select i.value from {index} i where i.fid = :fid and i.value < :beyond and {where} order by i.value desc limit 1
+select i.value from {index} i
+where i.fid = :fid and i.value >= :least and i.value < :beyond and {where} order by i.value desc limit 1
 """
 _HOLDERS = """
 select r.data from {index} i cross join records r on r.rid = i.rid where i.fid = :fid and i.value = :value and {where}
 """
 
-Value = int | float | str
 ValueTally = tuple[Value, int]  # a value, and how many records have it
+_PASSED_FOR_ONE = 40  # values of an index in the time in which one record is read
 _LEAST = float("-inf")
 _BEHIND_NUMBERS = ""
 
@@ -268,30 +271,43 @@ class _Indexed:
     records: int
 
     @property
-    def beyond(self) -> str | bytes:
+    def _is_time(self) -> bool:
+        """Whether records are laid out by this field."""
+        return self.field.name == self.reach.scope.stream.order_field and self.reach.rids is None
+
+    @property
+    def least(self) -> Value:
+        return cast("int", self.reach.values["since"]) if self._is_time and self.reach.shown == "timed" else _LEAST
+
+    @property
+    def beyond(self) -> Value | bytes:
         """Behind every value of the field's type; one of another type comes from another declaration, and is none."""
+        if self._is_time and self.reach.shown == "timed":
+            return cast("int", self.reach.values["until"])
         return NO_VALUE if self.field.type == "string" else _BEHIND_NUMBERS
+
+    def is_soon_told(self) -> bool:
+        """Whether the index holds not much more than what lies in the time: all of another field has to be passed."""
+        return self._is_time or self.records * _PASSED_FOR_ONE > self.reading.records.live(self.reach.place.sid)
 
     def tallies(self) -> Iterable[ValueTally]:
         """In the order of values."""
-        tallies = self._ask(_TALLIES, least=_LEAST, beyond=self.beyond)
+        tallies = self._ask(_TALLIES, least=self.least, beyond=self.beyond)
         return self._whole(tallies) if self.field.type == "string" else tallies
 
     def ends(self) -> Iterator[Value]:
         """The least and the greatest value."""
         for statement in (_LEAST_VALUE, _GREATEST_VALUE):
-            for (value,) in self._ask(statement, beyond=self.beyond):
+            for (value,) in self._ask(statement, least=self.least, beyond=self.beyond):
                 yield value
 
     def periods(self, buckets: Buckets) -> Counter[Bucket]:
-        scope = self.reach.scope
-        is_laid_out = self.field.name == scope.stream.order_field and scope.resources is None
-        return self._by_days(buckets) if is_laid_out and buckets.are_long else _placed(self.tallies(), buckets)
+        return self._by_days(buckets) if self._is_time and buckets.are_long else _placed(self.tallies(), buckets)
 
     def _by_days(self, buckets: Buckets) -> Counter[Bucket]:
         """From the numbers of whole days, except where a bucket or the grant begins or ends within a day."""
         counted = Counter[Bucket]()
-        for day in set(edge_days(self.reach.scope)):
+        for day in set(self.reach.edge_days):
             least = _LEAST if day == 0 else first_moment(day)
             beyond = _BEHIND_NUMBERS if day == MAX_DAY else first_moment(day + 1)
             counted.update(_placed(self._ask(_TALLIES, least=least, beyond=beyond), buckets))
@@ -355,10 +371,13 @@ _Part = _Indexed | _Scanned
 
 
 def _part(reading: Reading, reach: Reach, field: Field, conditions: tuple[Condition, ...]) -> _Part:
-    index = None if conditions or reach.is_few else index_of(reach.place, field)
+    within, others = within_time(reach, conditions)
+    index = None if others or within.is_few else index_of(within.place, field)
     if index is not None:
-        return _Indexed(reading, reach, field, index, count(reading, reach))
-    values = [field.comparable(row.data.get(field.name)) for row in passing(reading, reach, conditions)]
+        indexed = _Indexed(reading, within, field, index, count(reading, within))
+        if within is reach or indexed.is_soon_told():
+            return indexed
+    values = [field.comparable(row.data.get(field.name)) for row in passing(reading, within, others)]
     fitting = (value for value in values if value is not None)
     if field.type != "string":
         fitting = (value for value in fitting if not isinstance(value, str))

@@ -21,6 +21,8 @@ GATHERED = 2000  # so many records are read and sorted at once, rather than walk
 
 _FIELD_INDEX = {True: "positions", False: "field_values"}
 Value = int | float | str
+LEAST: Value = float("-inf")
+BEHIND_NUMBERS: Value = ""  # the first of all texts
 _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
     "eq": operator.eq,
     "gte": operator.ge,
@@ -57,24 +59,33 @@ def index_of(place: StreamPlace, field: Field) -> str | None:
 
 def bounds_of(reach: Reach, conditions: tuple[Condition, ...], field: str) -> IndexedRange | None:
     """The narrowest range that the conditions leave of an indexed field; None where they say nothing of it."""
+    asked = asked_of(reach, conditions, field)
+    if asked is None or field != reach.scope.stream.order_field:
+        return asked
+    least, most = within_grant(reach.scope, asked.least, asked.most)
+    return IndexedRange(asked.table, asked.fid, least, most)
+
+
+def asked_of(reach: Reach, conditions: tuple[Condition, ...], field: str) -> IndexedRange | None:
+    """The same, whatever the grant says of its time."""
     declared = reach.scope.stream.fields[field]
     index = index_of(reach.place, declared)
     about = [condition for condition in conditions if condition.field == field]
     if index is None or not about:
         return None
-    least: Value = float("-inf")
-    most: Value = ""  # behind every number
+    beginnings: list[tuple[Any, bool]] = []  # values, and whether what passes lies beyond them
+    ends: list[tuple[Any, bool]] = []  # values, and whether they pass themselves
     for condition in about:
         literal = declared.literal(condition.value)
         assert literal is not None  # grants/permit.py has read it
         value = literal[:INDEXED_CHARS] if isinstance(literal, str) else literal
         if condition.comparison in ("eq", "gte", "gt"):
-            least = value if least == float("-inf") else max(least, value)  # pyright: ignore[reportArgumentType]
+            beginnings.append((value, condition.comparison == "gt"))
         if condition.comparison in ("eq", "lte", "lt"):
-            most = value if most == "" else min(most, value)  # pyright: ignore[reportArgumentType]
-    if field == reach.scope.stream.order_field:
-        least, most = within_grant(reach.scope, least, most)
-    return IndexedRange(index, reach.place.fids[field], least, most)
+            ends.append((value, condition.comparison != "lt"))
+    least, is_above = max(beginnings, default=(LEAST, False))
+    most, is_in = min(ends, default=(BEHIND_NUMBERS, True))
+    return IndexedRange(index, reach.place.fids[field], least, most, is_above, not is_in)
 
 
 def within_grant(scope: Scope, least: Any, most: Any) -> tuple[Any, Any]:
@@ -113,7 +124,7 @@ def _fields(conditions: tuple[Condition, ...]) -> Iterable[str]:
 def _is_narrow(reach: Reach, bounds: IndexedRange) -> bool:
     """Whether the range holds nothing but what the grant's own time leaves of it."""
     is_time = bounds.table == _FIELD_INDEX[True] and reach.place.position == reach.scope.stream.order_field
-    return is_time or bounds.least == bounds.most
+    return is_time or bounds.is_one_value
 
 
 def passing(reading: Reading, reach: Reach, conditions: tuple[Condition, ...]) -> Iterator[StoredRow]:

@@ -2,19 +2,25 @@
 
 from collections.abc import Sequence
 
+import orjson
+
 from pdpp_server.model.queries import Condition
 from pdpp_server.model.records import Span
+from pdpp_server.model.streams import Field
 from pdpp_server.model.times import iso_micros
 from pdpp_server.store.engine import Reading
-from pdpp_server.store.records.conditions import index_of, passing
+from pdpp_server.store.layout import day_in
+from pdpp_server.store.records.conditions import BEHIND_NUMBERS, LEAST, index_of
 from pdpp_server.store.records.days import count_by_days
-from pdpp_server.store.records.reach import Reach
+from pdpp_server.store.records.filters import passing_count, passing_rids, within_time
+from pdpp_server.store.records.reach import IndexedRange, Reach
 
 
 def count(reading: Reading, reach: Reach, conditions: tuple[Condition, ...] = ()) -> int:
     """Exactly."""
     if conditions:
-        return sum(1 for _ in passing(reading, reach, conditions))
+        within, others = within_time(reach, conditions)
+        return passing_count(reading, within, others) if others else count(reading, within)
     if reach.is_whole:
         return reading.records.live(reach.place.sid)
     return count_by_days(reading, reach) if reach.rids is None else len(reach.rids)
@@ -22,31 +28,48 @@ def count(reading: Reading, reach: Reach, conditions: tuple[Condition, ...] = ()
 
 def span(reading: Reading, reaches: Sequence[Reach], conditions: tuple[Condition, ...]) -> Span:
     """The total over all reaches, with the first and the last consent time where the grant shows that field."""
-    totals: list[int] = []
+    total = 0
     times: list[int] = []
     fields: dict[str, None] = {}
     for reach in reaches:
         field = reach.scope.stream.consent_time_field
-        shown = field if field in reach.scope.granted else None
-        if shown:
-            fields[shown] = None
-        if conditions or reach.rids is not None:
-            found = [row.data.get(shown) if shown else None for row in passing(reading, reach, conditions)]
-            totals.append(len(found))
-            if shown:
-                timed = reach.scope.stream.fields[shown]
-                times += [at for value in found if isinstance(at := timed.comparable(value), int)]
+        shown = reach.scope.stream.fields[field] if field is not None and field in reach.scope.granted else None
+        if shown is not None:
+            fields[shown.name] = None
+        within, others = within_time(reach, conditions)
+        if others or within.rids is not None:
+            passed = passing_rids(reading, within, others) if others else within.rids or ()
+            total += len(passed)
+            times += _times(reading, within, shown, passed) if shown else []
         else:
-            totals.append(count(reading, reach))
-            times += _edges(reading, reach, shown) if shown else []
+            total += count(reading, within)
+            times += _edges(reading, within, shown) if shown else []
     if not times:
-        return Span(sum(totals))
-    return Span(sum(totals), iso_micros(min(times)), iso_micros(max(times)), tuple(fields))
+        return Span(total)
+    return Span(total, iso_micros(min(times)), iso_micros(max(times)), tuple(fields))
 
 
-def _edges(reading: Reading, reach: Reach, field: str) -> list[int]:
-    index = index_of(reach.place, reach.scope.stream.fields[field])
+def _edges(reading: Reading, reach: Reach, field: Field) -> list[int]:
+    """The first and the last time in a stretch, by the index."""
+    index = index_of(reach.place, field)
     if index is None:
         return []
-    found = reading.records.edges(reach, index, reach.place.fids[field])
+    least, most = LEAST, BEHIND_NUMBERS
+    if reach.shown == "timed" and field.name == reach.scope.stream.order_field:
+        least, most = reach.values["since"], reach.values["until"]
+    found = reading.records.edges(reach, IndexedRange(index, reach.place.fids[field.name], least, most))
     return [at for at in found if isinstance(at, int)]
+
+
+def _times(reading: Reading, reach: Reach, field: Field, rids: Sequence[int]) -> list[int]:
+    """Among these times are the first and the last of single records.
+
+    They lie in the order of days. Those of the first day may have no time, then the first of all is in the next.
+    """
+    if field.name != reach.scope.stream.order_field:
+        rows = [orjson.loads(data) for *_, data in reading.records.stored(rids)]
+        return [at for row in rows if isinstance(at := field.comparable(row.get(field.name)), int)]
+    days = sorted({day_in(rid) for rid in rids})
+    outer = {*days[:2], *days[-1:]}
+    looked_at = [rid for rid in rids if day_in(rid) in outer]
+    return [at for *_, at in reading.records.keys(looked_at) if at is not None]

@@ -1,14 +1,10 @@
 """A permitted scope as what it reaches: for each connection a range of records, and what bounds it."""
 
-from dataclasses import replace
-
 from pdpp_server.grants.permitted import Scope
 from pdpp_server.model.sources import Origin
 from pdpp_server.store.engine import Reading
-from pdpp_server.store.layout import StreamPlace, day_of, first_rid
-from pdpp_server.store.records.reach import Reach, named
-
-_ALWAYS, _NEVER = -(1 << 62), 1 << 62
+from pdpp_server.store.layout import StreamPlace, first_rid
+from pdpp_server.store.records.reach import Reach, named, timed
 
 
 def reaches(reading: Reading, scope: Scope) -> list[Reach]:
@@ -26,22 +22,8 @@ def _reach(reading: Reading, scope: Scope, origin: Origin, place: StreamPlace) -
         rids = reading.records.rids_of(place.sid, scope.resources, scope.since, scope.until)
         return named(whole, rids)
     if scope.is_bounded:
-        return replace(whole, shown="timed", values=_time_values(place.sid, scope))
+        return timed(whole, scope.since, scope.until)
     return whole
-
-
-def _time_values(sid: int, scope: Scope) -> dict[str, int | str]:
-    since = _ALWAYS if scope.since is None else scope.since
-    until = _NEVER if scope.until is None else scope.until
-    first_day, last_day = day_of(since), day_of(until)
-    return {
-        "low": first_rid(sid, first_day),
-        "high": first_rid(sid, last_day + 1),
-        "inner_low": first_rid(sid, first_day + 1),
-        "inner_high": first_rid(sid, last_day),
-        "since": since,
-        "until": until,
-    }
 
 
 def shows(scope: Scope, key: str, at: int | None) -> bool:

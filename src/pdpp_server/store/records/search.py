@@ -17,14 +17,14 @@ from pdpp_server.model.times import newest
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import SID_BITS
 from pdpp_server.store.records.asked import Narrowed, Where
-from pdpp_server.store.records.conditions import passing
 from pdpp_server.store.records.count import count
 from pdpp_server.store.records.excerpts import Proof, lean_proof, proof
 from pdpp_server.store.records.fetch import require_declared
+from pdpp_server.store.records.filters import left_of
 from pdpp_server.store.records.freshness import newest_change
 from pdpp_server.store.records.neighbours import lifted
 from pdpp_server.store.records.rank import MatchCounts, score, weight
-from pdpp_server.store.records.reach import Reach, named
+from pdpp_server.store.records.reach import Reach
 from pdpp_server.store.records.scope import reaches
 from pdpp_server.store.records.showing import Showing, StoredRow
 from pdpp_server.store.records.texts import Texts
@@ -117,7 +117,7 @@ def search(reading: Reading, permitted: Permitted[SearchQuery], after: Position 
 def _reaches(reading: Reading, scope: Scope, conditions: tuple[Condition, ...]) -> Iterator[Reach]:
     """A filter makes the records that pass it the only ones there are: of others nothing is counted either."""
     for reach in reaches(reading, scope):
-        yield named(reach, [row.rid for row in passing(reading, reach, conditions)]) if conditions else reach
+        yield left_of(reading, reach, conditions) if conditions else reach
 
 
 def _groups(reading: Reading, permitted: Permitted[SearchQuery]) -> list[_Group]:

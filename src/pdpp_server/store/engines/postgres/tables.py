@@ -41,6 +41,9 @@ class PostgresTables(Tables):
     def narrowing(self, reach: Reach, rid: str) -> str:
         return _NARROWING[reach.shown].format(rid=rid)
 
+    def listed(self, column: str) -> str:
+        return f"json_agg({column})::text"
+
     def numbers(self, name: str) -> str:
         return _NUMBERS.format(name=name)
 

@@ -35,6 +35,9 @@ class SqliteTables(Tables):
     def narrowing(self, reach: Reach, rid: str) -> str:
         return _NARROWING[reach.shown].format(rid=rid)
 
+    def listed(self, column: str) -> str:
+        return f"json_group_array({column})"
+
     def numbers(self, name: str) -> str:
         return LIST.format(name=name)
 
