@@ -789,8 +789,17 @@ PROMISES: dict[str, Promise] = {
     ),
     "rs.search.any-text": Promise(
         source="resource server contract: search",
-        says="Any text is safe: operators of the index language are words, and a text without a word to look for is "
-        "refused with `invalid_request` and a remedy, never a server error.",
+        says="Any text is a search: operators of the index language are words, and a text without a word to look for "
+        "gives the newest records and says so.",
+    ),
+    "rs.search.read-as": Promise(
+        source="resource server contract: search",
+        says="What a search understood otherwise than it was typed is said in a few words.",
+    ),
+    "rs.search.suggestions": Promise(
+        source="resource server contract: search",
+        says="For a word that stands nowhere, one that differs in one letter and stands in visible records is "
+        "suggested, never put in its place, and logged.",
     ),
     "rs.search.one-hit-per-record": Promise(
         source="resource server contract: search",
@@ -813,6 +822,28 @@ PROMISES: dict[str, Promise] = {
         source="resource server contract: search",
         says="Highlight marks in a snippet are balanced or absent.",
         scenario=("S114",),
+    ),
+    "rs.search.dates": Promise(
+        source="resource server contract: search",
+        says="Dates in a question lift hits of that time where the grant shows it, and exclude nothing; what can be "
+        "read in two ways lifts nothing; relative ones count from the request for the first page.",
+        ruling=(50,),
+    ),
+    "rs.search.coverage": Promise(
+        source="resource server contract: search",
+        says="The more of a question's weight a record holds, the higher it stands.",
+    ),
+    "rs.search.names": Promise(
+        source="resource server contract: search",
+        says="A name in a question that is mostly somebody's who spoke counts as who spoke.",
+    ),
+    "rs.search.talks": Promise(
+        source="resource server contract: search",
+        says="A talk that matches in many places lifts its records.",
+    ),
+    "rs.search.sources": Promise(
+        source="resource server contract: search",
+        says="Of several sources each word is as telling as in its own source or among all, by what is visible.",
     ),
     "rs.search.passage": Promise(
         source="resource server contract: search",

@@ -182,6 +182,11 @@ PROMISES: dict[str, Promise] = {
         says="A filter on the time of a stream is a shorter stretch of it, one on whole values is answered by their "
         "index; what passes is the same as by a look at every record.",
     ),
+    "store.search.candidates": Promise(
+        source="decision 0008",
+        says="Of too many matches no more are scored than the limit says: the newest, or where the grant hides their "
+        "time the shortest; counts that are kept are made anew when the stream changes.",
+    ),
     "store.deadlines.query": Promise(
         source="design: the embedded store",
         says="A query past its deadline is stopped and refused, inside the word index too, and the connection serves "

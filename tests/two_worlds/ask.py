@@ -322,6 +322,15 @@ def _search(plan: Plan, random: Random) -> SearchQuery:
     return SearchQuery(" ".join(parts), streams, random.choice((None, None, _connection(plan, random))), limit)
 
 
+def _question(plan: Plan, random: Random) -> SearchQuery:
+    """With a time, a word of which a letter is missing, or nothing to look for."""
+    time = random.choice(("in March 2026", "on 3 March", "last month", "between March and May 2026", "yesterday", ""))
+    word = random.choice(COMMON + SECRET)
+    place = random.randrange(len(word))
+    asked = random.choice((word, word, word[:place] + word[place + 1 :], "what is it", f"-{word}"))
+    return SearchQuery(f"{asked} {_word(plan, random)} {time}" if time else asked, limit=random.choice((2, 10, 100)))
+
+
 def _word(plan: Plan, random: Random) -> str:
     word = HEAVY if plan.is_heavy and random.random() < 0.4 else random.choice(COMMON + COMMON + SECRET)
     match random.random():
@@ -403,7 +412,7 @@ ASKED: tuple[Callable[[Plan, Random], Asked], ...] = (
     *(_search, _search, _search, _search, _fetch, _fetch),
 )
 
-ASKED_LAST: tuple[Callable[[Plan, Random], Asked], ...] = (_around, _sorted, _numbers)
+ASKED_LAST: tuple[Callable[[Plan, Random], Asked], ...] = (_around, _sorted, _numbers, _question, _question)
 
 
 # Doors ------------------------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from pdpp_server.store.records import (
     neighbours,
     query_records,
     schema,
+    scores,
     search,
     showing,
 )
@@ -144,8 +145,16 @@ def count_what_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def weigh_words_by_what_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    everything = "select sum(live) from streams"
-    monkeypatch.setattr(search, "_visible_records", lambda reading, _: reading.one(everything))
+    everything, visible = "select sum(live) from streams", search._visible_records
+    monkeypatch.setattr(
+        search,
+        "_visible_records",
+        lambda reading, groups: dict.fromkeys(visible(reading, groups), reading.one(everything)),
+    )
+
+
+def lift_by_a_hidden_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scores, "_times", lambda reach: [reach.scope.stream.order_field])
 
 
 def look_for_words_in_every_field(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -341,6 +350,7 @@ FAULTS = {
     order_hits_by_a_hidden_time: False,
     count_what_is_hidden: False,
     weigh_words_by_what_is_hidden: False,
+    lift_by_a_hidden_time: False,
     look_for_words_in_every_field: False,
     let_an_and_stand_below_a_not: False,
     take_neighbours_from_outside_the_grant: False,

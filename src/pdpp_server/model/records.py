@@ -131,6 +131,7 @@ class Recall:
     window: int | None = None
     beside: int = 0  # further hits that only stand beside a match
     words: tuple[tuple[str, int], ...] = ()  # of the query, and how many visible records hold each
+    is_newest: bool = False  # nothing was looked for: these are the newest records
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -168,6 +168,11 @@ class Read:
     @property
     def seal(self) -> Seal:
         return self._services.seal
+
+    @property
+    def today(self) -> date:
+        """The day of the request, in UTC."""
+        return date.fromisoformat(self._now[:10])
 
     def permit(self, query: Q) -> Permitted[Q]:
         permitted = permit(self.holder, query, core_strict=self._services.core_strict)

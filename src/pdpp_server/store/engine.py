@@ -178,6 +178,10 @@ class Words(Protocol):
         """Note those that hold a wanted phrase, and what narrows; of each reach the newest so many, where said."""
         ...
 
+    def lengths(self, where: Where, words: WordQuery, narrowed: Narrowed) -> list[tuple[int, int]]:
+        """The same records, each with the number of words in its granted columns; nothing is noted."""
+        ...
+
 
 class Index(Protocol):
     """What makes records findable, kept in the transaction that brings or erases them."""

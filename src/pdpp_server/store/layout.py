@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 
 import orjson
 
@@ -13,6 +14,7 @@ SID_BITS, DAY_BITS = 43, 26
 INDEXED, POSITIONED = 1, 2  # of fields.indexed
 MAX_DAY = (1 << (SID_BITS - DAY_BITS)) - 1
 _DAYS_BEFORE_1970 = 62_091  # 1800-01-01
+_FIRST_DAY = date(1800, 1, 1).toordinal()
 
 _GENERATION = "select generation from layout"
 _CONNECTIONS = """
@@ -34,6 +36,11 @@ def day_in(rid: int) -> int:
 def day_of(at: int | None) -> int:
     """The day number inside a rid; a record without a time counts as the oldest."""
     return 0 if at is None else min(max(at // 86_400_000_000 + _DAYS_BEFORE_1970, 0), MAX_DAY)
+
+
+def date_of(day: int) -> date | None:
+    """The date of a day number; none of what lies before all days, or had no time."""
+    return date.fromordinal(_FIRST_DAY + day) if 0 < day < MAX_DAY else None
 
 
 def first_moment(day: int) -> int:

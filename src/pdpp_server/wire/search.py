@@ -36,6 +36,7 @@ PREFER, BRIEF = "Prefer", "page=brief"
 LEAN, WHOLE = "pdpp-evidence=lean", "pdpp-evidence=whole"  # the hits of a lean page, in few bytes or with all of each
 SCORE_KIND, SCORE_ORDER = "bm25", "higher_is_better"
 
+_NEWEST = "newest_records"  # nothing was looked for
 _MARKED = re.compile(r"<(/?)mark>")
 
 
@@ -377,6 +378,8 @@ def _accuracy(recall: Recall) -> str:
 
 
 def _ranking_scope(recall: Recall) -> str:
+    if recall.is_newest:
+        return _NEWEST
     if recall.complete:
         return "all_matches"
     return "unknown" if recall.ranked is None else "candidate_window"
@@ -393,4 +396,5 @@ def _decode_recall(meta: Mapping[str, Any]) -> Recall:
         whole_of(recall, "candidate_window_limit"),
         whole_of(recall, "neighbour_count") or 0,
         tuple([(word, count) for word, count in object_of(meta, "words").items() if isinstance(count, int)]),
+        recall.get("ranking_scope") == _NEWEST,
     )

@@ -18,10 +18,10 @@ LONG_ENOUGH = 30  # seconds that nothing here takes, unless it would never end
 def test_four_loops_of_one_token_keep_no_other_client_waiting(chats: Chats, monkeypatch: pytest.MonkeyPatch) -> None:
     gate, real = threading.Event(), search.search
 
-    def slow(reading: Any, permitted: Any, after: Any) -> Any:
+    def slow(reading: Any, permitted: Any, *others: Any) -> Any:
         if permitted.query.text == SLOW:
             gate.wait()
-        return real(reading, permitted, after)
+        return real(reading, permitted, *others)
 
     monkeypatch.setattr(search, "search", slow)
     chats.grant("grt_2", "tok_2")

@@ -18,5 +18,5 @@ class Where(NamedTuple):
 class Narrowed(NamedTuple):
     """Only records that hold any, or all, of these."""
 
-    phrases: Sequence[Phrase]
+    phrases: tuple[Phrase, ...]
     hold_all: bool = False

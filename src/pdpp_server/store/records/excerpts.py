@@ -19,7 +19,7 @@ class Proof(NamedTuple):
     also_matched: tuple[str, ...] = ()
 
 
-def proof(finder: Finder, reach: Reach, record: Record, matched: Sequence[int]) -> Proof:
+def proof(finder: Finder, reach: Reach, record: Record, matched: int) -> Proof:
     """Where in the matched fields the phrases stand; of a record that only stands beside a match, how it begins."""
     if not matched:
         return Proof(tuple(_passage(reach, record, EXCERPT_CHARS)))
@@ -28,7 +28,7 @@ def proof(finder: Finder, reach: Reach, record: Record, matched: Sequence[int]) 
     return Proof(tuple([excerpt._replace(rarest=0) for excerpt in found if excerpt is not None]))
 
 
-def lean_proof(finder: Finder, reach: Reach, record: Record, matched: Sequence[int]) -> Proof:
+def lean_proof(finder: Finder, reach: Reach, record: Record, matched: int) -> Proof:
     """The same for a reader of few bytes: the text of the record in any case, and the actor's name nowhere twice."""
     body, actor = _field(reach, "primary-body"), _field(reach, "actor")
     named = _matched_fields(reach, matched)
@@ -43,9 +43,10 @@ def lean_proof(finder: Finder, reach: Reach, record: Record, matched: Sequence[i
     return Proof(tuple(excerpts), tuple([name for name in named if name not in shown]))
 
 
-def _matched_fields(reach: Reach, matched: Sequence[int]) -> list[str]:
+def _matched_fields(reach: Reach, matched: int) -> list[str]:
+    """The fields whose columns are among these bits."""
     slots = reach.place.slots
-    return [name for name in reach.scope.stream.lexical_fields if slots.get(name) in matched]
+    return [name for name in reach.scope.stream.lexical_fields if name in slots and matched >> slots[name] & 1]
 
 
 def _field(reach: Reach, wanted: str) -> str | None:

@@ -1,17 +1,18 @@
-"""Neighbours in time: what was said right before and after a match is lifted by it, inside the grant only."""
+"""Neighbours: what was said right before and after a match, or in a talk with many, is lifted, inside the grant."""
 
 from collections.abc import Iterable, Mapping
-from math import fsum
+from math import fsum, sqrt
 from typing import NamedTuple
 
 from pdpp_server.model.streams import Stream
 from pdpp_server.store.engine import Reading
-from pdpp_server.store.layout import SID_BITS
+from pdpp_server.store.layout import SID_BITS, day_in
 from pdpp_server.store.records.conditions import index_of
 from pdpp_server.store.records.reach import Reach
 
 SHARES = (0.5, 0.25)  # of a score, for the first and the second record on either side
 SOURCES = 100  # best records whose neighbours are looked for
+TALK = 0.5  # how much the talk that matches most is lifted, as a share of its records' scores; others by less
 SILENCE = 3_600_000_000  # microseconds without a word that end a talk
 
 
@@ -43,6 +44,30 @@ def lifted(
     # The exact sum is the same in every order; the order in which rows come may tell of hidden ones.
     ranked = {**scores, **{rid: fsum(part) for rid, part in parts.items()}}
     return ranked, {rid: -source for rid, (_, source) in lifting.items()}
+
+
+def of_talks(reading: Reading, reaches: Iterable[Reach], ranked: Mapping[int, float]) -> Mapping[int, float]:
+    """The scores, where the best of them are lifted the more, the more of these belong to the same talk: what was said
+    on one day, and where a title is declared under one title. What belongs to no talk stands for itself."""
+    by_sid: dict[int, list[int]] = {}
+    for rid in _sources(ranked):
+        by_sid.setdefault(rid >> SID_BITS, []).append(rid)
+    talks = [talk for reach in reaches for talk in _talks(reading, reach, by_sid.get(reach.place.sid, []))]
+    masses = [sqrt(fsum([ranked[rid] ** 2 for rid in talk])) for talk in talks]
+    most = max(masses, default=0.0) or 1.0  # words that say nothing weigh nothing
+    lifts = {rid: 1 + TALK * mass / most for talk, mass in zip(talks, masses, strict=True) for rid in talk}
+    return {**ranked, **{rid: ranked[rid] * lift for rid, lift in lifts.items()}}
+
+
+def _talks(reading: Reading, reach: Reach, rids: list[int]) -> list[list[int]]:
+    if len(rids) < 2 or not _is_talk(reach):
+        return [[rid] for rid in rids]
+    title = _title(reach)
+    titles = reading.records.field_of(rids, title) if title else dict[int, object]()
+    talks: dict[tuple[int, str], list[int]] = {}
+    for rid in rids:
+        talks.setdefault((day_in(rid), str(titles.get(rid))), []).append(rid)
+    return list(talks.values())
 
 
 def _sources(scores: Mapping[int, float]) -> list[int]:

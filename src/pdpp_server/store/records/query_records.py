@@ -306,6 +306,12 @@ def _without_rank(
 # In the order of the stream -----------------------------------------------------------------------------------------
 
 
+def newest_of(reading: Reading, reach: Reach, most: int) -> list[StoredRow]:
+    """The newest records of a reach, or the last by their keys where no time orders them that the grant shows."""
+    query = RecordsQuery(reach.scope.stream.name, limit=most, ascending=False)
+    return [entry.row for entry in islice(_walked(reading, reach, query, None), most)]
+
+
 def _walked(reading: Reading, reach: Reach, query: RecordsQuery, start: _Start | None) -> Iterator[PageEntry]:
     """Many records: follow the index, in chunks that grow, and stop when nobody asks for more."""
     name = position_field(reach)

@@ -1,12 +1,48 @@
 """Ranking by what is visible: a score that knows no statistics but those of the granted records and fields."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import log
 from typing import NamedTuple
 
 K1, B = 1.2, 0.6
-SEVERAL = 0.2  # what each further phrase of the query in one record adds to its score, as a share
 USUAL_LENGTH = 40  # words; a constant pivot, because an average over the table would tell of hidden rows
+MENTIONED = 0.25  # what a name is worth in a record that holds it and was said by somebody else
+DATE_WORDS = 0.25  # what the words of a date are worth, which says more by the time that it names
+
+
+class MatchCounts(NamedTuple):
+    """What of one record counts: the words in its granted columns, how often each phrase stands there, and in which of
+    the columns, as bits."""
+
+    length: int
+    counts: list[int]
+    slots: list[int]
+
+    @property
+    def matched(self) -> int:
+        """The columns in which any phrase stands, as bits."""
+        columns = 0
+        for slots in self.slots:
+            columns |= slots
+        return columns
+
+
+class SourceCounts(NamedTuple):
+    """What is visible of one connection: how many records, and how many of them hold each phrase."""
+
+    visible: int
+    holding: Sequence[int]
+
+
+class Question(NamedTuple):
+    """What the phrases of a question are worth in records of one source; which of them name who spoke."""
+
+    weights: Sequence[float]
+    names: Sequence[bool]
+
+    @property
+    def weight(self) -> float:
+        return sum(self.weights)
 
 
 def weight(visible_records: int, matching: int) -> float:
@@ -14,16 +50,45 @@ def weight(visible_records: int, matching: int) -> float:
     return log(1 + (max(visible_records, matching) - matching + 0.5) / (matching + 0.5))
 
 
-class MatchCounts(NamedTuple):
-    """What of one record counts: the words in its granted columns, each phrase in them, and which columns had any."""
-
-    length: int
-    counts: list[int]
-    slots: list[int]
+def together(sources: Sequence[SourceCounts]) -> SourceCounts:
+    """All sources as one."""
+    holding = [sum(column) for column in zip(*(source.holding for source in sources), strict=True)]
+    return SourceCounts(sum(source.visible for source in sources), holding)
 
 
-def score(note: MatchCounts, weights: Sequence[float]) -> float:
+def weighed(
+    sources: Mapping[str, SourceCounts], worth: Sequence[float], names: Sequence[bool]
+) -> Mapping[str, Question]:
+    """The question as each source hears it: a phrase is as telling as it is there or among all, whichever is more. What
+    is common in one source may be rare in another; and a source that lacks a phrase covers less of the question.
+
+    A phrase that stands nowhere counts nothing.
+    """
+    among_all = together([*sources.values()])
+    common = [
+        weight(among_all.visible, holding) * share if holding else 0.0
+        for holding, share in zip(among_all.holding, worth, strict=True)
+    ]
+    told: dict[str, Question] = {}
+    for name, source in sources.items():
+        own = [weight(source.visible, holding) * share for holding, share in zip(source.holding, worth, strict=True)]
+        told[name] = Question([max(a, b) if a else 0.0 for a, b in zip(common, own, strict=True)], names)
+    return told
+
+
+def score(note: MatchCounts, question: Question, whole: float, actor: int) -> float:
+    """BM25, times the share of the question's weight that the record holds. `whole` is that weight; `actor` the column
+    that says who spoke, as a bit."""
     norm = K1 * (1 - B + B * note.length / USUAL_LENGTH)
-    told = zip(weights, note.counts, strict=True)
-    parts = [weight * count * (K1 + 1) / (count + norm) for weight, count in told if count]
-    return sum(parts) * (1 + SEVERAL * (len(parts) - 1))
+    total = held = 0.0
+    for phrase, count in enumerate(note.counts):
+        if not count:
+            continue
+        worth = question.weights[phrase]
+        if question.names[phrase]:
+            count = 1
+            if not note.slots[phrase] & actor:
+                worth *= MENTIONED
+        total += worth * count * (K1 + 1) / (count + norm)
+        held += worth
+    return total * held / whole

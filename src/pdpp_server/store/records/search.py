@@ -2,14 +2,15 @@
 
 import hashlib
 import struct
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from math import inf
 from operator import add
 from typing import NamedTuple
 
 import orjson
 
-from pdpp_server.errors import InvalidRequest
 from pdpp_server.grants.permitted import Permitted, Scope
 from pdpp_server.model.queries import Condition, SearchQuery
 from pdpp_server.model.records import Recall, Record, RecordId
@@ -18,23 +19,28 @@ from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import SID_BITS
 from pdpp_server.store.records.asked import Narrowed, Where
 from pdpp_server.store.records.count import count
+from pdpp_server.store.records.dates import AskedDays, dates_in
 from pdpp_server.store.records.excerpts import Proof, lean_proof, proof
 from pdpp_server.store.records.fetch import require_declared
 from pdpp_server.store.records.filters import left_of
 from pdpp_server.store.records.freshness import newest_change
-from pdpp_server.store.records.neighbours import lifted
-from pdpp_server.store.records.rank import MatchCounts, score, weight
-from pdpp_server.store.records.reach import Reach
+from pdpp_server.store.records.neighbours import lifted, of_talks
+from pdpp_server.store.records.query_records import newest_of
+from pdpp_server.store.records.rank import MatchCounts
+from pdpp_server.store.records.reach import Reach, named
 from pdpp_server.store.records.scope import reaches
+from pdpp_server.store.records.scores import HeldCounts, scored
 from pdpp_server.store.records.showing import Showing, StoredRow
+from pdpp_server.store.records.suggestions import Suggestion, suggestions
 from pdpp_server.store.records.texts import Texts
 from pdpp_server.store.records.words import Finder, Phrase, WordQuery
 
 CANDIDATES = 4000  # rows that one search scores at the most, about 2 µs each
+LOOKED = 1000  # of the newest records, or of those that hold a word that may have been meant
 COUNTED = 50_000  # matches of one phrase that are counted, about 40 ns each
-LEAN_SHARE, LEAN_LEAST = 0.45, 3  # of the best score on a brief page, below which it ends; but not before so many hits
+LEAN_SHARE, LEAN_LEAST = 0.25, 3  # of the best score on a brief page, below which it ends; but not before so many hits
 
-_POSITION = struct.Struct(">dqq")
+_POSITION = struct.Struct(">dqqi")
 
 
 class Position(NamedTuple):
@@ -43,6 +49,7 @@ class Position(NamedTuple):
     score: float
     at: int
     digest: int
+    asked_on: int = 0  # the day of the first page, where the question counts from it
 
     def pack(self) -> bytes:
         return _POSITION.pack(*self)
@@ -67,12 +74,18 @@ class Ranked:
     recall: Recall
     as_of: str | None  # when something visible last changed in the searched streams
     short: tuple[str, ...] = ()  # prefixes that were looked for as words
+    days: tuple[AskedDays, ...] = ()  # of which the question speaks, and by which records could be lifted
+    names: tuple[str, ...] = ()  # of the question, as who spoke
+    suggested: tuple[Suggestion, ...] = ()
 
 
 class _Candidate(NamedTuple):
     position: Position
     rid: int
     reach: Reach
+
+    def counted_from(self, asked_on: int) -> "_Candidate":
+        return self._replace(position=self.position._replace(asked_on=asked_on))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,29 +102,70 @@ class _Group:
         return Where([reach for reach in self.reaches if not reach.is_few], self.slots, self.is_part)
 
 
-def search(reading: Reading, permitted: Permitted[SearchQuery], after: Position | None) -> Ranked:
-    words = reading.tokenizer.query(permitted.query.text)
-    if not words.wanted:
-        raise InvalidRequest(
-            "The query has no word to look for.", param="q", remedy='Give words, a "phrase" or a prefix*.'
-        )
+def search(reading: Reading, permitted: Permitted[SearchQuery], after: Position | None, today: date) -> Ranked:
+    asked_on = date.fromordinal(after.asked_on) if after and after.asked_on else today
+    dates = dates_in(permitted.query.text, asked_on)
+    words = reading.tokenizer.query(permitted.query.text, dates)
     require_declared(reading.layout, permitted)
-    groups = _groups(reading, permitted)
-    counts, is_complete = _note_candidates(reading, groups, words)
-    visible = _visible_records(reading, groups)
-    weights = [weight(visible, count) for count in counts]
-    scores = {rid: score(note, weights) for rid, note in reading.words.noted.items()}
+    everything = _everything(reading, permitted)
+    groups = _groups(everything)
+    if not words.has_topic:
+        return _newest(reading, groups, permitted.query, words)
+    held, is_complete = _note_candidates(reading, groups, words)
+    counts = _totals(held, words)
+    reached = [reach for group in groups for reach in group.reaches]
+    told = scored(reading, reached, words, held, _visible_records(reading, groups), dates)
+    scores = told.scores
     # A neighbour might hold what must not occur: where a query says that, only matches are found.
-    reached = [] if words.unwanted else [reach for group in groups for reach in group.reaches]
-    ranked, lifted_by = lifted(reading, reached, scores)
-    page, has_more = _page(reading, groups, ranked, after, permitted.query)
-    matches = len(scores) if is_complete else max(*counts, len(scores))
+    ranked, lifted_by = lifted(reading, [] if words.unwanted else reached, scores)
+    ranked = of_talks(reading, reached, ranked)
     beside = len(ranked) - len(scores)
-    told = tuple(zip([phrase.typed for phrase in words.wanted], counts, strict=True)) if permitted.query.lean else ()
-    recall = Recall(is_complete, matches, is_complete, len(scores), None if is_complete else CANDIDATES, beside, told)
-    finder = reading.tokenizer.finder(words.wanted, weights)
+    page, has_more = _page(reading, everything, ranked, after, permitted.query, lifted_by)
+    matches = len(scores) if is_complete else max(*counts, len(scores))
+    each = tuple(zip([phrase.typed for phrase in words.wanted], counts, strict=True)) if permitted.query.lean else ()
+    window = None if is_complete else CANDIDATES
+    recall = Recall(is_complete, matches, is_complete, len(scores), window, beside, each)
+    finder = reading.tokenizer.finder(words.wanted, told.weights)
+    counted_from = asked_on.toordinal() if dates.is_relative else 0
+    page = [candidate.counted_from(counted_from) for candidate in page]
     found = tuple(_found(reading, page, finder, lifted_by, lean=permitted.query.lean))
-    return Ranked(found, has_more, recall, _as_of(reading, groups), words.short)
+    return Ranked(
+        found,
+        has_more,
+        recall,
+        _as_of(reading, groups),
+        words.short,
+        days=told.dates.days,
+        names=tuple([phrase.typed for phrase in told.names]),
+        suggested=_suggested(reading, groups, words, counts),
+    )
+
+
+def _newest(reading: Reading, groups: Sequence[_Group], query: SearchQuery, words: WordQuery) -> Ranked:
+    """Where a question has no word that could be looked for: what came last, without what must not occur."""
+    reading.words.noted.clear()
+    texts = Texts(reading.tokenizer, words.unwanted)
+    most = query.limit + 1
+    rids: list[int] = []
+    everything = [reach for group in groups for reach in group.reaches]
+    for reach in everything:
+        newest = [row.rid for row in newest_of(reading, reach, LOOKED if words.unwanted else most)]
+        held = _read(reading, texts, reach, newest) if words.unwanted else {}
+        rids += [rid for rid in newest if rid not in held][:most]
+    ordered = sorted(_candidates(reading, everything, dict.fromkeys(rids, 0.0)), key=lambda one: _order(one.position))
+    page = ordered[: query.limit]
+    found = tuple(_found(reading, page, reading.tokenizer.finder((), ()), {}, lean=query.lean))
+    recall = Recall(complete=False, matches=None, matches_exact=False, ranked=None, is_newest=True)
+    return Ranked(found, len(ordered) > len(page), recall, _as_of(reading, groups), words.short)
+
+
+def _suggested(
+    reading: Reading, groups: Sequence[_Group], words: WordQuery, counts: Sequence[int]
+) -> tuple[Suggestion, ...]:
+    def count_any(any_of: Sequence[Phrase], most: int) -> int:
+        return _matches(reading, groups, any_of, most)
+
+    return tuple(suggestions(reading.tokenizer, words, counts, count_any, LOOKED)) if groups else ()
 
 
 def _reaches(reading: Reading, scope: Scope, conditions: tuple[Condition, ...]) -> Iterator[Reach]:
@@ -120,18 +174,22 @@ def _reaches(reading: Reading, scope: Scope, conditions: tuple[Condition, ...]) 
         yield left_of(reading, reach, conditions) if conditions else reach
 
 
-def _groups(reading: Reading, permitted: Permitted[SearchQuery]) -> list[_Group]:
+def _everything(reading: Reading, permitted: Permitted[SearchQuery]) -> list[Reach]:
+    conditions = permitted.query.conditions
+    return [reach for scope in permitted.scopes for reach in _reaches(reading, scope, conditions)]
+
+
+def _groups(everything: Sequence[Reach]) -> list[_Group]:
     grouped: dict[tuple[int, ...] | None, _Group] = {}
-    for scope in permitted.scopes:
-        for reach in _reaches(reading, scope, permitted.query.conditions):
-            granted = tuple(sorted(_granted_fields(reach).values()))
-            if not granted:
-                continue
-            is_part = len(granted) < len(reach.place.slots)
-            columns = granted if is_part else None
-            known = grouped.get(columns)
-            merged = granted if known is None else tuple(sorted({*known.slots, *granted}))
-            grouped[columns] = _Group(merged, is_part, [*(known.reaches if known else ()), reach])
+    for reach in everything:
+        granted = tuple(sorted(_granted_fields(reach).values()))
+        if not granted:
+            continue
+        is_part = len(granted) < len(reach.place.slots)
+        columns = granted if is_part else None
+        known = grouped.get(columns)
+        merged = granted if known is None else tuple(sorted({*known.slots, *granted}))
+        grouped[columns] = _Group(merged, is_part, [*(known.reaches if known else ()), reach])
     return list(grouped.values())
 
 
@@ -151,29 +209,53 @@ def _matches(reading: Reading, groups: Sequence[_Group], any_of: Sequence[Phrase
     return total
 
 
-def _note_candidates(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[list[int], bool]:
-    """Note the records to be ranked; how many hold each phrase, and whether these are all that match."""
+def _connections(groups: Sequence[_Group]) -> list[str]:
+    """Those that are searched, in the order of their ids."""
+    return sorted({reach.origin.connection_id for group in groups for reach in group.reaches})
+
+
+def _of_connection(groups: Sequence[_Group], connection: str) -> list[_Group]:
+    """What is searched of one of them."""
+    parts = [
+        replace(group, reaches=[reach for reach in group.reaches if reach.origin.connection_id == connection])
+        for group in groups
+    ]
+    return [group for group in parts if group.reaches]
+
+
+def _none(groups: Sequence[_Group], words: WordQuery) -> HeldCounts:
+    return {connection: [0] * len(words.wanted) for connection in _connections(groups)}
+
+
+def _totals(held: HeldCounts, words: WordQuery) -> list[int]:
+    """Of each phrase, how many records of all connections hold it."""
+    return [sum(counts[phrase] for counts in held.values()) for phrase in range(len(words.wanted))]
+
+
+def _note_candidates(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[HeldCounts, bool]:
+    """MatchCounts the records to be ranked; how many hold each phrase, and whether these are all that match."""
     reading.words.noted.clear()
-    counts, is_complete = _note_indexed(reading, groups, words)
+    held, is_complete = _note_indexed(reading, groups, words)
     few = _note_few(reading, groups, words)
-    return list(map(add, counts, few)), is_complete
+    return {connection: list(map(add, counts, few[connection])) for connection, counts in held.items()}, is_complete
 
 
-def _note_indexed(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[list[int], bool]:
+def _note_indexed(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[HeldCounts, bool]:
     """Phrases that stand in no visible record are left out after one look for each: every further one would cost the
     more, the more hidden records they stand in."""
     standing = {phrase for phrase in words.all if _stands(reading, groups, phrase.opening or phrase)}
     wanted = tuple(phrase for phrase in words.wanted if phrase in standing)
     unwanted = tuple(phrase for phrase in words.unwanted if phrase in standing)
     if not wanted:
-        return [0] * len(words.wanted), True
+        return _none(groups, words), True
     asked = WordQuery(wanted, unwanted)
-    counts, is_complete = _note_opened(reading, groups, asked) or _note_standing(reading, groups, asked)
+    held, is_complete = _note_opened(reading, groups, asked) or _note_standing(reading, groups, asked)
     if len(wanted) == len(words.wanted):
-        return counts, is_complete
+        return held, is_complete
     for rid, note in reading.words.noted.items():
-        reading.words.noted[rid] = note._replace(counts=_spread(note.counts, words, standing))
-    return _spread(counts, words, standing), is_complete
+        counts, slots = _spread(note.counts, words, standing), _spread(note.slots, words, standing)
+        reading.words.noted[rid] = note._replace(counts=counts, slots=slots)
+    return {connection: _spread(counts, words, standing) for connection, counts in held.items()}, is_complete
 
 
 def _stands(reading: Reading, groups: Sequence[_Group], phrase: Phrase) -> bool:
@@ -186,16 +268,16 @@ def _spread(counts: Sequence[int], words: WordQuery, standing: Container[Phrase]
     return [next(told) if phrase in standing else 0 for phrase in words.wanted]
 
 
-def _note_few(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> list[int]:
+def _note_few(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> HeldCounts:
     """Of records that are few and named, each is looked at: the index would pass over hidden ones between them."""
     texts = Texts(reading.tokenizer, words.all)
     noted: dict[int, MatchCounts] = {}
     for reach in (reach for group in groups for reach in group.reaches if reach.is_few):
         noted |= _read(reading, texts, reach, reach.rids or ())
-    return _kept(reading, noted, words)
+    return _kept(reading, groups, noted, words)
 
 
-def _note_opened(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[list[int], bool] | None:
+def _note_opened(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[HeldCounts, bool] | None:
     """For long prefixes, of which the index would merge every word, those of hidden records too: what begins with the
     same three letters is found at once, and then read. None where there is no such prefix, or too much of that."""
     if not any(phrase.is_long for phrase in words.all):
@@ -209,7 +291,7 @@ def _note_opened(reading: Reading, groups: Sequence[_Group], words: WordQuery) -
         texts = Texts(reading.tokenizer, words.all)
         for group in groups:
             noted |= _read_all(reading, texts, group, reading.words.matching(group.indexed, any_of))
-    return _kept(reading, noted, words), True
+    return _kept(reading, groups, noted, words), True
 
 
 def _read_all(reading: Reading, texts: Texts, group: _Group, rids: Sequence[int]) -> dict[int, MatchCounts]:
@@ -234,23 +316,45 @@ def _read(reading: Reading, texts: Texts, reach: Reach, rids: Sequence[int]) -> 
     return noted
 
 
-def _kept(reading: Reading, noted: Mapping[int, MatchCounts], words: WordQuery) -> list[int]:
-    """Note those that hold what is wanted and nothing that is not; of all, how many hold each wanted phrase."""
+def _kept(reading: Reading, groups: Sequence[_Group], noted: Mapping[int, MatchCounts], words: WordQuery) -> HeldCounts:
+    """MatchCounts those that hold what is wanted and nothing that is not; of all, how many hold each wanted phrase."""
     wanted = len(words.wanted)
     for rid, note in noted.items():
         if any(note.counts[:wanted]) and not any(note.counts[wanted:]):
-            reading.words.noted[rid] = note._replace(counts=note.counts[:wanted])
-    return [sum(note.counts[i] > 0 for note in noted.values()) for i in range(wanted)]
+            reading.words.noted[rid] = note._replace(counts=note.counts[:wanted], slots=note.slots[:wanted])
+    return _holders(groups, words, noted)
 
 
-def _note_standing(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[list[int], bool]:
+def _holders(groups: Sequence[_Group], words: WordQuery, noted: Mapping[int, MatchCounts]) -> HeldCounts:
+    """How many of these records hold each phrase."""
+    connection_of = {reach.place.sid: reach.origin.connection_id for group in groups for reach in group.reaches}
+    counts = {connection: [0] * len(words.wanted) for connection in _connections(groups)}
+    for rid, note in noted.items():
+        held = counts[connection_of[rid >> SID_BITS]]
+        for phrase in range(len(held)):
+            held[phrase] += note.counts[phrase] > 0
+    return counts
+
+
+def _counted(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> HeldCounts:
+    """How many visible records hold each phrase, by connection; counting stops somewhere."""
+    connections = _connections(groups)
+    most = max(COUNTED // len(connections), CANDIDATES)
+    return {
+        connection: [_matches(reading, part, [phrase], most) for phrase in words.wanted]
+        for connection, part in ((connection, _of_connection(groups, connection)) for connection in connections)
+    }
+
+
+def _note_standing(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[HeldCounts, bool]:
     """Rare phrases are followed to every record; where all of them together are too many, the common ones only add to
     the scores of records that a rare one found, and give their newest records."""
     if not words.unwanted and (found := _matches(reading, groups, words.wanted, CANDIDATES + 1)) <= CANDIDATES:
         if found:
             _note_all(reading, groups, words, None)
-        return _holders(reading.words.noted.values()) or [0] * len(words.wanted), True
-    counts = [_matches(reading, groups, [phrase], COUNTED) for phrase in words.wanted]
+        return _holders(groups, words, reading.words.noted), True
+    held = _counted(reading, groups, words)
+    counts = _totals(held, words)
     rarest = sorted(range(len(counts)), key=counts.__getitem__)
     essential: list[int] = []
     for i in rarest:
@@ -258,16 +362,11 @@ def _note_standing(reading: Reading, groups: Sequence[_Group], words: WordQuery)
             break
         essential.append(i)
     if any(counts[i] for i in essential):
-        _note_all(reading, groups, words, Narrowed([words.wanted[i] for i in essential]))
+        _note_all(reading, groups, words, Narrowed(tuple(words.wanted[i] for i in essential)))
     common = rarest[len(essential) :]
     if common:
         _note_newest(reading, groups, words, common)
-    return counts, not common
-
-
-def _holders(notes: Iterable[MatchCounts]) -> list[int]:
-    """How many of the noted records hold each phrase."""
-    return [sum(map(bool, column)) for column in zip(*(note.counts for note in notes), strict=True)]
+    return held, not common
 
 
 def _note_all(reading: Reading, groups: Sequence[_Group], words: WordQuery, narrowed: Narrowed | None) -> None:
@@ -276,50 +375,79 @@ def _note_all(reading: Reading, groups: Sequence[_Group], words: WordQuery, narr
 
 
 def _note_newest(reading: Reading, groups: Sequence[_Group], words: WordQuery, common: Sequence[int]) -> None:
-    """The newest records that hold all the common phrases, and the newest that hold the rarest of them."""
-    most = max(CANDIDATES // max(1, sum(len(group.indexed.reaches) for group in groups)), 100)
-    together = Narrowed([words.wanted[i] for i in common], hold_all=True)
+    """The newest records that hold all the common phrases, and the newest that hold the rarest of them; as many as
+    there is room for beside those that are noted already."""
+    parts = [group.indexed._replace(reaches=[reach]) for group in groups for reach in group.indexed.reaches]
+    together = Narrowed(tuple(words.wanted[i] for i in common), hold_all=True)
     rarest = Narrowed(together.phrases[:1], hold_all=True)
     for narrowed in (together, rarest) if len(common) > 1 else (rarest,):
-        for group in groups:
-            for reach in group.indexed.reaches:
-                # "Newest" would tell of a hidden time: where it is hidden, every match is looked at.
-                newest = most if _shows_its_order(reach.scope) else None
-                reading.words.note(group.indexed._replace(reaches=[reach]), words, narrowed, newest)
+        most = (CANDIDATES - len(reading.words.noted)) // len(parts)
+        for part in parts:
+            if _shows_its_order(part.reaches[0].scope):
+                reading.words.note(part, words, narrowed, most)
+            else:
+                _note_shortest(reading, part, words, narrowed, most)
+
+
+def _note_shortest(reading: Reading, part: Where, words: WordQuery, narrowed: Narrowed, most: int) -> None:
+    """What is newest would tell of a hidden time. Where that is hidden the shortest texts are taken, in which a word
+    says most; of those of one length the first by the digest of their ids."""
+    (reach,) = part.reaches
+    by_length: dict[int, list[int]] = {}
+    for rid, length in reading.words.lengths(part, words, narrowed):
+        by_length.setdefault(length, []).append(rid)
+    chosen: list[int] = []
+    for _, rids in sorted(by_length.items()):
+        room = most - len(chosen)
+        chosen += rids if len(rids) <= room else _first_by_digest(reading, reach, rids, room)
+        if len(chosen) == most:
+            break
+    if chosen:
+        reading.words.note(part._replace(reaches=[named(reach, chosen, few=0)]), words, narrowed)
+
+
+def _first_by_digest(reading: Reading, reach: Reach, rids: Sequence[int], most: int) -> list[int]:
+    digests = {rid: _digest(reach, key) for rid, key, _ in reading.records.keys(rids)}
+    return sorted(digests, key=digests.__getitem__)[:most]
 
 
 def _shows_its_order(scope: Scope) -> bool:
     return scope.stream.order_field is None or scope.stream.order_field in scope.fields
 
 
-def _visible_records(reading: Reading, groups: Sequence[_Group]) -> int:
-    total = 0
+def _visible_records(reading: Reading, groups: Sequence[_Group]) -> dict[str, int]:
+    """How many each connection has."""
+    total = dict.fromkeys(_connections(groups), 0)
     for group in groups:
         for reach in group.reaches:
             visible = count(reading, reach)
-            total += visible if reach.is_whole else min(visible, COUNTED)
+            total[reach.origin.connection_id] += visible if reach.is_whole else min(visible, COUNTED)
     return total
 
 
 def _page(
-    reading: Reading, groups: Sequence[_Group], scores: Mapping[int, float], after: Position | None, query: SearchQuery
+    reading: Reading,
+    everything: Sequence[Reach],
+    scores: Mapping[int, float],
+    after: Position | None,
+    query: SearchQuery,
+    lifted_by: Container[int],
 ) -> tuple[list[_Candidate], bool]:
     """The next ones in order of score, time, digest of the id; and whether more follow."""
     limit = 2 * query.limit if query.lean else query.limit
-    ranked = sorted(scores.items(), key=lambda item: -item[1])
-    if after is not None:
-        ranked = [item for item in ranked if item[1] <= after.score]
-    ties_before = sum(1 for _, score in ranked if after is not None and score == after.score)
-    last = ranked[: limit + ties_before + 1][-1][1] if ranked else 0.0
-    contenders = [item for item in ranked if item[1] >= last]
-    ordered = sorted(_candidates(reading, groups, dict(contenders)), key=lambda candidate: _order(candidate.position))
+    best = inf if after is None else after.score
+    ranked = sorted([score for score in scores.values() if score <= best], reverse=True)
+    ties_before = 0 if after is None else ranked.count(best)
+    last = ranked[: limit + ties_before + 1][-1] if ranked else 0.0
+    contenders = {rid: score for rid, score in scores.items() if last <= score <= best}
+    ordered = sorted(_candidates(reading, everything, contenders), key=lambda candidate: _order(candidate.position))
     if after is not None:
         ordered = [candidate for candidate in ordered if _order(candidate.position) > _order(after)]
-    size = _lean_size(reading, ordered[:limit], query) if query.lean else limit
+    size = _lean_size(ordered[:limit], query, lifted_by) if query.lean else limit
     return ordered[:size], len(ordered) > size
 
 
-def _lean_size(reading: Reading, ordered: Sequence[_Candidate], query: SearchQuery) -> int:
+def _lean_size(ordered: Sequence[_Candidate], query: SearchQuery, lifted_by: Container[int]) -> int:
     """How many make a lean page: so many matches as were asked for, and what stands beside them takes no place; a
     brief page ends where hits are much weaker than its first."""
     matches = 0
@@ -327,7 +455,7 @@ def _lean_size(reading: Reading, ordered: Sequence[_Candidate], query: SearchQue
         is_weak = candidate.position.score < LEAN_SHARE * ordered[0].position.score
         if matches == query.limit or (query.brief and taken >= LEAN_LEAST and is_weak):
             return taken
-        matches += candidate.rid in reading.words.noted
+        matches += candidate.rid not in lifted_by
     return len(ordered)
 
 
@@ -339,14 +467,18 @@ def _order(position: Position) -> tuple[float, int, int]:
     return -position.score, -position.at, position.digest
 
 
-def _candidates(reading: Reading, groups: Sequence[_Group], scores: Mapping[int, float]) -> Iterator[_Candidate]:
-    by_sid = {reach.place.sid: reach for group in groups for reach in group.reaches}
+def _candidates(reading: Reading, everything: Sequence[Reach], scores: Mapping[int, float]) -> Iterator[_Candidate]:
+    by_sid = {reach.place.sid: reach for reach in everything}
     for rid, key, at in reading.records.keys(scores):
         reach = by_sid[rid >> SID_BITS]
         shown_at = at if reach.scope.stream.order_field in reach.scope.fields else None
-        named = f"{reach.origin.connection_id}/{reach.scope.stream.name}:{key}"
-        digest = int.from_bytes(hashlib.blake2b(named.encode(), digest_size=8).digest()) >> 1
-        yield _Candidate(Position(scores[rid], shown_at or 0, digest), rid, reach)
+        yield _Candidate(Position(scores[rid], shown_at or 0, _digest(reach, key)), rid, reach)
+
+
+def _digest(reach: Reach, key: str) -> int:
+    """A number made of what a reader sees of a record, so that any may come first."""
+    handle = f"{reach.origin.connection_id}/{reach.scope.stream.name}:{key}"
+    return int.from_bytes(hashlib.blake2b(handle.encode(), digest_size=8).digest()) >> 1
 
 
 def _found(
@@ -364,4 +496,5 @@ def _found(
         note = reading.words.noted.get(candidate.rid)
         lifting = stored.get(lifted_by.get(candidate.rid, 0))
         beside = record.id._replace(key=lifting[1]) if lifting else None
-        yield FoundHit(record, prove(finder, reach, record, note.slots if note else ()), candidate.position, beside)
+        told = prove(finder, reach, record, note.matched if note else 0)
+        yield FoundHit(record, told, candidate.position, beside)

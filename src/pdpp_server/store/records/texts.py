@@ -37,8 +37,8 @@ class Texts:
         for phrase in self._phrases:
             found = {slot: _times(phrase, tokens) for slot, (_, tokens) in told.items()}
             counts.append(sum(found.values()))
-            slots += [slot for slot, times in found.items() if times]
-        return MatchCounts(sum(words for words, _ in told.values()), counts, slots) if slots else None
+            slots.append(sum(1 << slot for slot, times in found.items() if times))
+        return MatchCounts(sum(words for words, _ in told.values()), counts, slots) if any(counts) else None
 
     def _may_hold(self, text: str) -> bool:
         return not text.isascii() or self._likely.search(text) is not None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from pdpp_server.errors import InvalidRequest
+from pdpp_server.store.records.dates import NO_DATES, AskedDates
 
 # Scripts written without spaces: each character becomes a word of its own, so that any run of them can be found.
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
@@ -20,6 +21,9 @@ _STOP_WORDS = frozenset(
     why will with would you your""".split()
 )
 _PUNCTUATION = ".,;:!?()[]{}'\u2019\u2026"
+_POSSESSIVE = re.compile("(?:['\u2019]s|(?<=s)['\u2019])(?=\\W*$)", re.IGNORECASE)
+_CONTRACTED = re.compile("(?:n['\u2019]t|['\u2019](?:s|re|ve|ll|d|m))$")
+_CONTRACTIONS = frozenset(("ca", "wo", "sha", "ai"))  # what is left of can't, won't, shan't, ain't
 _CHUNK_CHARS = 8192
 _MAX_PHRASES = 24
 PREFIX_LETTERS = (
@@ -65,6 +69,9 @@ class WordQuery:
     wanted: tuple[Phrase, ...]
     unwanted: tuple[Phrase, ...]
     short: tuple[str, ...] = ()  # prefixes of which too little is left without an ending: they are looked for as words
+    plain: frozenset[Phrase] = frozenset()  # those wanted that were typed as mere words
+    has_topic: bool = True  # whether anything is wanted but words that carry none
+    dated: frozenset[Phrase] = frozenset()  # those of them that are parts of a date, which has other words beside it
 
     @property
     def all(self) -> tuple[Phrase, ...]:
@@ -99,8 +106,10 @@ class Tokenizer:
     def tokens(self, text: str) -> tuple[str, ...]:
         return self._cutter.terms(spaced(text).encode())
 
-    def query(self, text: str) -> WordQuery:
+    def query(self, text: str, dates: AskedDates = NO_DATES) -> WordQuery:
         """Ranked words; `"quotes"` keep words together, `word*` is a prefix, `-word` excludes.
+
+        A possessive is the word itself, and a contraction of words that carry no topic carries none.
 
         Raises:
             InvalidRequest: there are too many prefixes.
@@ -109,9 +118,11 @@ class Tokenizer:
         unwanted: dict[_Same, Phrase] = {}
         stop: dict[_Same, Phrase] = {}
         short: list[str] = []
+        plain: set[Phrase] = set()
+        dated: set[Phrase] = set()
         for part in _QUERY_PART.finditer(text.replace("\0", " ")):  # a NUL would end the statement's text
-            raw = part["phrase"] if part["phrase"] is not None else part["word"]
             is_word = part["word"] is not None
+            raw = _POSSESSIVE.sub("", part["word"]) if is_word else part["phrase"]
             tokens = self.tokens(raw)
             if not tokens:
                 continue
@@ -120,17 +131,28 @@ class Tokenizer:
                 is_prefix = False
                 short.append(raw)
             phrase = Phrase(spaced(raw.rstrip("*") if is_word else raw), tokens, is_prefix)
-            if part["minus"]:
-                kind = unwanted
-            else:
-                kind = stop if is_word and raw.strip(_PUNCTUATION).lower() in _STOP_WORDS else wanted
-            kind.setdefault((tokens, is_prefix), phrase)
+            has_topic = not (is_word and _is_stop_word(raw))
+            kind = unwanted if part["minus"] else wanted if has_topic else stop
+            phrase = kind.setdefault((tokens, is_prefix), phrase)
+            if is_word and not is_prefix:
+                plain.add(phrase)
+            if dates.names(part.start()):
+                dated.add(phrase)
         _require_few_prefixes([*wanted.values(), *unwanted.values()])
         chosen = tuple((wanted or stop).values())[:_MAX_PHRASES]
-        return WordQuery(chosen, tuple(unwanted.values())[:_MAX_PHRASES], tuple(dict.fromkeys(short)))
+        # A date that stands alone is looked for as any words.
+        beside = frozenset(dated if not dated.issuperset(chosen) else ())
+        excluded = tuple(unwanted.values())[:_MAX_PHRASES]
+        return WordQuery(chosen, excluded, tuple(dict.fromkeys(short)), frozenset(plain), bool(wanted), beside)
 
     def finder(self, phrases: Sequence[Phrase], weights: Sequence[float]) -> "Finder":
         return Finder(self._cutter, phrases, weights)
+
+
+def _is_stop_word(raw: str) -> bool:
+    word = raw.strip(_PUNCTUATION).lower()
+    whole = _CONTRACTED.sub("", word)
+    return whole in _STOP_WORDS or (whole != word and whole in _CONTRACTIONS)
 
 
 def _is_prefix(raw: str, tokens: Sequence[str]) -> bool:

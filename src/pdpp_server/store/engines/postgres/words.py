@@ -59,13 +59,21 @@ class PostgresWords:
             chosen = sorted(_rids(held, words, narrowed), reverse=True)[:newest]
             self._note(reach, where.slots, [held[phrase] for phrase in words.wanted], chosen)
 
+    def lengths(self, where: Where, words: WordQuery, narrowed: Narrowed) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        for reach in where.reaches:
+            held = {phrase: self._held(reach, where.slots, phrase) for phrase in words.all}
+            lengths = self._terms(reach, where.slots, LENGTHS)
+            found += [(rid, _length(lengths, rid)) for rid in sorted(_rids(held, words, narrowed))]
+        return found
+
     def _note(self, reach: Reach, slots: Sequence[int], held: Sequence[Places], rids: Sequence[int]) -> None:
         lengths = self._terms(reach, slots, LENGTHS) if rids else {}
         for rid in rids:
             length = _length(lengths, rid)
             places = [each.get(rid, {}) for each in held]
             counts = [sum(map(len, columns.values())) for columns in places]
-            matched = [slot for columns in places for slot in sorted(columns)]
+            matched = [sum(1 << slot for slot in columns) for columns in places]
             self.noted[rid] = MatchCounts(length, counts, matched)
 
     def _held(self, reach: Reach, slots: Sequence[int], phrase: Phrase) -> Places:

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import apsw
 
-from pdpp_server.store.engines.sqlite.ranking import Ranking
+from pdpp_server.store.engines.sqlite.counted import Counted
+from pdpp_server.store.engines.sqlite.ranking import Ranking, length_of
 from pdpp_server.store.engines.sqlite.tables import SqliteTables
 from pdpp_server.store.records.asked import Narrowed, Where
 from pdpp_server.store.records.rank import MatchCounts
@@ -16,14 +17,23 @@ from pdpp_server.store.session import Session
 _STANDS = "select 1 from words where words match :match and {where} order by rowid desc limit 1"
 _COUNT = "select count(*) from (select 1 from words where words match :match and {where} limit :most)"
 _MATCHING = "select words.rowid from words where words match :match and {where}"
-_NOTED = "select note(words) from words where words match :match and {where}"
-_NOTED_NEWEST = _NOTED + " order by rowid desc limit :most"
+# The sizes of its columns stand beside the index; asked for by the function, they would be looked up more slowly.
+_NOTED = """
+select words.rowid, held(words), sizes.sz from words cross join words_docsize sizes on sizes.id = words.rowid
+where words match :match and {where}
+"""
+_NOTED_NEWEST = _NOTED + " order by words.rowid desc limit :most"
+_SIZES = """
+select words.rowid, sizes.sz from words cross join words_docsize sizes on sizes.id = words.rowid
+where words match :match and {where}
+"""
 
 
 class SqliteWords:
     def __init__(self, connection: apsw.Connection, session: Session, tables: SqliteTables) -> None:
         self._ranking = Ranking(connection)
         self._session, self._tables = session, tables
+        self._counted = Counted(session)
 
     @property
     def noted(self) -> dict[int, MatchCounts]:
@@ -38,6 +48,9 @@ class SqliteWords:
 
     def count(self, where: Where, any_of: Sequence[Phrase], most: int) -> int:
         asked = f"{columns_of(where)}({any_match(any_of)})"
+        return self._counted.of(where, (asked, most), lambda: self._count(where, asked, most))
+
+    def _count(self, where: Where, asked: str, most: int) -> int:
         total = 0
         for narrowing, values in self._spans(where.reaches):
             if total >= most:
@@ -55,11 +68,26 @@ class SqliteWords:
         ]
 
     def note(self, where: Where, words: WordQuery, narrowed: Narrowed | None = None, newest: int | None = None) -> None:
-        self._ranking.use(len(words.wanted), where.slots)
+        besides = narrowed.phrases if narrowed else ()
+        if besides == words.wanted and len(besides) == 1 and not words.unwanted:
+            narrowed, besides = None, ()  # a single word would be looked for twice
         statement = _NOTED if newest is None else _NOTED_NEWEST
         bound = {"match": match_of(where, words, narrowed), "most": newest}
+        self._ranking.use([1 + besides.count(phrase) for phrase in words.wanted], where.slots)
         for narrowing, values in self._spans(where.reaches):
-            self._session.rows(statement.format(where=narrowing), {**bound, **values})
+            self._ranking.note(self._session.rows(statement.format(where=narrowing), {**bound, **values}))
+
+    def lengths(self, where: Where, words: WordQuery, narrowed: Narrowed) -> list[tuple[int, int]]:
+        known: dict[bytes, int] = {}
+        found: list[tuple[int, int]] = []
+        bound = {"match": match_of(where, words, narrowed)}
+        for narrowing, values in self._spans(where.reaches):
+            for rid, sizes in self._session.rows(_SIZES.format(where=narrowing), {**bound, **values}):
+                length = known.get(sizes)
+                if length is None:
+                    length = known[sizes] = length_of(sizes, where.slots)
+                found.append((rid, length))
+        return found
 
     def _spans(self, reaches: Sequence[Reach]) -> Iterator[tuple[str, dict[str, int | str]]]:
         """Reaches as few ranges: neighbours of which nothing is hidden become one."""

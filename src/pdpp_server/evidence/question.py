@@ -1,0 +1,35 @@
+"""What a search made of a question, in a few words: said only where that is not what was typed."""
+
+from collections.abc import Sequence
+from datetime import date
+
+from pdpp_server.evidence.text import clip_shown
+from pdpp_server.model.records import Warned
+
+_NAME_CHARS = 24
+_SHOWN = 2  # dates, and names
+
+
+def no_words() -> tuple[Warned, ...]:
+    message = "The query has no word to look for: these are the newest records. query_records lists a whole stream."
+    return (Warned("no_words", message, "q"),)
+
+
+def read_as(days: Sequence[tuple[date, date, bool]], names: Sequence[str]) -> tuple[Warned, ...]:
+    """The times and the names that rank higher; a time that comes again each year is written without one."""
+    times = [_time(*each) for each in days[:_SHOWN]]
+    speakers = [clip_shown(name, _NAME_CHARS) for name in names[:_SHOWN]]
+    parts = [f"time {' or '.join(times)}"] if times else []
+    parts += [f"{', '.join(speakers)} as who wrote"] if speakers else []
+    return (Warned("read_as", f"ranked higher: {'; '.join(parts)}", "q"),) if parts else ()
+
+
+def _time(first: date, last: date, is_yearly: bool) -> str:
+    start, end = (f"{day:%m-%d}" if is_yearly else day.isoformat() for day in (first, last))
+    return start if start == end else f"{start} to {end}"
+
+
+def did_you_mean(typed: str, word: str, records: int) -> Warned:
+    """Both are plain letters; of many records it is said that there are at least so many."""
+    held = f"{records} record{'' if records == 1 else 's'}"
+    return Warned("did_you_mean", f"{typed} stands nowhere, {word} in {held}", "q", {"typed": typed, "word": word})

@@ -1,0 +1,45 @@
+"""Counts that a reader made of what one grant shows, kept until something in the same streams changes."""
+
+from collections.abc import Callable, Hashable
+from typing import NamedTuple
+
+from pdpp_server.store.records.asked import Where
+from pdpp_server.store.session import Session
+
+KEPT = 10_000  # counts; then all are forgotten
+
+_VERSION = "select version from streams where sid = ?"
+_GENERATION = "select generation from layout"
+
+
+class _Kept(NamedTuple):
+    as_of: tuple[int, ...]
+    number: int
+
+
+class Counted:
+    """For one connection. Whoever reads by another grant gets nothing of it, not even its time."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._kept: dict[Hashable, _Kept] = {}
+
+    def of(self, where: Where, asked: Hashable, count: Callable[[], int]) -> int:
+        """The count of what was asked; from before, where every stream is as it was then."""
+        if any(reach.rids is not None for reach in where.reaches):
+            return count()
+        shown = tuple([(reach.scope.grant_id, reach.place.sid, *reach.values.values()) for reach in where.reaches])
+        key, as_of = (shown, asked), self._as_of(where)
+        kept = self._kept.get(key)
+        if kept is not None and kept.as_of == as_of:
+            return kept.number
+        if len(self._kept) >= KEPT:
+            self._kept.clear()
+        counted = count()
+        self._kept[key] = _Kept(as_of, counted)
+        return counted
+
+    def _as_of(self, where: Where) -> tuple[int, ...]:
+        """Versions of streams only grow, and a declaration that changes what is indexed makes a new layout."""
+        versions = [self._session.one(_VERSION, (reach.place.sid,)) for reach in where.reaches]
+        return self._session.one(_GENERATION), *versions

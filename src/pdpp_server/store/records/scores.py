@@ -1,0 +1,147 @@
+"""The scores of what was noted: the question as each source hears it, who spoke, and the time that it names."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from pdpp_server.model.times import instant
+from pdpp_server.store.engine import Reading
+from pdpp_server.store.layout import SID_BITS, date_of, day_in, day_of
+from pdpp_server.store.records.dates import NO_DATES, AskedDates
+from pdpp_server.store.records.rank import DATE_WORDS, MatchCounts, SourceCounts, score, together, weighed
+from pdpp_server.store.records.reach import Reach
+from pdpp_server.store.records.words import Phrase, WordQuery
+
+HeldCounts = Mapping[str, Sequence[int]]  # of each connection, how many of its visible records hold each wanted phrase
+
+
+class Scored(NamedTuple):
+    scores: Mapping[int, float]  # by rid
+    weights: Sequence[float]  # of the phrases, among all sources
+    names: tuple[Phrase, ...] = ()  # those that were understood as who spoke
+    dates: AskedDates = NO_DATES  # those that lift what is of their time, where the grant shows times
+
+
+def scored(
+    reading: Reading,
+    reaches: Iterable[Reach],
+    words: WordQuery,
+    held: HeldCounts,
+    visible: Mapping[str, int],
+    dates: AskedDates,
+) -> Scored:
+    """Every noted record. `held` and `visible` are counted inside the grant, by connection."""
+    if not reading.words.noted:
+        return Scored({}, [0.0] * len(words.wanted))
+    noted, by_sid = reading.words.noted, {reach.place.sid: reach for reach in reaches}
+    actors = {sid: _actor_column(reach) for sid, reach in by_sid.items()}
+    names = _names(words, noted, actors)
+    if any(names):
+        held = _said(held, names, noted, by_sid, actors)
+    sources = {connection: SourceCounts(visible[connection], holding) for connection, holding in held.items()}
+    worth = [DATE_WORDS if phrase in words.dated else 1.0 for phrase in words.wanted]
+    questions = weighed(sources, worth, names)
+    heard = {sid: questions[reach.origin.connection_id] for sid, reach in by_sid.items()}
+    whole = {sid: question.weight for sid, question in heard.items()}
+    scores: dict[int, float] = {}
+    known: dict[tuple[int, int], float] = {}  # records that share a note share a score
+    for rid, note in noted.items():
+        case = sid, _ = rid >> SID_BITS, id(note)
+        if case not in known:
+            known[case] = score(note, heard[sid], whole[sid], actors[sid])
+        scores[rid] = known[case]
+    if not any(_times(reach) for reach in by_sid.values()):
+        dates = NO_DATES
+    if dates.days:
+        _lift(reading, by_sid, scores, dates)
+    among_all = weighed({"": together([*sources.values()])}, worth, names)[""]
+    named = tuple([phrase for phrase, is_name in zip(words.wanted, names, strict=True) if is_name])
+    return Scored(scores, among_all.weights, named, dates)
+
+
+# Who spoke ---------------------------------------------------------------------------------------------------------
+
+
+def _actor_column(reach: Reach) -> int:
+    """The column of the index that says who spoke, as a bit; none where it is not declared, granted and searched."""
+    stream, slots = reach.scope.stream, reach.place.slots
+    actor = next((name for name, role in stream.roles.items() if role == "actor"), None)
+    is_searched = actor in slots and actor in reach.scope.fields and actor in stream.lexical_fields
+    return 1 << slots[actor] if actor is not None and is_searched else 0
+
+
+def _names(words: WordQuery, noted: Mapping[int, MatchCounts], actors: Mapping[int, int]) -> list[bool]:
+    """Of each phrase whether it names who spoke: a mere word beside others, which stands there in at least half of the
+    records that hold it. (A word of some sender's name is still a word.)"""
+    if len(words.wanted) < 2 or not any(actors.values()):
+        return [False] * len(words.wanted)
+    holding, saying = [0] * len(words.wanted), [0] * len(words.wanted)
+    for rid, note in noted.items():
+        actor = actors[rid >> SID_BITS]
+        for phrase, slots in enumerate(note.slots):
+            if slots:
+                holding[phrase] += 1
+                saying[phrase] += slots & actor > 0
+    likely = [0 < held <= 2 * said for held, said in zip(holding, saying, strict=True)]
+    return [
+        is_likely and phrase in words.plain and phrase not in words.dated
+        for is_likely, phrase in zip(likely, words.wanted, strict=True)
+    ]
+
+
+def _said(
+    held: HeldCounts,
+    names: Sequence[bool],
+    noted: Mapping[int, MatchCounts],
+    by_sid: Mapping[int, Reach],
+    actors: Mapping[int, int],
+) -> HeldCounts:
+    """The counts, where of a name those records count that were said by it; by the share among the noted ones."""
+    holding = {connection: [0] * len(names) for connection in held}
+    saying = {connection: [0] * len(names) for connection in held}
+    for rid, note in noted.items():
+        sid = rid >> SID_BITS
+        connection, actor = by_sid[sid].origin.connection_id, actors[sid]
+        for phrase, is_name in enumerate(names):
+            if is_name and note.slots[phrase]:
+                holding[connection][phrase] += 1
+                saying[connection][phrase] += note.slots[phrase] & actor > 0
+    return {
+        connection: [
+            count * said // noted_with if noted_with else count
+            for count, said, noted_with in zip(counts, saying[connection], holding[connection], strict=True)
+        ]
+        for connection, counts in held.items()
+    }
+
+
+# The time ----------------------------------------------------------------------------------------------------------
+
+
+def _lift(reading: Reading, by_sid: Mapping[int, Reach], scores: dict[int, float], dates: AskedDates) -> None:
+    """Of streams whose time the grant shows, the records of that time."""
+    rids: dict[int, list[int]] = {}
+    for rid in scores:
+        rids.setdefault(rid >> SID_BITS, []).append(rid)
+    lifts: dict[int, float] = {}  # by day
+    for sid, of_stream in rids.items():
+        for rid, day in _days(reading, by_sid[sid], of_stream):
+            if day not in lifts:
+                at = date_of(day)
+                lifts[day] = 1.0 if at is None else dates.lift(at)
+            scores[rid] *= lifts[day]
+
+
+def _times(reach: Reach) -> list[str]:
+    """The fields that may say when a record happened, as far as the grant shows them."""
+    return [name for name in reach.scope.stream.time_fields if name in reach.scope.fields]
+
+
+def _days(reading: Reading, reach: Reach, rids: Sequence[int]) -> Iterable[tuple[int, int]]:
+    """The day of each record by the time that is shown of it. The layout knows it, unless it goes by another field."""
+    shown = _times(reach)
+    if not shown:
+        return ()
+    if shown[0] == reach.scope.stream.order_field:
+        return [(rid, day_in(rid)) for rid in rids]
+    times = reading.records.field_of(sorted(rids), shown[0])
+    return [(rid, day_of(instant(times.get(rid)))) for rid in rids]

@@ -1,0 +1,88 @@
+"""Which of too many matches are scored: no more than the limit, and chosen by what a reader sees."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from pdpp_server.model.queries import SearchQuery
+from pdpp_server.store.engines.sqlite.ranking import length_of
+from pdpp_server.store.records import search
+from tests.requirements import requirement
+from tests.worlds.chat import WORK, deletion, message
+from tests.worlds.world import Clock, World, build
+
+LIMIT = 10
+TIMELESS = ["id", "subject", "text", "author"]
+
+
+def found(world: World, token: str, query: str) -> Sequence[str]:
+    return [hit.id.key for hit in world.reader_of(token).search(SearchQuery(query, ("messages",), limit=50)).value.hits]
+
+
+@pytest.mark.parametrize("query", ["meeting", "meeting moon", "meeting moon walrus3", "meeting -walrus1"])
+@pytest.mark.parametrize("fields", [None, TIMELESS], ids=["with its time", "without"])
+@requirement("store.search.candidates")
+def test_no_more_records_are_scored_than_the_limit_says(
+    world: World, monkeypatch: pytest.MonkeyPatch, query: str, fields: list[str] | None
+) -> None:
+    monkeypatch.setattr(search, "CANDIDATES", LIMIT)
+    sent = [
+        message(f"n{i}", text=f"meeting moon walrus{i % 9}", sent_at=f"2026-07-{i + 1:02}T12:00:00Z") for i in range(25)
+    ]
+    world.deliver(WORK, sent)
+    token = world.grant(world.both("messages", **({"fields": fields} if fields else {})))
+
+    recall = world.reader_of(token).search(SearchQuery(query, ("messages",), limit=50)).value.recall
+
+    assert recall is not None and recall.ranked is not None
+    assert recall.ranked <= LIMIT
+    assert not recall.complete
+
+
+@requirement("store.search.candidates")
+def test_a_hidden_time_does_not_choose_what_is_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "CANDIDATES", LIMIT)
+    answers: list[Sequence[str]] = []
+    for name, times in {"one": range(28), "other": range(27, -1, -1)}.items():
+        (tmp_path / name).mkdir()
+        world = build(tmp_path / name, Clock())
+        sent = [
+            message(f"n{i}", text="a meeting " + "and more " * (i % 4), sent_at=f"2026-07-{at + 1:02}T12:00:00Z")
+            for i, at in enumerate(times)
+        ]
+        world.deliver(WORK, sent)
+        granted = {"name": "messages", "instance_ids": [world.work], "fields": TIMELESS}
+        answers.append(found(world, world.grant(granted), "meeting"))
+        world.services.close()
+
+    assert answers[0] == answers[1]
+    assert len(answers[0]) == LIMIT
+    assert {int(key[1:]) % 4 for key in answers[0]} <= {0, 1}  # the shortest
+
+
+@requirement("store.search.candidates")
+def test_a_count_is_made_anew_when_a_record_comes_or_goes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "CANDIDATES", LIMIT)
+    world.deliver(WORK, [message(f"n{i}", text="meeting", sent_at="2026-07-02T12:00:00Z") for i in range(15)])
+    counted: list[int | None] = []
+    for change in (None, message("n15", text="meeting", sent_at="2026-07-02T12:00:00Z"), deletion("n3"), None):
+        if change is not None:
+            world.deliver(WORK, [change])
+        recall = world.reader.search(SearchQuery("meeting", ("messages",))).value.recall
+        counted.append(recall.matches if recall else None)
+
+    assert counted == [16, 17, 16, 16]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "slots", "words"),
+    [
+        (b"\x05\x07\x00", (0, 1), 12),
+        (b"\x05\x07\x00", (1,), 7),
+        (b"\x81\x00\x07", (0, 1), 135),
+        (b"\x81\x00\x07", (1,), 7),
+    ],
+)
+def test_the_sizes_of_columns_are_read_as_fts5_keeps_them(sizes: bytes, slots: tuple[int, ...], words: int) -> None:
+    assert length_of(sizes, slots) == words
