@@ -3,6 +3,9 @@
 import json
 import shutil
 import tempfile
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
@@ -11,7 +14,7 @@ from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.model.ingest import Incoming
 from pdpp_server.owner.desk import Owner
 from pdpp_server.port.local import LocalReader
-from pdpp_server.reads.services import open_services
+from pdpp_server.reads.services import Services, open_services
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import decode_selection
 from tests.worlds.told import told
@@ -54,38 +57,82 @@ DETAILS = [
 ]
 
 
-def recall(folder: Path) -> dict[str, float]:
-    """recall@5/10/25: the share of a question's evidence among the first hits, averaged over all questions."""
-    shares: dict[int, list[float]] = {5: [], 10: [], 25: []}
-    for file in sorted(folder.glob("*.records.ndjson")):
-        questions = json.loads(file.with_name(file.name.replace(".records.ndjson", ".questions.json")).read_text())
-        for question, hits in _searches(file, [question["question"] for question in questions]):
-            evidence = next(set(q["evidence"]) for q in questions if q["question"] == question)
-            for k, values in shares.items():
-                if evidence:
-                    values.append(len(evidence & set(hits[:k])) / len(evidence))
-    return {f"locomo_dev_recall_{k}": mean(values) for k, values in shares.items()}
+FIRST = (5, 10, 25)
+Shares = tuple[float, ...]  # of the evidence of one question, among the first hits
 
 
-def _searches(file: Path, questions: list[str]) -> list[tuple[str, list[str]]]:
-    home = Path(tempfile.mkdtemp(prefix="pdpp-bench-"))
-    services = open_services(home, now=now)
-    try:
-        owner = Owner(services, home)
-        writer = owner.writer(decode_declaration(DECLARATION), file.stem)
-        rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-        writer.deliver([Incoming(str(i), "turns", None, row, None) for i, row in enumerate(rows)])
-        token = owner.create_grant(decode_selection(DETAILS), "bench", None).token
-        tool = next(tool for tool in TOOLS if tool.name == "search")
-        reader = LocalReader(services, token)
-        return [
-            (question, _hits(told(tool.call(reader, {"query": question, "limit": 25})).structured))
-            for question in questions
+class Talk:
+    """A conversation, and what is asked about it."""
+
+    def __init__(self, file: Path) -> None:
+        self.name = file.name.removesuffix(".records.ndjson")
+        self.rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        asked = json.loads(file.with_name(f"{self.name}.questions.json").read_text(encoding="utf-8"))
+        self.questions: list[tuple[str, set[str]]] = [
+            (question["question"], set(question["evidence"])) for question in asked if question["evidence"]
         ]
+
+
+@dataclass(frozen=True)
+class Home:
+    services: Services
+    owner: Owner
+    connections: dict[str, str]  # of each talk, by its name
+
+    def token(self, talks: Iterable[Talk]) -> str:
+        """A grant on these and no others."""
+        stream = {"name": "turns", "instance_ids": [self.connections[talk.name] for talk in talks]}
+        return self.owner.create_grant(decode_selection([{**DETAILS[0], "streams": [stream]}]), "bench", None).token
+
+
+@contextmanager
+def home_of(talks: Iterable[Talk]) -> Generator[Home]:
+    """A throwaway home with a connection for each."""
+    folder = Path(tempfile.mkdtemp(prefix="pdpp-bench-"))
+    services = open_services(folder, now=now)
+    owner = Owner(services, folder)
+    connections: dict[str, str] = {}
+    try:
+        for talk in talks:
+            writer = owner.writer(decode_declaration(DECLARATION), talk.name)
+            writer.deliver([Incoming(str(i), "turns", None, row, None) for i, row in enumerate(talk.rows)])
+            connections[talk.name] = writer.connection_id
+        yield Home(services, owner, connections)
     finally:
         services.close()
-        shutil.rmtree(home)
+        shutil.rmtree(folder)
 
 
-def _hits(structured: dict) -> list[str]:
-    return [hit["record_key"] for hit in structured["data"]["data"]]
+def recall(folder: Path) -> dict[str, float]:
+    """recall@5/10/25: the share of a question's evidence among the first hits, averaged over all questions.
+
+    Asked in a home for each conversation; and in one home for all, with a grant on the one in question, or on all.
+    """
+    talks = [Talk(file) for file in sorted(folder.glob("*.records.ndjson"))]
+    alone: list[Shares] = []
+    one: list[Shares] = []
+    every: list[Shares] = []
+    for talk in talks:
+        with home_of([talk]) as home:
+            alone += shares(home, talk, [talk])
+    with home_of(talks) as home:
+        for talk in talks:
+            one += shares(home, talk, [talk])
+            every += shares(home, talk, talks)
+    numbers: dict[str, float] = {}
+    for setting, found in (("", alone), ("_one_granted", one), ("_all_granted", every)):
+        means = zip(FIRST, zip(*found, strict=True), strict=True)
+        numbers |= {f"locomo_dev_recall{setting}_{k}": mean(of_k) for k, of_k in means}
+    return numbers
+
+
+def shares(home: Home, talk: Talk, granted: Iterable[Talk]) -> Iterator[Shares]:
+    """For each question about a talk, how much of its evidence is among the first hits."""
+    tool = next(tool for tool in TOOLS if tool.name == "search")
+    reader = LocalReader(home.services, home.token(granted))
+    for question, evidence in talk.questions:
+        page = told(tool.call(reader, {"query": question, "limit": max(FIRST)})).structured["data"]
+        hits = [
+            hit["record_key"] if hit["connection_id"] == home.connections[talk.name] else "" for hit in page["data"]
+        ]
+        yield tuple([len(evidence & set(hits[:k])) / len(evidence) for k in FIRST])
