@@ -113,7 +113,7 @@ wheel: setup  ## build the wheel into dist/, tried in a clean environment outsid
 
 requirements:  ## pin every version again (add U=--upgrade to move them)
 	$(BIN)/uv pip compile $(PIN) requirements/uv.in --output-file requirements/uv.txt
-	$(BIN)/uv pip compile $(PIN) pyproject.toml --extra postgres requirements/dev.in -c requirements/uv.txt --output-file requirements/dev.txt
+	$(BIN)/uv pip compile $(PIN) pyproject.toml --extra postgres --extra semantic requirements/dev.in -c requirements/uv.txt --output-file requirements/dev.txt
 	$(BIN)/uv pip compile $(PIN) pyproject.toml -c requirements/dev.txt --output-file requirements/run.txt
 	$(BIN)/uv pip compile $(PIN) requirements/sdk1.in --output-file requirements/sdk1.txt
 	cd $(NODE) && npm install --package-lock-only && node lock.mjs
