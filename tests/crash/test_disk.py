@@ -27,7 +27,7 @@ from tests.worlds.world import NOW, close
 NO_ROOM, LITTLE_ROOM, SOME_ROOM = (
     32_768,
     180_000,
-    300_000,
+    400_000,
 )  # bytes of a file; the first is just enough to open a database
 NDJSON = {"Content-Type": "application/x-ndjson"}
 SEARCH, INGEST = "/v1/search?q=lease", "/v1/ingest/messages?connector_id=chat"

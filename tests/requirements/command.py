@@ -7,6 +7,15 @@ PROMISES: dict[str, Promise] = {
         source="issue 17: activity in sentences",
         says="`pdpp activity --today` tells in sentences what clients did today, with what they asked.",
     ),
+    # meaning
+    "cli.meaning.install": Promise(
+        source="issue 15: meaning, offline",
+        says="`pdpp meaning install` takes one exact package, by its digest, and leaves nothing half.",
+    ),
+    "cli.meaning.remove": Promise(
+        source="issue 15: meaning, offline",
+        says="`pdpp meaning remove` removes the model and every vector that it made.",
+    ),
     # how it ends
     "cli.exit.usage": Promise(
         source="design: commands",

@@ -3,6 +3,31 @@
 from tests.requirements.promise import Promise
 
 PROMISES: dict[str, Promise] = {
+    # meaning
+    "store.meaning.model": Promise(
+        source="issue 15: meaning, offline",
+        says="Texts that say the same in other words have vectors that are near.",
+    ),
+    "store.meaning.damaged": Promise(
+        source="issue 15: bad input",
+        says="A model that is damaged is never used; search goes on by words, and it can be installed again.",
+    ),
+    "store.meaning.catch-up": Promise(
+        source="issue 15: meaning, offline",
+        says="Every record of a declared meaning is indexed once, and again when it has changed.",
+    ),
+    "store.meaning.erased": Promise(
+        source="issue 15: meaning, offline",
+        says="A vector is erased with its record, and stands in no byte of any file afterwards.",
+    ),
+    "store.meaning.doctor": Promise(
+        source="issue 15: meaning, offline",
+        says="`pdpp doctor` finds vectors that belong to no record or are missing in part, and makes them anew.",
+    ),
+    "store.meaning.other-model": Promise(
+        source="issue 15: bad input",
+        says="Vectors of another model are never compared: they are made anew.",
+    ),
     "store.declarations.shape": Promise(
         source="record model: source declaration",
         says="A declaration with a missing, extra or mistyped member is refused with the place of the fault.",

@@ -24,6 +24,7 @@ VERBS = {
     "activity": ("activity", "activity"),
     "owner": ("owner", "owner"),
     "export": ("export", "export"),
+    "meaning": ("meaning", "meaning"),
     "backup": ("backup", "backup"),
     "restore": ("restore", "restore"),
     "doctor": ("doctor", "doctor"),

@@ -18,6 +18,7 @@ from starlette.types import ASGIApp
 from pdpp_server.app import create_app
 from pdpp_server.cli.home import read_settings
 from pdpp_server.cli.live import live_followed
+from pdpp_server.cli.meaning import meaning_caught_up
 from pdpp_server.cli.running import marked
 from pdpp_server.cli.service import install, uninstall
 from pdpp_server.cli.watching import inbox_watched
@@ -103,7 +104,7 @@ def _serve(chosen: Settings, *, logs: bool) -> None:
     server = server_of(app)
     _print_addresses(chosen, address_of(listening), app.state.sign_in.setup_code)
     try:
-        with inbox_watched(chosen), live_followed(chosen), marked(chosen):
+        with inbox_watched(chosen), live_followed(chosen), meaning_caught_up(chosen), marked(chosen):
             server.run(sockets=[listening])
     except KeyboardInterrupt:
         click.echo("Ended.")

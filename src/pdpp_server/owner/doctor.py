@@ -15,8 +15,10 @@ from urllib.parse import urlsplit
 import orjson
 
 from pdpp_server.errors import PdppError
+from pdpp_server.meaning.loading import Meaning
 from pdpp_server.model.health import Fault, Finding, PartLooked
 from pdpp_server.model.times import iso
+from pdpp_server.owner.meaning import MeaningDesk
 from pdpp_server.port import credentials
 from pdpp_server.port.connect import BOUNDS, discover
 from pdpp_server.port.exchange import Exchange
@@ -32,6 +34,7 @@ from pdpp_server.store.opened import open_database
 from pdpp_server.store.records.blobs import lost_blobs, stored_blobs, stray_blobs
 from pdpp_server.store.upkeep import check
 from pdpp_server.store.upkeep.check_index import index_faults
+from pdpp_server.store.upkeep.meanings import differing_meanings
 from pdpp_server.store.upkeep.rebuild import rebuild_words
 from pdpp_server.store.upkeep.recount import recount
 from pdpp_server.wire.address import ANYWHERE, is_loopback, server_address
@@ -317,6 +320,21 @@ def _log(patient: Patient) -> PartLooked:
     return PartLooked((Fault("log_changed", len(changed), changed),) if changed else (), {"lines": lines})
 
 
+def _meaning(patient: Patient) -> PartLooked:
+    """Without a model there is nothing to look at, beyond vectors that it may have left."""
+    with patient.reading() as reading:
+        differing = differing_meanings(reading)
+    own = Meaning(patient.home)
+    faults = [Fault("meaning_damaged")] if own.is_installed and own.encoder() is None else []
+    faults += [Fault("meaning_differs", differing)] if differing else []
+    return PartLooked(tuple(faults), {"models": int(own.is_installed)})
+
+
+def _make_meanings_anew(patient: Patient) -> None:
+    assert patient.database is not None
+    MeaningDesk(patient.database, patient.home).make_anew()
+
+
 def _log_index(patient: Patient) -> PartLooked:
     if not log.segment_paths(patient.home / "activity"):
         return PartLooked()
@@ -406,6 +424,7 @@ PARTS = (
     DoctorPart("keys", _keys),
     DoctorPart("database", _database),
     DoctorPart("counts", _counts, {"streams_miscounted": _recount, "days_miscounted": _recount}, needs_database=True),
+    DoctorPart("meaning", _meaning, {"meaning_differs": _make_meanings_anew}, needs_database=True),
     DoctorPart("index", _index, dict.fromkeys(("index_damaged", *INDEX_FAULTS), _rebuild), needs_database=True),
     DoctorPart("history", _history, needs_database=True),
     DoctorPart("blobs", _blobs, {"blob_stray": _remove_strays}, needs_database=True),

@@ -14,6 +14,7 @@ from pdpp_server.evidence.activity import PREVIEW_CLIENT, is_own
 from pdpp_server.grants.lifecycle import ends_at, live_grants
 from pdpp_server.grants.permit import permit
 from pdpp_server.grants.permitted import Permitted
+from pdpp_server.meaning.loading import Meaning
 from pdpp_server.model.activity import NOTHING, Disclosure, Shown, together
 from pdpp_server.model.grants import Grant, Holder, TokenKind
 from pdpp_server.model.pending import Pending
@@ -82,6 +83,7 @@ class Services:
     core_strict: bool = False
     change_history_limit: int = 0
     introspect: Introspect | None = None  # where tokens are those of an authorization server elsewhere
+    meaning: Meaning | None = None  # the model of this home, where it has one
     shelf: GrantShelf = field(default_factory=GrantShelf)
     known: "dict[bytes, _Known]" = field(default_factory=dict)
 
@@ -268,4 +270,5 @@ def open_services(
         now,
         AskedWords(home, home / "keys", is_kept=keep_asked),
         change_history_limit=change_history_limit,
+        meaning=Meaning(home),
     )

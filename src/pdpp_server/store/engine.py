@@ -183,6 +183,46 @@ class Words(Protocol):
         ...
 
 
+class Meanings(Protocol):
+    """What records mean, in one snapshot: passages as vectors, made by one model. A record that is not here waits."""
+
+    def model(self) -> str | None:
+        """By which model they were made."""
+        ...
+
+    def blocks(self, low: int, high: int) -> list[tuple[int, bytes]]:
+        """The signs of the vectors of a range of rids, block by block."""
+        ...
+
+    def of(self, rids: Iterable[int]) -> list[tuple[int, bytes]]:
+        """The passages of records, with their vectors."""
+        ...
+
+    def at_edges(self, reach: Reach) -> list[int]:
+        """The visible records of the first and the last day of a reach that is bounded by time."""
+        ...
+
+
+class MeaningIndex(Protocol):
+    """The same, kept in the transaction of whoever makes or erases it."""
+
+    def put(self, dimensions: int, rows: Sequence[tuple[int, bytes, bytes]]) -> None:
+        """Records by rid, with their passages and what their blocks say of them."""
+        ...
+
+    def drop(self, rids: Sequence[int]) -> None:
+        """These records wait again, or are gone."""
+        ...
+
+    def drop_between(self, low: int, high: int) -> None:
+        """All of a range of rids that spans whole streams."""
+        ...
+
+    def begin(self, identity: str | None) -> None:
+        """From now on by that model, or none: what another has made is dropped."""
+        ...
+
+
 class Index(Protocol):
     """What makes records findable, kept in the transaction that brings or erases them."""
 
@@ -259,6 +299,9 @@ class Reading(Session, Protocol):
     def words(self) -> Words: ...
 
     @property
+    def meanings(self) -> Meanings: ...
+
+    @property
     def tokenizer(self) -> Tokenizer: ...
 
     def __enter__(self) -> Self: ...
@@ -282,8 +325,15 @@ class Writing(Session, Protocol):
     @property
     def index(self) -> Index: ...
 
+    @property
+    def meanings(self) -> MeaningIndex: ...
+
     def texts(self, name: str) -> str:
         """The texts in a list that is bound under that name as JSON, for a statement."""
+        ...
+
+    def numbers(self, name: str) -> str:
+        """The numbers in such a list."""
         ...
 
     def note_erasure(self) -> None:

@@ -342,6 +342,8 @@ class _Writing:
                     index.drop_position(*position, key)
                 if self._desk.stream.blob_fields:
                     self._writer.run(_DROP_BLOB_REFS, (before.rid,))
+        if stored and self._desk.stream.semantic_fields:
+            self._writer.meanings.drop([before.rid for _, before in stored])
 
     def _supersede(self, record: _Ready, before: _Stored, rid: int) -> None:
         """Keep what a change feed needs of the version before, and make its row the new one, or room for it.

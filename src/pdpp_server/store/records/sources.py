@@ -137,7 +137,9 @@ def connect(writer: Writing, declaration: Declaration, name: str, *, subject: st
         keep_connection_id(writer, connection_id, source, name, subject)
     else:
         connection = known[0]
-        _require_same_layout(writer, connection, declaration)
+        held = decode_declaration(orjson.loads(writer.one(_HELD_DECLARATION, (connection,))))
+        _require_same_layout(writer, connection, held, declaration)
+        _forget_other_meanings(writer, connection, held, declaration)
         writer.run(_ADOPT, (number, now, connection))
     changed = [_lay_out(writer, connection, stream, declaration) for stream in declaration.streams.values()]
     writer.run(_CHANGED)
@@ -171,9 +173,8 @@ def resolve_connection(layout: Layout, connector_key: str, connection_id: str | 
     return named
 
 
-def _require_same_layout(writer: Writing, connection: int, declaration: Declaration) -> None:
+def _require_same_layout(writer: Writing, connection: int, held: Declaration, declaration: Declaration) -> None:
     """Records lie by their key and their time. Grants bound by that time would show other records if it changed."""
-    held = decode_declaration(orjson.loads(writer.one(_HELD_DECLARATION, (connection,))))
     for name, laid_out in writer.rows(_FILLED_STREAMS, (connection,)):
         before, after = held.streams.get(name), declaration.streams.get(name)
         laid_by = laid_out or (_laid_out(before) if before else None)
@@ -184,6 +185,15 @@ def _require_same_layout(writer: Writing, connection: int, declaration: Declarat
                 param="streams",
                 remedy="Import under another name where the primary key or the time field of a stream has changed.",
             )
+
+
+def _forget_other_meanings(writer: Writing, connection: int, held: Declaration, declaration: Declaration) -> None:
+    """Records of a stream whose meaning is now looked for in other fields wait for it anew."""
+    for name, before in held.streams.items():
+        after = declaration.streams.get(name)
+        if before.semantic_fields != (after.semantic_fields if after else ()):
+            sid = writer.one(_STREAM, (connection, name))
+            writer.meanings.drop_between(first_rid(sid), first_rid(sid + 1))
 
 
 def _laid_out(stream: Stream) -> str:

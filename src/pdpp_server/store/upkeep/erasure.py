@@ -63,7 +63,7 @@ def empty_stream(write: Write, desk: Desk) -> None:
     if writer.one(_IS_EMPTY, _span(sid)):
         return
     are_left = _are_words_left(writer, desk)
-    writer.run(_ERASE, _span(sid))
+    _erase(writer, sid)
     writer.run(_EMPTIED, {"sid": sid, "version": writer.one(_TURN_CLOCK)})
     if are_left:
         rebuild_words(writer)
@@ -77,12 +77,17 @@ def remove_connection(write: Write, connection: ConnectionPlace) -> None:
     names = connection.declared & connection.streams.keys()
     are_left = [name for name in names if _are_words_left(writer, desk_of(declaration, connection, name))]
     for place in connection.streams.values():
-        writer.run(_ERASE, _span(place.sid))
+        _erase(writer, place.sid)
     writer.run(_NOTE_REMOVAL, (connection.origin.connection_id, writer.one(_TURN_CLOCK)))
     writer.run(_REMOVE, {"connection": connection.number, "source_id": declaration.source.id})
     writer.note_erasure()
     if are_left or not connection.streams.keys() <= connection.declared:
         rebuild_words(writer)  # of a stream that is no longer declared nobody knows which of its words are indexed
+
+
+def _erase(writer: Writing, sid: int) -> None:
+    writer.run(_ERASE, _span(sid))
+    writer.meanings.drop_between(first_rid(sid), first_rid(sid + 1))
 
 
 def _are_words_left(writer: Writing, desk: Desk) -> bool:

@@ -11,6 +11,7 @@ import psycopg
 from psycopg.errors import QueryCanceled
 
 from pdpp_server.errors import IngestStorageError, QueryTimeout
+from pdpp_server.store.engines.meanings import KeptMeanings
 from pdpp_server.store.engines.postgres.blobs import PostgresBlobs, erase_released
 from pdpp_server.store.engines.postgres.session import PostgresSession, PostgresWriting
 from pdpp_server.store.engines.postgres.tables import PostgresTables
@@ -45,6 +46,7 @@ class PostgresReading(PostgresSession):
         self.tokenizer = Tokenizer(cutter_in_memory())
         self.records = PostgresTables(self)
         self.words = PostgresWords(self, self.records)
+        self.meanings = KeptMeanings(self, self.records)
         self._owner, self._seconds = owner, seconds
 
     def __enter__(self) -> Self:

@@ -186,6 +186,22 @@ create table removed_blobs(
     mime_type text not null,
     primary key(owner, blob_id, run, sid, key)
 );
+create table meanings(
+    owner bigint not null default named_owner(),
+    rid bigint not null,
+    passages bytea not null,
+    primary key(owner, rid)
+);
+create table meaning_blocks(
+    owner bigint not null default named_owner(),
+    block bigint not null,
+    lines bytea not null,
+    primary key(owner, block)
+);
+create table meaning_model(
+    owner bigint primary key default named_owner(),
+    identity text not null
+);
 create table grants(
     owner bigint not null default named_owner(),
     rowid bigint not null generated always as identity, -- the order in which they were given

@@ -7,8 +7,9 @@ from typing import Any
 
 import psycopg
 
+from pdpp_server.store.engines.meanings import TableMeanings
 from pdpp_server.store.engines.postgres.index import PostgresIndex
-from pdpp_server.store.engines.postgres.tables import TEXTS
+from pdpp_server.store.engines.postgres.tables import NUMBERS, TEXTS
 from pdpp_server.store.session import Values
 
 _PLACE = re.compile(r"%|\?|(?<![:\w]):(\w+)|\bon conflict\(|\bcross join\b")
@@ -64,9 +65,13 @@ class PostgresWriting(PostgresSession):
     def __init__(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
         super().__init__(connection)
         self.index = PostgresIndex(self)
+        self.meanings = TableMeanings(self, self.numbers("numbers"))
 
     def texts(self, name: str) -> str:
         return TEXTS.format(name=name)
+
+    def numbers(self, name: str) -> str:
+        return NUMBERS.format(name=name)
 
     def run(self, statement: str, values: Values = ()) -> None:
         self._execute(statement, values)

@@ -11,9 +11,9 @@ from pdpp_server.store.records.reach import BoundValue, Reach, ReachShown
 
 _TIMED = """{rid} >= :low and {rid} < :high and (({rid} >= :inner_low and {rid} < :inner_high) or exists(
     select 1 from records bounded where bounded.rid = {rid} and bounded.at >= :since and bounded.at < :until))"""
-_NUMBERS = "(select jsonb_array_elements_text((:{name})::jsonb)::bigint)"
+NUMBERS = "(select jsonb_array_elements_text((:{name})::jsonb)::bigint)"
 TEXTS = "(select jsonb_array_elements_text((:{name})::jsonb))"
-_NAMED = "{rid} >= :low and {rid} < :high and {rid} in " + _NUMBERS.format(name="rids")
+_NAMED = "{rid} >= :low and {rid} < :high and {rid} in " + NUMBERS.format(name="rids")
 _NARROWING: dict[ReachShown, str] = {
     "whole": "{rid} >= :low and {rid} < :high",
     "timed": _TIMED,
@@ -45,7 +45,7 @@ class PostgresTables(Tables):
         return f"json_agg({column})::text"
 
     def numbers(self, name: str) -> str:
-        return _NUMBERS.format(name=name)
+        return NUMBERS.format(name=name)
 
     def texts(self, name: str) -> str:
         return TEXTS.format(name=name)

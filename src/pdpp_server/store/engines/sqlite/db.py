@@ -11,6 +11,7 @@ import apsw
 
 from pdpp_server.errors import IngestStorageError, QueryTimeout, ServerTrouble
 from pdpp_server.store.blob_files import BlobFiles
+from pdpp_server.store.engines.meanings import KeptMeanings
 from pdpp_server.store.engines.sqlite.cutting import Fts5Cutter
 from pdpp_server.store.engines.sqlite.migrations import migrate
 from pdpp_server.store.engines.sqlite.released import erase_released
@@ -50,6 +51,7 @@ class SqliteReading(SqliteSession):
         cutter.take_prefixes(connection)
         self.records = SqliteTables(self)
         self.words = SqliteWords(connection, self, self.records)
+        self.meanings = KeptMeanings(self, self.records)
         self.is_usable = True
         self.watch = watch
         self._seconds = seconds

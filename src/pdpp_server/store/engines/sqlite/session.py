@@ -5,6 +5,7 @@ from typing import Any
 
 import apsw
 
+from pdpp_server.store.engines.meanings import TableMeanings
 from pdpp_server.store.engines.sqlite.index import SqliteIndex
 from pdpp_server.store.engines.sqlite.merging import merge_some
 from pdpp_server.store.engines.sqlite.scrub import note_erasure
@@ -31,6 +32,7 @@ class SqliteWriting(SqliteSession):
     def __init__(self, connection: apsw.Connection) -> None:
         super().__init__(connection)
         self.index = SqliteIndex(connection)
+        self.meanings = TableMeanings(self, self.numbers("numbers"))
 
     def run(self, statement: str, values: Values = ()) -> None:
         self._execute(statement, values)
@@ -40,6 +42,8 @@ class SqliteWriting(SqliteSession):
 
     def texts(self, name: str) -> str:
         return LIST.format(name=name)
+
+    numbers = texts
 
     def note_erasure(self) -> None:
         note_erasure(self.connection)

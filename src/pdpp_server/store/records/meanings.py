@@ -1,0 +1,97 @@
+"""What is near to a question by its meaning: among the records and fields that the grant shows, and nothing else."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from pdpp_server.meaning.blocks import Meant, field_number, is_of_size, passages_of_bytes
+from pdpp_server.meaning.loading import MeantQuestion
+from pdpp_server.store.engine import Reading
+from pdpp_server.store.layout import SID_BITS
+from pdpp_server.store.records.count import count
+from pdpp_server.store.records.reach import Reach
+
+
+class Near(NamedTuple):
+    """The passage of a record that is nearest to the question."""
+
+    similarity: float
+    field: str
+    start: int
+    chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """The nearest records by rid; and how many of the visible ones are not indexed yet."""
+
+    records: dict[int, Near] = field(default_factory=dict[int, Near])
+    waiting: int = 0
+
+    @property
+    def similarities(self) -> dict[int, float]:
+        return {rid: near.similarity for rid, near in self.records.items()}
+
+
+def meant_fields(reach: Reach) -> dict[int, str]:
+    """The fields whose meaning is looked at, each by its number in the index."""
+    declared, granted = reach.scope.stream.semantic_fields, reach.scope.fields
+    return {field_number(name): name for name in declared if name in granted}
+
+
+def nearness(reading: Reading, reaches: Iterable[Reach], question: MeantQuestion) -> Nearness:
+    """Hidden records are taken out before anything is compared, so that they neither count nor crowd others out."""
+    meant = [reach for reach in reaches if meant_fields(reach)]
+    total = sum(count(reading, reach) for reach in meant)
+    if reading.meanings.model() != question.model:
+        return Nearness(waiting=total)
+    few = _of_few(reading, [reach for reach in meant if reach.is_few], question)
+    seen = [_seen(reading, reach, question) for reach in meant if not reach.is_few]
+    chosen = question.alike(seen)
+    passages = _passages(reading, {rid for rid, _ in chosen}, question)
+    found = [(rid, passages[rid][number]) for rid, number in chosen if number < len(passages.get(rid, ()))]
+    found += [(rid, passage) for rid, held in few.items() for passage in held]
+    indexed = len(few) + sum(one.records for one in seen)
+    names = {reach.place.sid: meant_fields(reach) for reach in meant}
+    return Nearness(_nearest(names, found, question), total - indexed)
+
+
+def _seen(reading: Reading, reach: Reach, question: MeantQuestion) -> Any:
+    values = reach.values
+    low, high = int(values["low"]), int(values["high"])
+    within, also = (low, high), list[int]()
+    if reach.rids is not None:
+        within, also = (0, 0), list(reach.rids)
+    elif not reach.is_whole:
+        within, also = (int(values["inner_low"]), int(values["inner_high"])), reading.meanings.at_edges(reach)
+    return question.seen(reading.meanings.blocks(low, high), meant_fields(reach), within, also)
+
+
+def _of_few(reading: Reading, reaches: Sequence[Reach], question: MeantQuestion) -> dict[int, list[Meant]]:
+    """Records that are named one by one are looked up one by one."""
+    rids = [rid for reach in reaches for rid in reach.rids or ()]
+    return _passages(reading, rids, question) if rids else {}
+
+
+def _passages(reading: Reading, rids: Iterable[int], question: MeantQuestion) -> dict[int, list[Meant]]:
+    """Of what another model has made nothing is known."""
+    size = question.dimensions
+    return {rid: passages_of_bytes(kept, size) for rid, kept in reading.meanings.of(rids) if is_of_size(kept, size)}
+
+
+def _nearest(
+    names: Mapping[int, Mapping[int, str]], found: Sequence[tuple[int, Meant]], question: MeantQuestion
+) -> dict[int, Near]:
+    """The best passage of each record; of those that are as near, the first."""
+    shown = [(rid, passage) for rid, passage in found if passage.field in names[rid >> SID_BITS]]
+    similar = question.similarities([passage.vector for _, passage in shown])
+    best: dict[int, Near] = {}
+    for (rid, passage), similarity in zip(shown, similar, strict=True):
+        near = Near(similarity, names[rid >> SID_BITS][passage.field], passage.start, passage.chars)
+        if rid not in best or _order(near) < _order(best[rid]):
+            best[rid] = near
+    return best
+
+
+def _order(near: Near) -> tuple[float, str, int]:
+    return -near.similarity, near.field, near.start
