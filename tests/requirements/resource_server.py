@@ -4,6 +4,27 @@ from tests.requirements import later
 from tests.requirements.promise import Promise
 
 PROMISES: dict[str, Promise] = {
+    # search by meaning
+    "rs.search.meaning": Promise(
+        source="issue 15: meaning, offline",
+        says="A record that says the same in other words is found, with its nearest passage and without a mark.",
+    ),
+    "rs.search.mode-refused": Promise(
+        source="ruling 4",
+        says="A mode of search that the server lacks is refused by name, with the modes that it has.",
+    ),
+    "rs.search.index-state": Promise(
+        source="ruling 51",
+        says="Whether the index of meaning is behind is told by visible records alone, with the number that wait.",
+    ),
+    "rs.search.meaning-hidden": Promise(
+        source="issue 15: two worlds in every mode",
+        says="What a grant hides changes nothing of a search by meaning: no hit, no order, no count, no score.",
+    ),
+    "rs.search.cursor-mode": Promise(
+        source="ruling 51",
+        says="A cursor goes on in the mode that was used, or is refused.",
+    ),
     # transport and headers
     "rs.transport.json-body": Promise(
         source="resource server contract: transport",

@@ -40,6 +40,7 @@ from pdpp_server.model.queries import (
 from pdpp_server.model.records import RecordId, RecordPage, SearchPage
 from pdpp_server.model.sources import Source
 from pdpp_server.owner.desk import Owner
+from pdpp_server.owner.meaning import MeaningDesk
 from pdpp_server.owner.writer import SUBJECT, Writer
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads import stream_metadata, streams
@@ -54,6 +55,7 @@ from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.envelope import url
 from pdpp_server.wire.grants import decode_selection
 from tests.two_worlds.plan import COMMON, HEAVY, SCALARS, SECRET, Life, Plan, some_blob_id, value_of
+from tests.worlds.meant import put_model
 from tests.worlds.told import ToldReader, told
 from tests.worlds.world import NOW, Clock, close
 
@@ -122,6 +124,7 @@ def open_side(plan: Plan, life: Life, afterwards: Life, home: Path) -> Side:
     for name in KEYS:
         (home / "keys" / name).write_bytes(KEY)
     clock = Clock()
+    put_model(home)
     services = open_services(home, now=clock)
     owner = Owner(services, home)
     declaration = decode_declaration(plan.document)
@@ -146,9 +149,12 @@ def open_side(plan: Plan, life: Life, afterwards: Life, home: Path) -> Side:
             writer, TOKEN, kind="client", now=grant.issued_at, expires_at=None, client_id="cli_twin", grant_id=GRANT
         )
     reader = ToldReader(LocalReader(services, TOKEN))
+    MeaningDesk(services.database, home).catch_up(lambda _: None)
     clock.moment = BOOKMARKED
     bookmarks = {granted.name: _bookmark(reader, granted.name) for granted in grant.streams}
     _live(writers, afterwards, clock)
+    if len(plan.streams) % 2:  # else what came since then waits
+        MeaningDesk(services.database, home).catch_up(lambda _: None)
     clock.moment = NOW
     rest = TestClient(create_app(Settings(home=home), services), base_url="http://127.0.0.1")
     rest.headers.update({"Authorization": f"Bearer {TOKEN}", "Request-Id": "req_0"})
@@ -187,6 +193,8 @@ def calls(plan: Plan, random: Random, many: int) -> Iterator[Asked]:
         yield random.choice(ASKED)(plan, random)
     for _ in range(many // 4):
         yield random.choice(ASKED_LAST)(plan, random)
+    for _ in range(many // 5):
+        yield _search_by_meaning(plan, random)
 
 
 def _streams(plan: Plan, random: Random) -> StreamsQuery:
@@ -319,7 +327,12 @@ def _search(plan: Plan, random: Random) -> SearchQuery:
     parts = [_word(plan, random) for _ in range(random.randint(1, 4))]
     streams = random.choice((None, None, None, (_stream(plan, random),)))
     limit = random.choice((1, 2, 3, 10, 25, 100))
-    return SearchQuery(" ".join(parts), streams, random.choice((None, None, _connection(plan, random))), limit)
+    connection = random.choice((None, None, _connection(plan, random)))
+    return SearchQuery(" ".join(parts), streams, connection, limit, mode="lexical")
+
+
+def _search_by_meaning(plan: Plan, random: Random) -> SearchQuery:
+    return replace(_search(plan, random), mode=random.choice(("auto", "semantic", "hybrid")))
 
 
 def _question(plan: Plan, random: Random) -> SearchQuery:

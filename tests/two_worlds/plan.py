@@ -224,7 +224,7 @@ def _stream_document(random: Random, stream: Grown) -> Json:
         "schema": {"type": "object", "required": list(stream.key), "properties": properties},
         "primary_key": list(stream.key),
         "selection": {"fields": True, "resources": True},
-        "query": {"search": {"lexical_fields": list(stream.lexical)}},
+        "query": {"search": {"lexical_fields": list(stream.lexical), "semantic_fields": list(stream.lexical)}},
     }
     if stream.consent_time:
         document["consent_time_field"] = stream.consent_time

@@ -16,6 +16,7 @@ WINDOW_CHARS, WINDOW_CHARS_MAX, CONTEXT_CHARS_MAX = 4096, 16_384, 8192
 
 Comparison = Literal["eq", "gte", "gt", "lte", "lt"]
 Metric = Literal["count", "sum", "min", "max", "count_distinct"]
+Mode = Literal["auto", "lexical", "semantic", "hybrid"]
 Granularity = Literal["minute", "hour", "day", "week", "month", "quarter", "year"]
 BEGINNING = "beginning"
 
@@ -168,6 +169,20 @@ class SearchQuery:
     limit: int = said(_limit(SEARCH_LIMIT_MAX), SEARCH_LIMIT)
     cursor: str | None = said(_CURSOR, None)
     conditions: tuple[Condition, ...] = said(replace(_FILTER, hint="As in query_records; needs exactly one stream"), ())
+    mode: Mode = said(
+        Parameter(
+            kind="choice",
+            says="By words (`lexical`), by meaning (`semantic`), by both (`hybrid`), or by the best that this server "
+            "has (`auto`).",
+            hint="Default auto: the best there is",
+            option="mode",
+            help="By words (lexical), by meaning (semantic), by both (hybrid), or the best there is (auto).",
+            choices=get_args(Mode),
+            logged="plainly",
+            is_bound=True,
+        ),
+        "auto",
+    )
     lean: bool = False  # as evidence for a reader of few bytes: `limit` counts matches, what stands beside comes along
     brief: bool = False  # of a lean page: it may end before its limit, where hits get much weaker
 

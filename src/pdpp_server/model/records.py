@@ -68,6 +68,7 @@ class Excerpt(NamedTuple):
     total_chars: int
     is_placed: bool = True
     rarest: int = 0  # which of the marks is the most telling; a shorter form is cut around it
+    is_meant: bool = False  # found by its meaning: no word of it has to be one of the question's
 
     @property
     def is_match(self) -> bool:
@@ -79,7 +80,9 @@ class Excerpt(NamedTuple):
 
     @property
     def provenance(self) -> str:
-        return "lexical_match" if self.is_match else "passage"
+        if self.is_match:
+            return "lexical_match"
+        return "semantic" if self.is_meant else "passage"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,7 @@ class Hit:
     actor_field: str | None = None
     also_matched: tuple[str, ...] = ()  # fields that matched and have no excerpt, such as that of the actor
     beside: RecordId | None = None  # the match that lifted it, where it has none of its own and that one is known
+    distance: float | None = None  # of its meaning from the question's, where it was found by that
 
     @property
     def told_fields(self) -> tuple[str, ...]:
@@ -112,7 +116,12 @@ class Hit:
     @property
     def is_beside(self) -> bool:
         """Whether all that is known is how it begins: it stands beside a match and has none."""
-        return bool(self.excerpts) and not self.matched_fields
+        return bool(self.excerpts) and not self.matched_fields and not self.is_meant
+
+    @property
+    def is_meant(self) -> bool:
+        """Whether it was found by its meaning alone."""
+        return not self.matched_fields and any(excerpt.is_meant for excerpt in self.excerpts)
 
     @property
     def cursor(self) -> str | None:
@@ -132,6 +141,7 @@ class Recall:
     beside: int = 0  # further hits that only stand beside a match
     words: tuple[tuple[str, int], ...] = ()  # of the query, and how many visible records hold each
     is_newest: bool = False  # nothing was looked for: these are the newest records
+    meant: int = 0  # further hits that only their meaning found
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +232,8 @@ class SearchPage:
     as_of: str | None = None  # when something visible last changed in the searched streams
     warnings: tuple[Warned, ...] = ()
     is_short: bool | None = False  # as of a page of records
+    mode: str | None = None  # in which it was searched, where that was not by words alone
+    waiting: int | None = None  # visible records whose meaning is not indexed yet, where it was looked at
 
     @property
     def has_more(self) -> bool | None:

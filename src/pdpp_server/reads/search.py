@@ -1,12 +1,15 @@
-"""Words in granted fields, ranked."""
+"""Words and meaning in granted fields, ranked."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Literal, get_args
 
+from pdpp_server.errors import UnsupportedMode
 from pdpp_server.evidence.question import did_you_mean, no_words, read_as
 from pdpp_server.evidence.titles import declared_actor, declared_title, identity
 from pdpp_server.grants.permitted import Permitted
+from pdpp_server.meaning.loading import Meaning
 from pdpp_server.model.activity import NOTHING, Shown
 from pdpp_server.model.parameters import bound_by
 from pdpp_server.model.pending import Pending
@@ -14,20 +17,27 @@ from pdpp_server.model.queries import SearchQuery
 from pdpp_server.model.records import Hit, Record, SearchPage, Warned
 from pdpp_server.reads.binding import binding
 from pdpp_server.reads.services import Call, Services
-from pdpp_server.store.records.search import FoundHit, Position, Ranked, search
+from pdpp_server.store.records.search import ByMeaning, FoundHit, Position, Ranked, search
 from pdpp_server.wire.cursors import Seal
-from pdpp_server.wire.envelope import prefixes_too_short, sources_skipped
+from pdpp_server.wire.envelope import meaning_missing, prefixes_too_short, sources_skipped
+
+Used = Literal["lexical", "semantic", "hybrid"]
+_MODES: tuple[Used, ...] = get_args(Used)  # the best last
 
 
 def serve(services: Services, call: Call, query: SearchQuery) -> Pending[SearchPage]:
     with services.reading(call, "search") as read:
         permitted = read.permit(query)
         bound_to = binding(permitted, *bound_by(query))
-        after = Position.unpack(read.seal.open("search", query.cursor, bound_to=bound_to)) if query.cursor else None
-        ranked = search(read.store, permitted, after, read.today)
+        opened = read.seal.open("search", query.cursor, bound_to=bound_to) if query.cursor else None
+        after = Position.unpack(opened[1:]) if opened else None
+        mode = chosen_mode(services.meaning, query, _MODES[opened[0]] if opened else None)
+        by = _by_meaning(services.meaning, query, mode)
+        ranked = search(read.store, permitted, after, read.today, by)
+        used: Used = "lexical" if ranked.waiting is None else mode
         hits = tuple(
             [
-                _hit(found, partial(_seal, read.seal, found.position, bound_to), lean=query.lean)
+                _hit(found, partial(_seal, read.seal, used, found.position, bound_to), lean=query.lean)
                 for found in ranked.found
             ]
         )
@@ -36,9 +46,12 @@ def serve(services: Services, call: Call, query: SearchQuery) -> Pending[SearchP
             *sources_skipped(permitted.missing),
             *prefixes_too_short(ranked.short),
             *_understood(ranked),
+            *meaning_missing(ranked.waiting, is_damaged=mode != "lexical" and by is None),
         )
         is_short = ranked.has_more and next_cursor is None
         page = SearchPage(hits, next_cursor, ranked.recall, ranked.as_of, warnings, is_short)
+        if used != "lexical":
+            page = replace(page, mode=used, waiting=ranked.waiting)
         return read.pending(permitted, page, _suggesting(permitted) if ranked.suggested else NOTHING)
 
 
@@ -61,8 +74,40 @@ def _suggesting(permitted: Permitted[SearchQuery]) -> Shown:
     )
 
 
-def _seal(seal: Seal, position: Position, bound_to: bytes) -> str:
-    return seal.seal("search", position.pack(), bound_to=bound_to)
+def modes(meaning: Meaning | None) -> tuple[Used, ...]:
+    """In which this server can search now."""
+    return _MODES if meaning and meaning.is_installed else _MODES[:1]
+
+
+def chosen_mode(meaning: Meaning | None, query: SearchQuery, kept: Used | None) -> Used:
+    """The mode that is asked for, or in which the pages before were found; `auto` is the best that there is.
+
+    Raises:
+        UnsupportedMode: this server lacks it.
+    """
+    has = modes(meaning)
+    wanted = kept or (has[-1] if query.mode == "auto" else query.mode)
+    if wanted not in has:
+        raise UnsupportedMode(
+            f"This server does not search in mode {wanted}. It has: {', '.join(('auto', *has))}.", param="mode"
+        )
+    return wanted
+
+
+def _by_meaning(meaning: Meaning | None, query: SearchQuery, mode: Used) -> ByMeaning | None:
+    """The question as its meaning. Without a model that can be used words go on alone, where they were to count."""
+    if mode == "lexical" or meaning is None:
+        return None
+    encoder = meaning.encoder()
+    if encoder is None and mode == "semantic":
+        raise UnsupportedMode(
+            "The model for search by meaning is damaged. This server has: auto, lexical.", param="mode"
+        )
+    return ByMeaning(encoder.asked(query.text), mode == "hybrid") if encoder else None
+
+
+def _seal(seal: Seal, mode: Used, position: Position, bound_to: bytes) -> str:
+    return seal.seal("search", bytes((_MODES.index(mode),)) + position.pack(), bound_to=bound_to)
 
 
 def _hit(found: FoundHit, make_cursor: Callable[[], str], *, lean: bool) -> Hit:
@@ -79,6 +124,7 @@ def _hit(found: FoundHit, make_cursor: Callable[[], str], *, lean: bool) -> Hit:
         make_cursor,
         field,
         record.time_field,
+        distance=1 - found.near.similarity if found.near else None,
     )
     return _with_actor(hit, found) if lean else hit
 

@@ -28,7 +28,13 @@ def _revision() -> str:
 def protected_resource(inside: Inside, request: Request) -> Json:
     require_bare(request)
     settings, origin = inside.kernel.settings, inside.kernel.origin_of(request)
-    return wire.encode_resource(origin, settings.authorization_server or origin, core_strict=settings.core_strict)
+    meaning = inside.services.meaning
+    return wire.encode_resource(
+        origin,
+        settings.authorization_server or origin,
+        core_strict=settings.core_strict,
+        by_meaning=meaning is not None and meaning.is_installed,
+    )
 
 
 def mcp_resource(inside: Inside, request: Request) -> Json:

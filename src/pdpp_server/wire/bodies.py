@@ -201,6 +201,10 @@ _HIT = _object(
         "beside": TEXT,
     },
 )
+_MEANING = {
+    "retrieval_mode": _only("semantic", "hybrid"),
+    "index_state": _object({"state": _only("built", "building"), "waiting": COUNT}),
+}
 _SEARCH_META = _object(
     {
         "count": COUNT_OR_NULL,
@@ -211,11 +215,16 @@ _SEARCH_META = _object(
                 "ranking_scope": _only("all_matches", "candidate_window", "unknown"),
                 "truncated": FLAG,
             },
-            {"ranked_candidate_count": COUNT, "candidate_window_limit": COUNT, "neighbour_count": COUNT},
+            {
+                "ranked_candidate_count": COUNT,
+                "candidate_window_limit": COUNT,
+                "neighbour_count": COUNT,
+                "meaning_count": COUNT,
+            },
         ),
         "warnings": list_of(ref("Warning")),
     },
-    {"as_of": TEXT, "words": _map_of(COUNT)},
+    {"as_of": TEXT, "words": _map_of(COUNT), **_MEANING},
 )
 _LEAN_EXCERPT = _object(
     {"field_path": TEXT, "text": TEXT, "start": COUNT, "total_chars": COUNT},
@@ -244,6 +253,8 @@ _LEAN_SEARCH_META = _object(
     {
         "matches": COUNT,
         "beside": COUNT,
+        "by_meaning": COUNT,
+        **_MEANING,
         "words": _map_of(COUNT),
         "as_of": TEXT,
         "partial": FLAG,

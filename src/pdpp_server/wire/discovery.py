@@ -8,7 +8,7 @@ from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.grants import DETAIL_TYPE
 from pdpp_server.wire.oauth import OFFLINE_SCOPE, READ_SCOPE
 from pdpp_server.wire.oauth_clients import GRANT_TYPES
-from pdpp_server.wire.search import SCORE_KIND, SCORE_ORDER
+from pdpp_server.wire.search import DISTANCE_KIND, DISTANCE_ORDER, SCORE_KIND, SCORE_ORDER
 
 NAME = "Personal data server"
 RESOURCE_METADATA = "/.well-known/oauth-protected-resource"
@@ -54,7 +54,7 @@ def encode_index(origin: str, issuer: str, revision: str) -> Json:
     }
 
 
-def encode_resource(origin: str, issuer: str, *, core_strict: bool) -> Json:
+def encode_resource(origin: str, issuer: str, *, core_strict: bool, by_meaning: bool = False) -> Json:
     """RFC 9728."""
     return {
         "resource": origin,
@@ -78,6 +78,7 @@ def encode_resource(origin: str, issuer: str, *, core_strict: bool) -> Json:
         },
         "capabilities": {
             "lexical_retrieval": _encode_lexical(),
+            **(_encode_meaning() if by_meaning else {}),
             "client_query_extensions": [] if core_strict else list(CLIENT_QUERY_EXTENSIONS),
         },
     }
@@ -128,6 +129,27 @@ def encode_authorization_server(origin: str, *, documents: bool = True) -> Json:
 
 def _encode_agents(origin: str) -> Json:
     return {"mcp": {"endpoint": f"{origin}{MCP}"}}
+
+
+def _encode_meaning() -> Json:
+    """Told where a model is installed: how far its index is, each answer says for what it shows."""
+    told = {
+        "supported": True,
+        "stability": "experimental",
+        "endpoint": SEARCH,
+        "cross_stream": True,
+        "query_input": "text",
+        "snippets": False,
+        "default_limit": SEARCH_LIMIT,
+        "max_limit": SEARCH_LIMIT_MAX,
+        "cursor_supported": True,
+        "count_supported": False,
+    }
+    distance = {"supported": True, "kind": DISTANCE_KIND, "order": DISTANCE_ORDER}
+    return {
+        "semantic_retrieval": {**told, "mode": "semantic", "lexical_blending": False, "score": distance},
+        "hybrid_retrieval": {**told, "mode": "hybrid"},
+    }
 
 
 def _encode_lexical() -> Json:

@@ -45,6 +45,18 @@ def prefixes_too_short(words: tuple[str, ...]) -> tuple[Warned, ...]:
     return (Warned("prefix_too_short", message, "q", {"prefixes": len(words)}),)
 
 
+def meaning_missing(waiting: int | None, *, is_damaged: bool) -> tuple[Warned, ...]:
+    """Of what was to be looked for by its meaning and could not be; words count meanwhile."""
+    if is_damaged:
+        message = "Only words were looked for: the model for search by meaning is damaged."
+        return (Warned("meaning_unavailable", message, "mode"),)
+    if not waiting:
+        return ()
+    named = "1 record is" if waiting == 1 else f"{waiting} records are"
+    message = f"{named} not indexed by meaning yet; until then only words find what is new."
+    return (Warned("meaning_behind", message, "mode", {"waiting": waiting}),)
+
+
 def is_partial(warnings: Iterable[Warned]) -> bool | None:
     """True, or nothing to say."""
     return any(warned.code == SKIPPED for warned in warnings) or None

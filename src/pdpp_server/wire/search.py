@@ -35,6 +35,8 @@ PARAMETERS = rows(SearchQuery)
 PREFER, BRIEF = "Prefer", "page=brief"
 LEAN, WHOLE = "pdpp-evidence=lean", "pdpp-evidence=whole"  # the hits of a lean page, in few bytes or with all of each
 SCORE_KIND, SCORE_ORDER = "bm25", "higher_is_better"
+DISTANCE_KIND, DISTANCE_ORDER = "semantic_distance", "lower_is_better"
+SEMANTIC = "semantic"
 
 _NEWEST = "newest_records"  # nothing was looked for
 _MARKED = re.compile(r"<(/?)mark>")
@@ -90,6 +92,7 @@ def encode_page(page: SearchPage, links_self: str, warnings: Iterable[Warned] = 
             **_encode_recall(page.recall),
             **present(words=dict(page.recall.words) or None if whole else None),
             **present(as_of=page.as_of, partial=is_partial(page.warnings)),
+            **_encode_meaning(page),
             "warnings": encode_warnings((*page.warnings, *warnings)),
         },
     }
@@ -100,6 +103,7 @@ def encode_lean(page: SearchPage, recall_says: str, warnings: Iterable[Warned] =
     recall = page.recall
     told = present(ranked_candidate_count=recall.ranked, candidate_window_limit=recall.window)
     beside = sum(1 for hit in page.hits if hit.is_beside)
+    meant = sum(1 for hit in page.hits if hit.is_meant)
     warned = [*page.warnings, *warnings]
     return {
         "object": "list",
@@ -109,7 +113,7 @@ def encode_lean(page: SearchPage, recall_says: str, warnings: Iterable[Warned] =
         "meta": {
             **present(count=recall.matches),
             "count_accuracy": _accuracy(recall),
-            **present(matches=len(page.hits) - beside or None, beside=beside or None),
+            **present(matches=len(page.hits) - beside - meant or None, beside=beside or None, by_meaning=meant or None),
             "recall": {
                 "complete": recall.complete,
                 "ranking_scope": _ranking_scope(recall),
@@ -117,6 +121,7 @@ def encode_lean(page: SearchPage, recall_says: str, warnings: Iterable[Warned] =
                 "says": recall_says,
             },
             **present(words=dict(recall.words) or None, as_of=page.as_of, partial=is_partial(page.warnings)),
+            **_encode_meaning(page),
             **present(warnings=encode_warnings(warned) if warned else None),
         },
     }
@@ -132,6 +137,8 @@ def decode_page(body: Mapping[str, Any], parse: Callable[[str], RecordId] | None
         text_of(meta, "as_of"),
         decode_warnings(body),
         decode_short(body),
+        mode=text_of(meta, "retrieval_mode"),
+        waiting=whole_of(object_of(meta, "index_state"), "waiting"),
     )
 
 
@@ -150,7 +157,7 @@ def _encode_hit(hit: Hit) -> Json:
         **present(authored_at=hit.authored_at),
         "matched_fields": hit.matched_fields,
         "record_url": fetch.encode_query(FetchQuery(hit.id.stream, hit.id.key, hit.id.connection_id)),
-        **present(score=_encode_score(hit.score)),
+        **present(score=_encode_score(hit)),
         **(_encode_evidence(hit) if hit.excerpts else {}),
         **present(cursor=hit.cursor),
     }
@@ -194,7 +201,9 @@ def _encode_lean_excerpt(excerpt: Excerpt) -> Json:
 
 def _decode_hit(body: Mapping[str, Any], parse: Callable[[str], RecordId] | None) -> Hit:
     id = _decode_id(body, parse)
-    score = object_of(body, "score").get("value")
+    told = object_of(body, "score")
+    score, is_distance = told.get("value"), told.get("kind") == DISTANCE_KIND
+    value = float(score) if isinstance(score, int | float) else None
     excerpts = _decode_evidence(body)
     return Hit(
         id,
@@ -203,13 +212,14 @@ def _decode_hit(body: Mapping[str, Any], parse: Callable[[str], RecordId] | None
         text_of(body, "emitted_at") or "",
         text_of(body, "authored_at") or text_of(body, "sent_at"),
         excerpts,
-        float(score) if isinstance(score, int | float) else None,
+        None if is_distance else value,
         lambda: text_of(body, "cursor"),
         title_field=text_of(body, "title_field"),
         actor=text_of(body, "actor"),
         actor_field=text_of(body, "actor_field"),
         also_matched=_decode_also_matched(body, excerpts),
         beside=id._replace(key=beside) if (beside := text_of(body, "beside")) else None,
+        distance=value if is_distance else None,
     )
 
 
@@ -233,8 +243,10 @@ def _decode_id(body: Mapping[str, Any], parse: Callable[[str], RecordId] | None)
     return RecordId(connection, needed(stream, "stream"), needed(key, "record key"))
 
 
-def _encode_score(score: float | None) -> Json | None:
-    return None if score is None else {"kind": SCORE_KIND, "value": score, "order": SCORE_ORDER}
+def _encode_score(hit: Hit) -> Json | None:
+    if hit.distance is not None:
+        return {"kind": DISTANCE_KIND, "value": hit.distance, "order": DISTANCE_ORDER}
+    return None if hit.score is None else {"kind": SCORE_KIND, "value": hit.score, "order": SCORE_ORDER}
 
 
 def _encode_evidence(hit: Hit) -> Json:
@@ -301,7 +313,8 @@ def _decode_excerpt(body: Mapping[str, Any]) -> Excerpt | None:
     if field is None or marked is None or start is None or total is None:
         return None
     text, marks = _unmarked(marked, start)
-    return Excerpt(field, text, start, marks, total, rarest=whole_of(body, "rarest") or 0)
+    is_meant = text_of(body, "provenance") == SEMANTIC
+    return Excerpt(field, text, start, marks, total, rarest=whole_of(body, "rarest") or 0, is_meant=is_meant)
 
 
 def _decode_lean_excerpt(body: Mapping[str, Any]) -> Excerpt:
@@ -310,7 +323,8 @@ def _decode_lean_excerpt(body: Mapping[str, Any]) -> Excerpt:
     if start is None or total is None:
         return Excerpt(field, text, 0, (), len(text), is_placed=False)
     inside = [(a, b) for a, b in _pairs(body.get("marks")) if start <= a < b <= start + len(text)]
-    return Excerpt(field, text, start, tuple(inside), total, rarest=whole_of(body, "rarest") or 0)
+    is_meant = text_of(body, "provenance") == SEMANTIC
+    return Excerpt(field, text, start, tuple(inside), total, rarest=whole_of(body, "rarest") or 0, is_meant=is_meant)
 
 
 def _pairs(value: object) -> list[tuple[int, int]]:
@@ -366,8 +380,19 @@ def _encode_recall(recall: Recall) -> Json:
             "ranking_scope": _ranking_scope(recall),
             "truncated": not recall.complete,
             **present(ranked_candidate_count=recall.ranked, candidate_window_limit=recall.window),
-            **present(neighbour_count=recall.beside or None),
+            **present(neighbour_count=recall.beside or None, meaning_count=recall.meant or None),
         },
+    }
+
+
+def _encode_meaning(page: SearchPage) -> Json:
+    """In which mode it was searched, and how far the index of meaning is; nothing where that is words alone."""
+    if page.mode is None:
+        return {}
+    waiting = page.waiting or 0
+    return {
+        "retrieval_mode": page.mode,
+        "index_state": {"state": "building" if waiting else "built", "waiting": waiting},
     }
 
 
@@ -397,4 +422,5 @@ def _decode_recall(meta: Mapping[str, Any]) -> Recall:
         whole_of(recall, "neighbour_count") or 0,
         tuple([(word, count) for word, count in object_of(meta, "words").items() if isinstance(count, int)]),
         recall.get("ranking_scope") == _NEWEST,
+        whole_of(recall, "meaning_count") or 0,
     )

@@ -9,7 +9,7 @@ import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from pdpp_server.errors import InvalidRequest, UnsupportedMode
+from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.evidence.text import byte_len
 from pdpp_server.mcp.tools.search import SEARCH
@@ -304,7 +304,7 @@ def test_q_is_the_old_name_of_query() -> None:
 
     assert reader.asked == [
         SearchQuery("walrus", limit=10, lean=True, brief=True),
-        SearchQuery("walrus", ("messages",), "c", 10, lean=True, brief=True),
+        SearchQuery("walrus", ("messages",), "c", 10, mode="lexical", lean=True, brief=True),
     ]
     for wrong in ({}, {"query": "a", "q": "b"}, {"query": "  "}):
         with pytest.raises(InvalidRequest):
@@ -313,11 +313,13 @@ def test_q_is_the_old_name_of_query() -> None:
 
 
 @requirement("mcp.search.modes")
-def test_a_mode_that_is_not_there_is_refused_with_those_that_are() -> None:
+def test_the_mode_is_the_readers_to_refuse_and_one_that_nobody_knows_is_refused_here() -> None:
     reader = FakeReader()
-    with pytest.raises(UnsupportedMode, match="auto, lexical"):
-        called(SEARCH, reader, {"query": "a", "mode": "semantic"})
-    assert reader.asked == []
+    called(SEARCH, reader, {"query": "a", "mode": "semantic"})
+    called(SEARCH, reader, {"query": "a"})
+    assert [query.mode for query in reader.asked if isinstance(query, SearchQuery)] == ["semantic", "auto"]
+    with pytest.raises(InvalidRequest, match="auto, lexical, semantic, hybrid"):
+        called(SEARCH, reader, {"query": "a", "mode": "magic"})
 
 
 def test_a_handle_of_512_bytes_is_shown_whole() -> None:

@@ -36,7 +36,7 @@ CONDITION = Condition("text", "eq", "secret")
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        (SearchQuery("secret"), {"query": WORD, "limit": 25}),
+        (SearchQuery("secret"), {"query": WORD, "limit": 25, "mode": "auto"}),
         (
             SearchQuery("secret", ("messages",), "cin", 5, "cursor", (CONDITION,)),
             {
@@ -46,6 +46,7 @@ CONDITION = Condition("text", "eq", "secret")
                 "limit": 5,
                 "paged": True,
                 "connection_id": "cin",
+                "mode": "auto",
             },
         ),
         (SchemaQuery(), {}),

@@ -164,7 +164,7 @@ def test_hits_and_scores_are_those_of_a_model_that_sees_visible_records_only(see
         for _ in range(12):
             words = random.sample(COMMON, random.randint(1, 3))
             query = " ".join(random.choice((word, word, f"{word[:3]}*", f"-{word}")) for word in words) + f" {words[0]}"
-            page = side.reader.search(SearchQuery(query, limit=100)).value
+            page = side.reader.search(SearchQuery(query, limit=100, mode="lexical")).value
             scores = {tuple(hit.id): hit.score for hit in page.hits}
 
             assert scores == pytest.approx(model(records, query)), query

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from pdpp_server.errors import InvalidRequest, UnsupportedMode
+from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.binary import hits_without_bytes
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.lean import lean_page
@@ -25,7 +25,6 @@ from pdpp_server.wire.tools import encode_search, params_of
 
 STRUCTURED_BYTES, STRUCTURED_FEW_BYTES = 16_000, 7500  # of any page, and of one of no more hits than by default
 PAGE_SHORTENED = "page_shortened"
-MODES = ("auto", "lexical")
 TITLE_CHARS, LEAST_TITLE_CHARS = 60, 24
 
 
@@ -42,9 +41,6 @@ def _query(arguments: Mapping[str, Any]) -> SearchQuery:
     words = text if text is not None else old
     if words is None or not words.strip():
         raise InvalidRequest("query is required: the words to look for.", param="query")
-    mode = arguments.get("mode", MODES[0])
-    if mode not in MODES:
-        raise UnsupportedMode(f"This server has no such search mode. It has: {', '.join(MODES)}.", param="mode")
     params = params_of(SearchQuery, arguments, query=words)
     return decode_query(params, lean=True, brief="limit" not in arguments)
 
@@ -143,7 +139,6 @@ SEARCH = Tool(
         {
             **arguments_for(SearchQuery),
             "q": {"type": "string", "maxLength": QUERY_CHARS_MAX, "description": "Old name of query"},
-            "mode": {"type": "string", "description": "auto (default) or lexical"},
         }
     ),
     {

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pdpp_server.model.records import Excerpt, Record
+from pdpp_server.store.records.meanings import Near
 from pdpp_server.store.records.scope import Reach
 from pdpp_server.store.records.words import Finder, PhraseSpan
 
@@ -41,6 +42,16 @@ def lean_proof(finder: Finder, reach: Reach, record: Record, matched: int) -> Pr
         excerpts += _passage(reach, record, LEAN_CHARS)
     shown = {excerpt.field for excerpt in excerpts if excerpt.marks}
     return Proof(tuple(excerpts), tuple([name for name in named if name not in shown]))
+
+
+def meant_proof(record: Record, near: Near, *, lean: bool) -> Proof:
+    """The passage whose meaning found the record: nothing in it is marked, and a text that is short enough is whole."""
+    text = record.data.get(near.field)
+    if not isinstance(text, str):
+        return Proof(())
+    chars = LEAN_CHARS if lean else EXCERPT_CHARS
+    start, end = (0, len(text)) if len(text) <= chars else (near.start, near.start + min(near.chars, chars))
+    return Proof((Excerpt(near.field, text[start:end], start, (), len(text), is_meant=True),))
 
 
 def _matched_fields(reach: Reach, matched: int) -> list[str]:

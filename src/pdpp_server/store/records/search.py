@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 import orjson
 
+from pdpp_server.errors import InvalidRequest
 from pdpp_server.grants.permitted import Permitted, Scope
+from pdpp_server.meaning.loading import MeantQuestion
 from pdpp_server.model.queries import Condition, SearchQuery
 from pdpp_server.model.records import Recall, Record, RecordId
 from pdpp_server.model.times import newest
@@ -20,10 +22,12 @@ from pdpp_server.store.layout import SID_BITS
 from pdpp_server.store.records.asked import Narrowed, Where
 from pdpp_server.store.records.count import count
 from pdpp_server.store.records.dates import AskedDays, dates_in
-from pdpp_server.store.records.excerpts import Proof, lean_proof, proof
+from pdpp_server.store.records.excerpts import Proof, lean_proof, meant_proof, proof
 from pdpp_server.store.records.fetch import require_declared
 from pdpp_server.store.records.filters import left_of
 from pdpp_server.store.records.freshness import newest_change
+from pdpp_server.store.records.fusion import fused
+from pdpp_server.store.records.meanings import Near, Nearness, nearness
 from pdpp_server.store.records.neighbours import lifted, of_talks
 from pdpp_server.store.records.query_records import newest_of
 from pdpp_server.store.records.rank import MatchCounts
@@ -65,6 +69,7 @@ class FoundHit:
     proof: Proof
     position: Position
     beside: RecordId | None = None  # the match that lifted it, where that is on the same page
+    near: Near | None = None  # the passage whose meaning found it, where nothing else did
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,7 @@ class Ranked:
     days: tuple[AskedDays, ...] = ()  # of which the question speaks, and by which records could be lifted
     names: tuple[str, ...] = ()  # of the question, as who spoke
     suggested: tuple[Suggestion, ...] = ()
+    waiting: int | None = None  # visible records whose meaning is not indexed yet, where it was looked at
 
 
 class _Candidate(NamedTuple):
@@ -102,7 +108,20 @@ class _Group:
         return Where([reach for reach in self.reaches if not reach.is_few], self.slots, self.is_part)
 
 
-def search(reading: Reading, permitted: Permitted[SearchQuery], after: Position | None, today: date) -> Ranked:
+class ByMeaning(NamedTuple):
+    """The question as its meaning, and whether words count beside it."""
+
+    question: MeantQuestion
+    words_count: bool
+
+
+def search(
+    reading: Reading,
+    permitted: Permitted[SearchQuery],
+    after: Position | None,
+    today: date,
+    by: ByMeaning | None = None,
+) -> Ranked:
     asked_on = date.fromordinal(after.asked_on) if after and after.asked_on else today
     dates = dates_in(permitted.query.text, asked_on)
     words = reading.tokenizer.query(permitted.query.text, dates)
@@ -120,15 +139,19 @@ def search(reading: Reading, permitted: Permitted[SearchQuery], after: Position 
     ranked, lifted_by = lifted(reading, [] if words.unwanted else reached, scores)
     ranked = of_talks(reading, reached, ranked)
     beside = len(ranked) - len(scores)
+    near = _near(reading, everything, by, scores if words.unwanted else None)
+    if by is not None:
+        ranked = fused(ranked if by.words_count else {}, near.similarities)
     page, has_more = _page(reading, everything, ranked, after, permitted.query, lifted_by)
     matches = len(scores) if is_complete else max(*counts, len(scores))
     each = tuple(zip([phrase.typed for phrase in words.wanted], counts, strict=True)) if permitted.query.lean else ()
     window = None if is_complete else CANDIDATES
-    recall = Recall(is_complete, matches, is_complete, len(scores), window, beside, each)
+    meant = sum(1 for rid in ranked if rid not in scores and rid not in lifted_by)
+    recall = Recall(is_complete, matches, is_complete, len(scores), window, beside, each, meant=meant)
     finder = reading.tokenizer.finder(words.wanted, told.weights)
     counted_from = asked_on.toordinal() if dates.is_relative else 0
     page = [candidate.counted_from(counted_from) for candidate in page]
-    found = tuple(_found(reading, page, finder, lifted_by, lean=permitted.query.lean))
+    found = tuple(_found(reading, page, finder, lifted_by, near, lean=permitted.query.lean))
     return Ranked(
         found,
         has_more,
@@ -138,6 +161,7 @@ def search(reading: Reading, permitted: Permitted[SearchQuery], after: Position 
         days=told.dates.days,
         names=tuple([phrase.typed for phrase in told.names]),
         suggested=_suggested(reading, groups, words, counts),
+        waiting=near.waiting if by else None,
     )
 
 
@@ -154,7 +178,7 @@ def _newest(reading: Reading, groups: Sequence[_Group], query: SearchQuery, word
         rids += [rid for rid in newest if rid not in held][:most]
     ordered = sorted(_candidates(reading, everything, dict.fromkeys(rids, 0.0)), key=lambda one: _order(one.position))
     page = ordered[: query.limit]
-    found = tuple(_found(reading, page, reading.tokenizer.finder((), ()), {}, lean=query.lean))
+    found = tuple(_found(reading, page, reading.tokenizer.finder((), ()), {}, Nearness(), lean=query.lean))
     recall = Recall(complete=False, matches=None, matches_exact=False, ranked=None, is_newest=True)
     return Ranked(found, len(ordered) > len(page), recall, _as_of(reading, groups), words.short)
 
@@ -166,6 +190,20 @@ def _suggested(
         return _matches(reading, groups, any_of, most)
 
     return tuple(suggestions(reading.tokenizer, words, counts, count_any, LOOKED)) if groups else ()
+
+
+def _near(reading: Reading, everything: Sequence[Reach], by: ByMeaning | None, only: Container[int] | None) -> Nearness:
+    """What is near by its meaning; where a query says what must not occur, only of matches, which do not hold it."""
+    if by is None:
+        return Nearness()
+    near = nearness(reading, everything, by.question)
+    if only is None:
+        return near
+    if not by.words_count:
+        raise InvalidRequest(
+            "A search by meaning alone cannot leave words out.", param="q", remedy="Leave out the minus, or use hybrid."
+        )
+    return Nearness({rid: one for rid, one in near.records.items() if rid in only}, near.waiting)
 
 
 def _reaches(reading: Reading, scope: Scope, conditions: tuple[Condition, ...]) -> Iterator[Reach]:
@@ -482,7 +520,13 @@ def _digest(reach: Reach, key: str) -> int:
 
 
 def _found(
-    reading: Reading, page: Sequence[_Candidate], finder: Finder, lifted_by: Mapping[int, int], *, lean: bool
+    reading: Reading,
+    page: Sequence[_Candidate],
+    finder: Finder,
+    lifted_by: Mapping[int, int],
+    near: Nearness,
+    *,
+    lean: bool,
 ) -> Iterator[FoundHit]:
     stored = {row[0]: row for row in reading.records.stored(candidate.rid for candidate in page)}
     showings = {
@@ -496,5 +540,9 @@ def _found(
         note = reading.words.noted.get(candidate.rid)
         lifting = stored.get(lifted_by.get(candidate.rid, 0))
         beside = record.id._replace(key=lifting[1]) if lifting else None
-        told = prove(finder, reach, record, note.matched if note else 0)
-        yield FoundHit(record, told, candidate.position, beside)
+        meant = near.records.get(candidate.rid) if note is None and beside is None else None
+        if meant is None:
+            told = prove(finder, reach, record, note.matched if note else 0)
+        else:
+            told = meant_proof(record, meant, lean=lean)
+        yield FoundHit(record, told, candidate.position, beside, meant)

@@ -1,0 +1,156 @@
+"""Search by meaning: found in other words, inside the grant only, and never silently something else."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pdpp_server.errors import InvalidCursor, UnsupportedMode
+from pdpp_server.model.queries import SearchQuery
+from pdpp_server.model.records import SearchPage
+from tests.requirements import requirement
+from tests.worlds.chat import FAMILY, WORK, message
+from tests.worlds.meant import Meant, meant, put_model
+from tests.worlds.world import World
+
+
+@pytest.fixture
+def told(world: World) -> Meant:
+    made = meant(world)
+    made.deliver(
+        message("boat", text="boat", sent_at="2026-03-01T10:00:00Z"),
+        message("dog", text="dog", sent_at="2026-05-01T10:00:00Z", subject="doctor"),
+    )
+    made.catch_up()
+    return made
+
+
+def asked(told: Meant, text: str, mode: str = "auto", token: str | None = None, **more: Any) -> SearchPage:
+    reader = told.world.reader_of(token or told.token)
+    return reader.search(SearchQuery(text, mode=mode, **more)).value  # pyright: ignore[reportArgumentType]
+
+
+def keys(page: SearchPage) -> list[str]:
+    return [hit.id.key for hit in page.hits]
+
+
+@requirement("rs.search.meaning")
+@pytest.mark.parametrize("mode", ["auto", "hybrid", "semantic"])
+def test_a_record_in_other_words_is_found_and_says_that_nothing_matched(told: Meant, mode: str) -> None:
+    page = asked(told, "ship", mode)
+
+    first = page.hits[0]
+    assert (first.id.key, first.matched_fields, first.is_meant, first.is_beside) == ("boat", [], True, False)
+    assert first.distance is not None
+    assert first.distance < 0.05
+    assert [(excerpt.provenance, excerpt.text, excerpt.marks) for excerpt in first.excerpts] == [
+        ("semantic", "boat", ())
+    ]
+    assert (page.mode, page.waiting) == ("semantic" if mode == "semantic" else "hybrid", 0)
+
+
+@requirement("rs.search.meaning")
+def test_by_words_it_is_not_found(told: Meant) -> None:
+    page = asked(told, "ship", "lexical")
+
+    assert (keys(page), page.mode, page.waiting) == ([], None, None)
+
+
+@requirement("rs.search.mode-refused")
+@pytest.mark.parametrize("mode", ["semantic", "hybrid"])
+def test_without_a_model_these_modes_are_refused_with_those_that_there_are(world: World, mode: str) -> None:
+    told = meant(world, has_model=False)
+
+    with pytest.raises(UnsupportedMode, match="auto, lexical"):
+        asked(told, "ship", mode)
+    assert asked(told, "walrus").mode is None
+
+
+@requirement("rs.search.index-state")
+def test_what_waits_is_counted_among_visible_records_and_found_by_words_meanwhile(told: Meant) -> None:
+    told.deliver(message("new", text="hound", sent_at="2026-06-01T10:00:00Z"))
+    told.deliver(message("hidden", text="hound", sent_at="2020-06-01T10:00:00Z"))
+    token = told.world.grant(told.world.both("messages", time_range={"since": "2026-01-01T00:00:00Z"}))
+
+    before = asked(told, "hound", token=token)
+
+    assert (before.waiting, [warned.code for warned in before.warnings]) == (1, ["meaning_behind"])
+    assert "new" in keys(before)
+    told.catch_up()
+    after = asked(told, "hound", token=token)
+    assert (after.waiting, after.warnings) == (0, ())
+    assert {"new", "dog"} <= {*keys(after)}
+    assert "hidden" not in keys(after)
+
+
+@requirement("rs.search.meaning-hidden")
+@pytest.mark.parametrize("mode", ["auto", "hybrid", "semantic"])
+@pytest.mark.parametrize("bounds", ["time", "field", "resources", "connection"])
+def test_what_a_grant_hides_changes_nothing(told: Meant, bounds: str, mode: str) -> None:
+    world = told.world
+    narrowing: dict[str, Any] = {
+        "time": {"time_range": {"since": "2026-02-01T12:00:00Z", "until": "2026-04-01T00:00:00Z"}},
+        "field": {"fields": ["id", "subject", "sent_at"]},
+        "resources": {"resources": ["boat", "dog"]},
+        "connection": {"instance_ids": [world.work]},
+    }[bounds]
+    token = world.grant({**world.both("messages"), **narrowing})
+    questions = ("ship", "physician", "hound", "boat dog")
+    before = [asked(told, question, mode, token) for question in questions]
+
+    hidden = {
+        "time": [message(f"h{i}", text="boat ship doctor", sent_at="2026-02-01T11:00:00Z") for i in range(9)],
+        "field": [message("boat", text="doctor doctor", sent_at="2026-03-01T10:00:00Z")],
+        "resources": [message(f"h{i}", text="ship", sent_at="2026-03-01T10:00:00Z") for i in range(9)],
+        "connection": [message(f"h{i}", text="ship", sent_at="2026-03-01T10:00:00Z") for i in range(9)],
+    }[bounds]
+    told.deliver(*hidden, account=FAMILY if bounds == "connection" else WORK)
+    told.catch_up()
+
+    after = [asked(told, question, mode, token) for question in questions]
+    assert [replace(page, as_of=None) for page in after] == [replace(page, as_of=None) for page in before]
+
+
+@requirement("rs.search.cursor-mode")
+def test_a_cursor_goes_on_in_the_mode_that_was_used(told: Meant) -> None:
+    first = asked(told, "ship dog", limit=1)
+    assert (first.mode, first.next_cursor is not None) == ("hybrid", True)
+
+    second = asked(told, "ship dog", limit=1, cursor=first.next_cursor)
+    assert second.mode == "hybrid"
+    assert not {*keys(first)} & {*keys(second)}
+    with pytest.raises(InvalidCursor):
+        asked(told, "ship dog", "lexical", limit=1, cursor=first.next_cursor)
+
+    told.desk.remove()
+    with pytest.raises(UnsupportedMode, match="hybrid"):
+        asked(told, "ship dog", limit=1, cursor=first.next_cursor)
+
+
+@requirement("store.meaning.damaged")
+def test_with_a_damaged_model_words_go_on_and_say_so(told: Meant) -> None:
+    told.desk.meaning.path.write_bytes(b"damaged")
+
+    page = asked(told, "dog")
+
+    assert (keys(page), page.mode) == (["dog"], None)
+    assert [warned.code for warned in page.warnings] == ["meaning_unavailable"]
+    with pytest.raises(UnsupportedMode):
+        asked(told, "dog", "semantic")
+
+
+@requirement("store.meaning.other-model")
+def test_vectors_of_another_model_are_not_compared_and_everything_waits(told: Meant) -> None:
+    put_model(told.world.home, seed=2, width=64)
+
+    page = asked(told, "dog")
+
+    assert page.hits[0].id.key == "dog"
+    assert page.waiting is not None
+    assert page.waiting > 5
+    assert not any(hit.is_meant for hit in page.hits)
+
+
+@requirement("rs.search.meaning")
+def test_what_must_not_occur_does_not_come_by_its_meaning(told: Meant) -> None:
+    assert "boat" not in keys(asked(told, "ship dog -boat"))
