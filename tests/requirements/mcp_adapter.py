@@ -283,7 +283,7 @@ PROMISES: dict[str, Promise] = {
         says="With a stream the compact schema of the server is in the structured data unchanged.",
         scenario=("S019",),
         ruling=(39,),
-        diverges="Without a stream the data is an index: the rows without the capabilities of their fields.",
+        diverges="Without a stream the data is an index of connections and streams; amounts of connections have names.",
     ),
     "mcp.schema.shared-name": Promise(
         source="MCP adapter contract: schema tool",

@@ -25,6 +25,9 @@ _FLAGS = (
 )
 
 
+_FEW_SOURCES = "add connection_id where a stream has several connections"
+
+
 # The index --------------------------------------------------------------------------------------------------------
 
 
@@ -79,9 +82,15 @@ def _index(catalogue: Catalogue, numbers: Mapping[Origin, int], label_chars: int
             for key, entries in groupby(catalogue.entries, key=lambda entry: entry.source.connector_key)
         ),
         *missing_lines(catalogue),
-        f"next: {call} for fields and filters; add connection_id where a stream has several connections",
+        f"next: {call} for fields and filters; {several_sources(catalogue) or _FEW_SOURCES}",
     ]
     return "\n".join(lines)
+
+
+def several_sources(catalogue: Catalogue) -> str | None:
+    """A grant has one source: several of them are a package, in which a read of one stream has to name its own."""
+    is_package = len({entry.source for entry in catalogue.entries}) > 1
+    return "with several sources, query_records and aggregate always need connection_id" if is_package else None
 
 
 def missing_lines(catalogue: Catalogue) -> Iterator[str]:

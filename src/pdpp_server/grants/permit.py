@@ -335,11 +335,18 @@ def _of_stream(holder: Holder, query: StreamRead) -> list[Scope]:
     elif len(holder.grants) > 1:
         candidates = _candidates(holder, scopes)
         raise AmbiguousConnection(
-            f"This needs one source, named by connection_id; {stream!r} is granted from {len(candidates)}.",
+            _needs_connection(stream, len(candidates)),
             param="connection_id",
             candidates=candidates,
         )
     return scopes
+
+
+def _needs_connection(stream: str, sources: int) -> str:
+    """A package needs it even of a single candidate: a call that works keeps working when a source is added."""
+    if sources == 1:
+        return f"A grant of several sources always needs connection_id here, though only one of them has {stream!r}."
+    return f"This needs one source, named by connection_id; {stream!r} is granted from {sources}."
 
 
 def _of_connector(holder: Holder, scopes: Iterable[Scope], connector_key: str | None) -> list[Scope]:

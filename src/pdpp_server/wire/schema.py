@@ -94,7 +94,7 @@ def encode_full(catalogue: Catalogue, links_self: str, warnings: Iterable[Warned
         {**encode_connector(source, entries), "streams": [full_row(entry, catalogue.narrows) for entry in entries]}
         for source, entries in by_source(catalogue)
     ]
-    return finish({**_head(catalogue), "connectors": connectors}, links_self, warnings)
+    return finish({**head(catalogue), "connectors": connectors}, links_self, warnings)
 
 
 def encode_compact(catalogue: Catalogue, links_self: str, warnings: Iterable[Warned] = ()) -> Json:
@@ -109,7 +109,7 @@ def encode_compact(catalogue: Catalogue, links_self: str, warnings: Iterable[War
             }
         )
     counts = {"connector_count": len(connectors), "stream_count": len(catalogue.entries)}
-    body = {**_head(catalogue), "detail": "compact", **counts, "connectors": connectors}
+    body = {**head(catalogue), "detail": "compact", **counts, "connectors": connectors}
     return finish(body, links_self, warnings)
 
 
@@ -139,7 +139,7 @@ def _decode_extensions(body: Mapping[str, Any]) -> tuple[str, ...] | None:
 # What both forms share --------------------------------------------------------------------------------------------
 
 
-def _head(catalogue: Catalogue) -> Json:
+def head(catalogue: Catalogue) -> Json:
     bearer: Json = {"token_kind": catalogue.token_kind, "scope": "owner"}
     if catalogue.token_kind != "owner":
         bearer |= {"scope": "grant", **present(grant_id=catalogue.meant, client_id=catalogue.client_id)}

@@ -7,7 +7,7 @@ import orjson
 
 from pdpp_server.errors import InvalidExpand, InvalidFilter, InvalidRequest, PdppError
 from pdpp_server.model.aggregates import Aggregation
-from pdpp_server.model.catalogue import Catalogue
+from pdpp_server.model.catalogue import Catalogue, StreamEntry
 from pdpp_server.model.parameters import parameters
 from pdpp_server.model.records import Record, RecordId, RecordPage, SearchPage, Tombstone
 from pdpp_server.model.text import FieldWindow
@@ -143,14 +143,36 @@ READ_WITH: Json = {
 # schema -----------------------------------------------------------------------------------------------------------
 
 
+_MONTH_CHARS = len("2026-11")
+
+
 def encode_index(catalogue: Catalogue) -> Json:
-    """The compact document without the abilities of fields."""
-    document = schema.encode_compact(catalogue, "")
-    for connector in document["connectors"]:
-        connector["streams"] = [
-            _without(row, "view_fields", "field_capabilities", "expand_capabilities") for row in connector["streams"]
-        ]
-    return _without(document, "links", "capabilities")
+    """What there is, of which connection, and from when to when: each once, and by name."""
+    connectors: list[Json] = []
+    for source, entries in schema.by_source(catalogue):
+        origins = dict.fromkeys(holding.origin for entry in entries for holding in entry.holdings)
+        connections = [present(connection_id=one.connection_id, display_name=one.label) for one in origins]
+        streams = [{"name": entry.stream.name, "holdings": _holdings(entry, _MONTH_CHARS)} for entry in entries]
+        connectors.append({"connector_key": source.connector_key, "connections": connections, "streams": streams})
+    counted = {"connector_count": len(connectors), "stream_count": len(catalogue.entries)}
+    return {
+        **_without(schema.head(catalogue), "capabilities"),
+        "detail": "compact",
+        **counted,
+        "connectors": connectors,
+    }
+
+
+def _holdings(entry: StreamEntry, chars: int | None = None) -> Json:
+    """How many records each connection has, and from when to when."""
+    return {
+        holding.origin.connection_id: present(
+            record_count=holding.records,
+            earliest_at=holding.earliest[:chars] if holding.earliest else None,
+            latest_at=holding.latest[:chars] if holding.latest else None,
+        )
+        for holding in entry.holdings
+    }
 
 
 def encode_numbered_index(
@@ -191,10 +213,14 @@ def encode_names(catalogue: Catalogue) -> Json:
 
 
 def encode_stream(catalogue: Catalogue, *, fields: int | None = None, holdings: bool = True) -> Json:
-    """The compact document of one stream; at most `fields` of each row, and how many that leaves out."""
+    """The compact document of one stream, its numbers by name; at most `fields` of each row, and how many that leaves
+    out."""
     document = _without(schema.encode_compact(catalogue, ""), "links")
-    for row in _rows(document):
-        if not holdings:
+    entries = [entry for _, of in schema.by_source(catalogue) for entry in of]
+    for row, entry in zip(_rows(document), entries, strict=True):
+        if holdings:
+            row["holdings"] = _holdings(entry)
+        else:
             row.pop("holdings", None)
             row.pop("granted_connections", None)
         _keep_fields(row, fields)
@@ -231,8 +257,8 @@ def _keep_fields(row: Json, fields: int | None) -> None:
         row["fields_omitted"] = len(capabilities) - fields
 
 
-def encode_schema(document: Json, request_id: str, steps: Iterable[Step]) -> Json:
-    return {"next": encode_next(steps), "data": document, "request_id": request_id}
+def encode_schema(document: Json, request_id: str, steps: Iterable[Step], note: str | None = None) -> Json:
+    return {"next": encode_next(steps), **present(note=note), "data": document, "request_id": request_id}
 
 
 # query_records and aggregate --------------------------------------------------------------------------------------

@@ -76,10 +76,11 @@ def test_the_index_reads_like_this() -> None:
         '[3] cin_9b10 slack "Home Slack"',
         "connector mail: messages[1] 100 records 2019-03..2026-11",
         "connector slack: channels[2-3] 200 records 2019-03..2026-11 · messages[2-3] 200 records 2019-03..2026-11",
-        'next: schema {"stream":"messages"} for fields and filters; add connection_id where a stream has several '
-        "connections",
+        'next: schema {"stream":"messages"} for fields and filters; with several sources, query_records and aggregate '
+        "always need connection_id",
     ]
     assert result.structured["next"] == [{"tool": "schema", "arguments": {"stream": "messages"}}]
+    assert result.structured["note"] == "with several sources, query_records and aggregate always need connection_id"
     rows = [row for connector in result.structured["data"]["connectors"] for row in connector["streams"]]
     assert [row["name"] for row in rows] == ["messages", "channels", "messages"]
     assert not any("field_capabilities" in row for row in rows)

@@ -10,6 +10,7 @@ from pdpp_server.evidence.schema import (
     index_next,
     index_text,
     number_ranges,
+    several_sources,
     shown_catalogue,
     stream_next,
     stream_text,
@@ -66,7 +67,7 @@ def _result(query: SchemaQuery, request_id: str, whole: Catalogue) -> ToolResult
         document = _first_that_fits(_stream_ways(catalogue), STREAM_BYTES)
     return ToolResult(
         text.text,
-        wire.encode_schema(document.body, request_id, steps),
+        wire.encode_schema(document.body, request_id, steps, several_sources(catalogue)),
         catalogue_shown(catalogue, days=text.days),
         catalogue_shown(catalogue, days=document.days),
         found=query.stream is None or bool(catalogue.entries),
