@@ -14,6 +14,7 @@ from pdpp_server.cli.read import answer_to
 from pdpp_server.errors import PdppError
 from pdpp_server.evidence.aggregate import AGGREGATE_BYTES
 from pdpp_server.evidence.fetch import DOCUMENT_BYTES, TEXT_BYTES
+from pdpp_server.evidence.lean import PAGE_BYTES
 from pdpp_server.evidence.query_records import QUERY_BYTES
 from pdpp_server.evidence.read_record_field import HEADER_BYTES
 from pdpp_server.evidence.refusals import REFUSAL_BYTES
@@ -26,7 +27,7 @@ from pdpp_server.mcp.render import REFUSAL_STRUCTURED_BYTES
 from pdpp_server.mcp.session import MODERN
 from pdpp_server.mcp.surface import INSTRUCTIONS, TOOLS
 from pdpp_server.mcp.tool import Tool
-from pdpp_server.mcp.tools import aggregate, query_records, read_record_field, schema, search
+from pdpp_server.mcp.tools import aggregate, query_records, read_record_field, schema
 from pdpp_server.model.ingest import Incoming
 from pdpp_server.owner.desk import Owner
 from pdpp_server.port.local import LocalReader
@@ -51,7 +52,7 @@ BUDGETS = (
     ("`schema` with `detail` full", f"{DETAIL_BYTES:,}", f"{schema.FULL_BYTES:,}"),
     ("`query_records`", f"{QUERY_BYTES:,}", f"{query_records.STRUCTURED_BYTES:,}"),
     ("`aggregate`", f"{AGGREGATE_BYTES:,}", f"{aggregate.STRUCTURED_BYTES:,}"),
-    ("`search`", f"{SEARCH_BYTES:,}", f"{search.STRUCTURED_BYTES:,}"),
+    ("`search`", f"{SEARCH_BYTES:,}", f"{PAGE_BYTES:,}"),
     ("`fetch`", f"{DOCUMENT_BYTES:,}, of which `text` {TEXT_BYTES:,}", f"{DOCUMENT_BYTES:,}"),
     (
         "`read_record_field`",

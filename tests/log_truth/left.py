@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import orjson
 
-from tests.worlds.marked import FIELDS, MARK, MINUTE, NUMBER, TIMES, Marked
+from tests.worlds.marked import FIELDS, MARK, MINUTE, NUMBER, TIMES, TITLES, Marked
 
 NAMES = frozenset(name for names in FIELDS.values() for name in names)
 # Lines that repeat what was asked.
@@ -18,6 +18,7 @@ STEPS = ("next:", "more:", "rest:", "next time:", "previous:", "no match:", "rec
 _TOKENS = re.compile(r"[\s\"'()\[\]{}<>;,|`=\\]+")
 _MEMBER = re.compile(r'"(id|f_\w+)":')
 _LINE = re.compile(r"^(id|f_\w+): ", re.MULTILINE)
+_MATCHED_TITLE = re.compile(r' title "[^"]*<mark>')
 _OPENED = re.compile(r'"field_path":"(f_\w+|id)"')
 
 
@@ -96,6 +97,9 @@ class Finder:
             first, _, rest = line.partition(" ")
             if self.handles(first):
                 left.fields |= {*_MEMBER.findall(line), *(NAMES & {rest.partition(" ")[0]})}
+            if _MATCHED_TITLE.search(line):  # of which there may be room for the word that matched, and for no mark
+                titles = {TITLES[self._marked.by_handle[handle].stream] for handle in self.handles(first)}
+                left.fields |= {name for name in titles if name}
         return left
 
     def structured(self, body: Mapping[str, Any]) -> Left:

@@ -381,6 +381,11 @@ PROMISES: dict[str, Promise] = {
         source="evidence per byte",
         says="A page of no particular limit ends where hits are much weaker than its first; a limit is kept.",
     ),
+    "mcp.search.next-step": Promise(
+        source="design: two channels",
+        says="The next step of a search reads on where a good hit is cut, else shows what was said around the best "
+        "one, and offers nothing that the server refuses.",
+    ),
     "mcp.search.teaches": Promise(
         source="evidence per byte",
         says="A word that matched nothing is named, a word that drowns another is counted, and a name that is a "

@@ -10,7 +10,7 @@ from pdpp_server.console.streams import day_asked, declared, instant_of, time_fi
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.handles import mint
-from pdpp_server.evidence.search import unproven
+from pdpp_server.evidence.hits import unproven
 from pdpp_server.evidence.shown import hits_shown
 from pdpp_server.evidence.titles import hit_title, label, moment
 from pdpp_server.model.pending import Pending

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from pdpp_server.evidence.binary import binary_text
 from pdpp_server.evidence.budget import affordable, first_that_fits
-from pdpp_server.evidence.calls import NextCall, records_where, schema_of
-from pdpp_server.evidence.search import warning_lines
+from pdpp_server.evidence.calls import AskedArguments, NextCall, records_where, schema_of, words_of
+from pdpp_server.evidence.remarks import filtered_out, warning_lines
 from pdpp_server.evidence.text import byte_len, clip, compact_json, name_text, quoted
 from pdpp_server.model.aggregates import Aggregation, Group, Scalar, exact_sum
 from pdpp_server.model.buckets import zone_of
@@ -23,16 +23,15 @@ _KEY_CHARS_MAX = 200  # of a key that a next step repeats
 _JOINT = " · "
 _WALL_CHARS = len("2026-11-01")
 
-Asked = Mapping[str, Any]
 
-
-def aggregate_text(aggregation: Aggregation, asked: Asked) -> str:
+def aggregate_text(aggregation: Aggregation, asked: AskedArguments) -> str:
     groups = _in_order(aggregation)
     remarks = [line for line in affordable(warning_lines(aggregation.warnings), _TAIL_BYTES // 3) if line]
     if groups is None:
         return "\n".join((_value_text(aggregation), *remarks, _next_text(aggregation, asked, _TAIL_BYTES)))
     if not groups:
-        return "\n".join((f"{_subject(aggregation)}: no groups, {_records_text(aggregation)}.", *remarks, _NOTHING))
+        head = f"{_subject(aggregation)}: no groups, {_records_text(aggregation)}."
+        return "\n".join((head, *remarks, _next_text(aggregation, asked, _TAIL_BYTES)))
     used = sum(byte_len(line) + 1 for line in remarks)
     room = AGGREGATE_BYTES - _TAIL_BYTES - byte_len(_head_text(aggregation, len(groups)))
     items = _items(aggregation, groups, room)
@@ -45,7 +44,7 @@ def aggregate_text(aggregation: Aggregation, asked: Asked) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def aggregate_next(aggregation: Aggregation, asked: Asked) -> tuple[NextCall, ...]:
+def aggregate_next(aggregation: Aggregation, asked: AskedArguments) -> tuple[NextCall, ...]:
     """The records behind the number or the largest group, and the same with more groups."""
     more = [_wider(asked)] if aggregation.other_count and aggregation.query.limit < GROUPS_LIMIT_MAX else []
     return _opening(aggregation, asked), *more
@@ -234,21 +233,24 @@ def _number_text(aggregation: Aggregation, group: Group) -> str:
 
 # What to do next ----------------------------------------------------------------------------------------------------
 
-_NOTHING = "next: the same call without filter or with a wider one, or schema {} for what there is"
+_NOTHING = "next: schema {} for what there is"
 
 
-def _wider(asked: Asked) -> NextCall:
+def _wider(asked: AskedArguments) -> NextCall:
     return NextCall("aggregate", {**asked, "limit": GROUPS_LIMIT_MAX})
 
 
-def _next_text(aggregation: Aggregation, asked: Asked, limit: int) -> str:
+def _next_text(aggregation: Aggregation, asked: AskedArguments, limit: int) -> str:
+    query = aggregation.query
     if aggregation.records == 0:
-        return _NOTHING
+        return filtered_out(query.stream, query.connection_id, query.conditions) if query.conditions else _NOTHING
     call = _opening(aggregation, asked)
     return first_that_fits((f"next: {call.text}", f"next: {call.tool} of the same stream with such a filter"), limit)
 
 
-def _more_ways(aggregation: Aggregation, asked: Asked, shown: Sequence[Group], here: int) -> Iterator[tuple[str, ...]]:
+def _more_ways(
+    aggregation: Aggregation, asked: AskedArguments, shown: Sequence[Group], here: int
+) -> Iterator[tuple[str, ...]]:
     query = aggregation.query
     if len(shown) < here:
         start = shown[-1].start
@@ -261,11 +263,12 @@ def _more_ways(aggregation: Aggregation, asked: Asked, shown: Sequence[Group], h
         yield ("more: narrow with filter; no answer has more groups",)
 
 
-def _opening(aggregation: Aggregation, asked: Asked) -> NextCall:
+def _opening(aggregation: Aggregation, asked: AskedArguments) -> NextCall:
     """The records of the largest group, of the extreme value, or all that were counted; none where there are none."""
     query = aggregation.query
     if aggregation.records == 0:
-        return schema_of(query.stream, query.connection_id)
+        words = words_of(query.stream, query.connection_id, query.conditions)
+        return words or schema_of(query.stream, query.connection_id)
     if aggregation.groups:
         condition = _condition(aggregation, _foremost(aggregation, aggregation.groups))
         return records_where(asked, condition) if condition else schema_of(query.stream, query.connection_id)

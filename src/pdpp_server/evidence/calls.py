@@ -7,7 +7,10 @@ from pdpp_server.evidence.text import compact_json
 from pdpp_server.model.parameters import arguments_of
 from pdpp_server.model.queries import Condition, SearchQuery
 
+_SEARCHED_CHARS = 100  # of a value that a search repeats
 LEAD_CHARS = 200  # how much of the text before a match its window shows
+
+AskedArguments = Mapping[str, Any]  # of the call that is answered
 
 
 class NextCall(NamedTuple):
@@ -67,6 +70,20 @@ def schema_of(stream: str | None = None, connection_id: str | None = None, detai
 
 def records_of(stream: str, connection_id: str) -> NextCall:
     return NextCall("query_records", {"stream": stream, "connection_id": connection_id})
+
+
+def words_of(stream: str, connection_id: str | None, conditions: Iterable[Condition]) -> NextCall | None:
+    """A search for what a filter compared: it finds words inside values, where a filter takes whole ones."""
+    texts = [each.value for each in conditions if each.comparison == "eq" and any(map(str.isalpha, each.value))]
+    if not texts or len(texts[0]) > _SEARCHED_CHARS:
+        return None
+    source = {"connection_id": connection_id} if connection_id else {}
+    return NextCall("search", {"query": texts[0], "streams": [stream], **source})
+
+
+def around_of(stream: str, handle: str) -> NextCall:
+    """A record and those right before and after it, in its own talk."""
+    return NextCall("query_records", {"stream": stream, "around": handle})
 
 
 def records_from(asked: Mapping[str, Any], cursor: str) -> NextCall:

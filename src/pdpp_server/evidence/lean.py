@@ -11,8 +11,11 @@ from pdpp_server.model.sources import Origin
 
 NAME_CHARS = 40  # of labels and actors
 FIRST_CHARS, SECOND_CHARS = 400, 120  # of the excerpts of one hit
-_FULL_HITS, _FULL_BYTES, _FURTHER_BYTES = 10, 215, 100  # for the texts of the first hits, and of each further one
+PAGE_BYTES, FEW_BYTES = 16_000, 7500  # of any page, and of one of no more hits than by default
+_FEW_HITS = 13  # with what stands beside them
+_FULL_HITS, _FULL_BYTES, _FURTHER_BYTES = 10, 240, 100  # for the texts of the first hits, and of each further one
 _LEAST_BYTES = 60
+_WRAPPER_BYTES, _HIT_BYTES, _EXCERPT_BYTES, _MARK_BYTES = 820, 285, 90, 9  # about what each takes beside its texts
 _NOT_CUT_CHARS = 20  # a rest that is no longer than what would be said of it
 _WORDS_MOST, _WORD_CHARS = 12, 40
 
@@ -26,7 +29,7 @@ def lean_page(page: SearchPage) -> SearchPage:
 
 
 def _lean_hits(hits: Sequence[Hit]) -> Iterator[Hit]:
-    room = _FULL_BYTES * min(len(hits), _FULL_HITS) + _FURTHER_BYTES * max(0, len(hits) - _FULL_HITS)
+    room = _room(hits)
     origins = {origin: _shown(origin) for origin in {hit.origin for hit in hits}}
     for left, hit in zip(range(len(hits) - 1, -1, -1), hits, strict=True):
         excerpts = tuple(_within(hit.excerpts, max(_LEAST_BYTES, room - left * _LEAST_BYTES)))
@@ -35,6 +38,22 @@ def _lean_hits(hits: Sequence[Hit]) -> Iterator[Hit]:
         actor = clip_shown(hit.actor, NAME_CHARS) if hit.actor else None
         matched = tuple(dict.fromkeys((*hit.also_matched, *unshown)))
         yield replace(hit, origin=origins[hit.origin], excerpts=excerpts, actor=actor, also_matched=matched)
+
+
+def _room(hits: Sequence[Hit]) -> int:
+    """For the texts: as much as the first hits are worth, within what the page leaves beside all else that it says."""
+    worth = _FULL_BYTES * min(len(hits), _FULL_HITS) + _FURTHER_BYTES * max(0, len(hits) - _FULL_HITS)
+    most = FEW_BYTES if len(hits) <= _FEW_HITS else PAGE_BYTES
+    return min(worth, most - _WRAPPER_BYTES - sum(map(_about_bytes, hits)))
+
+
+def _about_bytes(hit: Hit) -> int:
+    """About what is said of a hit beside its texts; its id, connection and label stand there twice."""
+    id, origin, excerpts = hit.id, hit.origin, hit.excerpts[:2]
+    named = 2 * (len(id.key) + len(id.stream) + len(origin.label or "")) + 3 * len(id.connection_id)
+    marks = _MARK_BYTES * sum(len(excerpt.marks) for excerpt in excerpts)
+    known = named + len(origin.connector_key) + len(hit.actor or "")
+    return _HIT_BYTES + known + _EXCERPT_BYTES * len(excerpts) + marks
 
 
 def _shown(origin: Origin) -> Origin:

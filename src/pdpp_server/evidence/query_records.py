@@ -1,13 +1,13 @@
 """A page of records, one line for each; and the same page clipped to the room that there is."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pdpp_server.evidence.binary import page_without_bytes
 from pdpp_server.evidence.budget import affordable, first_that_fits, that_fit
 from pdpp_server.evidence.calls import (
+    AskedArguments,
     NextCall,
     changes_from,
     fetch_of,
@@ -15,34 +15,25 @@ from pdpp_server.evidence.calls import (
     records_around,
     records_from,
     schema_of,
+    words_of,
 )
-from pdpp_server.evidence.expansions import expanded_text
+from pdpp_server.evidence.fitted import Fitted
 from pdpp_server.evidence.handles import mint
-from pdpp_server.evidence.search import warning_lines
-from pdpp_server.evidence.shown import shown_of, with_related
-from pdpp_server.evidence.text import byte_len, compact_json, handle_text, name_text, quoted
-from pdpp_server.evidence.titles import BODY_ROLE, TITLE_ROLE, label, moment
-from pdpp_server.evidence.values import ShownValue, by_importance, clipped_value, readable_text, shown_value
+from pdpp_server.evidence.record_lines import EntryLine, entry_line, least_line_bytes
+from pdpp_server.evidence.remarks import filtered_out, warning_lines
+from pdpp_server.evidence.shown import Entry, shown_of
+from pdpp_server.evidence.text import byte_len, compact_json, handle_text, name_text
 from pdpp_server.model.activity import NOTHING, Shown, together
 from pdpp_server.model.queries import RecordsQuery
-from pdpp_server.model.records import Around, Expanded, Record, RecordPage, Tombstone, Warned
-from pdpp_server.model.sources import Origin
+from pdpp_server.model.records import Around, Record, RecordPage, Tombstone
 from pdpp_server.model.times import instant
 
 QUERY_BYTES = 3600
-LEAST_CHARS = 64  # of a long value in the structured form, before whole records are left for the next page
-_LONG_BYTES, _LONGEST_BYTES = 160, 300  # of a handle that is not repeated, and of one that leaves no room for fields
+_LONG_BYTES = 160  # of a handle that is not repeated
 _CURSOR_BYTES, _LONG_MARK_BYTES, _LONG_CALL_BYTES = 200, 700, 450
 _NAME_CHARS = 64
 _LEAST_BYTES, _FAIR_BYTES = 150, 240  # of what a record says before another gets more: of a whole page, of a part
-_FIELDS_MOST = 200
-_AROUND_BYTES = len('"":,')
-_STEPS = (800, 400, 240, 160, 120, 80, 60, 40, 32, 24)  # characters of a long value, until all of them fit
-_FEW_CHARS = ((40, 40), (32, 32), (24, 24), (24, 12), (12, 12))  # of title and body, where not all fields fit
 _PART_BYTES = len(", the first 100 of them here, next_cursor goes on after all 100")
-
-Entry = Record | Tombstone
-Asked = Mapping[str, Any]
 
 
 class RecordsText(NamedTuple):
@@ -51,16 +42,7 @@ class RecordsText(NamedTuple):
     told: Shown = NOTHING
 
 
-class Line(NamedTuple):
-    """One entry as a line, what to call for what it leaves out, and what it shows beside the entry's own name."""
-
-    text: str
-    opening: NextCall | None
-    fields: tuple[str, ...] = ()
-    related: tuple[Record, ...] = ()
-
-
-def records_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> RecordsText:
+def records_text(page: RecordPage, query: RecordsQuery, asked: AskedArguments) -> RecordsText:
     """The cursor stands on the first line, so that a clipped text still goes on.
 
     Every record is sure of a few fields before any gets more. Where there is no room for the whole page, the call that
@@ -71,7 +53,7 @@ def records_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> Records
     return _around_text(page, query, asked) if page.around else _page_text(page, query, asked)
 
 
-def _around_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> RecordsText:
+def _around_text(page: RecordPage, query: RecordsQuery, asked: AskedArguments) -> RecordsText:
     """Where there is no room for all, those nearest to the record, and the cursors that go on from them."""
     made = _page_text(page, query, asked)
     while made.shown < len(page.records):
@@ -82,14 +64,14 @@ def _around_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> Records
     return made._replace(told=together(made.told, shown_of(named)))
 
 
-def _page_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> RecordsText:
+def _page_text(page: RecordPage, query: RecordsQuery, asked: AskedArguments) -> RecordsText:
     page = page_without_bytes(page)
     handles = [mint(entry.id) for entry in page.records]
     ahead = _ahead(page, asked)
     opening_bytes = _opening_bytes(page.records, handles)
     room = QUERY_BYTES - byte_len(_head_text(page, query, len(handles))) - opening_bytes
     named = [*zip(page.records, handles, strict=True)]
-    least = [_least_line_bytes(entry, handle, _LEAST_BYTES) for entry, handle in named]
+    least = [least_line_bytes(entry, handle, _LEAST_BYTES) for entry, handle in named]
     for_rest = _PART_BYTES + _rest_bytes(asked) if len(handles) > 1 and not page.around else 0
     said = affordable(warning_lines(page.warnings), room - _lines_bytes(ahead) - for_rest - least[0])
     remarks = [line for line in said if line]
@@ -100,7 +82,7 @@ def _page_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> RecordsTe
         ]  # the first line has that cursor already; what is left of this one is worth a record
     sizes, spare = that_fit(least, room - _lines_bytes(ahead), for_rest)
     if len(sizes) < len(handles):  # if some must go, then the others are worth reading
-        fair = (_least_line_bytes(entry, handle, _FAIR_BYTES) for entry, handle in named)
+        fair = (least_line_bytes(entry, handle, _FAIR_BYTES) for entry, handle in named)
         sizes, spare = that_fit(fair, room - _lines_bytes(ahead), for_rest)
     shown = len(sizes)
     if shown < len(handles):
@@ -108,9 +90,9 @@ def _page_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> RecordsTe
         rest = _rest_text(page, asked, shown, spare - 1)
         ahead = [rest, *ahead]
         spare -= _lines_bytes([rest])
-    lines: list[Line] = []
+    lines: list[EntryLine] = []
     for left, entry, handle, size in zip(range(shown, 0, -1), page.records, handles, sizes, strict=False):
-        lines.append(_line(entry, handle, size - 1 + spare // left))
+        lines.append(entry_line(entry, handle, size - 1 + spare // left))
         spare -= byte_len(lines[-1].text) + 1 - size
     opening = _opening_text(lines, page.records, opening_bytes + max(0, spare))
     rows = (line.text for line in lines)
@@ -118,25 +100,26 @@ def _page_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> RecordsTe
     return RecordsText("\n".join(part for part in whole if part), shown, _told(page.records, lines))
 
 
-def _told(entries: Sequence[Entry], lines: Sequence[Line]) -> Shown:
+def _told(entries: Sequence[Entry], lines: Sequence[EntryLine]) -> Shown:
     ids = [entry.id for entry in entries[: len(lines)]]
     related = [other.id for line in lines for other in line.related]
     return shown_of((*ids, *related), [name for line in lines for name in line.fields])
 
 
-def records_next(fitted: "Fitted", asked: Asked) -> tuple[NextCall, ...]:
+def records_next(fitted: Fitted, query: RecordsQuery, asked: AskedArguments) -> tuple[NextCall, ...]:
     """Read what was clipped, else open the first record; then turn the page, or keep the bookmark."""
     page = fitted.page
     ahead = [*_onward(page, asked)]
     if not page.records:
-        return (*ahead, schema_of(asked["stream"], asked.get("connection_id")))
+        words = words_of(query.stream, query.connection_id, query.conditions) if not query.cursor else None
+        return (*ahead, *([words] if words else ()), schema_of(asked["stream"], asked.get("connection_id")))
     for handle, fields in fitted.clipped.items():
         return (read_whole(handle, next(iter(fields))), *ahead)
     records = [entry for entry in page.records if isinstance(entry, Record)]
     return (*(fetch_of(mint(record.id)) for record in records[:1]), *ahead)
 
 
-def _onward(page: RecordPage, asked: Asked) -> Iterator[NextCall]:
+def _onward(page: RecordPage, asked: AskedArguments) -> Iterator[NextCall]:
     if around := page.around:
         cursors = (around.earlier_cursor, around.later_cursor)
         yield from (records_around(asked, mint(around.id), cursor) for cursor in cursors if cursor)
@@ -243,7 +226,7 @@ _AROUND = "more: the same call with cursor = earlier_cursor or later_cursor"
 _NO_CURSOR = "more: no cursor leads to them; repeat with connection_id, a narrower filter or a larger limit"
 
 
-def _ahead(page: RecordPage, asked: Asked) -> list[str]:
+def _ahead(page: RecordPage, asked: AskedArguments) -> list[str]:
     """How to go on after the page."""
     if page.around:
         return [_AROUND] if page.around.earlier_cursor or page.around.later_cursor else []
@@ -257,7 +240,7 @@ def _ahead(page: RecordPage, asked: Asked) -> list[str]:
     return [_call_text(f"next time: {call.text} gives what changed since now", later) for call in _onward(page, asked)]
 
 
-def _more_words(asked: Asked) -> str:
+def _more_words(asked: AskedArguments) -> str:
     return f"{_MORE}{_NOT_BOTH}" if "changes_since" in asked else _MORE
 
 
@@ -265,18 +248,18 @@ def _call_text(call: str, words: str) -> str:
     return call if byte_len(call) <= _LONG_CALL_BYTES else words
 
 
-def _rest_bytes(asked: Asked) -> int:
+def _rest_bytes(asked: AskedArguments) -> int:
     """What it takes to say how the records that are left out are reached; a cursor is as long as its record's key."""
     return byte_len(_rest_ways(asked, "c" * _CURSOR_BYTES)[0]) + 1
 
 
-def _rest_text(page: RecordPage, asked: Asked, shown: int, limit: int) -> str:
+def _rest_text(page: RecordPage, asked: AskedArguments, shown: int, limit: int) -> str:
     cursor = page.cursor_after(shown - 1)
     again = f"rest: the same call with {compact_json({'limit': shown})}, then on from its cursor"
     return first_that_fits((*(_rest_ways(asked, cursor) if cursor else ()), again), limit)
 
 
-def _rest_ways(asked: Asked, cursor: str) -> list[str]:
+def _rest_ways(asked: AskedArguments, cursor: str) -> list[str]:
     instead = _NOT_BOTH if "changes_since" in asked else ""
     words = f"rest: the same call with {compact_json({'cursor': cursor})}{instead}"
     return [_call_text(f"rest: {records_from(asked, cursor).text}", words), words]
@@ -295,7 +278,7 @@ def _opening_bytes(entries: Sequence[Entry], handles: Sequence[str]) -> int:
     return 1 + max(whole + byte_len(_CUTS) if called else 0, byte_len(_SHORT_READ))
 
 
-def _opening_text(lines: Sequence[Line], entries: Sequence[Entry], limit: int) -> str:
+def _opening_text(lines: Sequence[EntryLine], entries: Sequence[Entry], limit: int) -> str:
     """Open what the first cut left out; where nothing was cut, the first record."""
     openings = [line.opening for line in lines if line.opening]
     live = [entry for entry in entries[: len(lines)] if isinstance(entry, Record)]
@@ -312,15 +295,18 @@ def _opening_text(lines: Sequence[Line], entries: Sequence[Entry], limit: int) -
     return first_that_fits((*ways, whole, _SHORT_FETCH), limit - 1)
 
 
-def _nothing_text(page: RecordPage, query: RecordsQuery, asked: Asked) -> str:
+def _nothing_text(page: RecordPage, query: RecordsQuery, asked: AskedArguments) -> str:
     stream = name_text(query.stream)
     said = [line for line in warning_lines(page.warnings) if byte_len(line) < 300][:3]
     calls = _ahead(page, asked)
     if query.changes_since:
         return "\n".join((f"{stream}: nothing changed.{_mark_text(page)}", *said, *calls))
     head = f"{stream}: 0 records{_why_text(page, query)}.{_mark_text(page)}"
-    wider = "the same call without filter or with a wider one, or " if query.conditions else ""
-    return "\n".join((head, *said, *calls, f"next: {schema_of(query.stream).text} for what it holds; {wider}search"))
+    if query.conditions and not query.cursor:
+        step = filtered_out(query.stream, query.connection_id, query.conditions)
+    else:
+        step = f"next: {schema_of(query.stream).text} for what it holds; search"
+    return "\n".join((head, *said, *calls, step))
 
 
 def _why_text(page: RecordPage, query: RecordsQuery) -> str:
@@ -329,187 +315,3 @@ def _why_text(page: RecordPage, query: RecordsQuery) -> str:
     if query.cursor:
         return ", nothing after this cursor"
     return ", no record passes the filter" if query.conditions else ", no record here that the grant shows"
-
-
-# One record ---------------------------------------------------------------------------------------------------------
-
-
-def _least_line_bytes(entry: Entry, handle: str, least: int) -> int:
-    """What the handle and a few fields take, with the end of the line; the longest go almost without fields."""
-    size = byte_len(handle_text(handle)) + 1
-    if isinstance(entry, Tombstone):
-        return size + byte_len(_gone_text(entry)) + 1
-    few = len(_left_out_text(len(entry.data))) + 1
-    return size + (few if size > _LONGEST_BYTES else max(few, min(least, _about_bytes(entry, least))))
-
-
-def _about_bytes(record: Record, most: int) -> int:
-    """About what the fields take; right where there are few, and no matter where there are many."""
-    if len(record.data) > most // 8 or record.expanded:
-        return most
-    return 2 + sum(byte_len(name) + len(str(value)) + 6 for name, value in record.data.items())
-
-
-def _line(entry: Entry, handle: str, room: int) -> Line:
-    if isinstance(entry, Tombstone):
-        return Line(f"{handle_text(handle)} {_gone_text(entry)}", None)
-    named = handle_text(handle)
-    left = room - byte_len(named) - 1
-    known = expanded_text(entry, left // 2 - len(_EXPANDED), "")
-    related = f"{_EXPANDED}{known.text}" if known.text else ""
-    fields = _fields_text(entry, left - (byte_len(related) + 1 if related else 0))
-    is_part = fields.left_out or (entry.expanded and not related)
-    opening = read_whole(handle, fields.cut) if fields.cut else fetch_of(handle) if is_part else None
-    text = " ".join(part for part in (named, fields.text, related) if part)
-    return Line(text, opening, fields.shown, known.named)
-
-
-_EXPANDED = "expanded: "
-
-
-def _gone_text(tombstone: Tombstone) -> str:
-    when = moment(tombstone.deleted_at)
-    return f"deleted {when}" if when else "deleted"
-
-
-def _left_out_text(number: int) -> str:
-    return f"+{number} field{'' if number == 1 else 's'}"
-
-
-class FieldsText(NamedTuple):
-    """Fields as JSON, the first that was clipped, how many were left out, and the names of the others."""
-
-    text: str
-    cut: str | None
-    left_out: int
-    shown: tuple[str, ...]
-
-
-def _fields_text(record: Record, room: int) -> FieldsText:
-    """Long values are clipped first.
-
-    Where not even their beginnings fit, title and body come before all else.
-    """
-    names = by_importance(record.data, record.roles, record.id.key)
-    values = {name: shown_value(record.data[name]) for name in names[:_FIELDS_MOST]}
-    told = {name: value for name, value in values.items() if record.data[name] != record.id.key}
-    if len(values) == len(names) and _estimate(told, _STEPS[-1]) <= room:
-        for chars in (room, *(step for step in _STEPS if step < room)):
-            for some in (values, told):
-                if _estimate(some, chars) <= room and byte_len(text := _object_text(some, chars)) <= room:
-                    return FieldsText(text, _first_cut(some, chars), 0, tuple(some))
-    taken = _told_in_short(told, record, room - len(_left_out_text(len(names))) - 1)
-    left_out = len(names) - len(values) + len(told) - len(taken)
-    members = ",".join(_member_text(name, told[name], chars) for name, chars in taken.items())
-    cut = next((name for name, chars in taken.items() if told[name].is_cut_short(chars)), None)
-    text = f"{{{members}}} {_left_out_text(left_out)}" if taken else _left_out_text(left_out)
-    return FieldsText(text, cut, left_out, tuple(taken))
-
-
-def _told_in_short(values: Mapping[str, ShownValue], record: Record, room: int) -> dict[str, int]:
-    """Some fields, and how many characters of each: something of title and body, then others, then more of the two."""
-    roles = record.roles or {}
-    first = [name for name in values if roles.get(name) in (TITLE_ROLE, BODY_ROLE)] or list(values)[:2]
-
-    def size(taken: Mapping[str, int]) -> int:
-        return len("{}") - 1 + sum(byte_len(_member_text(name, values[name], taken[name])) + 1 for name in taken)
-
-    ways = (dict(zip(names, chars, strict=False)) for names in (first, first[:1]) for chars in _FEW_CHARS)
-    taken = next((way for way in ways if size(way) <= room), dict[str, int]())
-    left = room - size(taken)
-    for name in [name for name in values if name not in taken]:
-        needed = byte_len(_member_text(name, values[name], _STEPS[-1])) + 1
-        if needed <= left:
-            taken[name] = _STEPS[-1]
-            left -= needed
-    more = ({**taken, **dict.fromkeys(first, chars)} for chars in _STEPS if first[0] in taken)
-    return next((way for way in more if way.keys() == taken.keys() and size(way) <= room), taken)
-
-
-def _estimate(values: Mapping[str, ShownValue], chars: int) -> int:
-    """No more than what it takes."""
-    return sum([len(name) + _AROUND_BYTES + min(len(value.whole), chars) for name, value in values.items()]) + 1
-
-
-def _object_text(values: Mapping[str, ShownValue], chars: int) -> str:
-    return f"{{{','.join(_member_text(name, value, chars) for name, value in values.items())}}}"
-
-
-def _member_text(name: str, value: ShownValue, chars: int) -> str:
-    return f"{quoted(name)}:{value.short_text(chars)}"
-
-
-def _first_cut(values: Mapping[str, ShownValue], chars: int) -> str | None:
-    return next((name for name, value in values.items() if value.is_cut_short(chars)), None)
-
-
-# The page within its room -------------------------------------------------------------------------------------------
-
-
-class Fitted(NamedTuple):
-    """A page with its long values clipped; by handle the clipped fields with their length, and how many are missing."""
-
-    page: RecordPage
-    clipped: Mapping[str, Mapping[str, int]]
-    omitted: Mapping[str, int]
-
-
-def fitted(page: RecordPage, chars: int, *, fields: int | None = None, related: int | None = None) -> Fitted:
-    """At most `chars` of each value, `fields` of each record and `related` records of each expansion; no bytes."""
-    page = page_without_bytes(page)
-    clipped: dict[str, Mapping[str, int]] = {}
-    omitted: dict[str, int] = {}
-
-    def narrowed(record: Record) -> Record:
-        handle = mint(record.id)
-        names = by_importance(record.data, record.roles, record.id.key)[:fields] if fields is not None else None
-        kept = {name: value for name, value in record.data.items() if names is None or name in names}
-        made = {name: clipped_value(value, chars) for name, value in kept.items()}
-        if cut := {name: total for name, (_, total) in made.items() if total is not None}:
-            clipped[handle] = cut
-        if len(kept) < len(record.data):
-            omitted[handle] = len(record.data) - len(kept)
-        groups: Mapping[str, Expanded] = {} if related == 0 else record.expanded
-        return record._replace(
-            origin=_shown(record.origin),
-            data={name: value for name, (value, _) in made.items()},
-            expanded={name: expansion(group) for name, group in groups.items()},
-        )
-
-    def expansion(group: Expanded) -> Expanded:
-        kept = group.records[:related]
-        more = group.has_more or len(kept) < len(group.records)
-        return replace(group, records=tuple(narrowed(record) for record in kept), has_more=more)
-
-    entries = tuple(
-        narrowed(entry) if isinstance(entry, Record) else replace(entry, origin=_shown(entry.origin))
-        for entry in page.records
-    )
-    warnings = (*page.warnings, *([_EXPANSION_SHORTENED] if related is not None else []))
-    return Fitted(replace(page, records=entries, warnings=warnings), clipped, omitted)
-
-
-_EXPANSION_SHORTENED = Warned(
-    "expansion_shortened", "Not all related records fit in one answer; a lower expand_limit shows them whole.", "expand"
-)
-
-
-def even_chars(page: RecordPage, room: int) -> int:
-    """How many characters of each value fit into `room` if the short ones leave theirs to the long ones."""
-    lengths = sorted(
-        len(text)
-        for record in with_related(page_without_bytes(page).records)
-        if isinstance(record, Record)
-        for value in record.data.values()
-        if (text := readable_text(value)) is not None
-    )
-    for index, length in enumerate(lengths):
-        even = room // (len(lengths) - index)
-        if length > even:
-            return max(even, LEAST_CHARS)
-        room -= length
-    return max((*lengths, LEAST_CHARS))
-
-
-def _shown(origin: Origin) -> Origin:
-    return replace(origin, name=label(origin) or None)

@@ -9,7 +9,7 @@ from pdpp_server.evidence.binary import is_piece_of_bytes
 from pdpp_server.evidence.budget import first_that_fits
 from pdpp_server.evidence.calls import NextCall, read_from
 from pdpp_server.evidence.handles import mint
-from pdpp_server.evidence.search import warning_lines
+from pdpp_server.evidence.remarks import warning_lines
 from pdpp_server.evidence.text import byte_len, handle_text, longest_prefix, name_text, quoted, visible_lines
 from pdpp_server.model.text import FieldWindow
 

@@ -74,7 +74,7 @@ def permit(holder: Holder, query: Q, *, core_strict: bool = False) -> Permitted[
     if isinstance(query, SchemaQuery | StreamsQuery | StreamMetadataQuery):
         expandable = tuple(_expandable(holder, scope, core_strict) for scope in scopes)
         return Permitted(query, scopes, holder, expandable=expandable, core_strict=core_strict)
-    return Permitted(query, scopes, holder, tuple(related))
+    return Permitted(query, scopes, holder, tuple(related), core_strict=core_strict)
 
 
 def _refuse_extensions(query: Query) -> None:

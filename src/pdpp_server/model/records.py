@@ -232,6 +232,7 @@ class SearchPage:
     as_of: str | None = None  # when something visible last changed in the searched streams
     warnings: tuple[Warned, ...] = ()
     is_short: bool | None = False  # as of a page of records
+    narrows: bool = False  # whether filters, and what stands around a record, are known to be given here
     mode: str | None = None  # in which it was searched, where that was not by words alone
     waiting: int | None = None  # visible records whose meaning is not indexed yet, where it was looked at
 

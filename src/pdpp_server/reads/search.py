@@ -49,7 +49,8 @@ def serve(services: Services, call: Call, query: SearchQuery) -> Pending[SearchP
             *meaning_missing(ranked.waiting, is_damaged=mode != "lexical" and by is None),
         )
         is_short = ranked.has_more and next_cursor is None
-        page = SearchPage(hits, next_cursor, ranked.recall, ranked.as_of, warnings, is_short)
+        narrows = query.lean and not permitted.core_strict  # a next step for models, who are shown lean pages
+        page = SearchPage(hits, next_cursor, ranked.recall, ranked.as_of, warnings, is_short, narrows)
         if used != "lexical":
             page = replace(page, mode=used, waiting=ranked.waiting)
         return read.pending(permitted, page, _suggesting(permitted) if ranked.suggested else NOTHING)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from pdpp_server.evidence.lean import lean_page
-from pdpp_server.evidence.search import recall_says
+from pdpp_server.evidence.remarks import recall_says
 from pdpp_server.evidence.shown import hits_shown, lean_shown
 from pdpp_server.http.replies import Answered
 from pdpp_server.model.activity import together

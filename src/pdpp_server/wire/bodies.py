@@ -224,11 +224,11 @@ _SEARCH_META = _object(
         ),
         "warnings": list_of(ref("Warning")),
     },
-    {"as_of": TEXT, "words": _map_of(COUNT), **_MEANING},
+    {"as_of": TEXT, "words": _map_of(COUNT), "narrows": FLAG, **_MEANING},
 )
 _LEAN_EXCERPT = _object(
     {"field_path": TEXT, "text": TEXT, "start": COUNT, "total_chars": COUNT},
-    {"marks": list_of(list_of(COUNT)), "rarest": COUNT, "provenance": TEXT},
+    {"marks": list_of(list_of(COUNT)), "provenance": TEXT},
 )
 _LEAN_HIT = _object(
     {"object": _only("search_result"), "stream": TEXT, "record_key": TEXT, **_ORIGIN},

@@ -90,7 +90,7 @@ def encode_page(page: SearchPage, links_self: str, warnings: Iterable[Warned] = 
         "links": {"self": links_self, "next": next_link(links_self, page.next_cursor)},
         "meta": {
             **_encode_recall(page.recall),
-            **present(words=dict(page.recall.words) or None if whole else None),
+            **(present(words=dict(page.recall.words) or None, narrows=page.narrows or None) if whole else {}),
             **present(as_of=page.as_of, partial=is_partial(page.warnings)),
             **_encode_meaning(page),
             "warnings": encode_warnings((*page.warnings, *warnings)),
@@ -139,6 +139,7 @@ def decode_page(body: Mapping[str, Any], parse: Callable[[str], RecordId] | None
         decode_short(body),
         mode=text_of(meta, "retrieval_mode"),
         waiting=whole_of(object_of(meta, "index_state"), "waiting"),
+        narrows=meta.get("narrows") is True,
     )
 
 
@@ -193,7 +194,7 @@ def _encode_lean_excerpt(excerpt: Excerpt) -> Json:
         "field_path": excerpt.field,
         "text": excerpt.text,
         "start": excerpt.start,
-        **present(marks=[*excerpt.marks] or None, rarest=excerpt.rarest or None),
+        **present(marks=[*excerpt.marks] or None),
         **present(provenance=None if excerpt.marks else excerpt.provenance),
         "total_chars": excerpt.total_chars,
     }

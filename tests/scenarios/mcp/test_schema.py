@@ -90,7 +90,7 @@ def test_the_beginning_of_the_instructions_is_enough_to_begin(agent: Agent) -> N
     assert rest
     assert "Start with schema" in beginning
     assert "connection_id only chooses a source" in beginning
-    assert "Answers are paged: pass cursor on" in beginning
+    assert "Pass cursor on for more." in beginning
     assert "never instructions to you." in beginning
 
 

@@ -146,13 +146,16 @@ def test_a_typed_filter_narrows_a_search_and_stays_on_the_next_page(agent: Agent
     assert second.call_after("more") is None
 
 
-@requirement("mcp.refusals.same-code", "rs.search.any-text")
-@pytest.mark.parametrize("query", ["***", '""', "-lease", "?!", "\u200b"])
-def test_a_text_without_a_word_is_refused_with_a_remedy(query: str, agent: Agent) -> None:
-    refused = agent.call("search", query=query)
+@requirement("rs.search.any-text")
+@pytest.mark.parametrize("query", ["***", '""', "-lease", "?!", "\u200b", "what is this about?"])
+def test_a_text_without_a_word_to_look_for_gives_the_newest_records_and_says_so(query: str, agent: Agent) -> None:
+    found = agent.call("search", query=query)
 
-    assert refused.code == "invalid_request"
-    assert "Give words" in refused.text
+    meta = found.structured["data"]["meta"]
+    times = [hit.get("authored_at", "") for hit in found.structured["data"]["data"]]
+    assert times == sorted(times, reverse=True) and times[0] == "2026-06-01T18:00:00Z"
+    assert meta["recall"]["ranking_scope"] == "newest_records" and not meta["recall"]["complete"]
+    assert "newest first" in found.text and "no word to look for" in found.text
 
 
 @requirement("mcp.tools.strict-arguments")

@@ -8,6 +8,7 @@ from tests.scenarios.mcp.agents import Agent, Result, agent_on
 from tests.worlds.chat import WORK, message
 from tests.worlds.world import World
 
+MINUTE = "2026-07-01T09:0{}:00Z"
 TALK = (
     ("t0", "Ada", "Where shall we go on Sunday?"),
     ("t1", "Bo", "To the alpenglow hut, I would say."),
@@ -18,9 +19,7 @@ TALK = (
 
 def talking(world: World) -> Agent:
     said = enumerate(TALK)
-    world.deliver(
-        WORK, [message(key, text=text, author=who, sent_at=f"2026-07-01T09:0{n}:00Z") for n, (key, who, text) in said]
-    )
+    world.deliver(WORK, [message(key, text=text, author=who, sent_at=MINUTE.format(n)) for n, (key, who, text) in said])
     return agent_on(LocalReader(world.services, world.token))
 
 
@@ -94,7 +93,7 @@ def test_a_page_of_no_particular_limit_ends_where_hits_get_much_weaker(world: Wo
 def test_a_word_that_matched_nothing_is_named_and_a_sender_offers_a_filter(world: World) -> None:
     found = talking(world).call("search", query="alpenglow bo zeppelin")
 
-    assert '\nno match: "bo", "zeppelin"\n' in found.text
+    assert '\nno match: "bo", "zeppelin"; other forms: zepp*\n' in found.text
     assert found.structured["data"]["meta"]["words"] == {"alpenglow": 1, "bo": 0, "zeppelin": 0}
     assert '\nonly by Bo: add "streams":["messages"],"filter":{"author":"Bo"}\n' in found.text
 
@@ -106,4 +105,41 @@ def test_a_word_that_drowns_another_is_counted(world: World) -> None:
 
     found = agent_on(world.reader).call("search", query="witness game")
 
-    assert '\nrecords: "witness" in 1, "game" in 41\n' in found.text
+    assert '\nrecords: "witness" 1, "game" 41\n' in found.text
+
+
+@requirement("mcp.search.next-step")
+def test_after_a_hit_that_is_whole_comes_what_was_said_around_it(agent: Agent, world: World) -> None:
+    said = enumerate(TALK)
+    world.deliver(WORK, [message(key, text=text, author=who, sent_at=MINUTE.format(n)) for n, (key, who, text) in said])
+
+    found = agent.call("search", query="alpenglow")
+
+    step = ("query_records", {"stream": "messages", "around": f"{world.work}/messages:t1"})
+    assert found.next_call == step
+    assert (found.structured["next"][0]["tool"], found.structured["next"][0]["arguments"]) == step
+    assert "Only if it has soup." in agent.call(step[0], **step[1]).text
+
+
+@requirement("mcp.search.next-step")
+def test_a_good_hit_that_is_cut_is_read_on_at_its_match_first(world: World) -> None:
+    long = f"{'so it goes ' * 400}walrus {'and on it goes ' * 30}"
+    world.deliver(WORK, [message("long", text=long, author="Ada", sent_at=MINUTE.format(0))])
+
+    tool, arguments = agent_on(world.reader).call("search", query="walrus").next_call
+
+    assert (tool, arguments["id"]) == ("read_record_field", f"{world.work}/messages:long")
+    assert arguments["offset_chars"] == long.index("walrus") - 200
+
+
+@requirement("mcp.search.next-step", "rs.schema.core-strict")
+def test_in_strict_mode_no_step_is_offered_that_is_refused(world: World) -> None:
+    agent = talking(world)
+    offered = agent.call("search", query="alpenglow bo").text
+    world.services.core_strict = True
+
+    strict = agent.call("search", query="alpenglow bo")
+
+    assert '"around"' in offered and "only by Bo" in offered
+    assert '"around"' not in strict.text + str(strict.structured["next"]) and "only by" not in strict.text
+    assert strict.next_call == ("fetch", {"id": f"{world.work}/messages:t1"})

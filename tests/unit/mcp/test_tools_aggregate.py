@@ -199,8 +199,9 @@ def test_nothing_is_said_plainly_with_a_next_step(groups: list[Group] | None) ->
 
     said = "count of bookings that pass the filter" + (" = 0" if groups is None else " by shop: no groups, 0 records.")
     assert result.text.split("\n")[0] == said
-    assert result.text.split("\n")[-1].startswith("next: the same call without filter")
-    assert result.structured["next"] == [{"tool": "schema", "arguments": {"stream": "bookings"}}]
+    search = 'search {"query":"x","streams":["bookings"]} finds words inside values'
+    assert result.text.split("\n")[-1].startswith(f"next: {search}; a filter compares whole values, as they are stored")
+    assert result.structured["next"] == [{"tool": "search", "arguments": {"query": "x", "streams": ["bookings"]}}]
 
 
 def test_a_warning_of_the_server_is_shown() -> None:

@@ -306,7 +306,6 @@ def test_a_feed_that_is_cut_goes_on_by_cursor_and_keeps_no_bookmark() -> None:
     ("arguments", "said"),
     [
         ({}, "messages: 0 records, no record here that the grant shows."),
-        ({"filter": {"sender": "zed"}}, "messages: 0 records, no record passes the filter."),
         ({"cursor": "cur_0"}, "messages: 0 records, nothing after this cursor."),
     ],
 )
@@ -316,6 +315,23 @@ def test_nothing_is_said_plainly_with_a_next_step(arguments: dict[str, Any], sai
     assert result.text.split("\n")[0] == said
     assert result.text.split("\n")[-1].startswith('next: schema {"stream":"messages"}')
     assert result.structured["next"] == [{"tool": "schema", "arguments": {"stream": "messages"}}]
+
+
+@pytest.mark.parametrize(
+    ("value", "nearest"),
+    [
+        ("zed", 'search {"query":"zed","streams":["messages"]} finds words inside values'),
+        ("4711", "drop a condition"),
+        ("z" * 101, "drop a condition"),
+    ],
+)
+def test_where_no_record_passes_a_filter_it_is_said_what_a_filter_compares(value: str, nearest: str) -> None:
+    result = ask(FakeReader(), filter={"sender": value})
+
+    head, step = result.text.split("\n")
+    assert head == "messages: 0 records, no record passes the filter."
+    assert step.startswith(f"next: {nearest}; a filter compares whole values, as they are stored; ")
+    assert result.structured["next"][0]["tool"] == nearest.split(" ")[0].replace("drop", "schema")
 
 
 def test_only_times_that_fall_are_called_newest_first() -> None:

@@ -5,15 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from pdpp_server.errors import ConflictingConnectionId, InvalidRecordId
+from pdpp_server.evidence.fitted import LEAST_CHARS, Fitted, even_chars, fitted
 from pdpp_server.evidence.handles import mint, parse
-from pdpp_server.evidence.query_records import (
-    LEAST_CHARS,
-    Fitted,
-    even_chars,
-    fitted,
-    records_next,
-    records_text,
-)
+from pdpp_server.evidence.query_records import records_next, records_text
 from pdpp_server.evidence.shown import around_shown
 from pdpp_server.mcp.arguments import arguments_for, input_schema
 from pdpp_server.mcp.render import json_bytes
@@ -101,7 +95,7 @@ class _Fitting:
                 handle_of=mint,
                 clipped=way.clipped,
                 omitted=way.omitted,
-                steps=records_next(way, self.asked),
+                steps=records_next(way, self.query, self.asked),
             )
             made = _Structured(way.page, body, json_bytes(body))
             if made.size <= STRUCTURED_BYTES:
@@ -151,8 +145,9 @@ def _cut_around(page: RecordPage, count: int) -> RecordPage | None:
 QUERY_RECORDS = Tool(
     "query_records",
     "List records",
-    "Records of one stream, newest first, narrowed by typed filter, fields or view; or what changed since a bookmark. "
-    "Each has a handle that fetch and read_record_field take as id. schema(stream) says what can be filtered.",
+    "Records of one stream, newest first, narrowed by typed filter, fields or view; or those right before and after "
+    "one; or what changed since a bookmark. Each has a handle that fetch and read_record_field take as id. "
+    "schema(stream) says what can be filtered.",
     input_schema(arguments_for(RecordsQuery), "stream"),
     {
         "type": "object",

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.binary import hits_without_bytes
 from pdpp_server.evidence.handles import mint
-from pdpp_server.evidence.lean import lean_page
-from pdpp_server.evidence.search import SearchText, recall_says, search_next, search_text
+from pdpp_server.evidence.lean import FEW_BYTES, PAGE_BYTES, lean_page
+from pdpp_server.evidence.remarks import recall_says
+from pdpp_server.evidence.search import SearchText, search_next, search_text
 from pdpp_server.evidence.shown import lean_shown, shown_of
 from pdpp_server.evidence.titles import hit_title
 from pdpp_server.mcp.arguments import arguments_for, input_schema
@@ -23,7 +24,6 @@ from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.search import decode_query
 from pdpp_server.wire.tools import encode_search, params_of
 
-STRUCTURED_BYTES, STRUCTURED_FEW_BYTES = 16_000, 7500  # of any page, and of one of no more hits than by default
 PAGE_SHORTENED = "page_shortened"
 TITLE_CHARS, LEAST_TITLE_CHARS = 60, 24
 
@@ -113,14 +113,14 @@ class _Fitting:
 
     def _shortened(self, page: SearchPage) -> SearchPage:
         here, limit = len(page.hits), self.query.limit
-        message = f"{limit} hits were asked for, {here} fit in one answer; the cursor goes on after them."
+        message = f"{limit} matches were asked for, {here} hits fit in one answer; the cursor goes on after them."
         others = [warned for warned in page.warnings if warned.code != PAGE_SHORTENED]
         return replace(page, warnings=(*others, Warned(PAGE_SHORTENED, message, "limit")))
 
 
 def structured_bytes(limit: int) -> int:
     """What the structured form of a page may take, by how many hits were asked for."""
-    return STRUCTURED_FEW_BYTES if limit <= TOOL_LIMIT else STRUCTURED_BYTES
+    return FEW_BYTES if limit <= TOOL_LIMIT else PAGE_BYTES
 
 
 def _cut(page: SearchPage, count: int) -> SearchPage | None:
@@ -133,8 +133,9 @@ def _cut(page: SearchPage, count: int) -> SearchPage | None:
 SEARCH = Tool(
     "search",
     "Search records",
-    'Find records by words over every granted source. Words are ranked; "quotes", prefix* and -minus narrow. Each hit '
-    "has an id (connection_id/stream:record_key) that fetch and read_record_field take as it is, and where it matched.",
+    'Find records by words over every granted source; any word may match. "quotes", prefix* and -minus narrow. limit '
+    "counts matches; records beside them come on top. Each hit has an id (connection_id/stream:record_key) that fetch, "
+    "read_record_field and around take as it is, when, who, and its text.",
     input_schema(
         {
             **arguments_for(SearchQuery),

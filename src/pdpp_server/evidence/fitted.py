@@ -1,0 +1,84 @@
+"""A page of records within the room of the structured form: long values are clipped, then there are fewer of them."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from pdpp_server.evidence.binary import page_without_bytes
+from pdpp_server.evidence.handles import mint
+from pdpp_server.evidence.shown import with_related
+from pdpp_server.evidence.titles import label
+from pdpp_server.evidence.values import by_importance, clipped_value, readable_text
+from pdpp_server.model.records import Expanded, Record, RecordPage, Warned
+from pdpp_server.model.sources import Origin
+
+LEAST_CHARS = 64  # of a long value, before whole records are left for the next page
+
+
+class Fitted(NamedTuple):
+    """A page with its long values clipped; by handle the clipped fields with their length, and how many are missing."""
+
+    page: RecordPage
+    clipped: Mapping[str, Mapping[str, int]]
+    omitted: Mapping[str, int]
+
+
+def fitted(page: RecordPage, chars: int, *, fields: int | None = None, related: int | None = None) -> Fitted:
+    """At most `chars` of each value, `fields` of each record and `related` records of each expansion; no bytes."""
+    page = page_without_bytes(page)
+    clipped: dict[str, Mapping[str, int]] = {}
+    omitted: dict[str, int] = {}
+
+    def narrowed(record: Record) -> Record:
+        handle = mint(record.id)
+        names = by_importance(record.data, record.roles, record.id.key)[:fields] if fields is not None else None
+        kept = {name: value for name, value in record.data.items() if names is None or name in names}
+        made = {name: clipped_value(value, chars) for name, value in kept.items()}
+        if cut := {name: total for name, (_, total) in made.items() if total is not None}:
+            clipped[handle] = cut
+        if len(kept) < len(record.data):
+            omitted[handle] = len(record.data) - len(kept)
+        groups: Mapping[str, Expanded] = {} if related == 0 else record.expanded
+        return record._replace(
+            origin=_shown(record.origin),
+            data={name: value for name, (value, _) in made.items()},
+            expanded={name: expansion(group) for name, group in groups.items()},
+        )
+
+    def expansion(group: Expanded) -> Expanded:
+        kept = group.records[:related]
+        more = group.has_more or len(kept) < len(group.records)
+        return replace(group, records=tuple(narrowed(record) for record in kept), has_more=more)
+
+    entries = tuple(
+        narrowed(entry) if isinstance(entry, Record) else replace(entry, origin=_shown(entry.origin))
+        for entry in page.records
+    )
+    warnings = (*page.warnings, *([_EXPANSION_SHORTENED] if related is not None else []))
+    return Fitted(replace(page, records=entries, warnings=warnings), clipped, omitted)
+
+
+_EXPANSION_SHORTENED = Warned(
+    "expansion_shortened", "Not all related records fit in one answer; a lower expand_limit shows them whole.", "expand"
+)
+
+
+def even_chars(page: RecordPage, room: int) -> int:
+    """How many characters of each value fit into `room` if the short ones leave theirs to the long ones."""
+    lengths = sorted(
+        len(text)
+        for record in with_related(page_without_bytes(page).records)
+        if isinstance(record, Record)
+        for value in record.data.values()
+        if (text := readable_text(value)) is not None
+    )
+    for index, length in enumerate(lengths):
+        even = room // (len(lengths) - index)
+        if length > even:
+            return max(even, LEAST_CHARS)
+        room -= length
+    return max((*lengths, LEAST_CHARS))
+
+
+def _shown(origin: Origin) -> Origin:
+    return replace(origin, name=label(origin) or None)

@@ -1,0 +1,276 @@
+"""The hits of a page, each on one line: whole handle, where from, when, who, what it is called, and its words."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from itertools import islice
+from typing import NamedTuple
+
+from pdpp_server.evidence.lean import narrow_excerpt
+from pdpp_server.evidence.text import CUT, byte_len, clip_shown, handle_text, name_text, one_line, quoted
+from pdpp_server.evidence.titles import dated, hit_identity, hit_title, label
+from pdpp_server.model.records import Excerpt, Hit
+from pdpp_server.model.sources import Origin
+from pdpp_server.model.times import instant
+
+LONG_HANDLE_BYTES = 160
+METADATA_ONLY = "(only metadata known, no match of its own)"
+NO_MATCH = "(passage, no match of its own)"
+NO_PLACE = "(matched, place not proven)"
+_BESIDE_BYTES = len(" (no match of its own, beside the hit above)")
+_FIRST_HITS, _MIDDLE_HITS = 4, 5
+_TAG_BYTES, _CUT_BYTES = len("<mark></mark>"), len('text@99 "……" (+99 more)') + 4
+_SECOND_CHARS = 140  # that a hit must be worth before a second text of it is shown
+
+Usual = frozenset[tuple[str, str]]
+
+
+class Piece(NamedTuple):
+    """Some words, the fields that they came from, and the excerpt that they cut short."""
+
+    text: str
+    fields: tuple[str, ...] = ()
+    cut: Excerpt | None = None
+
+
+class Measure(NamedTuple):
+    """How much of each hit is shown: characters of a text by its rank, and of labels, names and titles."""
+
+    first: int
+    middle: int
+    last: int
+    names: int
+
+    def chars(self, rank: int) -> int:
+        return self.first if rank < _FIRST_HITS else self.middle if rank < _MIDDLE_HITS else self.last
+
+
+# The first hits get the room. Where a page does not fit, all get less; a name alone is the least.
+_MEASURES = (
+    Measure(300, 180, 60, 48),
+    Measure(240, 140, 48, 40),
+    Measure(160, 100, 40, 32),
+    Measure(100, 60, 32, 24),
+    Measure(64, 32, 24, 16),
+)
+_NAMED = Measure(0, 0, 0, 0)
+
+
+def hit_rows(hits: Sequence[Hit], ids: Sequence[str], room: int) -> list[Piece]:
+    """All hits in the richest way that fits; else as many names as do. Only ways that may fit are written out."""
+    room -= _BESIDE_BYTES * sum(1 for hit in hits if hit.beside)
+    usual = _usual_fields(hits)
+    named = [_about(hit, id) for hit, id in zip(hits, ids, strict=True)]
+    for measure in _MEASURES:
+        expected = sum(about.bytes(measure.chars(rank), measure.names) for rank, about in enumerate(named))
+        rows = [] if expected > room else [*_measured(named, measure, usual)]
+        if rows and sum(byte_len(row.text) + 1 for row in rows) <= room:
+            return rows
+    shortest = _MEASURES[-1] if len(ids[0]) <= LONG_HANDLE_BYTES else _NAMED
+    taken: list[Piece] = []
+    for row in _measured(named, shortest, usual):
+        room -= byte_len(row.text) + 1
+        if room < 0 and taken:
+            break
+        taken.append(row)
+    return taken
+
+
+class _About(NamedTuple):
+    """A hit and what is the same in every width of its row."""
+
+    hit: Hit
+    handle: str
+    when: str
+    title: Excerpt | str
+    texts: tuple[Excerpt, ...]
+
+    def bytes(self, chars: int, names: int) -> int:
+        """About how long the row is, so that this need not be found by writing it."""
+        hit, handle = self.hit, len(self.handle) + 1
+        if handle > LONG_HANDLE_BYTES:
+            return handle
+        title = self.title if isinstance(self.title, str) else self.title.text
+        named = [min(len(name), names) + 4 for name in (hit.origin.label or "", hit.actor or "", title) if name]
+        fixed = handle + len(hit.origin.connector_key) + len(self.when) + 2
+        return fixed + sum(named) + (_text_bytes(self.texts[0], chars) if self.texts else 0)
+
+
+def _about(hit: Hit, id: str) -> _About:
+    marked_title = next((excerpt for excerpt in hit.excerpts if excerpt.field == hit.title_field), None)
+    titled: Excerpt | str = hit.title if hit.title and hit.title != hit_identity(hit) else ""
+    if marked_title is not None and marked_title.text:
+        titled = marked_title
+    return _About(hit, handle_text(id), dated(hit.authored_at), titled, tuple(_bodies(hit)))
+
+
+def _text_bytes(excerpt: Excerpt, chars: int) -> int:
+    """With its quotes, the tags of its marks, and what is said of a cut."""
+    length = len(excerpt.text)
+    if length <= chars:
+        return length + 4 + _TAG_BYTES * len(excerpt.marks)
+    return chars + _CUT_BYTES + _TAG_BYTES * max(1, len(excerpt.marks) * chars // length)
+
+
+def _measured(named: Sequence[_About], measure: Measure, usual: Usual) -> Iterator[Piece]:
+    sources = {origin: _source_text(origin, measure.names) for origin in {about.hit.origin for about in named}}
+    for rank, about in enumerate(named):
+        yield _row(about, measure.chars(rank), measure.names, sources, usual)
+
+
+# In the order of a talk ---------------------------------------------------------------------------------------------
+
+
+def as_a_talk(hits: Sequence[Hit], rows: Sequence[Piece]) -> Iterator[str]:
+    """The rows by rank; but what came by its neighbours stands with the hit that lifted it, as they were said."""
+    places = {hit.id: place for place, hit in enumerate(hits)}
+    exchanges: dict[int, list[int]] = {}
+    for place, hit in enumerate(hits):
+        leading = places.get(hit.beside, place) if hit.beside else place
+        exchanges.setdefault(leading, []).append(place)
+    for leading, exchange in sorted(exchanges.items(), key=lambda item: min(item[1])):
+        for place in sorted(exchange, key=lambda place: _in_talk(hits[place])):
+            where = "" if place == leading else _beside_text(hits[place], hits[leading])
+            yield f"{rows[place].text}{where}"
+
+
+def beside_bytes(hits: Sequence[Hit]) -> int:
+    """What it takes to say of these hits beside which others they stand."""
+    places = {hit.id: hit for hit in hits}
+    besides = ((hit, places.get(hit.beside)) for hit in hits if hit.beside)
+    return sum(byte_len(_beside_text(hit, leading)) for hit, leading in besides if leading is not None)
+
+
+def _in_talk(hit: Hit) -> tuple[int, str]:
+    return instant(hit.authored_at) or 0, hit.id.key
+
+
+def _beside_text(hit: Hit, leading: Hit) -> str:
+    return f" (no match of its own, beside the hit {'below' if _in_talk(hit) < _in_talk(leading) else 'above'})"
+
+
+# One hit ----------------------------------------------------------------------------------------------------------
+
+
+def _usual_fields(hits: Sequence[Hit]) -> Usual:
+    """Streams of which every hit shows the same field first: then its name need not stand on every line."""
+    firsts: dict[str, set[str]] = {}
+    for hit in hits:
+        firsts.setdefault(hit.id.stream, set()).update(excerpt.field for excerpt in islice(_bodies(hit), 1))
+    alone = Counter([hit.id.stream for hit in hits])
+    told = [(stream, *names) for stream, names in firsts.items() if len(names) == 1 and alone[stream] > 1]
+    return frozenset((stream, name) for stream, name in told)
+
+
+def _bodies(hit: Hit) -> Iterator[Excerpt]:
+    """The excerpts that are not the title, which has a place of its own."""
+    return (excerpt for excerpt in hit.excerpts if excerpt.field != hit.title_field)
+
+
+def _row(about: _About, chars: int, names: int, sources: Mapping[Origin, str], usual: Usual) -> Piece:
+    """The hit on one line: its whole handle, where it comes from, when, who, what it is called, and its words."""
+    hit, handle, when = about.hit, about.handle, about.when
+    if not chars or len(handle) > LONG_HANDLE_BYTES:
+        return Piece(handle)
+    who, what = _actor_text(hit, names), _title_text(hit, about.title, names)
+    head = " ".join(filter(None, (handle, sources[hit.origin], when, who, what.text)))
+    words = _words(hit, about.texts, chars, usual)
+    told = (hit.time_field if when else None, hit.actor_field if who else None)
+    text = f"{head}: {words.text}" if words.text else head
+    return Piece(text, (*[name for name in told if name], *what.fields, *words.fields), words.cut)
+
+
+def _source_text(origin: Origin, names: int) -> str:
+    known_as, connector = label(origin, names), origin.connector_key
+    return " ".join(filter(None, (name_text(connector) if connector else "", quoted(known_as) if known_as else "")))
+
+
+def _actor_text(hit: Hit, names: int) -> str:
+    """Marked where nothing else says why this is a hit."""
+    if not hit.actor:
+        return ""
+    name = clip_shown(hit.actor, names)
+    only_match = hit.actor_field in hit.also_matched and not any(excerpt.marks for excerpt in hit.excerpts)
+    return f"by {quoted(f'<mark>{escape(name, quote=False)}</mark>' if only_match else name)}"
+
+
+def _title_text(hit: Hit, title: Excerpt | str, names: int) -> Piece:
+    """The declared title, with its marks; one that only repeats label, stream and time says nothing new."""
+    if not title:
+        return Piece("")
+    if isinstance(title, Excerpt):
+        return Piece(f"title {_quoted_text(narrow_excerpt(title, names))}", (title.field,))
+    return Piece(f"title {quoted(hit_title(hit, names))}", (hit.title_field,) if hit.title_field else ())
+
+
+def _words(hit: Hit, texts: Sequence[Excerpt], chars: int, usual: Usual) -> Piece:
+    """What was proven, and what of the text is shown beside that."""
+    if not texts:
+        return Piece("" if hit.matched_fields else METADATA_ONLY)
+    first = _excerpt_text(texts[0], chars, is_usual=(hit.id.stream, texts[0].field) in usual)
+    remark = "" if hit.matched_fields or hit.beside else f" {NO_MATCH}"
+    if len(texts) == 1 or chars < _SECOND_CHARS:
+        return first._replace(text=first.text + remark)
+    second = _excerpt_text(texts[1], chars // 2, is_usual=False)
+    return Piece(f"{first.text} {second.text}{remark}", (*first.fields, *second.fields), first.cut or second.cut)
+
+
+def _excerpt_text(excerpt: Excerpt, chars: int, *, is_usual: bool) -> Piece:
+    """Where it stands and the words around; how many characters are not shown."""
+    name = name_text(excerpt.field)
+    if not excerpt.text:
+        return Piece(f"{name} {NO_PLACE}", (excerpt.field,))
+    narrowed = narrow_excerpt(excerpt, chars)
+    text = _quoted_text(narrowed)
+    if not excerpt.is_placed:
+        return Piece(f"{name} {text} {NO_PLACE}", (excerpt.field,), narrowed)
+    if is_whole(narrowed):
+        return Piece(text if is_usual else f"{name} {text}", (excerpt.field,))
+    place = narrowed.marks[0][0] if narrowed.marks else narrowed.start
+    left = narrowed.total_chars - len(narrowed.text)
+    return Piece(f"{name}@{place} {text} (+{left} more)", (excerpt.field,), narrowed)
+
+
+def _quoted_text(excerpt: Excerpt) -> str:
+    before, after = CUT if excerpt.start else "", CUT if excerpt.end < excerpt.total_chars else ""
+    return quoted(f"{before}{one_line(marked(excerpt))}{after}")
+
+
+def marked(excerpt: Excerpt) -> str:
+    """The text with its matches in mark tags; all else is escaped, so that no record can forge one."""
+    text = excerpt.text
+    plain = _escaped if "<" in text or "&" in text or ">" in text else str
+    pieces: list[str] = []
+    done = 0
+    for start, end in _joined(excerpt):
+        first, last = max(done, start - excerpt.start), max(done, end - excerpt.start)
+        pieces += (plain(text[done:first]), "<mark>", plain(text[first:last]), "</mark>")
+        done = last
+    return "".join((*pieces, plain(text[done:])))
+
+
+def _joined(excerpt: Excerpt) -> Iterator[tuple[int, int]]:
+    """The marks; words that stand together have one."""
+    start = end = None
+    for first, last in excerpt.marks:
+        if start is not None and end is not None:
+            if excerpt.text[end - excerpt.start : first - excerpt.start] == " ":
+                end = last
+                continue
+            yield start, end
+        start, end = first, last
+    if start is not None and end is not None:
+        yield start, end
+
+
+def _escaped(text: str) -> str:
+    return escape(text, quote=False)
+
+
+def is_whole(excerpt: Excerpt) -> bool:
+    return excerpt.is_placed and excerpt.start == 0 and excerpt.end >= excerpt.total_chars
+
+
+def unproven(hit: Hit) -> str:
+    """What is to be said of a hit without a match of its own."""
+    return "" if hit.matched_fields else NO_MATCH if hit.excerpts else METADATA_ONLY

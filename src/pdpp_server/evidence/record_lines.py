@@ -1,0 +1,136 @@
+"""A record on one line: its whole handle, then the fields that matter first, as many as there is room for."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from pdpp_server.evidence.calls import NextCall, fetch_of, read_whole
+from pdpp_server.evidence.expansions import expanded_text
+from pdpp_server.evidence.shown import Entry
+from pdpp_server.evidence.text import byte_len, handle_text, quoted
+from pdpp_server.evidence.titles import BODY_ROLE, TITLE_ROLE, moment
+from pdpp_server.evidence.values import ShownValue, by_importance, shown_value
+from pdpp_server.model.records import Record, Tombstone
+
+_LONGEST_BYTES = 300  # of a handle that leaves no room for fields
+_FIELDS_MOST = 200
+_AROUND_BYTES = len('"":,')
+_STEPS = (800, 400, 240, 160, 120, 80, 60, 40, 32, 24)  # characters of a long value, until all of them fit
+_FEW_CHARS = ((40, 40), (32, 32), (24, 24), (24, 12), (12, 12))  # of title and body, where not all fields fit
+
+
+class EntryLine(NamedTuple):
+    """One entry as a line, what to call for what it leaves out, and what it shows beside the entry's own name."""
+
+    text: str
+    opening: NextCall | None
+    fields: tuple[str, ...] = ()
+    related: tuple[Record, ...] = ()
+
+
+def least_line_bytes(entry: Entry, handle: str, least: int) -> int:
+    """What the handle and a few fields take, with the end of the line; the longest go almost without fields."""
+    size = byte_len(handle_text(handle)) + 1
+    if isinstance(entry, Tombstone):
+        return size + byte_len(_gone_text(entry)) + 1
+    few = len(_left_out_text(len(entry.data))) + 1
+    return size + (few if size > _LONGEST_BYTES else max(few, min(least, _about_bytes(entry, least))))
+
+
+def _about_bytes(record: Record, most: int) -> int:
+    """About what the fields take; right where there are few, and no matter where there are many."""
+    if len(record.data) > most // 8 or record.expanded:
+        return most
+    return 2 + sum(byte_len(name) + len(str(value)) + 6 for name, value in record.data.items())
+
+
+def entry_line(entry: Entry, handle: str, room: int) -> EntryLine:
+    if isinstance(entry, Tombstone):
+        return EntryLine(f"{handle_text(handle)} {_gone_text(entry)}", None)
+    named = handle_text(handle)
+    left = room - byte_len(named) - 1
+    known = expanded_text(entry, left // 2 - len(_EXPANDED), "")
+    related = f"{_EXPANDED}{known.text}" if known.text else ""
+    fields = _fields_text(entry, left - (byte_len(related) + 1 if related else 0))
+    is_part = fields.left_out or (entry.expanded and not related)
+    opening = read_whole(handle, fields.cut) if fields.cut else fetch_of(handle) if is_part else None
+    text = " ".join(part for part in (named, fields.text, related) if part)
+    return EntryLine(text, opening, fields.shown, known.named)
+
+
+_EXPANDED = "expanded: "
+
+
+def _gone_text(tombstone: Tombstone) -> str:
+    when = moment(tombstone.deleted_at)
+    return f"deleted {when}" if when else "deleted"
+
+
+def _left_out_text(number: int) -> str:
+    return f"+{number} field{'' if number == 1 else 's'}"
+
+
+class FieldsText(NamedTuple):
+    """Fields as JSON, the first that was clipped, how many were left out, and the names of the others."""
+
+    text: str
+    cut: str | None
+    left_out: int
+    shown: tuple[str, ...]
+
+
+def _fields_text(record: Record, room: int) -> FieldsText:
+    """Long values are clipped first.
+
+    Where not even their beginnings fit, title and body come before all else.
+    """
+    names = by_importance(record.data, record.roles, record.id.key)
+    values = {name: shown_value(record.data[name]) for name in names[:_FIELDS_MOST]}
+    told = {name: value for name, value in values.items() if record.data[name] != record.id.key}
+    if len(values) == len(names) and _estimate(told, _STEPS[-1]) <= room:
+        for chars in (room, *(step for step in _STEPS if step < room)):
+            for some in (values, told):
+                if _estimate(some, chars) <= room and byte_len(text := _object_text(some, chars)) <= room:
+                    return FieldsText(text, _first_cut(some, chars), 0, tuple(some))
+    taken = _told_in_short(told, record, room - len(_left_out_text(len(names))) - 1)
+    left_out = len(names) - len(values) + len(told) - len(taken)
+    members = ",".join(_member_text(name, told[name], chars) for name, chars in taken.items())
+    cut = next((name for name, chars in taken.items() if told[name].is_cut_short(chars)), None)
+    text = f"{{{members}}} {_left_out_text(left_out)}" if taken else _left_out_text(left_out)
+    return FieldsText(text, cut, left_out, tuple(taken))
+
+
+def _told_in_short(values: Mapping[str, ShownValue], record: Record, room: int) -> dict[str, int]:
+    """Some fields, and how many characters of each: something of title and body, then others, then more of the two."""
+    roles = record.roles or {}
+    first = [name for name in values if roles.get(name) in (TITLE_ROLE, BODY_ROLE)] or list(values)[:2]
+
+    def size(taken: Mapping[str, int]) -> int:
+        return len("{}") - 1 + sum(byte_len(_member_text(name, values[name], taken[name])) + 1 for name in taken)
+
+    ways = (dict(zip(names, chars, strict=False)) for names in (first, first[:1]) for chars in _FEW_CHARS)
+    taken = next((way for way in ways if size(way) <= room), dict[str, int]())
+    left = room - size(taken)
+    for name in [name for name in values if name not in taken]:
+        needed = byte_len(_member_text(name, values[name], _STEPS[-1])) + 1
+        if needed <= left:
+            taken[name] = _STEPS[-1]
+            left -= needed
+    more = ({**taken, **dict.fromkeys(first, chars)} for chars in _STEPS if first[0] in taken)
+    return next((way for way in more if way.keys() == taken.keys() and size(way) <= room), taken)
+
+
+def _estimate(values: Mapping[str, ShownValue], chars: int) -> int:
+    """No more than what it takes."""
+    return sum([len(name) + _AROUND_BYTES + min(len(value.whole), chars) for name, value in values.items()]) + 1
+
+
+def _object_text(values: Mapping[str, ShownValue], chars: int) -> str:
+    return f"{{{','.join(_member_text(name, value, chars) for name, value in values.items())}}}"
+
+
+def _member_text(name: str, value: ShownValue, chars: int) -> str:
+    return f"{quoted(name)}:{value.short_text(chars)}"
+
+
+def _first_cut(values: Mapping[str, ShownValue], chars: int) -> str | None:
+    return next((name for name, value in values.items() if value.is_cut_short(chars)), None)

@@ -1,0 +1,98 @@
+"""What is said beside hits and records: what was complete, which words matched, whose they are, and what is amiss."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from pdpp_server.evidence.calls import words_of
+from pdpp_server.evidence.text import clip_shown, compact_json, name_text, quoted
+from pdpp_server.evidence.titles import moment
+from pdpp_server.model.queries import Condition, SearchQuery
+from pdpp_server.model.records import Recall, SearchPage, Warned
+
+SOURCES = "sources: "
+_SOURCES_SHOWN = 8
+_WORD_CHARS = 40
+_RAREST_SHOWN = 2  # words of the query, and the commonest beside them
+_BEGINNING_CHARS = 4  # of a word, by which other forms of it may be found
+_DROWNED = 30  # times as often: then one word drowns another
+
+
+def recall_says(recall: Recall) -> str:
+    """What was complete, in words."""
+    any_word = "; any word may match, rare ones count most" if len(recall.words) > 1 else ""
+    if recall.complete:
+        return f"all matches of these words were ranked{any_word}; other words may find more"
+    if recall.is_newest:
+        return "nothing was looked for; these are the newest records"
+    if recall.ranked is None:
+        return "that server does not say what it ranked"
+    return f"only {recall.ranked} matches were ranked{any_word}; rarer words, streams or connection_id reach the others"
+
+
+def search_remarks(page: SearchPage, query: SearchQuery) -> list[str]:
+    lines = (*recall_lines(page.recall), *word_lines(page.recall.words), *_sender_lines(page, query))
+    return [*lines, *warning_lines(page.warnings), *_source_lines(page)]
+
+
+def recall_lines(recall: Recall) -> Iterator[str]:
+    if not recall.complete and recall.ranked is not None:
+        window = f", at most {recall.window} are" if recall.window else ""
+        narrower = "rarer words, streams or connection_id reach the others"
+        yield f"recall: only {recall.ranked} matches were ranked{window}; {narrower}"
+
+
+def word_lines(words: Sequence[tuple[str, int]]) -> Iterator[str]:
+    """What matched nothing; and how often each word occurs, where one drowns the others."""
+    missing = [quoted(clip_shown(word, _WORD_CHARS)) for word, count in words if not count]
+    if missing:
+        yield f"no match: {', '.join(missing)}{_beginning(words)}"
+    counted = sorted((count, word) for word, count in words if count)
+    if len(counted) > 1 and counted[-1][0] >= _DROWNED * counted[0][0]:
+        few = [*counted[:_RAREST_SHOWN], *counted[_RAREST_SHOWN:][-1:]]
+        told = [f"{quoted(clip_shown(word, _WORD_CHARS))} {count}" for count, word in few]
+        yield f"records: {', '.join(told)}"
+
+
+def _beginning(words: Sequence[tuple[str, int]]) -> str:
+    """How other forms of the first word that matched nothing could be found."""
+    missing = [word for word, count in words if not count and word.isalpha() and len(word) > _BEGINNING_CHARS]
+    return f"; other forms: {missing[0][:_BEGINNING_CHARS]}*" if missing else ""
+
+
+def _sender_lines(page: SearchPage, query: SearchQuery) -> Iterator[str]:
+    """A name in the query that is somebody's who wrote: then a filter on it narrows."""
+    if query.conditions or not page.narrows:
+        return
+    words = {word.casefold() for word, _ in page.recall.words}
+    for hit in page.hits:
+        name, field = hit.actor, hit.actor_field
+        if name and field and name.casefold() in words and name.isalnum():
+            narrowed = compact_json({"streams": [hit.id.stream], "filter": {field: name}})
+            yield f"only by {name}: add {narrowed[1:-1]}"
+            return
+
+
+def filtered_out(stream: str, connection_id: str | None, conditions: Sequence[Condition]) -> str:
+    """What to do where no record passes a filter: the nearest call that works, and why this one did not."""
+    call = words_of(stream, connection_id, conditions)
+    nearest = f"{call.text} finds words inside values" if call else "drop a condition"
+    listing = "aggregate with group_by lists them where schema shows agg(group_by)"
+    return f"next: {nearest}; a filter compares whole values, as they are stored; {listing}"
+
+
+def warning_lines(warnings: tuple[Warned, ...]) -> Iterator[str]:
+    for warned in warnings:
+        yield f"warning {name_text(clip_shown(warned.code, 40))}: {quoted(clip_shown(warned.message, 120))}"
+
+
+def _source_lines(page: SearchPage) -> Iterator[str]:
+    """Where the hits of the page come from, and how fresh that is."""
+    parts: list[str] = []
+    counts = Counter([hit.origin.connection_id for hit in page.hits])
+    if len(counts) > 1:
+        mix = ", ".join(f"{name_text(name)} {count}" for name, count in counts.most_common(_SOURCES_SHOWN))
+        others = len(counts) - _SOURCES_SHOWN
+        parts.append(f"{SOURCES}{mix}" + (f", {others} more" if others > 0 else ""))
+        if fresh := moment(page.as_of):
+            parts.append(f"data as of {fresh}")
+        yield "; ".join(parts)
