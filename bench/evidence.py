@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from html import unescape
 from pathlib import Path
 from statistics import mean
-from typing import Any
+from typing import Any, cast
 
 from bench.recall import DECLARATION, DETAILS
 from bench.world import now
@@ -30,7 +30,8 @@ from tests.worlds.told import told
 STREAM = "turns"
 CATEGORIES = (1, 2, 3, 4)  # the fifth asks for what is not there
 ENOUGH = 0.9  # of a text: then it can be read
-CALLS_MOST = 6
+CALLS_MOST = 12
+AROUND_EACH = 5  # questions, of which one is looked around
 _CALL = re.compile(r"\b(search|query_records|fetch|read_record_field) (\{.*?\})(?=$| for | shows | reads |,| · | or )")
 
 Ask = Callable[[str, Mapping[str, Any]], ToolResult]
@@ -41,6 +42,7 @@ class Question:
     text: str
     connection_id: str
     evidence: Mapping[str, str]  # by handle
+    conversation: Mapping[str, str]  # all that was said, by handle
 
 
 @dataclass(slots=True)
@@ -84,10 +86,10 @@ def strings_of(value: Any) -> Iterator[str]:
         case str():
             yield value
         case Mapping():
-            for each in value.values():
+            for each in cast("Mapping[str, Any]", value).values():
                 yield from strings_of(each)
         case Sequence():
-            for each in value:
+            for each in cast("Sequence[Any]", value):
                 yield from strings_of(each)
         case _:
             pass
@@ -147,9 +149,11 @@ def hit_lines(result: ToolResult) -> list[str]:
 
 
 def journeys(ask: Ask, questions: Sequence[Question]) -> dict[str, float]:
-    """Search; then open what is named and cannot be read yet, look around a hit, turn the page: by printed calls only.
+    """What it takes until the evidence can be read, by calls that answers print and no others.
 
-    Questions whose evidence cannot be reached so, within a few calls, count with the calls that were made.
+    The reader knows what it looks for when it reads it, and not before: which of the hits that it cannot read yet that
+    is, nothing tells. So it opens those that are cut short in the order in which they are shown, then looks around the
+    best one, then turns the page, once. What is not found so counts with the calls that were made.
     """
     measured: dict[str, float] = {}
     for channel in ("text", "structured"):
@@ -168,11 +172,11 @@ def _journey(ask: Ask, question: Question, channel: str) -> tuple[Journey, float
         ("search", {"query": question.text, "connection_id": question.connection_id})
     ]
     asked: set[str] = set()
-    missing = dict(question.evidence)
+    missing: dict[str, str] = dict(question.evidence)
     while following and missing and journey.calls < CALLS_MOST:
         tool, arguments = following.pop(0)
         call = f"{tool} {json.dumps(arguments, sort_keys=True)}"
-        if call in asked:
+        if call in asked or ("cursor" in arguments and any('"cursor"' in earlier for earlier in asked)):
             continue
         asked.add(call)
         result = ask(tool, arguments)
@@ -181,9 +185,21 @@ def _journey(ask: Ask, question: Question, channel: str) -> tuple[Journey, float
         journey.size += len(said.encode())
         screen = plain(said) if channel == "text" else plain("\n".join(strings_of(result.structured)))
         missing = {id: text for id, text in missing.items() if readable_share(text, screen) < ENOUGH}
-        opened = [("fetch", {"id": id}) for id in missing if id in said]
+        opened = [("fetch", {"id": id}) for id in _cut_short(result, question, channel)]
         following = [*opened, *following, *_printed(result, channel, tool, arguments)]
     return journey, 1 - len(missing) / len(question.evidence)
+
+
+def _cut_short(result: ToolResult, question: Question, channel: str) -> Iterator[str]:
+    """The hits that cannot be read to their end, in the order in which they are shown."""
+    named = [one["id"] for one in result.structured.get("results", ())]
+    if channel == "text":
+        named = [handle for line in result.text.split("\n") if (handle := line.split(" ")[0]) in named]
+    whole = plain("\n".join(strings_of(result.structured)))
+    for handle in named:
+        shown = line_of(handle, result.text) if channel == "text" else whole
+        if readable_share(question.conversation[handle], shown) < ENOUGH:
+            yield handle
 
 
 def _printed(
@@ -208,6 +224,29 @@ def _arguments(written: str) -> Mapping[str, Any] | None:
         return None
 
 
+# What stands around a record -----------------------------------------------------------------------------------------
+
+
+def around(ask: Ask, questions: Sequence[Question]) -> dict[str, float]:
+    """Of the records around an evidence message: how many are shown, and how much of their texts, at how many bytes."""
+    shares: dict[str, list[float]] = {"text": [], "structured": []}
+    sizes: dict[str, list[int]] = {"text": [], "structured": []}
+    for question in questions[::AROUND_EACH]:
+        id = next(iter(question.evidence))
+        result = ask("query_records", {"stream": STREAM, "around": id})
+        shown = [one["handle"] for one in result.structured["data"]["data"]]
+        screens = {"text": result.text, "structured": "\n".join(strings_of(result.structured))}
+        for channel, screen in screens.items():
+            texts = [question.conversation[handle] for handle in shown]
+            shares[channel].append(mean(readable_share(text, plain(screen)) for text in texts))
+        sizes["text"].append(len(result.text.encode()))
+        sizes["structured"].append(len(compact(result.structured).encode()))
+    return {
+        **{f"around.{channel}": mean(values) for channel, values in shares.items()},
+        **{f"around.{channel}_bytes": mean(values) for channel, values in sizes.items()},
+    }
+
+
 # The world ------------------------------------------------------------------------------------------------------------
 
 
@@ -228,7 +267,12 @@ def evidence(folder: Path, keep: list[str] | None = None) -> dict[str, float]:
         def ask(name: str, arguments: Mapping[str, Any]) -> ToolResult:
             return told(tools[name].call(reader, arguments))
 
-        return {**first_answers(ask, questions, [] if keep is None else keep), **journeys(ask, questions)}
+        measured = {**first_answers(ask, questions, [] if keep is None else keep), **journeys(ask, questions)}
+        return (
+            {**measured, **around(ask, questions)}
+            if "around" in tools["query_records"].input_schema["properties"]
+            else measured
+        )
     finally:
         services.close()
         shutil.rmtree(home)
@@ -239,10 +283,15 @@ def _delivered(owner: Owner, file: Path) -> Iterator[Question]:
     writer = owner.writer(decode_declaration(DECLARATION), name)
     rows = {row["id"]: row for row in map(json.loads, file.read_text(encoding="utf-8").splitlines())}
     writer.deliver([Incoming(id, STREAM, None, row, None) for id, row in rows.items()])
+    said = {f"{writer.connection_id}/{STREAM}:{id}": row["text"] for id, row in rows.items()}
     for asked in json.loads(file.with_name(f"{name}.questions.json").read_text(encoding="utf-8")):
-        texts = {f"{writer.connection_id}/{STREAM}:{id}": rows[id]["text"] for id in asked["evidence"] if id in rows}
+        texts = {
+            handle: said[handle]
+            for id in asked["evidence"]
+            if (handle := f"{writer.connection_id}/{STREAM}:{id}") in said
+        }
         if asked["category"] in CATEGORIES and texts:
-            yield Question(asked["question"], writer.connection_id, texts)
+            yield Question(asked["question"], writer.connection_id, texts, said)
 
 
 if __name__ == "__main__":
