@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
+from pdpp_server.importers.attached.texts import attached_texts
 from pdpp_server.importers.files import open_files
 from pdpp_server.importers.registry import FoundAccount, recognise
 from pdpp_server.importers.source import Attachment, Outcome
@@ -44,9 +45,10 @@ def _lines(found: FoundAccount) -> Iterator[dict[str, Any]]:
         "files": [file.name for file in account.files],
         "notes": list(account.notes),
     }
-    for outcome in found.importer.read(account):
-        if line := _line(outcome):
-            yield line
+    with attached_texts(lambda _stream, _key: {}) as texts:
+        for outcome in texts.filled(found.importer.read(account)):
+            if line := _line(outcome):
+                yield line
 
 
 def _line(outcome: Outcome) -> dict[str, Any] | None:
@@ -55,7 +57,7 @@ def _line(outcome: Outcome) -> dict[str, Any] | None:
             return {"place": place, "stream": stream, "key": key, "data": data, "emitted_at": emitted_at}
         case Rejection(place, code, reason):
             return {"place": place, "code": code, "reason": reason}
-        case Attachment(stream, key, data, mime_type):
+        case Attachment(stream, key, data, mime_type, _, _):
             digest = sha256(data).hexdigest()
             return {"stream": stream, "key": key, "sha256": digest, "size": len(data), "mime_type": mime_type}
         case _:

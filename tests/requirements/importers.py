@@ -339,4 +339,18 @@ PROMISES: dict[str, Promise] = {
         says="The same file again stores nothing twice, whether its rows have keys or not; numbers that begin with a "
         "zero stay text.",
     ),
+    "imp.attached.text": Promise(
+        source="issue 18",
+        says="What attached PDF, Word, HTML and plain text files say is found by search and read in windows, with the "
+        "name of the file.",
+    ),
+    "imp.attached.once": Promise(
+        source="issue 18", says="An attached file is read once: what is kept with the same bytes keeps its text."
+    ),
+    "imp.attached.hostile": Promise(
+        source="issue 18",
+        says="Attached files are read in a process of its own with little memory and time; one that bursts, hangs or "
+        "breaks it costs its own text, is told of in the receipt and in its record, and the mail is imported all "
+        "the same.",
+    ),
 }

@@ -13,7 +13,7 @@ import click
 from pdpp_server.cli.home import Home, named_home, now, open_home, read_settings, shell_line
 from pdpp_server.cli.mappings import how_to_say, settled
 from pdpp_server.cli.progress import bytes_bar
-from pdpp_server.cli.receipts import imported, print_receipt
+from pdpp_server.cli.receipts import imported, print_receipt, say_texts_missing
 from pdpp_server.cli.removals import removal_document, say_removal, settled_by_owner
 from pdpp_server.cli.terminal import counted, moment, print_columns, print_json, size_text
 from pdpp_server.errors import InvalidRequest
@@ -130,7 +130,9 @@ def _bring(home: Home, found: FoundAccount, fingerprint: str | None, wish: Wish)
     run = partial(import_account, found, writer, fingerprint=fingerprint, missing=missing)
     tally = imported(found.size, run, name, lambda: found.files.meter.read - begun)
     if tally is not None:
-        told = removal_document(tally.removal)
+        without_text = {"without_text": tally.without_text} if tally.without_text else {}
+        told = {**(removal_document(tally.removal) or {}), **without_text}
+        say_texts_missing(tally.without_text, tally.texts_missing)
         print_receipt(writer.connection_id, name, tally, tally.rejected, tally.rejections, told, as_json=wish.as_json)
         say_removal(tally.removal, as_json=wish.as_json)
     return tally

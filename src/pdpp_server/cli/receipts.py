@@ -112,11 +112,11 @@ def print_receipt(
     counts: Counts,
     rejected: int,
     rejections: Sequence[Rejection],
-    removal: Mapping[str, Any] | None = None,
+    further: Mapping[str, Any] | None = None,
     *,
     as_json: bool,
 ) -> None:
-    """Of many rejections only some are given; `rejected` counts them all."""
+    """Of many rejections only some are given; `rejected` counts them all. `further` is told to programs."""
     if rejected:
         click.echo(f"{counted(rejected, 'line')} rejected:", err=True)
         print_columns(rejections[:REJECTIONS_SHOWN], indent="  ", err=True)
@@ -125,7 +125,16 @@ def print_receipt(
             click.echo(f"  and {rejected - REJECTIONS_SHOWN} more; see them with: {see}", err=True)
     if as_json:
         told = {"accepted": counts.accepted, "unchanged": counts.unchanged, "rejected": rejected}
-        print_json({"connection_id": connection_id, **told, **(removal or {})})
+        print_json({"connection_id": connection_id, **told, **(further or {})})
         return
     words = f"{counts.accepted} accepted, {counts.unchanged} unchanged, {rejected} rejected"
     click.echo(f'"{name}" is connection {connection_id}: {words}.')
+
+
+def say_texts_missing(count: int, notes: Sequence[Rejection]) -> None:
+    """Attached files are kept whatever they hold; of which there is no text, or not all of it, is said."""
+    if count:
+        click.echo(f"{counted(count, 'attached file')} without the whole text; the files are kept:", err=True)
+        print_columns([(note.place, note.reason) for note in notes[:REJECTIONS_SHOWN]], indent="  ", err=True)
+    if count > REJECTIONS_SHOWN:
+        click.echo(f"  and {count - REJECTIONS_SHOWN} more; each record says it in its field `text_note`", err=True)

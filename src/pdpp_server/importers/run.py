@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from pdpp_server.errors import IngestStorageError
+from pdpp_server.importers.attached.texts import attached_texts
 from pdpp_server.importers.missing import ASK_NOBODY, NOTHING_REMOVED, MissingChoice, Removal, settle
 from pdpp_server.importers.ndjson import BATCH_BYTES, BATCH_RECORDS, REJECTIONS_KEPT
 from pdpp_server.importers.registry import FoundAccount
@@ -27,6 +28,8 @@ class Tally:
     rejected: int = 0
     rejections: list[Rejection] = field(default_factory=list[Rejection])
     removal: Removal = NOTHING_REMOVED
+    without_text: int = 0  # attached files without their text, or with a part of it; the files themselves are kept
+    texts_missing: list[Rejection] = field(default_factory=list[Rejection])
 
     @property
     def stored(self) -> int:
@@ -62,11 +65,13 @@ def import_account(
     begun = found.files.meter.read
     batch = _Batch(writer, found, fingerprint)
     try:
-        for outcome in _outcomes(found):
-            if batch.is_full and isinstance(outcome, Incoming):
-                batch.deliver()
-                progress(min(found.files.meter.read - begun, found.size), batch.tally)
-            batch.take(outcome)
+        with attached_texts(writer.stored_one) as texts:
+            for outcome in texts.filled(_outcomes(found)):
+                if batch.is_full and isinstance(outcome, Incoming):
+                    batch.deliver()
+                    progress(min(found.files.meter.read - begun, found.size), batch.tally)
+                batch.take(outcome)
+        batch.tally.without_text, batch.tally.texts_missing = texts.missing, texts.notes
         batch.end()
         _finish(found, writer, batch, fingerprint, missing)
     except IngestStorageError as error:
@@ -157,15 +162,15 @@ class _Batch:
         self.tally.add(receipt)
         rejected = {rejection.place for rejection in receipt.rejected}
         without = {(record.stream, record.key) for record in self._records if record.place in rejected}
-        for stream, key, data, mime_type in self._attachments:
-            if (stream, key) not in without:
-                self._keep(Attachment(stream, key, data, mime_type))
+        for attachment in self._attachments:
+            if (attachment.stream, attachment.key) not in without:
+                self._keep(attachment)
         self._records, self._still, self._attachments, self._size = [], [], [], 0
 
     def _keep(self, attachment: Attachment) -> None:
-        stream, key, data, mime_type = attachment
+        stream, key = attachment.stream, attachment.key
         if not self._writer.is_blob_kept(stream, key, attachment.blob):
-            self._writer.keep_blob(stream, key, data, mime_type)
+            self._writer.keep_blob(stream, key, attachment.data, attachment.mime_type)
 
 
 # Before it is imported ----------------------------------------------------------------------------------------------

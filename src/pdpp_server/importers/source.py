@@ -121,12 +121,14 @@ class Account:
 
 
 class Attachment(NamedTuple):
-    """Bytes that belong to a record: its field holds the reference, the bytes become a blob."""
+    """Bytes that belong to a record: its field `blob_ref` holds the reference, the bytes become a blob."""
 
     stream: str
     key: str
     data: bytes
     mime_type: str
+    name: str = ""  # what the file is called
+    text_field: str = ""  # the field that takes what the file says, and beside it `<field>_note`; none where empty
 
     @property
     def blob(self) -> Blob:

@@ -157,6 +157,8 @@ def bring_found(
         first = tally.rejections[0]
         raise NothingStored(f"Nothing of {name!r} could be read; first {first.place}: {first.reason}.")
     counts = f"{tally.accepted} accepted, {tally.unchanged} unchanged, {tally.rejected} rejected"
+    if tally.without_text:
+        counts += f", {tally.without_text} attached files without their whole text"
     return f"{name!r}: {counts}{_removal(tally.removal)}."
 
 

@@ -207,6 +207,10 @@ class Writer:
         with self._services.database.reading() as reading:
             return live.stored_data(reading, self._sid(reading, stream), keys)
 
+    def stored_one(self, stream: str, key: str) -> dict[str, Any]:
+        """The data of one record; empty where it is not there."""
+        return self.stored(stream, [key]).get(key, {})
+
     def stored_with(self, stream: str, field: str, value: str) -> list[dict[str, Any]]:
         """The records whose indexed field has that value."""
         with self._services.database.reading() as reading:

@@ -206,3 +206,18 @@ def test_a_newer_calendar_says_what_went_and_how_it_comes_back(pdpp: Command) ->
     again = pdpp("import", "--undo", str(fewer["run"]))
     assert (again.code, "removed nothing that could be brought back" in again.err) == (1, True)
     assert "--undo does not go with --yes" in pdpp("import", "--undo", "1", "--yes").err
+
+
+@requirement("imp.attached.text", "imp.attached.hostile")
+def test_what_an_attached_file_says_is_found_and_read_where_it_stands(pdpp: Command) -> None:
+    sample = ROOT / "tests/importers/mail/attached/offer.eml"
+    imported = pdpp("import", str(sample), "--json")
+    assert (imported.code, imported.json["rejected"], imported.json["without_text"]) == (0, 0, 1)
+    assert "broken.pdf: It cannot be read as pdf" in imported.err
+
+    (hit,) = pdpp("search", "within six weeks", "--json").json["results"]
+
+    assert "attachments" in hit["id"]
+    assert "Angebot 2026-17.pdf" in str(hit)
+    window = pdpp("read", hit["id"], "text", "--q", "within six", "--json").json
+    assert (window["window"]["text"], window["window"]["start_chars"]) == ("within six weeks", 61)

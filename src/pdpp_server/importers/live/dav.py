@@ -147,8 +147,8 @@ class _Sync:
                     href = place.rpartition(":")[0]
                     batch.append(outcome)
                     items[href].append((stream, str(key)))
-                case Attachment(stream, key, data, mime_type):
-                    self.writer.keep_blob(stream, key, data, mime_type)
+                case Attachment():
+                    self.writer.keep_blob(outcome.stream, outcome.key, outcome.data, outcome.mime_type)
                 case Rejection():
                     self.rejections.append(outcome)
                 case _:

@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
 
+from pdpp_server.importers.attached.texts import AttachedTexts, attached_texts
 from pdpp_server.importers.formats.mail_threads import MailThreads
 from pdpp_server.importers.formats.mbox import MESSAGE_BYTES_MAX, StoredMail
 from pdpp_server.importers.live.imap_wire import Examined, Folder, ImapConversation, ImapServer, connected
@@ -25,7 +26,8 @@ from pdpp_server.model.times import instant
 from pdpp_server.owner.desk import Owner
 from pdpp_server.owner.writer import Writer
 
-GROUP_MESSAGES, GROUP_BYTES = 400, 4 * 1024 * 1024  # fetched, parsed and kept at once
+GROUP_MESSAGES, GROUP_BYTES = 400, 4 * 1024 * 1024  # fetched and parsed at once
+GROUP_CHARS = 8_000_000  # of text, kept at once
 REJECTIONS_KEPT = 1000
 TOKEN_SECONDS = 60
 STREAMS = ("messages", "attachments", "threads")
@@ -36,6 +38,7 @@ _EVERYTHING = "\\all"
 _AS_KNOWN = ("folder", "thread_id", "size_bytes")  # what the way by which a message came says of it
 
 Cursor = Mapping[str, Any]
+Items = dict[str, list[tuple[str, str]]]  # what each message of the server became, as stream and key
 
 
 class Mailbox(NamedTuple):
@@ -100,7 +103,8 @@ def sync_imap(
     with connected(mailbox.server) as connection:
         sign_in(connection, mailbox, secret)
         writer = owner.writer(declaration_of("mail"), mailbox.account)
-        return _Sync(mailbox, connection, writer, zone, is_stopping, missing, is_new_day).run_all()
+        with attached_texts(writer.stored_one) as texts:
+            return _Sync(mailbox, connection, writer, zone, is_stopping, missing, is_new_day, texts).run_all()
 
 
 class _Gone(NamedTuple):
@@ -123,6 +127,7 @@ class _Sync:
     is_stopping: Callable[[], bool]
     missing: MissingChoice
     is_new_day: bool
+    texts: AttachedTexts
     added: int = 0  # items that were not there before
     accepted: int = 0
     rejected: int = 0
@@ -166,7 +171,8 @@ class _Sync:
         if not self.has_run or not (self.accepted or self.rejected or self.removed):
             return f"nothing changed{kept}"
         removed = f", {self.removed} removed (`pdpp import --undo {self.run}`)" if self.removed else ""
-        return f"{self.accepted} accepted, {self.rejected} rejected{removed}{kept}."
+        unread = f", {self.texts.missing} attached files without their whole text" if self.texts.missing else ""
+        return f"{self.accepted} accepted, {self.rejected} rejected{unread}{removed}{kept}."
 
     # What came -------------------------------------------------------------------------------------------------
 
@@ -223,19 +229,25 @@ class _Sync:
                 f"{self.mailbox.server.host} does not give a message that it shows.",
                 remedy="It is tried again by itself.",
             )
-        messages: dict[str, Parsed] = {}
-        items: dict[str, list[tuple[str, str]]] = {}
-        for uid in sizes.keys() & set(uids) - set(lost):
-            item, place = f"{cursor['validity']}:{uid}", f"{folder.name}:{uid}"
-            one = parsed(StoredMail(uid, b"", raw.get(uid)), place, self.zone)
+        messages: dict[int, Parsed] = {}
+        unread: Items = {}
+        for uid in sorted(sizes.keys() & set(uids) - set(lost)):
+            one = parsed(StoredMail(uid, b"", raw.pop(uid, None)), f"{folder.name}:{uid}", self.zone)
             if isinstance(one, Rejection):
                 self._reject(one)
-                items[item] = []
+                unread[f"{cursor['validity']}:{uid}"] = []
             else:
-                messages[item] = one
-        batch, attachments = self._records(messages, items, folder)
-        for stream, key, data, mime_type in attachments:
-            self.writer.keep_blob(stream, key, data, mime_type)
+                messages[uid] = one
+        while messages:
+            batch, items = self._records(messages, cursor["validity"], folder)
+            if messages:  # their texts are long: the others follow
+                self._deliver(mark, batch, items, {**cursor, "next": min(messages)})
+            else:
+                self._deliver(mark, batch, items | unread, cursor)
+                return
+        self._deliver(mark, [], unread, cursor)
+
+    def _deliver(self, mark: Mark, batch: list[Incoming], items: Items, cursor: Cursor) -> None:
         receipt = self.writer.deliver_items(mark, batch, items, cursor)
         self.added += len(items)
         self.accepted += receipt.accepted
@@ -247,39 +259,39 @@ class _Sync:
         if len(self.rejections) < REJECTIONS_KEPT:
             self.rejections.append(rejection)
 
-    def _records(
-        self, messages: Mapping[str, Parsed], items: dict[str, list[tuple[str, str]]], folder: Folder
-    ) -> tuple[list[Incoming], list[Attachment]]:
-        """The records of a group; what is known already, from another folder or an export, stays as it is."""
+    def _records(self, messages: dict[int, Parsed], validity: int, folder: Folder) -> tuple[list[Incoming], Items]:
+        """The records of the first messages, which are taken out: as many as can be held with their texts.
+
+        What is known already, from another folder or an export, stays as it is.
+        """
         keys = _Keys(self.writer, messages.values())
         threads = _Threads(self.writer)
         batch: list[Incoming] = []
-        attachments: list[Attachment] = []
-        for item, one in messages.items():
+        items: Items = {}
+        chars = 0
+        while messages and chars < GROUP_CHARS:
+            uid = next(iter(messages))
+            one = messages.pop(uid)
             key, stored = keys.of(one)
-            became: list[tuple[str, str]] = []
-            for outcome in message_outcomes(
-                one, key, f"{folder.name}:{item.partition(':')[2]}", _leaf(folder.name), keys.threads
-            ):
+            became = items[f"{validity}:{uid}"] = []
+            told = message_outcomes(one, key, f"{folder.name}:{uid}", _leaf(folder.name), keys.threads)
+            for outcome in self.texts.filled(told):
                 match outcome:
                     case Incoming(place, stream, record, data) if data is not None and isinstance(record, str):
                         if stream == "messages":
-                            as_known = {
-                                name: stored[name] for name in ("folder", "thread_id", "size_bytes") if name in stored
-                            }
-                            data = {**data, **as_known}
+                            data = {**data, **{name: stored[name] for name in _AS_KNOWN if name in stored}}
                             threads.add(data, is_new=not stored)
                             became.append(("threads", data["thread_id"]))
                         batch.append(Incoming(place, stream, record, data, None))
                         became.append((stream, record))
+                        chars += sum(len(text) for text in data.values() if isinstance(text, str))
                     case Attachment():
-                        attachments.append(outcome)
+                        self.writer.keep_blob(outcome.stream, outcome.key, outcome.data, outcome.mime_type)
                     case Rejection():
                         self._reject(outcome)
                     case _:
                         pass
-            items[item] = became
-        return batch + threads.records(), attachments
+        return batch + threads.records(), items
 
     # What went -------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,211 @@
+"""What attached files say: found by search, read in windows, and no file that stops anything."""
+
+import sys
+from collections.abc import Iterator
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+
+from pdpp_server.importers.attached import documents
+from pdpp_server.importers.attached.kinds import DOCUMENT_BYTES_MAX, TEXT_CHARS_MAX, AttachedDocument, kind_of
+from pdpp_server.importers.attached.process import DocumentProcess
+from pdpp_server.importers.attached.texts import AttachedTexts
+from pdpp_server.importers.registry import recognise
+from pdpp_server.importers.files import open_files
+from pdpp_server.importers.run import Tally, import_account
+from pdpp_server.importers.sources.mail import MAIL
+from pdpp_server.owner.writer import Writer
+from tests.importers.documents import WORD, docx, docx_of, pdf, pdf_bomb, pdf_of
+from tests.importers.reading import ZONE
+from tests.requirements import requirement
+from tests.worlds.world import World
+
+
+@pytest.fixture
+def reader() -> Iterator[DocumentProcess]:
+    made = DocumentProcess()
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "text"),
+    [
+        ("pdf", pdf("The lamp was tested", "and it holds"), "The lamp was tested\n\nand it holds"),
+        ("docx", docx("Minutes", "Bo & Ann agreed"), "Minutes\nBo & Ann agreed"),
+        ("html", b"<h1>Price</h1><p>12 &euro;</p><script>no</script>", "Price\n\n12 €"),
+        ("plain", "\ufeffGrüße\r\nzwei\0".encode(), "Grüße\nzwei"),
+        ("plain", "Grüße".encode("latin-1"), "Grüße"),
+    ],
+)
+@requirement("imp.attached.text")
+def test_each_kind_is_read_as_a_person_sees_it(reader: DocumentProcess, kind: str, data: bytes, text: str) -> None:
+    assert reader.document(kind, data) == AttachedDocument(text, "")
+
+
+@requirement("imp.attached.text")
+def test_a_word_file_gives_what_is_shown_and_not_what_was_struck_out() -> None:
+    body = (
+        b'<w:document xmlns:w="u" xmlns:mc="v"><w:body><w:p><w:r><w:t>one</w:t><w:tab/><w:t>two</w:t><w:br/></w:r>'
+        b"<w:del><w:r><w:delText>gone</w:delText></w:r></w:del><w:r><w:t>three</w:t></w:r></w:p>"
+        b"<w:tbl><w:tr><w:tc><w:p><w:r><w:t>cell</w:t></w:r></w:p></w:tc></w:tr></w:tbl>"
+        b"<w:p><mc:AlternateContent><mc:Choice><w:t>box</w:t></mc:Choice><mc:Fallback><w:t>box</w:t></mc:Fallback>"
+        b"</mc:AlternateContent></w:p></w:body></w:document>"
+    )
+    assert documents.document("docx", docx_of(body)) == AttachedDocument("one\ttwo\nthree\ncell\nbox", "")
+
+
+@pytest.mark.parametrize(
+    ("data", "media_type", "name", "kind"),
+    [
+        (pdf("x"), "application/octet-stream", "scan", "pdf"),
+        (b"PK\3\4", WORD, "", "docx"),
+        (b"PK\3\4", "application/octet-stream", "Letter.DOCX", "docx"),
+        (b"PK\3\4", "application/zip", "all.zip", None),
+        (b"a;b", "application/octet-stream", "table.csv", "plain"),
+        (b"<p>", "text/html", "", "html"),
+        (b"<p>", "text/plain", "page.html", "html"),
+        (b"a\0b", "text/plain", "", None),
+        (b"BEGIN:VCALENDAR", "text/calendar", "invite.ics", None),
+        (b"\x89PNG", "image/png", "a.png", None),
+        (b"no zip", WORD, "x.docx", None),
+    ],
+)
+@requirement("imp.attached.text")
+def test_a_kind_is_told_by_what_is_in_it(data: bytes, media_type: str, name: str, kind: str | None) -> None:
+    assert kind_of(data, media_type, name) == kind
+
+
+_NAMED = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><x>&b;</x>'
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "note"),
+    [
+        ("pdf", b"%PDF-1.7 and nothing", "It cannot be read as pdf: it is damaged (PdfStreamError)."),
+        ("pdf", pdf_of([b""]), "It holds no text, only pictures."),
+        ("pdf", pdf_bomb(150_000_000), "These pages cannot be read: 1."),
+        ("pdf", b"%PDF-" + bytes(DOCUMENT_BYTES_MAX), "It is longer than 20 MiB."),
+        ("docx", b"PK and nothing", "It cannot be read: the file is damaged."),
+        ("docx", docx_of(_NAMED), "It is damaged from some place on; what stands before that was read."),
+    ],
+    ids=lambda value: value if isinstance(value, str) and " " not in value else "",
+)
+@requirement("imp.attached.hostile")
+def test_a_file_that_means_harm_is_a_sentence(reader: DocumentProcess, kind: str, data: bytes, note: str) -> None:
+    assert reader.document(kind, data) == AttachedDocument("", note)
+    assert reader.document("plain", b"the next") == AttachedDocument("the next", "")
+
+
+@requirement("imp.attached.hostile")
+def test_a_long_text_ends_and_says_so(reader: DocumentProcess) -> None:
+    told = reader.document("plain", b"word " * (TEXT_CHARS_MAX // 4))
+    assert len(told.text) == TEXT_CHARS_MAX
+    assert told.note == "Only the first 1000000 characters were kept."
+
+
+@requirement("imp.attached.hostile")
+def test_pages_beyond_the_bound_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "PAGES_MAX", 2)
+    assert documents.document("pdf", pdf("a", "b", "c")) == AttachedDocument("a\n\nb", "Only the first 2 of 3 pages were read.")
+
+
+@pytest.mark.parametrize(
+    ("program", "note"),
+    [
+        ("import time; time.sleep(600)", "It takes too long to read."),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGXCPU)", "It takes too long to read."),
+        ("import os; os.abort()", "The program that reads it broke down over it."),
+        ("print('what is no answer')", "The program that reads it broke down over it."),
+        ("raise SystemExit(3)", "The program that reads it broke down over it."),
+    ],
+)
+@requirement("imp.attached.hostile")
+def test_a_reader_that_hangs_or_breaks_costs_the_text_alone(program: str, note: str) -> None:
+    reader = DocumentProcess((sys.executable, "-c", program), seconds=2.0 if "sleep" in program else 60.0)
+    try:
+        assert reader.document("plain", b"text") == AttachedDocument("", note)
+        assert reader.document("plain", b"text") == AttachedDocument("", note)  # and a new one was started
+    finally:
+        reader.close()
+
+
+_LIMITS = """
+import os, resource, socket, sys
+from pdpp_server.importers.attached import reader
+reader._limit()
+reader._limit_time()
+bounds = {n: resource.getrlimit(getattr(resource, "RLIMIT_" + n))[0] for n in ("AS", "FSIZE", "NOFILE", "NPROC", "CPU")}
+print(bounds, sorted(os.environ))
+"""
+
+
+@requirement("imp.attached.hostile")
+def test_the_reader_has_little_and_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PDPP_OWNER_TOKEN", "secret")
+    reader = DocumentProcess((sys.executable, "-I", "-c", _LIMITS))
+    process = reader._started()
+    told, _ = process.communicate(timeout=60)
+    bounds = eval(told.decode().partition("}")[0] + "}")  # noqa: S307
+    reader.close()
+    assert bounds["AS"] == 768 * 1024 * 1024
+    assert (bounds["FSIZE"], bounds["NPROC"], bounds["NOFILE"]) == (0, 0, 64)
+    assert 20 <= bounds["CPU"] <= 30
+    assert b"PDPP" not in told
+
+
+# In a mailbox -------------------------------------------------------------------------------------------------------
+
+
+def _letter(*files: tuple[str, str, bytes]) -> bytes:
+    letter = EmailMessage()
+    letter["From"], letter["To"], letter["Message-ID"] = "ann@example.org", "bo@example.org", "<one@example.org>"
+    letter["Date"], letter["Subject"] = "Mon, 2 Nov 2026 10:00:00 +0000", "Files"
+    letter.set_content("See the files.")
+    for name, media_type, data in files:
+        main, _, sub = media_type.partition("/")
+        letter.add_attachment(data, main, sub, filename=name)
+    return letter.as_bytes()
+
+
+def _brought(world: World, folder: Path, raw: bytes) -> tuple[Tally, Writer]:
+    (folder / "one.eml").write_bytes(raw)
+    (found,) = recognise(open_files(folder / "one.eml", ZONE), (MAIL,))
+    writer = world.owner.writer(found.declaration, "ann@example.org")
+    return import_account(found, writer), writer
+
+
+@requirement("imp.attached.text", "imp.attached.hostile")
+def test_mail_is_imported_whatever_is_attached_to_it(world: World, tmp_path: Path) -> None:
+    raw = _letter(
+        ("plan.pdf", "application/pdf", pdf("Bridge over the harbour")),
+        ("bomb.pdf", "application/pdf", b"%PDF-1.7 broken"),
+        ("photo.png", "image/png", b"\x89PNG"),
+    )
+    tally, writer = _brought(world, tmp_path, raw)
+
+    assert (tally.accepted, tally.rejected, tally.without_text) == (5, 0, 1)
+    assert [(note.place, note.reason) for note in tally.texts_missing] == [
+        ("one.eml", "bomb.pdf: It cannot be read as pdf: it is damaged (PdfStreamError).")
+    ]
+    plan, bomb, photo = (writer.stored_one("attachments", f"one@example.org~{n}") for n in (1, 2, 3))
+    assert (plan["text"], plan["filename"]) == ("Bridge over the harbour", "plan.pdf")
+    assert "text" not in bomb
+    assert bomb["text_note"] == "It cannot be read as pdf: it is damaged (PdfStreamError)."
+    assert photo.keys().isdisjoint({"text", "text_note"})
+
+
+@requirement("imp.attached.once")
+def test_what_is_kept_already_is_not_read_again(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raw = _letter(("a.pdf", "application/pdf", pdf("Once")), ("b.pdf", "application/pdf", b"%PDF-1.7 broken"))
+    first, _ = _brought(world, tmp_path, raw)
+    read = list[str]()
+    monkeypatch.setattr(AttachedTexts, "_told", lambda _self, kind, _attachment: read.append(kind) or AttachedDocument("", ""))
+
+    again, _ = _brought(world, tmp_path, raw)
+
+    assert read == []
+    assert (again.accepted, again.unchanged, again.without_text) == (0, first.accepted, 1)
