@@ -334,6 +334,11 @@ PROMISES: dict[str, Promise] = {
         says="NDJSON, JSON and CSV that nobody knows get a declaration proposed from all of their rows, shown before "
         "anything is written, and taken only when the owner agrees.",
     ),
+    "imp.own.database": Promise(
+        source="issue 18",
+        says="Each table of a SQLite file is proposed as a stream; its log beside it is read too, nothing is written "
+        "there, nothing in it is run, and a damaged one is a sentence.",
+    ),
     "imp.own.same": Promise(
         source="issue 18",
         says="The same file again stores nothing twice, whether its rows have keys or not; numbers that begin with a "

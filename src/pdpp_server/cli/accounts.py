@@ -227,7 +227,7 @@ def print_kinds(*, as_json: bool) -> None:
     for kind in kinds:
         click.echo(f"{kind.key}: {kind.takes}")
         click.echo(f"  {kind.obtain}")
-    click.echo("Records of your own: NDJSON with --declaration and --name. A folder that `pdpp export` made.")
+    click.echo("Records of your own: NDJSON, JSON, CSV, SQLite. A folder that `pdpp export` made.")
 
 
 def print_usual(zone: tzinfo) -> int:

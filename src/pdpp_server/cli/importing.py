@@ -82,7 +82,7 @@ def importing(
     it back for 90 days; without a number it lists what can be brought back.
 
     Data of your own comes as NDJSON, one record a line, with --declaration and --name; without them a declaration is
-    proposed for NDJSON, JSON and CSV, shown, and taken with --yes. What `pdpp export` made is
+    proposed for NDJSON, JSON, CSV and SQLite, shown, and taken with --yes. What `pdpp export` made is
     taken back. With --json one line for each connection counts what was accepted, unchanged and rejected.
 
     \b

@@ -13,7 +13,7 @@ from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.text import quoted, visible
 from pdpp_server.importers.identity import account_name
 from pdpp_server.importers.ndjson import BATCH_RECORDS, REJECTIONS_KEPT
-from pdpp_server.importers.own_data import DeclarationProposal, ProposedRow, proposal_of, rows
+from pdpp_server.importers.own_data import DeclarationProposal, ProposedRow, is_database, proposal_of, rows
 from pdpp_server.model.ingest import Incoming, Receipt
 from pdpp_server.owner.writer import Writer
 from pdpp_server.store.files import written_whole
@@ -29,12 +29,14 @@ def import_own(
     chosen = name or account_name(path.name)
     try:
         proposal = proposal_of(path, chosen)
-    except InvalidRequest:
-        raise unknown from None
+    except InvalidRequest as refusal:
+        raise (refusal if is_database(path) else unknown) from None
     shown = orjson.dumps(proposal.document, option=orjson.OPT_INDENT_2).decode()
     click.echo(f"{visible(path.name)} is no export that is known. As records of your own it could be:", err=True)
     click.echo("\n".join(map(visible, shown.splitlines())), err=not dry_run)
     click.echo(f"  {counted(proposal.records, 'record')}, {len(proposal.rejected)} rejected", err=True)
+    for what in proposal.left_out:
+        click.echo(f"  left out: {visible(what)}", err=True)
     if dry_run:
         return 0
     if not yes and not _agreed(chosen):

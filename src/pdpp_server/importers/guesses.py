@@ -60,7 +60,7 @@ _PLACES = tuple(
 # By how a file begins.
 _STARTS = (
     (b"!BDN", Guess("an Outlook data file (.pst)", "Export the mailbox from Thunderbird or Outlook as .mbox or .eml.")),
-    (b"SQLite format 3\0", Guess("a database (SQLite)", "Export what it holds from the program that it belongs to.")),
+    (b"SQLite format 3\0", Guess("a database (SQLite)", "Name that file alone: `pdpp import FILE` proposes how.")),
     (b"%PDF", Guess("a PDF", "Ask the service for a file that programs can read: CSV, OFX, JSON, mbox.")),
     (b"7z\xbc\xaf\x27\x1c", Guess("a 7-Zip archive", _UNPACK)),
     (b"Rar!", Guess("a RAR archive", _UNPACK)),

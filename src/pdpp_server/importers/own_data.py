@@ -1,4 +1,4 @@
-"""Data of the owner's own (NDJSON, JSON, CSV) without a declaration: read as rows, and one is proposed from them."""
+"""Data of the owner's own (NDJSON, JSON, CSV, SQLite) without a declaration: one is proposed from its rows."""
 
 import csv
 import io
@@ -15,9 +15,11 @@ from pdpp_server.importers.formats.charsets import decoded
 from pdpp_server.importers.identity import account_name, digest, short_hash
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.times import instant
+from pdpp_server.owner.foreign import ForeignFile, ForeignTable, opened_tables
 from pdpp_server.wire.envelope import Json
 
 ENDINGS = frozenset({".ndjson", ".jsonl", ".json", ".csv", ".tsv"})
+DATABASE_MARK = b"SQLite format 3\0"
 JSON_BYTES_MAX = 256 * 1024 * 1024  # a JSON file is read whole
 LINE_BYTES_MAX = 16 * 1024 * 1024
 FIELDS_MAX, LEXICAL_MAX, STREAMS_MAX = 200, 16, 50
@@ -42,12 +44,20 @@ class ProposedRow(NamedTuple):
 
 
 def is_own_data(path: Path) -> bool:
-    return path.is_file() and path.suffix.lower() in ENDINGS
+    return path.is_file() and (path.suffix.lower() in ENDINGS or is_database(path))
+
+
+def is_database(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(DATABASE_MARK)) == DATABASE_MARK
 
 
 def rows(path: Path) -> Iterator[ProposedRow | Rejection]:
     """Every record of the file, and what is none. Raises: InvalidRequest where it cannot be read at all."""
     stream = _called(account_name(path.name), "records")
+    if is_database(path):
+        yield from _tables(path)
+        return
     match path.suffix.lower():
         case ".csv" | ".tsv":
             yield from _table(path, stream)
@@ -109,6 +119,51 @@ def _cells(reader: Iterator[list[str]], name: str) -> Iterator[list[str]]:
         yield from reader
     except csv.Error as error:
         raise InvalidRequest(f"{name} is no table: {error}.", remedy="Save it as CSV once more.") from error
+
+
+def _tables(path: Path) -> Iterator[ProposedRow | Rejection]:
+    """Each table is a stream; bytes are left out, for nobody knows what they are."""
+    with opened_tables(path) as database:
+        for stream, table in _streams_of(database).items():
+            for number, told in enumerate(database.rows_of(table), 1):
+                data = {column: value for column, value in told.items() if not isinstance(value, bytes)}
+                yield _row(f"{path.name}:{table.name} {number}", stream, data)
+
+
+def _streams_of(database: ForeignFile) -> dict[str, ForeignTable]:
+    """Two tables whose names differ in case or signs alone get a number."""
+    streams: dict[str, ForeignTable] = {}
+    for table in database.tables()[:STREAMS_MAX]:
+        called, number = _called(table.name, "records"), 1
+        chosen = called
+        while chosen in streams:
+            number += 1
+            chosen = f"{called[:60]}_{number}"
+        streams[chosen] = table
+    return streams
+
+
+class DatabaseSays(NamedTuple):
+    """What a database says itself of its tables."""
+
+    keys: Mapping[str, str]  # by stream
+    left_out: tuple[str, ...]  # tables beyond what a declaration takes, and columns that hold bytes
+
+
+def declared_in(path: Path) -> DatabaseSays:
+    """Raises: InvalidRequest."""
+    if not is_database(path):
+        return DatabaseSays({}, ())
+    with opened_tables(path) as database:
+        streams = _streams_of(database)
+        keys = {stream: _called(table.key, "field") for stream, table in streams.items() if table.key}
+        left = [f"table {table.name}" for table in database.tables()[STREAMS_MAX:]]
+        for table in streams.values():
+            holds_bytes = {
+                c for told in database.rows_of(table) for c, value in told.items() if isinstance(value, bytes)
+            }
+            left += [f"bytes in {table.name}.{column}" for column in sorted(holds_bytes)]
+    return DatabaseSays(keys, tuple(left))
 
 
 def _row(place: str, stream: str, value: object) -> ProposedRow | Rejection:
@@ -201,6 +256,7 @@ class DeclarationProposal(NamedTuple):
     numbers: Mapping[str, frozenset[str]]  # by stream, the fields that a table writes as text
     records: int
     rejected: tuple[Rejection, ...]
+    left_out: tuple[str, ...] = ()
 
     def record(self, row: ProposedRow, seen: dict[str, int]) -> Incoming:
         data = dict(row.data)
@@ -217,6 +273,7 @@ class DeclarationProposal(NamedTuple):
 def proposal_of(path: Path, name: str) -> DeclarationProposal:
     """What a declaration of the file would be, from all of its rows. Raises: InvalidRequest where there is none."""
     is_table = path.suffix.lower() in (".csv", ".tsv")
+    told = declared_in(path)
     streams: dict[str, dict[str, _Field]] = {}
     counts: dict[str, int] = {}
     rejected: list[Rejection] = []
@@ -235,7 +292,7 @@ def proposal_of(path: Path, name: str) -> DeclarationProposal:
     made: set[str] = set()
     numbers: dict[str, frozenset[str]] = {}
     for stream, fields in streams.items():
-        key = _key_of(fields, counts[stream])
+        key = _key_of(fields, counts[stream], told.keys.get(stream))
         if key is None:
             made.add(stream)
         numbers[stream] = frozenset(
@@ -243,16 +300,18 @@ def proposal_of(path: Path, name: str) -> DeclarationProposal:
         )
         declared.append(_stream(stream, fields, key or "record_key", numbers[stream], counts[stream]))
     document = _whole(name, declared)
-    return DeclarationProposal(document, frozenset(made), numbers, sum(counts.values()), tuple(rejected))
+    return DeclarationProposal(document, frozenset(made), numbers, sum(counts.values()), tuple(rejected), told.left_out)
 
 
-def _key_of(fields: Mapping[str, _Field], rows_there: int) -> str | None:
-    """A field that every row has and no two share, best one that is called like a key."""
+def _key_of(fields: Mapping[str, _Field], rows_there: int, declared: str | None) -> str | None:
+    """A field that every row has and no two share, best the one that is said to be the key, else called like one."""
     fit = [
         name
         for name, one in fields.items()
         if one.is_unique and one.count == rows_there and one.chars < 200 * rows_there
     ]
+    if declared in fit:
+        return declared
     named = [name for name in _KEYS if name in fit] + [name for name in fit if name.endswith("_id")]
     return next(iter(named), None)
 

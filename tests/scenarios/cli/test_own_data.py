@@ -1,7 +1,9 @@
 """Data of the owner's own without a declaration: proposed, shown, agreed to, imported."""
 
 import json
+from pathlib import Path
 
+import apsw
 import pytest
 
 from tests.requirements import requirement
@@ -67,3 +69,78 @@ def test_what_holds_no_records_is_refused_as_before(pdpp: Command, name: str, te
     assert refused.code == 1
     assert "nothing that is known here" in refused.err
     assert "Traceback" not in refused.err
+
+
+def _database(path: Path, *statements: str) -> apsw.Connection:
+    connection = apsw.Connection(str(path))
+    for statement in statements:
+        connection.execute(statement)
+    return connection
+
+
+WALKS = (
+    'create table "Long walks" (id integer primary key, day text, place text, km real, photo blob, twice as (km * 2))',
+    "insert into \"Long walks\" values (1, '2026-05-01', 'Pier', 4.5, x'00ff'), (2, '2026-05-02', 'Dunes', 7, null)",
+    "create table shoes (name text, size int)",
+    "insert into shoes values ('boots', 42), (cast(x'ff6b' as text), 43)",
+    "create table empty (id)",
+    "create view everything as select * from shoes",
+    "create virtual table words using fts5(body)",
+    "insert into words values ('hidden')",
+)
+
+
+@requirement("imp.own.proposed", "imp.own.database")
+def test_each_table_of_a_database_becomes_a_stream(pdpp: Command, tmp_path: Path) -> None:
+    path = tmp_path / "walks.sqlite"
+    _database(path, *WALKS).close()
+
+    shown = pdpp("import", str(path), "--dry-run")
+    assert shown.code == 0, shown.err
+    streams = {stream["name"]: stream for stream in json.loads(shown.out)["streams"]}
+    assert list(streams) == ["long_walks", "shoes"]
+    walks = streams["long_walks"]
+    assert (walks["primary_key"], walks["cursor_field"]) == (["id"], "day")
+    assert set(walks["schema"]["properties"]) == {"id", "day", "place", "km"}
+    assert "left out: bytes in Long walks.photo" in shown.err
+    for accepted, unchanged in ((4, 0), (0, 4)):
+        taken = pdpp("import", str(path), "--yes", "--json").json
+        assert (taken["accepted"], taken["unchanged"], taken["rejected"]) == (accepted, unchanged, 0)
+    assert "\ufffdk" in pdpp("query", "shoes", "--json").out
+    assert sorted(one.name for one in tmp_path.iterdir() if one.name.startswith("walks")) == ["walks.sqlite"]
+
+
+@requirement("imp.own.database")
+def test_what_stands_only_in_the_log_beside_a_database_is_read_and_nothing_is_written_there(
+    pdpp: Command, tmp_path: Path
+) -> None:
+    folder = tmp_path / "program"
+    folder.mkdir()
+    path = folder / "live.db"
+    open_still = _database(
+        path,
+        "pragma journal_mode = wal",
+        "pragma wal_autocheckpoint = 0",
+        "create table notes (id text primary key, body text)",
+        "insert into notes values ('a', 'in the log alone')",
+    )
+    before = {one.name: one.read_bytes() for one in folder.iterdir() if not one.name.endswith("-shm")}
+
+    taken = pdpp("import", str(path), "--yes", "--json")
+
+    assert (taken.code, taken.json["accepted"]) == (0, 1)
+    assert {one.name: one.read_bytes() for one in folder.iterdir() if not one.name.endswith("-shm")} == before
+    open_still.close()
+
+
+@requirement("imp.own.database")
+def test_a_damaged_database_is_a_sentence(pdpp: Command, tmp_path: Path) -> None:
+    path = tmp_path / "walks.sqlite"
+    _database(path, *WALKS).close()
+    whole = path.read_bytes()
+    for number, broken in enumerate((whole[:5000], whole[:100] + bytes(len(whole) - 100), whole[:16] + b"\xff" * 9000)):
+        damaged = tmp_path / f"damaged{number}.db"
+        damaged.write_bytes(broken)
+        refused = pdpp("import", str(damaged), "--yes")
+        assert (refused.code, "cannot be read as a SQLite database" in refused.err) == (1, True), refused.err
+    assert pdpp("sources", "--json").json == {"connections": []}
