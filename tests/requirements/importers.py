@@ -358,4 +358,12 @@ PROMISES: dict[str, Promise] = {
         "breaks it costs its own text, is told of in the receipt and in its record, and the mail is imported all "
         "the same.",
     ),
+    "imp.packages.added": Promise(
+        source="issue 18",
+        says="A package that is installed beside the server adds a source by an entry point, as the template in the "
+        "docs does.",
+    ),
+    "imp.packages.broken": Promise(
+        source="issue 18", says="A package that cannot be used is left out and named; the others go on."
+    ),
 }

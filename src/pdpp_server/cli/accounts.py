@@ -47,7 +47,9 @@ class Wish:
 
 
 def chosen_importers(key: str | None) -> tuple[Importer, ...]:
-    known = registry.IMPORTERS
+    known = registry.all_importers()
+    for trouble in registry.from_packages().troubles:
+        click.echo(visible(trouble), err=True)
     if key is None:
         return known
     chosen = tuple(importer for importer in known if importer.key == key)
@@ -220,7 +222,7 @@ def _document(found: FoundAccount, seen: Survey) -> dict[str, Any]:
 
 
 def print_kinds(*, as_json: bool) -> None:
-    kinds = registry.IMPORTERS
+    kinds = registry.all_importers()
     if as_json:
         print_json([{"key": kind.key, "takes": kind.takes, "obtain": kind.obtain} for kind in kinds])
         return
@@ -233,7 +235,10 @@ def print_kinds(*, as_json: bool) -> None:
 def print_usual(zone: tzinfo) -> int:
     """What lies where programs keep such files, and the line that imports it."""
     lines = [
-        line for kind in registry.IMPORTERS for folder in kind.usual_folders for line in _usual(kind, folder, zone)
+        line
+        for kind in registry.all_importers()
+        for folder in kind.usual_folders
+        for line in _usual(kind, folder, zone)
     ]
     if not lines:
         raise click.UsageError(

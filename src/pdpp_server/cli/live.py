@@ -254,7 +254,7 @@ def _said(home: Home, source: LiveSource, *, yes: bool, keep: bool, as_json: boo
 def _syncing(
     home: Home, missing: MissingChoice | None = None, is_stopping: Callable[[], bool] = lambda: False
 ) -> Syncing:
-    return Syncing(home.owner, machine_zone(), registry.IMPORTERS, now, is_stopping, missing or MissingChoice())
+    return Syncing(home.owner, machine_zone(), registry.all_importers(), now, is_stopping, missing or MissingChoice())
 
 
 # What is followed -----------------------------------------------------------------------------------------------------

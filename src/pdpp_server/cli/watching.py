@@ -27,7 +27,7 @@ def watch(folder: Path, settings: Settings, zone: tzinfo, stopping: Event, say: 
 
     def bring(path: Path) -> str:
         with open_home(settings) as home:
-            return bring_in(path, home.owner, zone, registry.IMPORTERS, stopping.is_set, now(), kept)
+            return bring_in(path, home.owner, zone, registry.all_importers(), stopping.is_set, now(), kept)
 
     inbox = Inbox(folder, bring, say)
     while not stopping.is_set():

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.importers.files import is_archive, is_litter, open_files
 from pdpp_server.importers.guesses import UntakenPart, parts_left
+from pdpp_server.importers.packages import AddedSources, added
 from pdpp_server.importers.source import Account, Files, Importer, known_files
 from pdpp_server.importers.sources.bank_csv import BANK_CSV
 from pdpp_server.importers.sources.calendar import CALENDAR
@@ -48,6 +49,16 @@ IMPORTERS: tuple[Importer, ...] = (
     WHATSAPP,
 )
 
+
+def all_importers() -> tuple[Importer, ...]:
+    """Ours, and those of packages that are installed beside us."""
+    return IMPORTERS + from_packages().importers
+
+
+def from_packages() -> AddedSources:
+    return added(frozenset(importer.key for importer in IMPORTERS))
+
+
 _DECLARATIONS = Path(__file__).with_name("declarations")
 
 
@@ -68,7 +79,8 @@ class FoundAccount(NamedTuple):
 
     @property
     def declaration(self) -> Declaration:
-        return declaration_of(self.importer.key)
+        given = self.importer.declaration
+        return parse_declaration(given) if given else declaration_of(self.importer.key)
 
     @property
     def where(self) -> str:

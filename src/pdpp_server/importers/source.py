@@ -174,6 +174,7 @@ class Importer:
     takes: str = ""  # the files in a few words: "mail archives (.mbox, Maildir)"
     obtain: str = ""  # how the owner gets them: "Settings, Data controls, Export data; the zip from the mail"
     version: int = 1  # counted up where the same files now give other records
+    declaration: bytes = b""  # what declares its streams, where it comes from a package of somebody else
 
     def recognise(self, files: Files) -> Iterable[Account]:
         """What this one alone finds in an export."""
