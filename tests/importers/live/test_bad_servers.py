@@ -5,7 +5,7 @@ from datetime import UTC
 
 import pytest
 
-from pdpp_server.importers.live import imap_wire
+from pdpp_server.importers.live import imap, imap_wire
 from pdpp_server.importers.live.imap import Mailbox, sync_imap
 from pdpp_server.importers.live.imap_wire import ImapServer, connected
 from pdpp_server.importers.live.trouble import SourceTrouble
@@ -109,4 +109,27 @@ def test_sizes_that_are_no_sizes_and_messages_that_are_none_do_no_harm(world: Wo
 
     with scripted(renewed) as port:
         assert sync(world, port).startswith("0 accepted, 1 rejected")
+    assert messages_in(world) == 1
+
+
+@requirement("imp.live.imap-trouble")
+def test_of_a_million_messages_the_first_are_kept_before_the_last_are_asked_for(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imap, "GROUP_MESSAGES", 1)
+    asked: list[str] = []
+
+    def million(tag: str, command: str) -> bytes | None:
+        asked.append(command)
+        verb = command.upper()
+        if "SEARCH" in verb:
+            first = command.rpartition(" ")[2].partition(":")[0]
+            return ok(f"* SEARCH {first}\r\n".encode())(tag) if first == "1" else None
+        return usual(tag, command).replace(b"* 1 EXISTS", b"* 1000000 EXISTS").replace(b"UIDNEXT 2", b"UIDNEXT 1000001")
+
+    with scripted(million) as port, pytest.raises(SourceTrouble, match="closed the connection in the middle"):
+        sync(world, port)
+
+    searches = [command for command in asked if "SEARCH" in command.upper()]
+    assert len(searches) == 2  # the second one, behind what is there, ended it
     assert messages_in(world) == 1

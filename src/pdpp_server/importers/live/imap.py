@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from pdpp_server.importers.attached.texts import AttachedTexts, attached_texts
@@ -189,10 +189,11 @@ class _Sync:
             cursor = {"validity": seen.validity, "next": 1, "stale": bool(cursor)}
         if seen.next > cursor["next"]:
             uids = self.connection.uids(cursor["next"], seen.next)
-            if uids:
+            first = next(uids, None)
+            if first is not None:
                 mark = self._mark(folder.name)
                 collection = mark.collection
-                cursor = self._read(folder, mark, uids, cursor)
+                cursor = self._read(folder, mark, chain((first,), uids), cursor)
             cursor = {**cursor, "next": seen.next}
         if collection is None:
             return _Gone(folder.name, 0, [], None)
@@ -207,11 +208,10 @@ class _Sync:
     def _mark(self, folder: str) -> Mark:
         return self.writer.open_collection(self.run, f"{self.mailbox.mark}{folder}", None)
 
-    def _read(self, folder: Folder, mark: Mark, uids: list[int], cursor: Cursor) -> dict[str, Any]:
+    def _read(self, folder: Folder, mark: Mark, uids: Iterator[int], cursor: Cursor) -> dict[str, Any]:
         """In groups, in their order: the cursor stands behind the last that was kept."""
         kept = dict(cursor)
-        rest = iter(uids)
-        while group := list(islice(rest, GROUP_MESSAGES)):
+        while group := list(islice(uids, GROUP_MESSAGES)):
             sizes = self.connection.sizes(group)
             for part in _parts(group, sizes):
                 if self.is_stopping():

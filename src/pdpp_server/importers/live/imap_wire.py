@@ -282,9 +282,8 @@ class ImapConversation:
             if line:
                 yield from _numbers(line.replace(b"(EARLIER)", b"").strip())
 
-    def uids(self, low: int, high: int) -> list[int]:
-        """Those of the open folder from the first until before the second, in order; asked for in parts."""
-        found: list[int] = []
+    def uids(self, low: int, high: int) -> Iterator[int]:
+        """Those of the open folder from the first until before the second, in order; asked for when they are needed."""
         start, step = low, UIDS_AT_ONCE
         while start < high:
             end = min(start + step, high) - 1
@@ -292,10 +291,9 @@ class ImapConversation:
                 typ, told = self._imap.uid("SEARCH", f"UID {start}:{end}")
                 self._require_ok(typ)
                 listed = [int(number) for line in told if line for number in line.split()]
-            found += [uid for uid in listed if start <= uid <= end]
+            yield from sorted({uid for uid in listed if start <= uid <= end})
             step = step * 2 if len(listed) < UIDS_AT_ONCE // 10 else UIDS_AT_ONCE  # numbers may lie far apart
             start = end + 1
-        return sorted(set(found))
 
     def sizes(self, uids: Iterable[int]) -> dict[int, int]:
         """How large each claims to be; one that is gone meanwhile has none."""
