@@ -366,4 +366,9 @@ PROMISES: dict[str, Promise] = {
     "imp.packages.broken": Promise(
         source="issue 18", says="A package that cannot be used is left out and named; the others go on."
     ),
+    "imp.live.imap-oauth": Promise(
+        source="issue 18",
+        says="A mailbox that takes no passwords is opened by tokens (XOAUTH2): agreed to once on a page of the "
+        "service, with the owner's own client id, and renewed ever after.",
+    ),
 }

@@ -9,6 +9,7 @@ from threading import Event, Thread
 from typing import Any
 
 import click
+import orjson
 
 from pdpp_server.cli.home import Home, now, open_home
 from pdpp_server.cli.removals import settled_by_owner
@@ -20,11 +21,13 @@ from pdpp_server.importers.live.dav import dav_settings, shown
 from pdpp_server.importers.live.folder import folder_settings
 from pdpp_server.importers.live.imap import followed_folders, mailbox_of, sign_in, wait_for_mail
 from pdpp_server.importers.live.imap_wire import connected
+from pdpp_server.importers.live.oauth import SERVICES, agreed, secret_of
 from pdpp_server.importers.live.sync import Syncing, sync_one
 from pdpp_server.importers.missing import MissingChoice
 from pdpp_server.importers.watch import Stopped
 from pdpp_server.model.live import LiveSource
 from pdpp_server.settings import Settings, machine_zone
+from pdpp_server.wire.connect import Given, TokenService, decode_token_service, encode_token_service
 
 PAUSE_SECONDS = 1.0
 LISTEN_AGAIN_SECONDS = 60.0
@@ -70,6 +73,8 @@ def folder(path: Path, name: str | None, as_json: bool) -> None:
 @click.option("--name", callback=connection_name, help="The account it is.  [default: its address]")
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input instead of asking.")
 @click.option("--token-command", default="", metavar="COMMAND", help="What prints an OAuth access token (XOAUTH2).")
+@click.option("--oauth", metavar="SERVICE", help="Sign in on its page, not by password: `microsoft`, or a JSON file.")
+@click.option("--client-id", default="", metavar="ID", help="With --oauth: the id of your own registration there.")
 @json_option
 def imap(
     host: str,
@@ -80,6 +85,8 @@ def imap(
     name: str | None,
     password_stdin: bool,
     token_command: str,
+    oauth: str | None,
+    client_id: str,
     as_json: bool,
 ) -> None:
     """A mailbox on a mail server.
@@ -102,18 +109,42 @@ def imap(
         "account": account,
         "token_command": token_command,
     }
-    password = None if token_command else _password(user, host, is_piped=password_stdin)
     say = partial(click.echo, err=as_json)
+    kept = opens = None
+    if oauth:
+        given = _agreed(settings, oauth, client_id, say)
+        kept, opens = given.refresh_token, given.access_token
+    elif not token_command:
+        kept = opens = _password(user, host, is_piped=password_stdin)
     mailbox = mailbox_of(settings)
     with connected(mailbox.server) as connection:
-        sign_in(connection, mailbox, lambda: password or "")
+        sign_in(connection, mailbox, lambda: opens or "")
         for told in followed_folders(connection):
             seen = connection.examine(told)
             if seen is not None:
                 say(f"  {visible(told.name)}: {counted(seen.messages, 'message')}")
     with open_home() as home:
-        home.owner.live.add(account, "imap", settings, password)
+        home.owner.live.add(account, "imap", settings, kept)
         _first_sync(home, account, as_json=as_json)
+
+
+def _agreed(settings: dict[str, Any], oauth: str, client_id: str, say: Callable[[str], None]) -> Given:
+    """What the owner agreed to on a page of the service; where it is renewed stands in the settings."""
+    if not client_id:
+        raise click.UsageError("--oauth needs --client-id: the id that the service gave you for a program of yours.")
+    service = SERVICES.get(oauth) or _service_in(Path(oauth))
+    settings["oauth"] = {**encode_token_service(service), "client_id": client_id}
+    return agreed(service, client_id, lambda url, code: say(f"Open {visible(url)} and type {visible(code)} there."))
+
+
+def _service_in(path: Path) -> TokenService:
+    if not path.is_file():
+        known = ", ".join(SERVICES)
+        raise click.UsageError(f"--oauth takes {known}, or a file with device_endpoint, token_endpoint and scope.")
+    try:
+        return decode_token_service(orjson.loads(path.read_bytes()))
+    except (orjson.JSONDecodeError, PdppError, AttributeError) as error:
+        raise click.UsageError(f"{path} is no JSON with device_endpoint, token_endpoint and scope.") from error
 
 
 def _dav(kind: str, url: str, user: str, name: str | None, *, is_piped: bool, as_json: bool) -> None:
@@ -127,36 +158,29 @@ def _dav(kind: str, url: str, user: str, name: str | None, *, is_piped: bool, as
         _first_sync(home, chosen, as_json=as_json)
 
 
-@add.command()
-@click.argument("url")
-@click.argument("user")
-@click.option("--name", callback=connection_name, help="What you call this source.")
-@click.option("--password-stdin", is_flag=True, help="Read the password from standard input instead of asking.")
-@json_option
-def caldav(url: str, user: str, name: str | None, password_stdin: bool, as_json: bool) -> None:
-    """The calendars on a CalDAV server: each becomes a connection, called as it is there.
+def _dav_command(kind: str, says: str) -> None:
+    """Calendars and address books are followed by the same words."""
+
+    @add.command(kind, help=says.replace("KIND", kind))
+    @click.argument("url")
+    @click.argument("user")
+    @click.option("--name", callback=connection_name, help="What you call this source.")
+    @click.option("--password-stdin", is_flag=True, help="Read the password from standard input instead of asking.")
+    @json_option
+    def _(url: str, user: str, name: str | None, password_stdin: bool, as_json: bool) -> None:
+        _dav(kind, url, user, name, is_piped=password_stdin, as_json=as_json)
+
+
+_EXAMPLE = """
 
     \b
     Example:
-      pdpp sources add caldav https://dav.example.org/ ann
+      pdpp sources add KIND https://dav.example.org/ ann
     """
-    _dav("caldav", url, user, name, is_piped=password_stdin, as_json=as_json)
-
-
-@add.command()
-@click.argument("url")
-@click.argument("user")
-@click.option("--name", callback=connection_name, help="What you call this source.")
-@click.option("--password-stdin", is_flag=True, help="Read the password from standard input instead of asking.")
-@json_option
-def carddav(url: str, user: str, name: str | None, password_stdin: bool, as_json: bool) -> None:
-    """The address books on a CardDAV server: each becomes a connection, called as it is there.
-
-    \b
-    Example:
-      pdpp sources add carddav https://dav.example.org/ ann
-    """
-    _dav("carddav", url, user, name, is_piped=password_stdin, as_json=as_json)
+_dav_command("caldav", f"The calendars on a CalDAV server: each becomes a connection, called as it is there.{_EXAMPLE}")
+_dav_command(
+    "carddav", f"The address books on a CardDAV server: each becomes a connection, called as it is there.{_EXAMPLE}"
+)
 
 
 def _password(user: str, host: str, *, is_piped: bool) -> str:
@@ -335,7 +359,7 @@ def _listen(settings: Settings, source: LiveSource, stopping: Event) -> None:
             followed.due_now(source.name)
 
         try:
-            wait_for_mail(mailbox_of(source.settings), lambda: followed.secret(source.name), is_over, told)
+            wait_for_mail(mailbox_of(source.settings), secret_of(followed, source), is_over, told)
         except PdppError:  # whoever asks it now and then says what is wrong
             stopping.wait(LISTEN_AGAIN_SECONDS)
 

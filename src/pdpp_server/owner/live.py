@@ -56,6 +56,12 @@ class LiveSources:
             sealed = live.sealed_secret(reading, name)
         return self._secrets.open(name, sealed)
 
+    def keep_secret(self, name: str, secret: str) -> None:
+        """Another one in place of the last."""
+        sealed = self._secrets.keep(name, secret)
+        with self._services.database.writing() as writer:
+            live.keep_sealed(writer, name, sealed)
+
     @property
     def _secrets(self) -> Secrets:
         return Secrets(self._services.keys, str(self._home.absolute()))

@@ -50,6 +50,14 @@ class DeviceFound(NamedTuple):
     pause_seconds: int
 
 
+class TokenService(NamedTuple):
+    """A service that gives tokens for something else than data of ours, such as a mailbox of its own."""
+
+    device: str  # where a device begins (RFC 8628)
+    token: str
+    scope: str
+
+
 class Returned(NamedTuple):
     """What a browser brought back."""
 
@@ -139,6 +147,22 @@ def encode_code(code: str, client_id: str, resource: str, *, redirect_uri: str, 
 def encode_device_request(client_id: str, resource: str, details: str | None) -> dict[str, str]:
     asked = {"client_id": client_id, "resource": resource, "scope": SCOPE}
     return {**asked, **present(authorization_details=details)}
+
+
+def encode_mail_device_request(client_id: str, scope: str) -> dict[str, str]:
+    return {"client_id": client_id, "scope": scope}
+
+
+def encode_token_service(service: TokenService) -> Json:
+    return {"device_endpoint": service.device, "token_endpoint": service.token, "scope": service.scope}
+
+
+def decode_token_service(body: Mapping[str, Any]) -> TokenService:
+    return TokenService(
+        needed(text_of(body, "device_endpoint"), "device endpoint"),
+        needed(text_of(body, "token_endpoint"), "token endpoint"),
+        needed(text_of(body, "scope"), "scope"),
+    )
 
 
 def encode_poll(device_code: str, client_id: str) -> dict[str, str]:

@@ -48,6 +48,7 @@ class Mailbox(NamedTuple):
     user: str
     account: str  # the name of the connection: the address, as an export of the same account is called
     token_command: str = ""
+    has_tokens: bool = False  # its secret is an access token
 
     @property
     def mark(self) -> str:
@@ -57,13 +58,17 @@ class Mailbox(NamedTuple):
 
 def mailbox_of(settings: Mapping[str, Any]) -> Mailbox:
     server = ImapServer(settings["host"], settings["port"], settings["security"], settings.get("certificate", ""))
-    return Mailbox(server, settings["user"], settings["account"], settings.get("token_command", ""))
+    return Mailbox(
+        server, settings["user"], settings["account"], settings.get("token_command", ""), bool(settings.get("oauth"))
+    )
 
 
 def sign_in(connection: ImapConversation, mailbox: Mailbox, secret: Callable[[], str]) -> None:
     """Raises: SourceTrouble."""
     if mailbox.token_command:
         connection.sign_in_by_token(mailbox.user, _token(mailbox.token_command))
+    elif mailbox.has_tokens:
+        connection.sign_in_by_token(mailbox.user, secret())
     else:
         connection.sign_in(mailbox.user, secret())
 

@@ -11,6 +11,7 @@ from pdpp_server.importers.live.dav import KINDS as DAV_KINDS
 from pdpp_server.importers.live.dav import sync_dav
 from pdpp_server.importers.live.folder import sync_folder
 from pdpp_server.importers.live.imap import mailbox_of, sync_imap
+from pdpp_server.importers.live.oauth import secret_of
 from pdpp_server.importers.missing import ASK_NOBODY, MissingChoice
 from pdpp_server.importers.source import Importer
 from pdpp_server.model.live import LiveSource
@@ -53,7 +54,7 @@ def _synced(syncing: Syncing, source: LiveSource) -> tuple[str, dict[str, Any]]:
     if source.kind == "imap":
         today = iso(now)[:DAY_CHARS]
         given = (owner, syncing.zone, syncing.is_stopping, syncing.missing, source.state.get("day") != today)
-        said = sync_imap(mailbox_of(source.settings), lambda: owner.live.secret(source.name), *given)
+        said = sync_imap(mailbox_of(source.settings), secret_of(owner.live, source), *given)
         return said, {"day": today}
     if source.kind in DAV_KINDS:
         secret = partial(owner.live.secret, source.name)

@@ -14,6 +14,7 @@ select name, kind, settings, state, tried_at, succeeded_at, next_at, failures, t
 order by name
 """
 _ADD = "insert into live_sources(name, kind, settings, sealed) values(?, ?, ?, ?)"
+_KEEP_SEALED = "update live_sources set sealed = ? where name = ?"
 _SEALED = "select sealed from live_sources where name = ?"
 _REMOVE = "delete from live_sources where name = ?"
 _WENT_WELL = """
@@ -62,6 +63,10 @@ def list_live(reader: Session) -> list[LiveSource]:
 
 def add_live(writer: Writing, name: str, kind: str, settings: Mapping[str, Any], sealed: bytes | None) -> None:
     writer.run(_ADD, (name, kind, orjson.dumps(settings).decode(), sealed))
+
+
+def keep_sealed(writer: Writing, name: str, sealed: bytes | None) -> None:
+    writer.run(_KEEP_SEALED, (sealed, name))
 
 
 def sealed_secret(reader: Session, name: str) -> bytes | None:
