@@ -366,6 +366,11 @@ PROMISES: dict[str, Promise] = {
     "imp.packages.broken": Promise(
         source="issue 18", says="A package that cannot be used is left out and named; the others go on."
     ),
+    "imp.sources.pages": Promise(
+        source="issue 18",
+        says="Every source has a page: how to get its files, what is read, what is left out, which presets there are, "
+        "and after which description.",
+    ),
     "imp.live.imap-oauth": Promise(
         source="issue 18",
         says="A mailbox that takes no passwords is opened by tokens (XOAUTH2): agreed to once on a page of the "
