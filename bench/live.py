@@ -1,0 +1,231 @@
+"""`python -m bench.live [mailbox|kills|idle|chats|zip ...]`: mail that is followed, and large exports.
+
+Everything is done by the command `pdpp`, in processes of its own, against Debian's dovecot on this machine. Times are
+processor time of `pdpp` itself, so that a busy machine changes little; memory is the largest that the process had.
+BENCH_MESSAGES (50,000), BENCH_KILLS (100), BENCH_CHAT (200,000 messages), BENCH_MEMBERS (100,000) make it smaller.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from pdpp_server.store.opened import open_database
+from tests.worlds.mailserver import PASSWORD, USER, MailServer, letter, mail_server
+
+MESSAGES = int(os.environ.get("BENCH_MESSAGES", "50000"))
+KILLS = int(os.environ.get("BENCH_KILLS", "100"))
+CHAT = int(os.environ.get("BENCH_CHAT", "200000"))
+MEMBERS = int(os.environ.get("BENCH_MEMBERS", "100000"))
+NEW_EACH_TIME = 40
+WAIT_SECONDS = 600.0
+KILO = 1024
+
+_COUNT = """
+select count(*) from records join streams using(sid) where name = 'messages' and data is not null
+"""
+
+_CALENDAR = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:1\nDTSTART:20260101T100000Z\nSUMMARY:One\nEND:VEVENT\nEND:VCALENDAR\n"
+
+
+class Ran(NamedTuple):
+    out: str
+    cpu: float
+    seconds: float
+    megabytes: float
+
+
+def pdpp(home: Path, *words: str, given: str = "") -> Ran:
+    """To its end."""
+    begun = time.monotonic()
+    process = _started(home, *words)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(given.encode())
+    process.stdin.close()
+    out = process.stdout.read().decode()
+    process.stdout.close()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise AssertionError(f"{words[0]} ended with {process.returncode}: {out[-2000:]}")
+    seconds = time.monotonic() - begun
+    return Ran(out, used.ru_utime + used.ru_stime, seconds, used.ru_maxrss / KILO)
+
+
+def _started(home: Path, *words: str) -> subprocess.Popen[bytes]:
+    line = [sys.executable, "-m", "pdpp_server.cli.main", *words]
+    env = {**os.environ, "PDPP_HOME": str(home)}
+    pipe = subprocess.PIPE
+    return subprocess.Popen(line, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, env=env)
+
+
+def _add_words(server: MailServer) -> tuple[str, ...]:
+    way = ("--security", "none", "--port", str(server.port), "--password-stdin")
+    return ("sources", "add", "imap", "127.0.0.1", USER, *way)
+
+
+def filled(server: MailServer, letters: Iterable[tuple[int, bytes]]) -> None:
+    """Straight into its Maildir: a hundred times as fast as to hand each over."""
+    box = server.folder / "mail" / USER
+    whose = (server.folder / "mail").stat()
+    for folder in (box, box / "cur", box / "new", box / "tmp"):
+        folder.mkdir(exist_ok=True)
+        os.chown(folder, whose.st_uid, whose.st_gid)
+    for number, raw in letters:
+        path = box / "new" / f"{number}.M{number}.bench"
+        path.write_bytes(raw)
+        os.chown(path, whose.st_uid, whose.st_gid)
+
+
+def letters(low: int, high: int) -> Iterable[tuple[int, bytes]]:
+    """About as long as people write."""
+    for number in range(low, high):
+        chance = random.Random(number)
+        words = " ".join(chance.choice(("lamp", "harbour", "tide", "lens", "oil", "keeper")) for _ in range(300))
+        yield number, letter(number) + words.encode() + b"\n"
+
+
+def mailbox() -> dict[str, Any]:
+    """The first sync beside the import of the same messages, the second one, and what each needs."""
+    with mail_server() as server, _folder() as base:
+        filled(server, letters(0, MESSAGES))
+        with (base / "all.mbox").open("wb") as archive:
+            for _, raw in letters(0, MESSAGES):
+                archive.write(b"From bob@example.org Mon Jun  1 10:00:00 2026\n" + raw + b"\n")
+        imported = pdpp(base / "by-file", "import", str(base / "all.mbox"), "--name", USER)
+        first = pdpp(base / "by-imap", *_add_words(server), given=PASSWORD)
+        second = pdpp(base / "by-imap", "sync")
+        counts = [_messages(base / home) for home in ("by-file", "by-imap")]
+    return {
+        "messages": MESSAGES,
+        "counts": counts,
+        "sync_speed_of_import": round(imported.cpu / first.cpu, 3),
+        "sync_megabytes": round(first.megabytes),
+        "second_sync_cpu_share": round(second.cpu / first.cpu, 4),
+        "second_said": second.out.strip(),
+    }
+
+
+def kills() -> dict[str, Any]:
+    """A sync that is killed again and again while mail keeps coming: what is lost, what is doubled."""
+    with mail_server() as server, _folder() as base:
+        home, chance = base / "home", random.Random(18)
+        filled(server, letters(0, NEW_EACH_TIME))
+        whole = pdpp(home, *_add_words(server), given=PASSWORD).seconds
+        there, effective, done = NEW_EACH_TIME, 0, 0
+        while done < KILLS:
+            filled(server, letters(there, there + NEW_EACH_TIME))
+            there += NEW_EACH_TIME
+            process = _started(home, "sync", USER)
+            try:
+                process.wait(chance.uniform(0.2, 1.1) * whole)
+            except subprocess.TimeoutExpired:
+                effective += 1
+            process.kill()
+            process.communicate()
+            done += 1
+        pdpp(home, "sync", USER)
+        kept = _messages(home)
+    told = {"tries": done, "killed_while_running": effective, "there": there, "kept": kept}
+    return {**told, "lost": max(0, there - kept), "doubled": max(0, kept - there)}
+
+
+def idle() -> dict[str, Any]:
+    """From the moment that the server has a new message until it is stored and indexed."""
+    with mail_server() as server, _folder() as base:
+        home = base / "home"
+        server.put([letter(1)])
+        pdpp(home, *_add_words(server), given=PASSWORD)
+        serving = _started(home, "serve", "--port", "0")
+        try:
+            there = _heard(server, home)
+            waited: list[float] = []
+            for number in range(there + 1, there + 11):
+                server.put([letter(number)])
+                begun = time.monotonic()
+                _until(lambda number=number: _messages(home) == number)
+                waited.append(time.monotonic() - begun)
+        finally:
+            serving.terminate()
+            serving.communicate()
+        found = f"{there + 10}@example.org" in pdpp(home, "search", f"letter {there + 10}").out
+    return {"seconds": [round(one, 2) for one in sorted(waited)], "found_by_search": found}
+
+
+def _heard(server: MailServer, home: Path) -> int:
+    """How many messages there are when it listens, which nothing says: one after the other until one is heard of."""
+    for number in range(2, 60):
+        server.put([letter(number)])
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
+            if _messages(home) == number:
+                return number
+            time.sleep(0.2)
+    raise AssertionError("nothing is heard of")
+
+
+def chats() -> dict[str, Any]:
+    """A long WhatsApp chat."""
+    with _folder() as base:
+        path = base / "WhatsApp Chat with Rosa.txt"
+        with path.open("w", encoding="utf-8") as file:
+            for number in range(CHAT):
+                day, minute = 1 + number // 1440 % 28, number % 1440
+                month = 1 + number // (1440 * 28) % 12
+                time_of_day = f"{minute // 60:02}:{minute % 60:02}"
+                file.write(f"{day:02}/{month:02}/2026, {time_of_day} - Rosa: Message {number} about the lamp\n")
+        ran = pdpp(base / "home", "import", str(path))
+        return {"messages": CHAT, "a_second_of_cpu": round(CHAT / ran.cpu), "megabytes": round(ran.megabytes)}
+
+
+def zipped() -> dict[str, Any]:
+    """What is in a large zip of nobody's: how long until that is said."""
+    with _folder() as base:
+        path, chance = base / "large.zip", random.Random(18)
+        pieces = [chance.randbytes(2000) for _ in range(50)]
+        with ZipFile(path, "w", ZIP_DEFLATED, compresslevel=1) as packed:
+            for number in range(MEMBERS):
+                packed.writestr(f"folder/{number % 100}/{number}.dat", pieces[number % 50] * 10)
+            packed.writestr("calendar/one.ics", _CALENDAR)
+        ran = pdpp(base / "home", "import", "--dry-run", str(path))
+        spent = {"cpu_seconds": round(ran.cpu, 1), "seconds": round(ran.seconds, 1)}
+        return {"members": MEMBERS, "bytes": MEMBERS * 20_000, **spent, "megabytes": round(ran.megabytes)}
+
+
+@contextmanager
+def _folder() -> Generator[Path, None, None]:
+    with tempfile.TemporaryDirectory(prefix="bench-live") as folder:
+        yield Path(folder)
+
+
+def _messages(home: Path) -> int:
+    database = open_database(home)
+    try:
+        with database.reading() as reading:
+            ((count,),) = reading.rows(_COUNT)
+            return int(count)
+    finally:
+        database.close()
+
+
+def _until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + WAIT_SECONDS
+    while not is_so():
+        assert time.monotonic() < end, "nothing came"
+        time.sleep(0.05)
+
+
+CASES = {"mailbox": mailbox, "kills": kills, "idle": idle, "chats": chats, "zip": zipped}
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or CASES:
+        print(json.dumps({name: CASES[name]()}), flush=True)
