@@ -5,7 +5,7 @@ import secrets
 from pdpp_server.evidence.shown import catalogue_shown, shown_of
 from pdpp_server.evidence.text import clip_shown
 from pdpp_server.evidence.titles import declared_title, title
-from pdpp_server.model.authorization import Glimpse, Review
+from pdpp_server.model.authorization import Glimpse
 from pdpp_server.model.catalogue import StreamEntry
 from pdpp_server.model.grants import Grant
 from pdpp_server.model.pending import Leaving
@@ -19,9 +19,9 @@ TITLES, PART_CHARS = 3, 60
 TELLING = ("actor", "amount")  # roles
 
 
-def preview(services: Services, review: Review) -> tuple[Glimpse, ...]:
+def preview(services: Services, grants: tuple[Grant, ...]) -> tuple[Glimpse, ...]:
     """Nothing of it is kept but its lines in the log, which name the owner's preview as the reader."""
-    return tuple(glimpse for grant in review.grants for glimpse in _glimpses(services, grant))
+    return tuple(glimpse for grant in grants for glimpse in _glimpses(services, grant))
 
 
 def _glimpses(services: Services, grant: Grant) -> list[Glimpse]:

@@ -109,8 +109,16 @@ def ticks_of_form(visit: Visit) -> Ticks:
 
 def decision_of(ticks: Ticks, asked: tuple[Selection, ...], most: Most) -> Decision:
     """Raises `InvalidRequest` where something is left to choose."""
-    selections = tuple(
-        replace(
+    selections = tuple(kept_of(ticks, asked, most).values())
+    if not selections:
+        raise InvalidRequest("Choose at least one stream.", param="stream")
+    return Decision(selections, end_of(ticks), ticks.ai_training)
+
+
+def kept_of(ticks: Ticks, asked: tuple[Selection, ...], most: Most) -> dict[int, Selection]:
+    """What is ticked of each selection, by its place; one of which nothing is ticked is left out."""
+    return {
+        i: replace(
             selection,
             streams=streams,
             preset=None,
@@ -118,10 +126,12 @@ def decision_of(ticks: Ticks, asked: tuple[Selection, ...], most: Most) -> Decis
         )
         for i, selection in enumerate(asked)
         if (streams := tuple(_streams(ticks, i, selection, most[i])))
-    )
-    if not selections:
-        raise InvalidRequest("Choose at least one stream.", param="stream")
-    return Decision(selections, f"{ticks.end}T00:00:00.000Z" if ticks.end else None, ticks.ai_training)
+    }
+
+
+def end_of(ticks: Ticks) -> str | None:
+    """The date that was chosen, as a time."""
+    return f"{ticks.end}T00:00:00.000Z" if ticks.end else None
 
 
 def _streams(ticks: Ticks, i: int, selection: Selection, most: tuple[StreamGrant, ...]) -> Iterator[StreamSelection]:

@@ -3,18 +3,19 @@
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from pdpp_server.console.choice import Most, Ticks, necessity, needed_fields
-from pdpp_server.console.clients import StreamGranted, labels, stream_shown
+from pdpp_server.console.boxes import boxes
+from pdpp_server.console.choice import Most, Ticks
+from pdpp_server.console.clients import labels
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
 from pdpp_server.console.picks import Pick, day_of
+from pdpp_server.console.would_read import GrantRead, grants_read, is_telling
 from pdpp_server.evidence.words import counted
-from pdpp_server.model.authorization import Ask, Glimpse, Offer, Review
-from pdpp_server.model.grants import Grant, StreamGrant
+from pdpp_server.model.authorization import Ask, Offer, Review
 from pdpp_server.model.selections import Selection
 from pdpp_server.model.sources import Declaration
 from pdpp_server.wire.declarations import is_sensitive, presets_of
@@ -23,33 +24,6 @@ FILTERED = 8  # more cards than these have a box to filter them by
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _DURATION, _UNITS = re.compile(r"P(\d{1,6})([DWMY])"), {"D": "day", "W": "week", "M": "month", "Y": "year"}
 AI_TRAINING = "https://pdpp.dev/purpose/ai_training"
-
-
-class FieldBox(NamedTuple):
-    name: str
-    description: str | None
-    is_needed: bool
-    is_ticked: bool
-
-
-class StreamBox(NamedTuple):
-    place: str
-    label: str
-    detail: str | None
-    is_optional: bool
-    is_ticked: bool
-    fields: list[FieldBox]
-    views: list[tuple[str, str, bool]]  # id, label, whether it is chosen
-    has_time: bool
-
-
-class SourceBox(NamedTuple):
-    place: int
-    name: str
-    connections: list[
-        tuple[str, str, bool]
-    ]  # id, the owner's name for it, whether it is ticked; where there are several
-    streams: list[StreamBox]
 
 
 class ConsentWay(NamedTuple):
@@ -79,24 +53,6 @@ class ConnectionOffer(NamedTuple):
     @property
     def at(self) -> str:
         return f"{self.place}:{self.connection_id}"
-
-
-class StreamRead(NamedTuple):
-    """A stream as the client would see it: the publisher's words, and what is really there."""
-
-    shown: StreamGranted
-    described: list[tuple[str, str]]
-    records: int
-    titles: tuple[str, ...]
-    left_out: list[str]  # fields
-
-
-class GrantRead(NamedTuple):
-    source: str
-    publisher: str
-    is_sensitive: bool
-    streams: list[StreamRead]
-    left_out: list[str]  # streams that are there, by their labels
 
 
 class Sum(NamedTuple):
@@ -147,7 +103,7 @@ class Who(NamedTuple):
 def consent_page(desks: Desks, choosing: Choosing) -> Page:
     ask, review = choosing.ask, choosing.review
     named = labels(desks)
-    reads = _reads(desks, choosing, review, named) if review else []
+    reads = grants_read(desks, review.grants) if review else []
     offered = [] if ask.selections else _connections(choosing, named)
     values = {
         "ask_id": ask.ask_id,
@@ -164,9 +120,10 @@ def consent_page(desks: Desks, choosing: Choosing) -> Page:
         "has_filter": len(offered) > FILTERED or bool(choosing.filter),
         "filter": choosing.filter,
         "picks": choosing.picks,
-        "sources": [_source_box(choosing, i, named) for i in range(len(choosing.asked))],
+        "sources": boxes(choosing.asked, choosing.most, choosing.ticks, named, _source_names(choosing.offers)),
         "ticks": choosing.ticks,
-        "marks_sensitive": _is_telling([each.is_sensitive for each in [*offered, *reads]]),
+        "is_once": choosing.ticks.once,
+        "marks_sensitive": is_telling([each.is_sensitive for each in [*offered, *reads]]),
         "may_last": not ask.selections or any(selection.access_mode == "continuous" for selection in choosing.asked),
         "today": desks.now().date().isoformat(),
         "review": review,
@@ -174,11 +131,6 @@ def consent_page(desks: Desks, choosing: Choosing) -> Page:
         "sum": _sum(review, reads) if review and len(reads) > 1 else None,
     }
     return Page("consent.html", values, leads_to=ask.redirect_uri)
-
-
-def _is_telling(marks: list[bool]) -> bool:
-    """A mark that everything has says nothing."""
-    return 0 < sum(marks) <= len(marks) / 2
 
 
 def _who(ask: Ask) -> Who:
@@ -224,8 +176,8 @@ def _claims(selection: Selection) -> list[str]:
     return [claim if isinstance(claim, str) else str(claim) for claim in said]
 
 
-def _source_name(offers: tuple[Offer, ...], source_id: str) -> str:
-    return next((each.declaration.name for each in offers if each.declaration.source.id == source_id), source_id)
+def _source_names(offers: tuple[Offer, ...]) -> dict[str, str]:
+    return {each.declaration.source.id: each.declaration.name for each in offers}
 
 
 # What can be picked and narrowed --------------------------------------------------------------------------------------
@@ -302,83 +254,6 @@ def _shown_cards(offered: list[ConnectionOffer], wanted: str) -> list[Connection
 def _is_shown(pick: Pick, offered: list[ConnectionOffer], wanted: str) -> bool:
     cards = {(offer.place, offer.connection_id) for offer in _shown_cards(offered, wanted)}
     return (pick.source, pick.connection_id) in cards
-
-
-def _source_box(choosing: Choosing, i: int, named: Mapping[str, str]) -> SourceBox:
-    selection, most, ticks = choosing.asked[i], choosing.most[i], choosing.ticks
-    several = dict.fromkeys(each for stream in most if len(stream.connections) > 1 for each in stream.connections)
-    return SourceBox(
-        i,
-        _source_name(choosing.offers, selection.source_id),
-        [(each, named.get(each, each), (i, each) in ticks.connections) for each in several],
-        [_stream_box(selection, stream, ticks, (i, j)) for j, stream in enumerate(most)],
-    )
-
-
-def _stream_box(selection: Selection, stream: StreamGrant, ticks: Ticks, place: tuple[int, int]) -> StreamBox:
-    declared, needed = stream.declared, needed_fields(stream)
-    return StreamBox(
-        f"{place[0]}.{place[1]}",
-        declared.label or declared.name,
-        declared.detail or declared.description,
-        necessity(selection, stream) == "optional",
-        place in ticks.streams,
-        [
-            FieldBox(name, field.description, name in needed, (*place, name) in ticks.fields)
-            for name, field in declared.fields.items()
-            if name in stream.fields
-        ]
-        if declared.selects_fields
-        else [],
-        [
-            (view.id, view.label, ticks.views.get(place) == view.id)
-            for view in declared.views
-            if {*view.fields} <= stream.fields
-        ],
-        declared.consent_time_field is not None,
-    )
-
-
-# What it would read ---------------------------------------------------------------------------------------------------
-
-
-def _reads(desks: Desks, choosing: Choosing, review: Review, named: Mapping[str, str]) -> list[GrantRead]:
-    declared = {offer.declaration.source.id: offer.declaration for offer in choosing.offers}
-    return [
-        GrantRead(
-            declared[grant.source.id].name,
-            urlsplit(declared[grant.source.id].publisher).hostname or declared[grant.source.id].publisher,
-            is_sensitive(declared[grant.source.id]),
-            _streams_read(desks, review, grant, named),
-            _streams_left(choosing.offers, grant),
-        )
-        for grant in review.grants
-    ]
-
-
-def _streams_read(desks: Desks, review: Review, grant: Grant, named: Mapping[str, str]) -> list[StreamRead]:
-    """Each grant is looked through by itself: two of one source may give more and less of the same stream."""
-    glimpses = {glimpse.stream: glimpse for glimpse in desks.consent.preview(replace(review, grants=(grant,)))}
-    return [_read(stream, glimpses[stream.name], named) for stream in grant.streams]
-
-
-def _streams_left(offers: tuple[Offer, ...], grant: Grant) -> list[str]:
-    """What these connections hold as well, and what would stay closed."""
-    given = {stream.name for stream in grant.streams}
-    connections = {each for stream in grant.streams for each in stream.connections}
-    offer = next(each for each in offers if each.declaration.source.id == grant.source.id)
-    return [
-        offer.declaration.streams[name].label or name
-        for name, held in offer.holdings.items()
-        if name not in given and any(each.origin.connection_id in connections and each.records for each in held)
-    ]
-
-
-def _read(stream: StreamGrant, glimpse: Glimpse, named: Mapping[str, str]) -> StreamRead:
-    shown, declared = stream_shown(stream, named), stream.declared
-    described = [(name, declared.fields[name].description or "") for name in shown.fields]
-    left_out = [name.replace("_", " ") for name in declared.fields if name not in stream.fields]
-    return StreamRead(shown, described, glimpse.records, glimpse.titles, left_out)
 
 
 def _sum(review: Review, reads: list[GrantRead]) -> Sum:

@@ -1,5 +1,6 @@
 """The consent desk: what the owner's pages ask and decide about clients that want to read."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pdpp_server.authorization_server import consent
@@ -10,7 +11,7 @@ from pdpp_server.errors import NotFound
 from pdpp_server.grants.issue import ceiling
 from pdpp_server.http.limiter import InWindow, Limiter
 from pdpp_server.model.authorization import Ask, Client, Decision, Glimpse, Offer, Review
-from pdpp_server.model.grants import StreamGrant
+from pdpp_server.model.grants import Grant, StreamGrant
 from pdpp_server.model.selections import Selection
 from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Services
@@ -64,9 +65,16 @@ class ConsentDesk:
 
     def offers(self, ask: Ask) -> tuple[Offer, ...]:
         """The sources that the owner can choose from: those that were asked for, or all where none was."""
-        asked = {selection.source_id for selection in ask.selections}
+        if ask.selections:
+            return self.offers_of(selection.source_id for selection in ask.selections)
         with self._services.database.reading() as reading:
-            return tuple(each for each in offers(reading) if not asked or each.declaration.source.id in asked)
+            return offers(reading)
+
+    def offers_of(self, source_ids: Iterable[str]) -> tuple[Offer, ...]:
+        """Those sources, as far as there are connections of them."""
+        wanted = {*source_ids}
+        with self._services.database.reading() as reading:
+            return tuple(each for each in offers(reading) if each.declaration.source.id in wanted)
 
     def most(self, selections: tuple[Selection, ...]) -> tuple[tuple[StreamGrant, ...], ...]:
         """The most that each selection asks for, stream by stream: what the owner narrows."""
@@ -89,9 +97,9 @@ class ConsentDesk:
         """
         return consent.review(self._services, self.ask(ask_id), decision)
 
-    def preview(self, review: Review) -> tuple[Glimpse, ...]:
+    def preview(self, grants: tuple[Grant, ...]) -> tuple[Glimpse, ...]:
         """What the client would see, stream by stream. The log names the owner's preview as its reader."""
-        return preview(self._services, review)
+        return preview(self._services, grants)
 
     def approve(self, ask_id: str, decision: Decision, revision: str) -> str | None:
         """Where to send the browser; None where a device polls for the answer.

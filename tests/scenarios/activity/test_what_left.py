@@ -12,7 +12,6 @@ from pdpp_server.evidence.handles import mint
 from pdpp_server.mcp.server import McpServer
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.model.activity import NOTHING, Disclosure
-from pdpp_server.model.authorization import Review
 from pdpp_server.model.pending import Leaving
 from pdpp_server.model.queries import FetchQuery, SearchQuery
 from pdpp_server.port.local import LocalReader
@@ -90,7 +89,7 @@ def test_a_preview_names_the_titles_that_it_shows(life: Marked) -> None:
     )
     before, finder = len(life.log.lines), Finder(life)
 
-    glimpses = preview(life.services, Review(None, (grant,), ""))  # pyright: ignore[reportArgumentType]
+    glimpses = preview(life.services, (grant,))
 
     lines = [line for line in life.log.lines[before:] if line.operation == "query_records"]
     for glimpse, line in zip(glimpses, lines, strict=True):

@@ -190,7 +190,7 @@ def test_the_owner_sees_what_the_client_would_see(flow: Flow) -> None:
     march = {"since": "2026-03-01", "until": "2026-04-01"}
     decision = flow.decision(chat.detail(flow.world.both("messages", time_range=march)))
     review = flow.desk.review(flow.ask(), decision)
-    (seen,) = flow.desk.preview(review)
+    (seen,) = flow.desk.preview(review.grants)
 
     assert (seen.stream, seen.records) == ("messages", 3)
     assert seen.titles == ("Lease, whole text · Ben", "Holidays · Dora", "Lease draft · Ada")
