@@ -2,7 +2,23 @@
 
 from tests.requirements.promise import Promise
 
+CHANGE = "issue 17: grants as things one can change"
+
 PROMISES: dict[str, Promise] = {
+    "grants.change.successor": Promise(
+        source=CHANGE,
+        says="What the owner changes of a grant is a successor: in one transaction all that the client holds leads to "
+        "it, a read is under the one or the other, and cursors from before are invalid_cursor.",
+    ),
+    "grants.change.never-wider": Promise(
+        source=CHANGE,
+        says="A successor gives nothing that the grant did not give, whatever is asked of it.",
+    ),
+    "grants.change.end": Promise(
+        source=CHANGE,
+        says="An end can be moved, and tokens that are not renewed live as long; what has ended is not changed, and a "
+        "single use not prolonged.",
+    ),
     "grants.snapshot.words-of-now": Promise(
         source="design: evidence is proven",
         says="Roles and display of a newer declaration apply to older grants, for granted fields of the same name and "

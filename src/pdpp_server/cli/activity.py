@@ -9,7 +9,6 @@ import click
 from pdpp_server.cli.home import Home, now, open_home
 from pdpp_server.cli.terminal import counted, json_option, print_columns, print_json
 from pdpp_server.evidence.activity import (
-    reader_names,
     what_left,
     what_was_done,
     what_was_done_in_all,
@@ -98,13 +97,13 @@ def verify(as_json: bool) -> int:
 
 
 def print_disclosures(home: Home, found: list[Disclosure]) -> None:
-    names = reader_names(row.grant for row in home.owner.grants())
+    names = home.owner.reader_names()
     print_columns([_row(disclosure, names) for disclosure in found])
 
 
 def print_sentences(home: Home, found: list[Disclosure]) -> None:
     """Client by client, whoever read last first: what it did in all, then each read with what was asked."""
-    names, asked = reader_names(row.grant for row in home.owner.grants()), home.owner.asked(found)
+    names, asked = home.owner.reader_names(), home.owner.asked(found)
     zone, at = machine_zone(), now()
     by_client: dict[str, list[Disclosure]] = {}
     for disclosure in found:

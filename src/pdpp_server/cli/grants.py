@@ -1,8 +1,9 @@
-"""`pdpp grants`: list, show, create, preview, revoke, and explain why a query is or is not permitted."""
+"""`pdpp grants`: list, show, create, change, name, preview, revoke, explain: who may read what, until when."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import IO, Any, cast
+from typing import IO, Any, NamedTuple, cast
 
 import click
 import orjson
@@ -15,6 +16,7 @@ from pdpp_server.evidence.grants import stream_line
 from pdpp_server.evidence.text import quoted, visible
 from pdpp_server.model.grants import Grant
 from pdpp_server.model.queries import FetchQuery, Query, SearchQuery
+from pdpp_server.model.selections import Selection
 from pdpp_server.model.times import iso
 from pdpp_server.owner.desk import IssuedGrant
 from pdpp_server.port.credentials import NAME_RULE, is_client_name, save
@@ -84,6 +86,14 @@ def _expiry(_: click.Context, __: click.Parameter, value: str) -> str | None:
     if ends <= now():
         raise click.BadParameter("that is over already.")
     return iso(ends)
+
+
+class End(NamedTuple):
+    at: str | None  # None for none
+
+
+def _new_end(context: click.Context, parameter: click.Parameter, value: str | None) -> End | None:
+    return None if value is None else End(_expiry(context, parameter, value))
 
 
 def _client(_: click.Context, __: click.Parameter, value: str) -> str:
@@ -223,6 +233,76 @@ def _listings(held: list[Grant], stream: str | None) -> list[dict[str, Any]]:
 
 @grants.command()
 @click.argument("grant")
+@click.option("--expires", callback=_new_end, metavar="DATE|DAYSd|never", help="When it ends from now on.")
+@click.option("--selection", "file", type=click.File("rb"), help="What of it stays: authorization_details; - is stdin.")
+@json_option
+def change(grant: str, expires: End | None, file: IO[bytes] | None, as_json: bool) -> None:
+    """Let a client read less, or until another day. It keeps its token.
+
+    A grant never changes once it is given: a successor takes its place, in one step for everything that the client
+    holds. Cursors from before are refused. It is never wider than the grant was; for more the client asks again.
+    FILE names one source, and of it the streams, fields, connections and times that stay; for a grant of a package
+    give the grant's own id.
+
+    \b
+    Example:
+      pdpp grants change grt_0123456789abcdef --expires 30d
+      pdpp grants change grt_0123456789abcdef --selection less.json
+    """
+    if expires is None and file is None:
+        raise click.UsageError("Say what to change: --expires, --selection or both.")
+    with open_home() as home:
+        rows = home.owner.grant(grant)
+        ends = expires.at if expires else rows[0].grant.expires_at
+        kept = _kept(rows, file) if file else None
+        changed = home.owner.change_grant(grant, ends, kept)
+    if as_json:
+        print_json({"grants": [_document(row) for row in changed]})
+        return
+    for row in changed:
+        took = f"takes the place of {row.earlier[0].grant_id}" if row.earlier else "stays as it was"
+        click.echo(f"{row.grant.grant_id} {took}; {_row(row)[2]}.")
+        _print_streams(row.grant)
+
+
+def _kept(rows: list[GrantRow], file: IO[bytes]) -> dict[str, Selection]:
+    selections = decode_selection(_details(file))
+    if len(rows) != 1 or len(selections) != 1:
+        raise click.UsageError("A selection narrows one grant of one source: name the grant, not its package.")
+    (grant,) = (row.grant for row in rows)
+    selection = replace(
+        selections[0],
+        purpose_code=grant.purpose_code,
+        purpose_description=grant.purpose_description,
+        access_mode=grant.access_mode,
+    )
+    return {grant.grant_id: selection}
+
+
+@grants.command()
+@click.argument("grant")
+@click.argument("name", default="")
+@click.option("--note", default=None, help="A note of yours about it; empty takes it away.")
+@json_option
+def name(grant: str, name: str, note: str | None, as_json: bool) -> None:
+    """Call whoever holds a grant something of your own, with a note. Nobody else is told; no NAME takes it away.
+
+    \b
+    Example:
+      pdpp grants name grt_0123456789abcdef "Claude on the laptop" --note "for the tax return"
+    """
+    with open_home() as home:
+        was = home.owner.grant(grant)[0].note or ""
+        home.owner.note_grant(grant, name, was if note is None else note)
+        rows = home.owner.grant(grant)
+    if as_json:
+        print_json({"grants": [_document(row) for row in rows]})
+    else:
+        click.echo(f"{grant} is called {quoted(rows[0].name)} here.")
+
+
+@grants.command()
+@click.argument("grant")
 @json_option
 def revoke(grant: str, as_json: bool) -> None:
     """Take a grant back, or every grant of a package. The very next read with it is refused.
@@ -278,20 +358,21 @@ def _query(stream: str | None, field: str | None, connection: str | None, *, sea
 
 
 def _document(row: GrantRow) -> dict[str, Any]:
-    state = {"state": row.state.word(iso(now())), "revoked_at": row.state.revoked_at, "package_id": row.package_id}
-    return {**encode_grant(row.grant), **state}
+    state = {"state": row.word(iso(now())), "revoked_at": row.state.revoked_at, "package_id": row.package_id}
+    told = {"successor": row.successor, "name": row.called, "note": row.note}
+    return {**encode_grant(row.grant), **state, **{name: value for name, value in told.items() if value}}
 
 
 def _row(row: GrantRow) -> tuple[str, ...]:
-    grant, state = row.grant, row.state.word(iso(now()))
+    grant, state = row.grant, row.word(iso(now()))
     until = f"until {moment(grant.expires_at)}" if grant.expires_at else "no end"
-    when = f"since {moment(row.state.revoked_at)}" if state == "revoked" else until
+    when = f"since {moment(row.state.revoked_at)}" if row.state.revoked_at else until
     package = f"in {row.package_id}" if row.package_id else ""
     return (
         grant.grant_id,
         state,
         when,
-        quoted(grant.client_name or grant.client_id),
+        quoted(row.name),
         grant.source.connector_key,
         package,
     )

@@ -16,7 +16,6 @@ from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRecordId, InvalidRequest
 from pdpp_server.evidence.activity import (
     is_own,
-    reader_names,
     what_left,
     what_was_done,
     what_was_done_in_all,
@@ -138,9 +137,7 @@ def _span(desks: Desks, day: str) -> tuple[str | None, str | None]:
 
 
 def _clients(desks: Desks) -> list[tuple[str, str]]:
-    return sorted(
-        {row.grant.client_id: row.grant.client_name or row.grant.client_id for row in desks.owner.grants()}.items()
-    )
+    return sorted({row.grant.client_id: row.name for row in desks.owner.grants()}.items())
 
 
 # In words -------------------------------------------------------------------------------------------------------------
@@ -163,14 +160,14 @@ def _id(handle: str) -> RecordId | None:
 
 
 def said_of(desks: Desks, found: Iterable[Disclosure]) -> LogWords:
-    grants = [row.grant for row in desks.owner.grants()]
-    pages = {row.grant.client_id: row.package_id or row.grant.grant_id for row in desks.owner.grants()}
+    rows = desks.owner.grants()
+    pages = {row.grant.client_id: row.package_id or row.grant.grant_id for row in rows}
     return LogWords(
-        reader_names(grants),
+        desks.owner.reader_names(),
         {} if desks.decided_at else pages,
         desks.owner.first_reads(),
         desks.owner.asked(found),
-        frozenset(grant.grant_id for grant in grants),
+        frozenset(row.grant.grant_id for row in rows),
     )
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from pdpp_server.console.desks import Desks
-from pdpp_server.evidence.activity import OWN_NAMES, reader_names
+from pdpp_server.evidence.activity import OWN_NAMES
 from pdpp_server.evidence.words import counted
 from pdpp_server.model.activity import ClientDay
 from pdpp_server.model.times import iso
@@ -48,7 +48,7 @@ def chart(desks: Desks, clients: frozenset[str] | None = None) -> Chart | None:
     read = [each for each in desks.owner.activity_by_client(since) if _is_drawn(each, clients) and each.day in days]
     if not read:
         return None
-    names = reader_names(row.grant for row in desks.owner.grants())
+    names = desks.owner.reader_names()
     totals: dict[str, int] = {}
     for each in read:
         totals[each.client_id] = totals.get(each.client_id, 0) + each.disclosures

@@ -8,7 +8,6 @@ from pdpp_server.evidence.handles import parse
 from pdpp_server.evidence.text import clip_shown
 from pdpp_server.evidence.words import counted, listed, many
 from pdpp_server.model.activity import Asked, Disclosure
-from pdpp_server.model.grants import Grant
 
 WORDS_CHARS = 80
 _COMPARED = {"eq": "is", "gte": "from", "gt": "after", "lte": "up to", "lt": "before"}
@@ -23,10 +22,9 @@ OWN_NAMES = {
 }
 
 
-def reader_names(grants: Iterable[Grant]) -> dict[str, str]:
-    """Client id to what the owner calls that reader."""
-    names = {grant.client_id: grant.client_name or grant.client_id for grant in grants}
-    return {**names, **OWN_NAMES}
+def reader_names(named: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Client id to what the owner calls that reader; of several names the last."""
+    return {**dict(named), **OWN_NAMES}
 
 
 def who_read(disclosure: Disclosure, names: Mapping[str, str]) -> str:

@@ -1,7 +1,7 @@
 """What the owner's own tools may ask: sources, grants, activity."""
 
 import secrets
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from pdpp_server.errors import ConnectionNotFound, NotFound
-from pdpp_server.evidence.activity import PREVIEW_CLIENT
+from pdpp_server.evidence.activity import PREVIEW_CLIENT, reader_names
 from pdpp_server.grants.explain import explain
 from pdpp_server.grants.issue import issue
 from pdpp_server.model.activity import Asked, ClientDay, Day, Disclosure, Verdict
@@ -21,8 +21,10 @@ from pdpp_server.model.runs import Run, Undone
 from pdpp_server.model.selections import Selection
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.times import iso
+from pdpp_server.owner import changes
 from pdpp_server.owner.live import LiveSources
 from pdpp_server.owner.writer import Writer
+from pdpp_server.port.credentials import move_end
 from pdpp_server.reads.services import CURSOR_KEY, Services
 from pdpp_server.store import log
 from pdpp_server.store.consent import grants
@@ -198,9 +200,14 @@ class Owner:
         with self._services.database.reading() as reading:
             return grants.list_grants(reading, self._services.shelf)
 
+    def reader_names(self) -> dict[str, str]:
+        """Client id to what the owner calls that reader; a name of the owner's own goes before what it calls itself."""
+        rows = sorted(self.grants(), key=lambda row: row.called is not None)
+        return reader_names((row.grant.client_id, row.name) for row in rows)
+
     def grant(self, grant_id: str) -> list[GrantRow]:
-        """The grant of that id, or all grants of that package."""
-        found = [row for row in self.grants() if grant_id in {row.grant.grant_id, row.package_id}]
+        """The grant of that id or what took its place; or all grants of that package."""
+        found = [row for row in self.grants() if row.successor is None and _is_meant(row, grant_id)]
         if not found:
             raise NotFound(f"There is no grant {grant_id!r}.", remedy="`pdpp grants list` shows them.")
         return found
@@ -212,6 +219,34 @@ class Owner:
             for row in rows:
                 grants.revoke(writer, row.grant.grant_id, iso(self._services.now()))
         return self.grant(grant_id)
+
+    def change_grant(
+        self, grant_id: str, expires_at: str | None, kept: Mapping[str, Selection] | None = None
+    ) -> list[GrantRow]:
+        """Another end, and of each grant in `kept` what stays; the others end. Without `kept` only the end changes.
+
+        Raises:
+            ApprovalConflict: it has ended, or was changed meanwhile.
+            InvalidRequest: it is more than was granted, or a time that is over; also as InvalidAuthorizationDetails.
+        """
+        rows = self._living(grant_id)
+        changes.change(self._services, rows, kept, expires_at)
+        known = {id for row in rows for id in (row.package_id, row.grant.grant_id, *_before(row)) if id}
+        move_end(str(self._home), known, expires_at)
+        return self.grant(grant_id)
+
+    def changed_grants(self, grant_id: str, expires_at: str | None, kept: Mapping[str, Selection]) -> tuple[Grant, ...]:
+        """What `change_grant` would make of them; nothing is kept."""
+        return tuple(changes.successors(self._services, self._living(grant_id), kept, expires_at).values())
+
+    def note_grant(self, grant_id: str, called: str, note: str) -> None:
+        """What the owner calls it, and a note; both are shown to nobody else."""
+        changes.note(self._services, self.grant(grant_id), called, note)
+
+    def _living(self, grant_id: str) -> list[GrantRow]:
+        """Of a package whose grants ended one by one, those that are alive."""
+        rows, now = self.grant(grant_id), iso(self._services.now())
+        return [row for row in rows if row.word(now) == "active"] or rows
 
     def explain(self, grant_id: str, query: Query) -> list[str]:
         rows = self.grant(grant_id)
@@ -274,7 +309,8 @@ class Owner:
         found = {
             (disclosure.at, disclosure.request_id, disclosure.operation): disclosure
             for row in self.grant(grant_id)
-            for disclosure in self.activity(**{**asked, "grant_id": row.grant.grant_id}, limit=limit)
+            for grant in (row.grant, *row.earlier)
+            for disclosure in self.activity(**{**asked, "grant_id": grant.grant_id}, limit=limit)
         }
         return [found[key] for key in sorted(found, reverse=True)][:limit]
 
@@ -321,6 +357,14 @@ class Owner:
         finally:
             index.close()
         return verdicts
+
+
+def _is_meant(row: GrantRow, grant_id: str) -> bool:
+    return grant_id in {row.package_id, row.grant.grant_id, *_before(row)}
+
+
+def _before(row: GrantRow) -> list[str]:
+    return [grant.grant_id for grant in row.earlier]
 
 
 def _place(write: Write, connection_id: str) -> ConnectionPlace:

@@ -11,7 +11,7 @@ import re
 
 TYPE_CHECKING = False  # `typing` alone would double the start-up time
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from typing import Any
 
 OWNER_REFUSED, UNUSABLE = 77, 78
@@ -164,6 +164,19 @@ def save(home: str, client: str, document: Mapping[str, Any]) -> str:
         os.unlink(draft)
         raise
     return path
+
+
+def move_end(home: str, grant_ids: Collection[str], expires_at: str | None) -> None:
+    """The owner moved the end of these grants or packages: saved tokens of them that are not renewed live as long."""
+    for client in client_names(home):
+        match read_document(home, client):
+            case {"credential": {"grant_id": str(grant_id), **others}, **rest} if (
+                grant_id in grant_ids and "refresh_token" not in others
+            ):
+                moved = {**others, "grant_id": grant_id, "expires_at": expires_at}
+                save(home, client, {**rest, "credential": moved})
+            case _:
+                pass
 
 
 def remove(home: str, client: str) -> bool:

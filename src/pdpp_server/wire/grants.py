@@ -196,6 +196,11 @@ def encode_grant(grant: Grant) -> JSON:
     }
 
 
+def access_mode(document: Mapping[str, Any]) -> str:
+    """Of a grant as it is kept, without decoding the rest of it."""
+    return document["access_mode"]
+
+
 def _encode_stream(stream: StreamGrant) -> JSON:
     document: JSON = {"name": stream.name, "instance_ids": [*stream.connections], "fields": sorted(stream.fields)}
     if stream.time is not None:

@@ -247,3 +247,26 @@ def test_a_preview_of_what_is_over_or_unknown_says_so(notes: Command) -> None:
     assert over.code == unknown.code == 1
     assert "grant_revoked" in over.err
     assert "grt_nobody" in unknown.err
+
+
+@requirement("grants.change.successor", "grants.change.end", "con.clients.named")
+def test_a_grant_is_changed_and_named_by_the_command_and_its_saved_token_goes_on(notes: Command) -> None:
+    made = notes.grant("--save", "--expires", "1d")
+    less = notes.file("less.json", json.dumps(selection_of({"name": "notes", "fields": ["title"]})))
+
+    said = notes("grants", "change", made["grant_id"], "--selection", less, "--expires", "never").out
+    assert f"takes the place of {made['grant_id']}; no end." in said
+    notes("grants", "name", made["grant_id"], "The laptop", "--note", "for taxes")
+
+    first, second = notes("grants", "list", "--json").json["grants"]
+    assert (first["state"], first["successor"]) == ("changed", second["grant_id"])
+    assert (second["name"], second["note"]) == ("The laptop", "for taxes")
+    kept = json.loads(notes.home.joinpath("clients", "my-agent.json").read_text())["credential"]
+    assert (kept["access_token"], kept["expires_at"]) == (made["token"], None)
+    assert "body" not in notes("mcp", "--client", "my-agent", stdin=LISTING).out
+    wider = notes.file("wider.json", json.dumps(selection_of({"name": "notes"})))
+    assert notes("grants", "change", made["grant_id"], "--selection", wider).code == 0  # says nothing of fields
+    again = notes.file("again.json", json.dumps(selection_of({"name": "notes", "fields": ["body"]})))
+    refused = notes("grants", "change", made["grant_id"], "--selection", again)
+    assert "more than the grant gives: field 'body'" in refused.err
+    assert notes("grants", "change", made["grant_id"]).code == 64

@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 import pytest
 
 from pdpp_server.cli.activity import _row
-from pdpp_server.evidence.activity import reader_names
 from pdpp_server.evidence.grants import fields_text
 from pdpp_server.evidence.handles import mint
 from pdpp_server.mcp.render import record_url
@@ -40,7 +39,7 @@ def test_ending_a_client_asks_once_and_says_what_it_did(owner: Visitor, world: W
 def test_pages_say_what_the_command_says(owner: Visitor, world: World) -> None:
     told(world.reader.fetch(FetchQuery("messages", "m1", world.work)))
     (disclosure,) = world.owner.activity()
-    names = reader_names(row.grant for row in world.owner.grants())
+    names = world.owner.reader_names()
 
     listed = shown(owner.page("/activity"))
     granted = shown(owner.page(f"/clients/{world.grant_id}"))

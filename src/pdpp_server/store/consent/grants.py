@@ -1,5 +1,6 @@
 """Grants, the declarations they were given by, and their states."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import orjson
@@ -11,7 +12,7 @@ from pdpp_server.model.sources import Declaration
 from pdpp_server.store.engine import Reading, Write, Writing
 from pdpp_server.store.layout import Layout
 from pdpp_server.store.session import Session
-from pdpp_server.wire.grants import decode_grant, encode_grant
+from pdpp_server.wire.grants import access_mode, decode_grant, encode_grant
 
 _NEW = """
 insert into grants(grant_id, package_id, client_id, document, declaration, issued_at, expires_at)
@@ -20,21 +21,36 @@ from declarations where source_id = :source_id and version = :version
 """
 _DOCUMENT = "select document, declaration from grants where grant_id = ?"
 _ALL = """
-select grant_id, expires_at, revoked_at, consumed_at, package_id from grants order by issued_at, grant_id
+select grant_id, expires_at, revoked_at, consumed_at, package_id, successor, called, note
+from grants order by issued_at, grant_id
 """
 _STATE = "select grant_id, expires_at, revoked_at, consumed_at from grants where grant_id = ?"
 _REVOKE = "update grants set revoked_at = :now where grant_id = :grant_id and revoked_at is null"
 _REVOKE_CLIENT = "update grants set revoked_at = :now where client_id = :client_id and revoked_at is null"
+_REPLACE = """
+update grants set revoked_at = :now, successor = :successor
+where grant_id = :grant_id and revoked_at is null and (expires_at is null or expires_at > :now)
+returning 1
+"""
+_TAKE_OVER = """
+update grants set (called, note, consumed_at) = (
+    select called, note, consumed_at from grants old where old.grant_id = :grant_id)
+where grant_id = :successor
+"""
+_MOVE = (
+    "update tokens set grant_id = :successor where grant_id = :grant_id",
+    "update families set grant_id = :successor where grant_id = :grant_id",
+    "update codes set grant_id = :successor where grant_id = :grant_id",
+)
+_PROLONG = """
+update tokens set expires_at = :expires_at where client_id = :client_id and family is null
+and (grant_id = :grant_id or package_id = :package_id)
+"""
+_NOTE = "update grants set called = :called, note = :note where grant_id = :grant_id"
 _WAS_GIVEN = "select exists(select 1 from grants where client_id = ?)"
 _EXISTS = "select 1 from grants where grant_id = ?"
-_IS_CONTINUOUS = """
-select not exists(select 1 from grants where (grant_id = :grant_id or package_id = :package_id)
-and document ->> '$.access_mode' <> 'continuous')
-"""
-_CONSUME = """
-update grants set consumed_at = :now where (grant_id = :grant_id or package_id = :package_id)
-and consumed_at is null and document ->> '$.access_mode' = 'single_use'
-"""
+_DOCUMENTS = "select grant_id, document from grants where grant_id = :grant_id or package_id = :package_id"
+_CONSUME = "update grants set consumed_at = :now where grant_id = :grant_id and consumed_at is null"
 _DECLARATIONS_IN_USE = """
 select declaration, connection_id from connections order by declaration, connection
 """
@@ -47,9 +63,23 @@ order by c.updated_at desc limit 1
 
 @dataclass(frozen=True, slots=True)
 class GrantRow:
+    """`earlier` are the grants whose place it took, newest first; `called` and `note` are the owner's own words."""
+
     grant: Grant
     state: GrantState
     package_id: str | None
+    successor: str | None = None
+    called: str | None = None
+    note: str | None = None
+    earlier: tuple[Grant, ...] = ()
+
+    def word(self, now: str) -> str:
+        return "changed" if self.successor else self.state.word(now)
+
+    @property
+    def name(self) -> str:
+        """What the owner calls whoever holds it, else what that calls itself."""
+        return self.called or self.grant.client_name or self.grant.client_id
 
 
 class GrantShelf:
@@ -100,7 +130,46 @@ def keep_grant(writer: Writing, grant: Grant, package_id: str | None = None) -> 
 
 def list_grants(reading: Reading, shelf: GrantShelf) -> list[GrantRow]:
     found = reading.rows(_ALL)
-    return [GrantRow(shelf.get(reading, row[0]), GrantState(*row[:4]), row[4]) for row in found]
+    before = {row[5]: row[0] for row in found if row[5]}
+    return [
+        GrantRow(
+            shelf.get(reading, row[0]),
+            GrantState(*row[:4]),
+            *row[4:],
+            earlier=tuple(shelf.get(reading, grant_id) for grant_id in _line(before, row[0])),
+        )
+        for row in found
+    ]
+
+
+def _line(before: Mapping[str, str], grant_id: str) -> Iterator[str]:
+    """What stood in its place, the last first."""
+    while grant_id in before:
+        grant_id = before[grant_id]
+        yield grant_id
+
+
+def replace_grant(writer: Writing, grant_id: str, successor: Grant, package_id: str | None, now: str) -> bool:
+    """All that led to the old grant leads to its successor. False where the old one has ended or was changed."""
+    moved = {"grant_id": grant_id, "successor": successor.grant_id}
+    if writer.one(_REPLACE, {**moved, "now": now}) is None:
+        return False
+    keep_grant(writer, successor, package_id)
+    for statement in (_TAKE_OVER, *_MOVE):
+        writer.run(statement, moved)
+    return True
+
+
+def prolong_tokens(
+    writer: Writing, client_id: str, grant_id: str | None, package_id: str | None, expires_at: str | None
+) -> None:
+    """Tokens that are not renewed live as long as what they stand for."""
+    row = {"client_id": client_id, "grant_id": grant_id, "package_id": package_id, "expires_at": expires_at}
+    writer.run(_PROLONG, row)
+
+
+def note_grant(writer: Writing, grant_id: str, called: str | None, note: str | None) -> None:
+    writer.run(_NOTE, {"grant_id": grant_id, "called": called, "note": note})
 
 
 def grant_state(reader: Session, grant_id: str) -> GrantState | None:
@@ -126,12 +195,19 @@ def was_given_anything(reader: Session, client_id: str) -> bool:
 
 def is_continuous(reader: Session, grant_id: str | None, package_id: str | None) -> bool:
     """Whether the grant, or every grant of the package, may be read for longer than one token lives."""
-    return bool(reader.one(_IS_CONTINUOUS, {"grant_id": grant_id, "package_id": package_id}))
+    return all(mode == "continuous" for _, mode in _access_modes(reader, grant_id, package_id))
 
 
 def consume(writer: Writing, grant_id: str | None, package_id: str | None, now: str) -> None:
     """A single use is spent with the first token."""
-    writer.run(_CONSUME, {"grant_id": grant_id, "package_id": package_id, "now": now})
+    for single, mode in _access_modes(writer, grant_id, package_id):
+        if mode == "single_use":
+            writer.run(_CONSUME, {"grant_id": single, "now": now})
+
+
+def _access_modes(reader: Session, grant_id: str | None, package_id: str | None) -> list[tuple[str, str]]:
+    found = reader.rows(_DOCUMENTS, {"grant_id": grant_id, "package_id": package_id})
+    return [(each, access_mode(orjson.loads(document))) for each, document in found]
 
 
 def owners_grants(reading: Reading) -> tuple[Grant, ...]:

@@ -214,6 +214,9 @@ create table grants(
     revoked_at text,
     consumed_at text,
     document text not null,
+    successor text,
+    called text,
+    note text,
     primary key(owner, grant_id)
 );
 create table tokens(
