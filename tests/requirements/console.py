@@ -47,6 +47,19 @@ PROMISES: dict[str, Promise] = {
         source=SAFE,
         says="Text of records and of clients never becomes markup, and characters that cannot be seen are shown.",
     ),
+    "con.clients.change": Promise(
+        source=PAGES,
+        says="On the page of a client the owner lets it read less or until another day and sees beforehand what that "
+        "leaves; a form that is sent twice changes once.",
+    ),
+    "con.clients.named": Promise(
+        source=PAGES,
+        says="A name and a note of the owner's stand on the pages, outlive a change, and reach no client.",
+    ),
+    "con.clients.preview": Promise(
+        source=PAGES,
+        says="A page shows what a client would see if it asked now, by the same reads under the same grant.",
+    ),
     "con.pages.same-words": Promise(
         source=PAGES,
         says="Pages say of grants and of activity what the command says.",

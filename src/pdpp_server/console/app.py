@@ -16,6 +16,7 @@ from starlette.types import Scope
 
 from pdpp_server.console import (
     activity,
+    changing,
     clients,
     connect,
     consent,
@@ -74,6 +75,9 @@ ADDRESSES = (
     Address("/clients", clients.show_all, is_of_clients=True),
     Address("/clients/{grant_id}", clients.show, clients.end, is_of_clients=True),
     Address("/clients/{grant_id}/why", clients.why, is_of_clients=True),
+    Address("/clients/{grant_id}/change", changing.show, changing.take, is_of_clients=True),
+    Address("/clients/{grant_id}/note", clients.show, changing.note, is_of_clients=True),
+    Address("/clients/{grant_id}/preview", changing.preview, is_of_clients=True),
     Address("/activity", activity.show),
     Address("/records/{handle:path}", records.show),
     Address("/search", search.show),

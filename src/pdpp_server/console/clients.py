@@ -55,6 +55,9 @@ class GrantCard(NamedTuple):
     is_once: bool
     is_unused: bool  # it may read, and has not for long
     grants: list[GrantShown]
+    says: str  # what it calls itself, where the owner calls it something else
+    note: str
+    changed_at: str | None
 
     @property
     def is_active(self) -> bool:
@@ -99,7 +102,7 @@ def why(desks: Desks, visit: Visit) -> Page:
     said = desks.owner.explain(grant_id, FetchQuery(id.stream, id.key, id.connection_id or None))
     said = [sentence.replace(id.connection_id, named.get(id.connection_id, id.connection_id)) for sentence in said]
     values = {
-        "name": rows[0].grant.client_name or rows[0].grant.client_id,
+        "name": rows[0].name,
         "grant_id": grant_id,
         "since": rows[0].grant.issued_at,
         "handle": handle,
@@ -111,7 +114,7 @@ def why(desks: Desks, visit: Visit) -> Page:
 def cards(desks: Desks) -> list[GrantCard]:
     """Newest first."""
     named, known = labels(desks), services(desks)
-    rows = sorted(desks.owner.grants(), key=_standing)
+    rows = sorted((row for row in desks.owner.grants() if row.successor is None), key=_standing)
     grouped = [list(group) for _, group in groupby(rows, key=_standing)]
     return sorted((_card(desks, group, named, known) for group in grouped), key=lambda card: card.since, reverse=True)
 
@@ -139,13 +142,15 @@ def _card(desks: Desks, rows: list[GrantRow], named: Mapping[str, str], known: M
     """Of a package whose grants ended one by one, the last that is alive counts."""
     now, first = iso(desks.now()), rows[0].grant
     states = [row.state.word(now) for row in rows]
-    last = [read for row in rows for read in _last_read(desks, row.grant)]
+    last = [read for row in rows for grant in (row.grant, *row.earlier) for read in _last_read(desks, grant)]
+    since = min(grant.issued_at for row in rows for grant in (row.grant, *row.earlier))
+    itself = first.client_name or first.client_id
     return GrantCard(
         id=_standing(rows[0]) if len(rows) > 1 else first.grant_id,
-        name=first.client_name or first.client_id,
+        name=rows[0].name,
         client_id=first.client_id,
         state="active" if "active" in states else states[0],
-        since=first.issued_at,
+        since=since,
         until=first.expires_at,
         ended_at=max((row.state.revoked_at for row in rows if row.state.revoked_at), default=None),
         last_read=max((read.at for read in last), default=None),
@@ -153,6 +158,9 @@ def _card(desks: Desks, rows: list[GrantRow], named: Mapping[str, str], known: M
         is_once=first.access_mode == "single_use",
         is_unused=max([first.issued_at, *(read.at for read in last)]) < iso(desks.now() - UNUSED),
         grants=[_shown(row.grant, state, named, known) for row, state in zip(rows, states, strict=True)],
+        says=itself if rows[0].called else "",
+        note=rows[0].note or "",
+        changed_at=max((row.grant.issued_at for row in rows if row.earlier), default=None),
     )
 
 

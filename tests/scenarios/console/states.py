@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 
 from pdpp_server.wire.grants import DETAIL_TYPE
 from tests.scenarios.authorization_server.flow import CHALLENGE, EVERY_FLOW
-from tests.worlds.lived import AGENT, FORMER, MAIL, PASSWORD, Lived
+from tests.worlds.lived import AGENT, FORMER, MAIL, PASSWORD, SCRIPT, Lived
 
 REGISTRY = "https://registry.pdpp.dev/connectors"
 REDIRECT = "http://localhost/callback"
@@ -183,6 +183,37 @@ def client(walk: Walk) -> None:
 def client_ending(walk: Walk) -> None:
     walk.go(f"/clients/{walk.grant_of(AGENT)}")
     walk.click("End its access")
+
+
+@_state(FULL)
+def client_change(walk: Walk) -> None:
+    walk.go(f"/clients/{walk.grant_of(AGENT)}/change")
+
+
+@_state(FULL)
+def client_changing(walk: Walk) -> None:
+    walk.go(f"/clients/{walk.grant_of(AGENT)}/change")
+    walk.page.locator('input[name="stream"]').nth(1).uncheck()
+    walk.click("Show what this leaves")
+
+
+@_state(FULL)
+def client_preview(walk: Walk) -> None:
+    walk.go(f"/clients/{walk.grant_of(AGENT)}/preview")
+
+
+@_state(FULL)
+def client_named(walk: Walk) -> None:
+    walk.go(f"/clients/{walk.grant_of(SCRIPT)}")
+    walk.page.locator("summary", has_text="name and").click()
+    walk.page.get_by_label("Name").fill("The weekly letter")
+    walk.page.get_by_label("Note").fill("Writes me what I noted in the week. Made by Tom; ends with the year.")
+    walk.click("Keep them")
+
+
+@_state(FULL)
+def client_change_ended(walk: Walk) -> None:
+    walk.go(f"/clients/{walk.grant_of(FORMER)}/change")
 
 
 @_state(FULL)

@@ -1,0 +1,134 @@
+"""The page on which the owner changes what a client may read: less of it, another end; a successor takes its place."""
+
+from dataclasses import replace
+
+from pdpp_server.console.boxes import boxes
+from pdpp_server.console.choice import Ticks, end_of, first_ticks, kept_of, ticks_of_form
+from pdpp_server.console.clients import labels, services
+from pdpp_server.console.desks import Desks
+from pdpp_server.console.page import Page, SeeOther
+from pdpp_server.console.visit import Visit
+from pdpp_server.console.would_read import grants_read, is_telling
+from pdpp_server.errors import InvalidRequest
+from pdpp_server.evidence.refusals import message_text
+from pdpp_server.model.grants import Grant
+from pdpp_server.model.selections import Selection
+from pdpp_server.model.times import iso
+from pdpp_server.owner.changes import selection_of
+from pdpp_server.owner.desk import GrantRow
+
+DATE_CHARS = len("2026-11-15")
+
+
+def show(desks: Desks, visit: Visit) -> Page:
+    rows = _living(desks, visit.named["grant_id"])
+    return _page(desks, visit, rows, _ticks(rows))
+
+
+def take(desks: Desks, visit: Visit) -> Page | SeeOther:
+    """Once: a form that comes again finds other grants than its page showed, and leads to what holds now."""
+    grant_id = visit.named["grant_id"]
+    rows = _living(desks, grant_id)
+    if visit.value("was") != _was(rows):
+        return SeeOther(f"/clients/{_standing(rows)}")
+    ticks = replace(ticks_of_form(visit), once=False)
+    try:
+        kept, ends = _kept(rows, ticks), _end(rows, ticks)
+        would = desks.owner.changed_grants(grant_id, ends, kept)
+    except InvalidRequest as refusal:
+        return _page(desks, visit, rows, ticks, said=message_text(refusal))
+    if visit.value("action") != "change":
+        return _page(desks, visit, rows, ticks, would)
+    return SeeOther(f"/clients/{_standing(desks.owner.change_grant(grant_id, ends, kept))}")
+
+
+def preview(desks: Desks, visit: Visit) -> Page:
+    """What it would see if it asked now."""
+    rows = _living(desks, visit.named["grant_id"])
+    reads = grants_read(desks, tuple(row.grant for row in rows))
+    values = {
+        "name": rows[0].name,
+        "id": _standing(rows),
+        "is_active": rows[0].word(iso(desks.now())) == "active",
+        "reads": reads,
+        "is_once": all(row.grant.access_mode == "single_use" for row in rows),
+        "marks_sensitive": is_telling([each.is_sensitive for each in reads]),
+    }
+    return Page("preview.html", values)
+
+
+def note(desks: Desks, visit: Visit) -> SeeOther:
+    grant_id = visit.named["grant_id"]
+    desks.owner.note_grant(grant_id, visit.value("name"), visit.value("note"))
+    return SeeOther(f"/clients/{_standing(desks.owner.grant(grant_id))}")
+
+
+def _living(desks: Desks, grant_id: str) -> list[GrantRow]:
+    """Of a package those that are alive; all where none is."""
+    rows, now = desks.owner.grant(grant_id), iso(desks.now())
+    return [row for row in rows if row.word(now) == "active"] or rows
+
+
+def _standing(rows: list[GrantRow]) -> str:
+    return rows[0].package_id or rows[0].grant.grant_id
+
+
+def _was(rows: list[GrantRow]) -> str:
+    return " ".join(row.grant.grant_id for row in rows)
+
+
+def _ticks(rows: list[GrantRow]) -> Ticks:
+    """Everything as it is."""
+    asked = tuple(selection_of(row.grant) for row in rows)
+    end = (rows[0].grant.expires_at or "")[:DATE_CHARS]
+    return first_ticks(asked, tuple(row.grant.streams for row in rows), end)
+
+
+def _kept(rows: list[GrantRow], ticks: Ticks) -> dict[str, Selection]:
+    asked = tuple(selection_of(row.grant) for row in rows)
+    kept = kept_of(ticks, asked, tuple(row.grant.streams for row in rows))
+    if not kept:
+        raise InvalidRequest("Leave something that it may read, or end its access.", param="stream")
+    return {rows[place].grant.grant_id: selection for place, selection in kept.items()}
+
+
+def _end(rows: list[GrantRow], ticks: Ticks) -> str | None:
+    """As it is to the second, where the day was not touched."""
+    now = rows[0].grant.expires_at
+    return now if now and ticks.end == now[:DATE_CHARS] else end_of(ticks)
+
+
+def _page(
+    desks: Desks,
+    visit: Visit,
+    rows: list[GrantRow],
+    ticks: Ticks,
+    would: tuple[Grant, ...] = (),
+    said: str = "",
+) -> Page:
+    asked = tuple(selection_of(row.grant) for row in rows)
+    reads = grants_read(desks, would)
+    today = desks.now().astimezone(desks.zone).date()
+    values = {
+        "name": rows[0].name,
+        "id": _standing(rows),
+        "was": _was(rows),
+        "is_active": rows[0].word(iso(desks.now())) == "active",
+        "state": rows[0].word(iso(desks.now())),
+        "is_once": all(row.grant.access_mode == "single_use" for row in rows),
+        "sources": boxes(asked, tuple(row.grant.streams for row in rows), ticks, labels(desks), services(desks)),
+        "ticks": ticks,
+        "today": today.isoformat(),
+        "said": said,
+        "reads": reads,
+        "ended": _ended(desks, rows, would),
+        "marks_sensitive": is_telling([each.is_sensitive for each in reads]),
+    }
+    return Page("change.html", values)
+
+
+def _ended(desks: Desks, rows: list[GrantRow], would: tuple[Grant, ...]) -> list[str]:
+    """Sources of which nothing would be left."""
+    known, left = services(desks), {grant.source.id for grant in would}
+    gone = {row.grant.source.id: row.grant.source.connector_key for row in rows if row.grant.source.id not in left}
+    return [known.get(id, key) for id, key in gone.items()] if would else []
