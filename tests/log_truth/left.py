@@ -140,6 +140,8 @@ class Finder:
         addresses = " ".join(unquote(address) for address in re.findall(r'href="/records/([^"?]+)', shown))
         left = self.marks(re.sub(r"</?mark>", "", text))
         left.records |= self.handles(text) | self.handles(unescape(addresses))
+        if 'href="/attachments/' in shown:  # by whose name bytes are called
+            left.fields.add("f_scan")
         left.fields |= {name.replace(" ", "_") for name in re.findall(r"<dt[^>]*>(id|f \w+)</dt><dd", shown)}
         return left
 

@@ -60,6 +60,11 @@ PROMISES: dict[str, Promise] = {
         source=PAGES,
         says="A page shows what a client would see if it asked now, by the same reads under the same grant.",
     ),
+    "con.data.attachments": Promise(
+        source=PAGES,
+        says="Attachments stand on the page of their record: pictures are shown, all else is only handed over; what a "
+        "stranger says of their type counts for pictures only, nothing of them can run, and each look is logged.",
+    ),
     "con.pages.same-words": Promise(
         source=PAGES,
         says="Pages say of grants and of activity what the command says.",

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import BinaryIO
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from starlette.datastructures import Headers
@@ -16,6 +17,7 @@ from starlette.types import Scope
 
 from pdpp_server.console import (
     activity,
+    attachments,
     changing,
     clients,
     connect,
@@ -29,11 +31,12 @@ from pdpp_server.console import (
     timeline,
 )
 from pdpp_server.console.desks import Desks, PageHandler, Shaped
-from pdpp_server.console.page import Page, SeeOther, Wall, redirected, rendered, style_sheet
+from pdpp_server.console.page import Handed, Page, SeeOther, Wall, redirected, rendered, style_sheet
 from pdpp_server.console.visit import COOKIE, SECURE_COOKIE, Visit
 from pdpp_server.errors import InvalidRequest, Misdirected, PdppError, RateLimited, Unauthenticated
 from pdpp_server.evidence.refusals import message_text, remedy_text
 from pdpp_server.http.bodies import body_of
+from pdpp_server.http.file_body import FileBody
 from pdpp_server.http.kernel import Kernel
 from pdpp_server.http.people import Trouble, wants_page
 from pdpp_server.model.activity import NOTHING
@@ -80,6 +83,7 @@ ADDRESSES = (
     Address("/clients/{grant_id}/preview", changing.preview, is_of_clients=True),
     Address("/activity", activity.show),
     Address("/records/{handle:path}", records.show),
+    Address("/attachments/{blob_id}", attachments.hand_over),
     Address("/search", search.show),
     Address("/sources", sources.show_all),
     Address("/sources/{connection_id}", sources.show),
@@ -206,11 +210,18 @@ class ForBrowsers(Route):
         return super().matches(scope) if wants_page(Headers(scope=scope)) else (Match.NONE, {})
 
 
-def _sent(visit: Visit, render: Callable[[Page], Response], page: Page) -> Leaving[Response]:
+def _sent(visit: Visit, render: Callable[[Page], Response], page: Page | Handed) -> Leaving[Response]:
+    if isinstance(page, Handed):
+        body = Response(headers=dict(page.headers)) if page.file is None else _file_body(page.file, page)
+        return Leaving(body, page.shown, page.size if page.file else 0)
     response = render(page)
     if visit.method == "HEAD":
         return Leaving(response, NOTHING, 0)
     return Leaving(response, page.shown, len(response.body))
+
+
+def _file_body(file: BinaryIO, handed: Handed) -> Response:
+    return FileBody(file, range(handed.size), 200, handed.headers)
 
 
 async def _style(request: Request) -> Response:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from pdpp_server.console.page import Page, SeeOther
+from pdpp_server.console.page import Handed, Page, SeeOther
 from pdpp_server.console.visit import Visit
 from pdpp_server.model.pending import Pending
 from pdpp_server.owner.consent import ConsentDesk
@@ -26,5 +26,5 @@ class Desks:
 
 
 # A page of records is still pending: it leaves with its line in the log.
-Shaped = Page | SeeOther | Pending[Page]
+Shaped = Page | SeeOther | Pending[Page] | Pending[Handed]
 PageHandler = Callable[[Desks, Visit], Shaped]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -33,6 +33,16 @@ class Page:
     leads_to: str | None = None  # where its form may lead in the end, beside ourselves
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     shown: Shown = NOTHING  # of records that were read for it
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """An open file that is handed over as it is; whoever answers closes it. None: nothing but headers."""
+
+    file: BinaryIO | None
+    size: int
+    headers: Mapping[str, str]
+    shown: Shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,17 +4,19 @@ from functools import partial
 from typing import Any, NamedTuple, cast
 
 from pdpp_server.console.activity import ReadEntry, entry, said_of
+from pdpp_server.console.attachments import AttachmentShown, attachments_of
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.binary import binary_text
 from pdpp_server.evidence.handles import mint, parse
-from pdpp_server.evidence.shown import record_shown, window_shown
-from pdpp_server.evidence.titles import body, label, moment, title
+from pdpp_server.evidence.shown import record_shown, related_to, shown_of, window_shown
+from pdpp_server.evidence.titles import body, declared_title, label, moment, title
 from pdpp_server.evidence.values import by_importance, readable_text
+from pdpp_server.model.activity import Shown, together
 from pdpp_server.model.pending import Pending
-from pdpp_server.model.queries import WINDOW_CHARS_MAX, FetchQuery, WindowQuery
+from pdpp_server.model.queries import WINDOW_CHARS_MAX, Expand, FetchQuery, WindowQuery
 from pdpp_server.model.records import Record, RecordId, Version
 from pdpp_server.model.streams import Stream
 from pdpp_server.model.text import FieldWindow
@@ -30,13 +32,22 @@ class FieldShown(NamedTuple):
     text: str
     is_long: bool  # on lines of its own
     left: int  # characters that are not shown here
+    attachments: list[AttachmentShown]
+
+
+class AttachedRecord(NamedTuple):
+    """A record that belongs to this one and has bytes: its name, and what they are."""
+
+    handle: str
+    title: str
+    attachments: list[AttachmentShown]
 
 
 def show(desks: Desks, visit: Visit) -> Pending[Page]:
     id = parse(visit.named["handle"])
     if field := visit.query.get("field"):
         return _window(desks, visit, id, field)
-    query = FetchQuery(id.stream, id.key, id.connection_id or None)
+    query = FetchQuery(id.stream, id.key, id.connection_id or None, expand=_with_bytes(desks, id))
     return desks.reads.reader(visit.request_id).fetch(query).shaped(partial(_page, desks))
 
 
@@ -53,13 +64,46 @@ def _page(desks: Desks, found: Record) -> Page:
         "fields": _fields(found, stream, main[0] if main else None),
         "body": _shown(*main, stream) if main and binary_text(main[1]) is None else None,
         "talk": _talk(found, stream),
+        "related": _related(found),
         "stream_label": (stream.label if stream else None) or found.id.stream,
         "authored_at": found.authored_at,
         "is_day": len(found.authored_at or "") <= len("2026-11-15"),
         "versions": [_version(version) for version in desks.owner.versions(found.id)],
         "readers": _readers(desks, handle),
     }
-    return Page("record.html", values, shown=record_shown(found))
+    return Page("record.html", values, shown=_told(found))
+
+
+def _with_bytes(desks: Desks, id: RecordId) -> tuple[Expand, ...]:
+    """What belongs to such a record and has bytes: the attachments of a mail."""
+    declaration = desks.owner.declarations().get(id.connection_id)
+    stream = declaration.streams.get(id.stream) if declaration else None
+    if declaration is None or stream is None:
+        return ()
+    expandable = {each.name for each in stream.expansions}
+    lists = [each for each in stream.relationships if each.name in expandable]
+    return tuple(Expand(each.name) for each in lists if declaration.streams[each.stream].blob_fields)
+
+
+def _related(found: Record) -> list[AttachedRecord]:
+    return [AttachedRecord(mint(other.id), _title(other), _bytes_of(other)) for other in related_to(found)]
+
+
+def _told(found: Record) -> Shown:
+    """All of the record; of those that belong to it what names them, and where their bytes are."""
+    beside = [shown_of((other.id,), _named_by(other)) for other in related_to(found)]
+    return together(record_shown(found._replace(expanded={})), *beside)
+
+
+def _named_by(record: Record) -> list[str]:
+    declared = declared_title(record.roles, record.data)
+    title_field = declared[0] if declared else record.time_field
+    fields = [name for name, value in record.data.items() if attachments_of(value)]
+    return fields if title_field is None else [title_field, *fields]
+
+
+def _bytes_of(record: Record) -> list[AttachmentShown]:
+    return [each for value in record.data.values() for each in attachments_of(value)]
 
 
 def _readers(desks: Desks, handle: str) -> list[ReadEntry]:
@@ -103,11 +147,13 @@ def _fields(record: Record, stream: Stream | None, main: str | None) -> list[Fie
 def _shown(name: str, value: Any, stream: Stream | None) -> FieldShown:
     field = stream.fields.get(name) if stream else None
     words, about = name.replace("_", " "), (field.description if field else None) or ""
+    if found := attachments_of(value):
+        return FieldShown(name, words, about, "", is_long=False, left=0, attachments=found)
     if binary := binary_text(value):
-        return FieldShown(name, words, about, binary, is_long=False, left=0)
+        return FieldShown(name, words, about, binary, is_long=False, left=0, attachments=[])
     text = _listed(value) or readable_text(value) or _scalar_text(value)
     is_long = len(text) > LINE_CHARS or "\n" in text
-    return FieldShown(name, words, about, text[:VALUE_CHARS], is_long, max(0, len(text) - VALUE_CHARS))
+    return FieldShown(name, words, about, text[:VALUE_CHARS], is_long, max(0, len(text) - VALUE_CHARS), [])
 
 
 def _listed(value: Any) -> str:

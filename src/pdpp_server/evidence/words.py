@@ -16,6 +16,8 @@ def counted(number: int, noun: str) -> str:
 def size_text(size: int) -> str:
     if size < 1000:
         return counted(size, "byte")
+    if size >= 1_000_000_000:
+        return f"{size / 1_000_000_000:.1f} GB"
     return f"{size / 1000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"
 
 

@@ -7,12 +7,13 @@ from threading import Lock
 
 from pdpp_server.evidence.activity import PAGES_CLIENT
 from pdpp_server.model.pending import Pending
-from pdpp_server.model.queries import RecordsQuery
+from pdpp_server.model.queries import BlobQuery, RecordsQuery
 from pdpp_server.model.records import RecordId, RecordPage
 from pdpp_server.model.times import iso
 from pdpp_server.port.local import LocalReader
-from pdpp_server.reads import pages, titles
+from pdpp_server.reads import blobs, pages, titles
 from pdpp_server.reads.bearers import OWNER_KINDS
+from pdpp_server.reads.blobs import OpenedBlob
 from pdpp_server.reads.services import Call, Services
 from pdpp_server.reads.titles import Titled
 from pdpp_server.store.consent.tokens import forget_ended, keep_token
@@ -30,6 +31,10 @@ class OwnReader(LocalReader):
     def titles(self, ids: Iterable[RecordId]) -> Pending[dict[str, Titled]]:
         """What those records are called, in one read."""
         return self._ask(titles.serve, ids)
+
+    def read_blob(self, query: BlobQuery) -> Pending[OpenedBlob]:
+        """Bytes that a record refers to; whoever gets them closes the file."""
+        return self._ask(blobs.serve, query)
 
     def _call(self) -> Call:
         call = super()._call()

@@ -2,15 +2,13 @@
 
 import hashlib
 import re
-from collections.abc import Iterator
 from functools import partial
-from typing import BinaryIO
 
 from starlette.datastructures import Headers
-from starlette.responses import Response, StreamingResponse
-from starlette.types import Receive, Scope, Send
+from starlette.responses import Response
 
 from pdpp_server.errors import InvalidRequest
+from pdpp_server.http.file_body import FileBody
 from pdpp_server.http.replies import Answered
 from pdpp_server.model.blobs import ID_PREFIX, BlobPart
 from pdpp_server.model.pending import Pending
@@ -23,7 +21,6 @@ from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.params import Params
 
 BLOB_BYTES_MAX = 50 * 1024 * 1024
-CHUNK_BYTES = 64 * 1024
 SHOWN_IN_PLACE = frozenset(
     {"application/pdf", *(f"image/{kind}" for kind in "avif bmp gif jpeg png tiff webp x-icon".split())}
 )
@@ -55,26 +52,6 @@ def keep(services: Services, asked: AskedOverHttp) -> Json:
     delivery = wire.decode_delivery(asked.params, asked.headers.get("content-type"))
     _check_digests(asked.headers, asked.body)
     return wire.encode(reads.keep(services, asked.call, delivery, asked.body))
-
-
-class FileBody(StreamingResponse):
-    """Some bytes of an open file, in pieces; the file is closed whatever becomes of the connection."""
-
-    def __init__(self, file: BinaryIO, places: range, status: int, headers: dict[str, str]) -> None:
-        super().__init__(_pieces(file, places), status, headers)
-        self._file = file
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with self._file:
-            await super().__call__(scope, receive, send)
-
-
-def _pieces(file: BinaryIO, places: range) -> Iterator[bytes]:
-    file.seek(places.start)
-    left = len(places)
-    while left and (piece := file.read(min(CHUNK_BYTES, left))):
-        left -= len(piece)
-        yield piece
 
 
 def _headers(opened: OpenedBlob) -> dict[str, str]:
