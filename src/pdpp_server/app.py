@@ -23,6 +23,7 @@ from pdpp_server.http.metrics import watch
 from pdpp_server.http.rate import Rates
 from pdpp_server.http.threads import Threads
 from pdpp_server.http.visitors import Visitors
+from pdpp_server.importers.uploads import Uploads
 from pdpp_server.mcp.http import Admitted, HostedMcp
 from pdpp_server.mcp.server import McpServer
 from pdpp_server.mcp.surface import TOOLS
@@ -60,6 +61,7 @@ def create_app(settings: Settings, services: Services | None = None, fetch: Fetc
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None, None]:
         yield
+        desks.uploads.close()
         kernel.threads.close()
         documents.close()
         if elsewhere:
@@ -112,13 +114,16 @@ def admitting(services: Services, kernel: Kernel) -> Callable[[Request], Awaitab
 
 def desks_of(services: Services, settings: Settings) -> Desks:
     """Everything that the owner's pages ask, on this server."""
+    owner, zone = Owner(services, settings.home), machine_zone()
     return Desks(
         SignIn(services),
-        Owner(services, settings.home),
+        owner,
         OwnReads(services, settings.public_url),
         ConsentDesk(services),
         settings.public_url,
         settings.authorization_server,
         services.now,
-        machine_zone(),
+        zone,
+        Uploads(owner, settings.home, zone, services.now),
+        settings.upload_bytes,
     )

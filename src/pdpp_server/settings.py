@@ -358,6 +358,15 @@ class Settings:
             "What that server calls itself: `issuer` in its metadata.",
         ),
     )
+    upload_bytes: int = field(
+        default=8_000_000_000,
+        metadata=_variable(
+            "PDPP_UPLOAD_BYTES",
+            "0 to 1000000000000",
+            _whole(0, 1_000_000_000_000),
+            "The most that can be brought in through a page at once; `pdpp import` and the inbox have no limit.",
+        ),
+    )
 
     @property
     def authorization_server(self) -> str | None:

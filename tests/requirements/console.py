@@ -41,7 +41,8 @@ PROMISES: dict[str, Promise] = {
     ),
     "con.pages.policy": Promise(
         source=SAFE,
-        says="Pages run no script, load nothing from elsewhere, lead forms nowhere else and cannot be framed.",
+        says="Pages run no script but a small one of ours where files are brought in, load nothing from elsewhere, "
+        "lead forms nowhere else and cannot be framed.",
     ),
     "con.pages.escaped": Promise(
         source=SAFE,
@@ -60,10 +61,27 @@ PROMISES: dict[str, Promise] = {
         source=PAGES,
         says="A page shows what a client would see if it asked now, by the same reads under the same grant.",
     ),
+    "con.import.whole": Promise(
+        source=PAGES,
+        says="Files that are chosen on a page are recognised and shown as by the command, imported when the owner says "
+        "so, whether or not the page stays open, and told account by account and line by line.",
+    ),
+    "con.import.once": Promise(
+        source=PAGES,
+        says="Files that are sent twice are one upload, and an import that is asked for twice is one import.",
+    ),
+    "con.import.nothing-left": Promise(
+        source=PAGES,
+        says="What is no export, too large, broken off or a bomb ends with a sentence, and nothing of it stays.",
+    ),
     "con.data.attachments": Promise(
         source=PAGES,
         says="Attachments stand on the page of their record: pictures are shown, all else is only handed over; what a "
         "stranger says of their type counts for pictures only, nothing of them can run, and each look is logged.",
+    ),
+    "con.sources.remove": Promise(
+        source=PAGES,
+        says="A source is removed with everything it left, after a page that says what goes; twice is once.",
     ),
     "con.pages.same-words": Promise(
         source=PAGES,

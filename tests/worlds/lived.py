@@ -50,6 +50,8 @@ class Lived:
     setup_code: str | None
     connections: dict[tuple[str, str], str]
     agent: IssuedGrant | None = None
+    exports: Path = Path()  # the files that it was brought in from
+    samples: tuple[str, ...] = ()  # small ones among them, and one with a line that is rejected
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """As the agent calls it."""
@@ -86,7 +88,12 @@ def lived(folder: Path) -> Generator[Lived]:
         SignIn(services).set_password(PASSWORD)
         connections = _brought_in(owner, folder / "exports")
         agent = owner.create_grant(decode_selection(_selections(READS, connections)), AGENT, None)
-        whole = Lived(services, owner, clock, base, None, connections, agent)
+        exports = folder / "exports"
+        broken = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nX-WR-CALNAME:Choir\r\nBEGIN:VEVENT\r\nUID:1@choir\r\n"
+        broken += "DTSTART:20260301T190000Z\r\nSUMMARY:Rehearsal\r\nEND:VEVENT\r\nBEGIN:VEVENT\r\nUID:2@choir\r\n"
+        exports.joinpath("choir.ics").write_text(f"{broken}DTSTART:soon\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
+        samples = ("choir.ics", *sorted(path.name for path in exports.glob("*.ofx"))[:1])
+        whole = Lived(services, owner, clock, base, None, connections, agent, exports, samples)
         _days_of_reading(whole)
         yield whole
 

@@ -18,6 +18,7 @@ from starlette.types import Scope
 from pdpp_server.console import (
     activity,
     attachments,
+    bringing,
     changing,
     clients,
     connect,
@@ -31,7 +32,8 @@ from pdpp_server.console import (
     timeline,
 )
 from pdpp_server.console.desks import Desks, PageHandler, Shaped
-from pdpp_server.console.page import Handed, Page, SeeOther, Wall, redirected, rendered, style_sheet
+from pdpp_server.console.page import FILES, Handed, Page, SeeOther, Wall, file_of_pages, redirected, rendered
+from pdpp_server.console.receiving import received
 from pdpp_server.console.visit import COOKIE, SECURE_COOKIE, Visit
 from pdpp_server.errors import InvalidRequest, Misdirected, PdppError, RateLimited, Unauthenticated
 from pdpp_server.evidence.refusals import message_text, remedy_text
@@ -60,13 +62,14 @@ FORM_TYPE = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """`is_open` ones are answered without a sign-in."""
+    """`is_open` ones are answered without a sign-in; one that `takes_files` gets them as they arrive."""
 
     path: str
     show: PageHandler
     take: PageHandler | None = None  # a form
     is_open: bool = False
     is_of_clients: bool = False  # about who may read what
+    takes_files: bool = False
 
 
 ADDRESSES = (
@@ -89,6 +92,9 @@ ADDRESSES = (
     Address("/sources/{connection_id}", sources.show),
     Address("/sources/{connection_id}/{stream}", streams.show),
     Address("/timeline", timeline.show),
+    Address("/import", bringing.show, bringing.show, takes_files=True),
+    Address("/import/{upload_id}", bringing.show_one, bringing.take),
+    Address("/remove/{connection_id}", sources.show_removing, sources.remove),
     Address("/connect", connect.show, is_of_clients=True),
 )
 HOME = Address("/", home.show)  # for browsers; programs find the index of the API there
@@ -106,15 +112,26 @@ class Console:
         served = [address for address in ADDRESSES if not (is_elsewhere and address.is_of_clients)]
         pages = [self._kernel.route(each.path, "page", partial(self._answer, each)) for each in served]
         home = self._kernel.route(HOME.path, "page", partial(self._answer, HOME))
-        style = self._kernel.route("/pages.css", "page", _style)
-        return [ForBrowsers(HOME.path, home.endpoint), *pages, style]
+        files = [self._kernel.route(path, "page", partial(_file, path)) for path in FILES]
+        return [ForBrowsers(HOME.path, home.endpoint), *pages, *files]
 
     async def _answer(self, address: Address, request: Request) -> Response:
         posted = request.method == "POST" and address.take is not None
         if not posted and request.method not in {"GET", "HEAD"}:
             raise HTTPException(405, headers={"Allow": "GET, POST" if address.take else "GET"})
+        if posted and address.takes_files:
+            return await self._receive(request)
         visit = visit_of(self._desks, request, await self._form(request) if posted else ())
         return await self._kernel.threads.flow(partial(self._respond, address, request, visit))
+
+    async def _receive(self, request: Request) -> Response:
+        """Whose form it is gets known before its first file is kept."""
+        visit = visit_of(self._desks, request)
+        if not await self._kernel.threads.flow(partial(is_signed_in, self._desks, visit)):
+            return redirected(self._way_in(visit), visit)
+        threads = self._kernel.threads
+        id = await received(request, visit, self._desks.uploads, self._desks.upload_bytes, threads)
+        return redirected(SeeOther(f"/import/{id}"), visit)
 
     def _respond(self, address: Address, request: Request, visit: Visit) -> Response:
         signed_in = is_signed_in(self._desks, visit)
@@ -224,10 +241,10 @@ def _file_body(file: BinaryIO, handed: Handed) -> Response:
     return FileBody(file, range(handed.size), 200, handed.headers)
 
 
-async def _style(request: Request) -> Response:
+async def _file(path: str, request: Request) -> Response:
     if request.method not in {"GET", "HEAD"}:
         raise HTTPException(405, headers={"Allow": "GET"})
-    return style_sheet()
+    return file_of_pages(path)
 
 
 def refusal_page(refusal: PdppError) -> Page:

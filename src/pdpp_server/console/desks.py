@@ -6,6 +6,7 @@ from datetime import datetime, tzinfo
 
 from pdpp_server.console.page import Handed, Page, SeeOther
 from pdpp_server.console.visit import Visit
+from pdpp_server.importers.uploads import Uploads
 from pdpp_server.model.pending import Pending
 from pdpp_server.owner.consent import ConsentDesk
 from pdpp_server.owner.desk import Owner
@@ -23,6 +24,8 @@ class Desks:
     decided_at: str | None  # the server that says who may read; None where it is this one
     now: Callable[[], datetime]
     zone: tzinfo  # of the owner's clock on the wall
+    uploads: Uploads
+    upload_bytes: int  # the most that one takes
 
 
 # A page of records is still pending: it leaves with its line in the log.

@@ -19,10 +19,14 @@ from pdpp_server.evidence.words import counted, local_moment
 from pdpp_server.model.activity import NOTHING, Shown
 
 _FOLDER = Path(__file__).parent
-_STYLE = (_FOLDER / "pages.css").read_bytes()
-_STYLE_VERSION = hashlib.sha256(_STYLE).hexdigest()[:12]
+# What pages load: address to type and content.
+FILES = {
+    "/pages.css": ("text/css; charset=utf-8", (_FOLDER / "pages.css").read_bytes()),
+    "/pages.js": ("text/javascript; charset=utf-8", (_FOLDER / "pages.js").read_bytes()),
+}
+_VERSION = hashlib.sha256(b"".join(content for _, content in FILES.values())).hexdigest()[:12]
 _HOST = re.compile(r"[A-Za-z0-9._-]+(?::[0-9]+)?")  # no [::1]: the policy does not know such addresses
-_KEPT = "public, max-age=86400"  # the address of the sheet changes with its content
+_KEPT = "public, max-age=86400"  # their addresses change with their content
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,7 @@ class Page:
     leads_to: str | None = None  # where its form may lead in the end, beside ourselves
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     shown: Shown = NOTHING  # of records that were read for it
+    has_script: bool = False  # of our own, which nothing depends on
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +102,16 @@ def rendered(page: Page, visit: Visit, *, signed_in: bool, decided_at: str | Non
         "decided_at": decided_at,
         "form_token": visit.form_token,
         "here": visit.path,
-        "style_version": _STYLE_VERSION,
+        "style_version": _VERSION,
+        "has_script": page.has_script,
         "request_id": visit.request_id,
     }
     hidden = common.keys() & page.values.keys()
     assert not hidden, f"{page.template} names {sorted(hidden)}, which every page has already"
     values = {**page.values, **common}
     html = _templates.get_template(page.template).render(values)
-    response = HTMLResponse(html, page.status, {**security_headers(page.leads_to), **page.headers})
+    headers = security_headers(page.leads_to, has_script=page.has_script)
+    response = HTMLResponse(html, page.status, {**headers, **page.headers})
     if not visit.has_cookie:
         _set_cookie(response, visit, visit.cookie)
     return response
@@ -119,15 +126,16 @@ def redirected(to: SeeOther, visit: Visit) -> Response:
     return response
 
 
-def style_sheet() -> Response:
-    headers = {"Content-Type": "text/css; charset=utf-8", "Cache-Control": _KEPT, **security_headers(None)}
-    return Response(_STYLE, headers=headers)
+def file_of_pages(path: str) -> Response:
+    kind, content = FILES[path]
+    return Response(content, headers={"Content-Type": kind, "Cache-Control": _KEPT, **security_headers(None)})
 
 
-def security_headers(leads_to: str | None) -> dict[str, str]:
+def security_headers(leads_to: str | None, *, has_script: bool = False) -> dict[str, str]:
     """Browsers hold the whole way that a form leads against `form-action`, redirects included."""
     targets = " ".join(["'self'", *([_target(leads_to)] if leads_to else [])])
-    policy = f"default-src 'none'; style-src 'self'; img-src 'self'; form-action {targets}"
+    scripts = "script-src 'self'; connect-src 'self'; " if has_script else ""
+    policy = f"default-src 'none'; {scripts}style-src 'self'; img-src 'self'; form-action {targets}"
     return {
         "Content-Security-Policy": f"{policy}; frame-ancestors 'none'; base-uri 'none'",
         "X-Frame-Options": "DENY",

@@ -7,7 +7,7 @@ from pdpp_server.console.page import Page
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import ConnectionNotFound
 from pdpp_server.model.sources import Declaration
-from pdpp_server.model.times import iso_micros
+from pdpp_server.model.times import iso, iso_micros
 from pdpp_server.owner.desk import StoredSource
 
 
@@ -37,16 +37,39 @@ def show_all(desks: Desks, visit: Visit) -> Page:
 
 def show(desks: Desks, visit: Visit) -> Page:
     wanted = visit.named["connection_id"]
+    return Page("source.html", {"source": _find(desks, wanted), "rejections": desks.owner.rejections(wanted)})
+
+
+def show_removing(desks: Desks, visit: Visit) -> Page:
+    """What goes, before it does."""
+    found = _find(desks, visit.named["connection_id"])
+    return Page("removing.html", {"source": found, "readers": _readers(desks, found), "is_removed": False})
+
+
+def remove(desks: Desks, visit: Visit) -> Page:
+    """Sent twice, it is removed all the same."""
+    wanted = visit.named["connection_id"]
+    try:
+        found = _find(desks, wanted)
+        desks.owner.remove_source(wanted)
+    except ConnectionNotFound:
+        found = None
+    return Page("removing.html", {"source": found, "readers": [], "is_removed": True})
+
+
+def _find(desks: Desks, wanted: str) -> SourceShown:
     found = next((source for source in desks.owner.sources() if source.connection_id == wanted), None)
     if found is None:
-        raise ConnectionNotFound(f"There is no connection {wanted!r}.", remedy="`pdpp sources` shows them.")
-    return Page(
-        "source.html",
-        {
-            "source": _shown(found, desks.owner.declarations()[wanted]),
-            "rejections": desks.owner.rejections(wanted),
-        },
-    )
+        raise ConnectionNotFound(f"There is no source {wanted!r}, or no longer.", remedy="Sources shows what is here.")
+    return _shown(found, desks.owner.declarations()[wanted])
+
+
+def _readers(desks: Desks, source: SourceShown) -> list[str]:
+    """Who may read something of it now."""
+    now = iso(desks.now())
+    live = [row for row in desks.owner.grants() if row.word(now) == "active"]
+    named = [row.name for row in live if any(source.connection_id in each.connections for each in row.grant.streams)]
+    return [*dict.fromkeys(named)]
 
 
 def _shown(source: StoredSource, declaration: Declaration) -> SourceShown:

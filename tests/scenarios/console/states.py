@@ -90,7 +90,7 @@ FULL: dict[str, State] = {}  # and where everything is
 
 def _at(states: dict[str, State], **paths: str) -> None:
     for name, path in paths.items():
-        states[name.replace("_", "-")] = lambda walk, path=path, states=states: walk.go(
+        states[name.strip("_").replace("_", "-")] = lambda walk, path=path, states=states: walk.go(
             path, walk.full if states is FULL else walk.empty
         )
 
@@ -161,6 +161,7 @@ _at(
     search="/search",
     connect="/connect",
     timeline="/timeline",
+    import_="/import",
 )
 
 
@@ -294,6 +295,43 @@ def record_window(walk: Walk) -> None:
 @_state(FULL)
 def record_gone(walk: Walk) -> None:
     walk.go(f"/records/{walk.full.connections['mail', MAIL]}/messages:gone")
+
+
+_at(FULL, import_="/import", import_gone="/import/0000000000000000")
+
+
+def _choose_files(walk: Walk, *names: str) -> None:
+    walk.go("/import")
+    walk.page.get_by_label("Files").set_input_files([walk.full.exports / name for name in names])
+    walk.click("Look what is in it")
+    walk.page.get_by_text("This is what was found").or_(walk.page.get_by_text("Nothing in it can")).wait_for()
+
+
+@_state(FULL)
+def import_found(walk: Walk) -> None:
+    _choose_files(walk, *walk.full.samples)
+
+
+@_state(FULL)
+def import_done(walk: Walk) -> None:
+    _choose_files(walk, *walk.full.samples)
+    for box in walk.page.get_by_label("Import it").all():
+        box.check()
+    walk.click("Import")
+    walk.page.get_by_role("link", name="Bring more in").wait_for()
+    brought = [source for source in walk.full.owner.sources() if source.name == "Choir"]
+    walk.full.owner.remove_source(brought[0].connection_id)  # the other states know nine accounts
+
+
+@_state(FULL)
+def import_nothing(walk: Walk) -> None:
+    walk.full.exports.joinpath("statement.pdf").write_bytes(b"%PDF-1.7")
+    _choose_files(walk, "statement.pdf")
+
+
+@_state(FULL)
+def source_removing(walk: Walk) -> None:
+    walk.go(f"/remove/{walk.full.connections['mail', MAIL]}")
 
 
 _at(FULL, connect="/connect", device="/device", unknown="/no-such-page", oauth_error="/oauth/authorize?client_id=x")

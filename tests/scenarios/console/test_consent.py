@@ -284,7 +284,7 @@ def test_where_nothing_is_yet_the_page_leads_to_bringing_it_in(owner: Visitor, f
     page = owner.page(f"/consent?ask={flow.ask(authorization_details=None)}")
 
     assert "Nothing is here yet that it could read." in shown(page)
-    assert 'href="/sources"' in page
+    assert 'href="/import"' in page
     assert 'value="review"' not in page
 
 

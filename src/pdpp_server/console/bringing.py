@@ -1,0 +1,165 @@
+"""Bring data in: choose files, see what they are, import them, and read what became of every part."""
+
+import secrets
+from typing import NamedTuple
+
+from pdpp_server.console.desks import Desks
+from pdpp_server.console.page import Page, SeeOther
+from pdpp_server.console.visit import Visit
+from pdpp_server.errors import InvalidRequest, NotFound
+from pdpp_server.evidence.words import size_text
+from pdpp_server.importers.guesses import PARTS_MAX
+from pdpp_server.importers.registry import IMPORTERS, declaration_of
+from pdpp_server.importers.uploads import Brought, Upload
+from pdpp_server.model.ingest import Rejection
+from pdpp_server.model.times import iso_micros
+
+HOW_TO_AS_OF = "November 2026"
+REJECTIONS_SHOWN = 100
+
+
+class StreamSeen(NamedTuple):
+    label: str
+    records: int
+    earliest: str
+    latest: str
+
+
+class AccountShown(NamedTuple):
+    place: int
+    name: str
+    service: str
+    where: str
+    size: str
+    streams: list[StreamSeen]
+    share: int  # of it that was looked at, in percent
+    attachments: int
+    unreadable: int  # parts that cannot be read as a record
+    notes: tuple[str, ...]
+    lacks: str
+    choices: tuple[str, ...]
+    can_be_read: bool
+    unchanged_since: str | None
+    connection_id: str
+    accepted: int
+    unchanged: int
+    rejected: int
+    rejections: list[Rejection]
+    removed: int
+    undo: int
+    kept: list[str]  # why something stays that it has no longer
+    said: str
+    is_done: bool
+
+
+def show(desks: Desks, visit: Visit) -> Page:
+    values = {
+        "upload_id": secrets.token_urlsafe(16),
+        "most": size_text(desks.upload_bytes),
+        "recent": [_line(upload) for upload in desks.uploads.recent()],
+        "kinds": sorted((declaration_of(kind.key).name, kind.takes, _sentence(kind.obtain)) for kind in IMPORTERS),
+        "as_of": HOW_TO_AS_OF,
+    }
+    return Page("import.html", values, has_script=True)
+
+
+def show_one(desks: Desks, visit: Visit) -> Page:
+    upload = _find(desks, visit)
+    accounts = [_shown(place, each) for place, each in enumerate(upload.accounts)]
+    values = {
+        "upload": upload,
+        "files": [(name, size_text(size)) for name, size in upload.files],
+        "accounts": accounts,
+        "can_be_read": any(each.can_be_read for each in accounts),
+        "left": [(part.name, part.files, size_text(part.size), part.guess) for part in upload.left[:PARTS_MAX]],
+        "more_left": max(0, len(upload.left) - PARTS_MAX),
+        "percent": upload.percent,
+        "stored": sum(each.accepted for each in accounts),
+    }
+    return Page("upload.html", values, has_script=True)
+
+
+def take(desks: Desks, visit: Visit) -> Page | SeeOther:
+    """Sent twice it does the thing once: what is under way, or over, is not begun again."""
+    upload = _find(desks, visit)
+    match visit.value("action"):
+        case "import":
+            desks.uploads.start(upload.id, {place: _choice(visit, place) for place in _places(visit)})
+        case "stop":
+            desks.uploads.stop(upload.id)
+        case "discard":
+            if upload.stage in {"found", "nothing"}:
+                desks.uploads.give_up(upload.id)
+            return SeeOther("/import")
+        case _:
+            raise InvalidRequest("The form cannot be read.")
+    return SeeOther(f"/import/{upload.id}")
+
+
+def _find(desks: Desks, visit: Visit) -> Upload:
+    upload = desks.uploads.find(visit.named["upload_id"])
+    if upload is None:
+        raise NotFound(
+            "These files are not here any more.",
+            remedy="What was imported of them is among your sources. To bring more in, choose them again: nothing is "
+            "imported twice.",
+        )
+    return upload
+
+
+def _places(visit: Visit) -> list[int]:
+    return [int(value) for value in visit.values("account") if value.isascii() and value.isdigit() and len(value) < 6]
+
+
+def _choice(visit: Visit, place: int) -> int | None:
+    value = visit.value(f"choice.{place}")
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 6 else None
+
+
+def _line(upload: Upload) -> tuple[str, str, str]:
+    """Its id, its files, its stage."""
+    first = upload.files[0][0] if upload.files else ""
+    more = f" and {len(upload.files) - 1} more" if len(upload.files) > 1 else ""
+    return upload.id, f"{first}{more}", upload.stage
+
+
+def _shown(place: int, each: Brought) -> AccountShown:
+    found, seen, tally = each.found, each.seen, each.tally
+    declaration = found.declaration
+    return AccountShown(
+        place=place,
+        name=each.name,
+        service=declaration.name,
+        where=found.where,
+        size=size_text(found.size),
+        streams=[
+            StreamSeen(declaration.streams[name].label or name, one.records, _day(one.earliest), _day(one.latest))
+            for name, one in (seen.streams if seen else {}).items()
+        ],
+        share=int((seen.share if seen else 1) * 100),
+        attachments=seen.attachments if seen else 0,
+        unreadable=seen.rejected if seen else 0,
+        notes=found.account.notes,
+        lacks=found.account.lacks,
+        choices=each.choices,
+        can_be_read=each.can_be_read,
+        unchanged_since=each.before.at if each.before else None,
+        connection_id=each.connection_id,
+        accepted=tally.accepted if tally else 0,
+        unchanged=tally.unchanged if tally else 0,
+        rejected=tally.rejected if tally else 0,
+        rejections=tally.rejections[:REJECTIONS_SHOWN] if tally else [],
+        removed=tally.removal.removed if tally else 0,
+        undo=tally.removal.run if tally and tally.removal.removed else 0,
+        kept=[*tally.removal.why_kept] if tally else [],
+        said=each.said,
+        is_done=bool(each.connection_id or each.said),
+    )
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
+
+
+def _day(micros: int | None) -> str:
+    return "" if micros is None else iso_micros(micros)[:10]
