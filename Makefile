@@ -11,7 +11,7 @@ NODE_STAMP := $(NODE)/node_modules/.installed
 
 # Modules that write files kept in the tree. `make fix` runs each as `python -m MODULE`, and `make check` as
 # `python -m MODULE --check`, which must fail when the file on disk is not what the module would write.
-GENERATORS := pdpp_server.mcp.generate
+GENERATORS := pdpp_server.mcp.generate pdpp_server.console.language
 
 # Pages with blocks that are printed from the code.
 PAGES := $(shell grep -rl --include='*.md' '\[\[\[cog' README.md AGENTS.md docs 2>/dev/null)

@@ -126,4 +126,5 @@ def desks_of(services: Services, settings: Settings) -> Desks:
         zone,
         Uploads(owner, settings.home, zone, services.now),
         settings.upload_bytes,
+        settings.language,
     )

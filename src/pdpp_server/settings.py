@@ -64,6 +64,13 @@ def _one_of(*choices: str) -> Callable[[str], str]:
     return read
 
 
+def _language(value: str) -> str:
+    """Which there are, the pages know."""
+    if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z]{2,8})?", value):
+        raise ValueError
+    return value
+
+
 def _switch(value: str) -> bool:
     return _one_of("0", "1")(value) == "1"
 
@@ -356,6 +363,15 @@ class Settings:
             "an http(s) address",
             _address,
             "What that server calls itself: `issuer` in its metadata.",
+        ),
+    )
+    language: str = field(
+        default="en",
+        metadata=_variable(
+            "PDPP_LANGUAGE",
+            "en, or the name of a file there",
+            _language,
+            "The language of your pages: each is a file in `console/sentences`, and what it lacks is said in English.",
         ),
     )
     upload_bytes: int = field(

@@ -79,6 +79,10 @@ PROMISES: dict[str, Promise] = {
         says="Attachments stand on the page of their record: pictures are shown, all else is only handed over; what a "
         "stranger says of their type counts for pictures only, nothing of them can run, and each look is logged.",
     ),
+    "con.pages.one-language-file": Promise(
+        source="decision 0037: a template is its own catalogue",
+        says="Every sentence of the templates is in one list, so that another language of the pages is a file.",
+    ),
     "con.sources.remove": Promise(
         source=PAGES,
         says="A source is removed with everything it left, after a page that says what goes; twice is once.",

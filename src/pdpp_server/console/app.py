@@ -217,7 +217,7 @@ def trouble_page(desks: Desks, request: Request, trouble: Trouble) -> Response:
 
 
 def wall_of(desks: Desks) -> Wall:
-    return Wall(desks.zone, desks.now())
+    return Wall(desks.zone, desks.now(), desks.language)
 
 
 class ForBrowsers(Route):

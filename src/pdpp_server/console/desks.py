@@ -26,6 +26,7 @@ class Desks:
     zone: tzinfo  # of the owner's clock on the wall
     uploads: Uploads
     upload_bytes: int  # the most that one takes
+    language: str = "en"
 
 
 # A page of records is still pending: it leaves with its line in the log.

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
@@ -13,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from pdpp_server.console.language import Spoken, catalogue
 from pdpp_server.console.visit import COOKIE, SECURE_COOKIE, Visit
 from pdpp_server.evidence.text import visible_lines
 from pdpp_server.evidence.words import counted, local_moment
@@ -63,14 +65,20 @@ def _visible(value: object) -> object:
     return visible_lines(value) if type(value) is str else value
 
 
-_templates = Environment(
-    loader=FileSystemLoader(_FOLDER / "templates"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    finalize=_visible,
-)
+@cache
+def environment(language: str) -> Environment:
+    """The templates in that language."""
+    made = Environment(
+        loader=FileSystemLoader(_FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_visible,
+        extensions=[Spoken],
+    )
+    made.extensions[Spoken.identifier].known = catalogue(language)  # type: ignore[attr-defined]
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +87,7 @@ class Wall:
 
     zone: tzinfo
     now: datetime
+    language: str = "en"  # the owner's
 
     def at(self, time: str) -> Markup:
         """The same, where the day is known."""
@@ -104,12 +113,13 @@ def rendered(page: Page, visit: Visit, *, signed_in: bool, decided_at: str | Non
         "here": visit.path,
         "style_version": _VERSION,
         "has_script": page.has_script,
+        "language": wall.language,
         "request_id": visit.request_id,
     }
     hidden = common.keys() & page.values.keys()
     assert not hidden, f"{page.template} names {sorted(hidden)}, which every page has already"
     values = {**page.values, **common}
-    html = _templates.get_template(page.template).render(values)
+    html = environment(wall.language).get_template(page.template).render(values)
     headers = security_headers(page.leads_to, has_script=page.has_script)
     response = HTMLResponse(html, page.status, {**headers, **page.headers})
     if not visit.has_cookie:
