@@ -1,0 +1,74 @@
+"""One shape, one writer: what `wire/` calls a member of JSON, the packages that a call goes through do not quote."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from tools.tree import PACKAGE
+
+UNQUOTED = ("authorization_server", "grants", "owner", "port", "reads", "resource_server")
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+# The same word, and no member of an answer or of a question.
+OTHERS = {
+    "authorization_server/app.py": {"grant_id"},  # a part of a path
+    "authorization_server/introspect.py": {"active"},  # a state of a grant
+    # a publisher's declaration: what decides is pure, and loads no `wire`
+    "grants/issue.py": {"fields", "id", "name", "required", "selection_presets", "streams", "view"},
+    "owner/desk.py": {"grant_id"},  # an argument by its name
+    "owner/doctor.py": {"blobs", "records", "schema"},  # what was counted
+    "port/bridge.py": {"query"},  # an argument of another server's tool
+    "port/credentials.py": {
+        "credential",
+        "expires_at",
+        "grant_id",
+        "refresh_token",
+    },  # read before `wire` may be loaded
+    "reads/query_records.py": {"count", "expand", "filter", "order", "sort", "window"},  # what a refusal names
+    "reads/services.py": {"log"},  # a stage
+    "resource_server/asked.py": {"key", "path", "stream"},  # a part of a path, and of a request
+}
+
+
+def _texts(*nodes: ast.expr | None) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and NAME.fullmatch(node.value):
+            yield node.value
+
+
+def quoted_members(tree: ast.Module) -> Iterator[str]:
+    """Texts that name a member: of a dictionary that is written, asked or looked into."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Dict(keys=keys):
+                yield from _texts(*keys)
+            case ast.Subscript(slice=key):
+                yield from _texts(key)
+            case ast.Call(func=ast.Attribute(attr="get" | "pop" | "setdefault"), args=[key, *_]):
+                yield from _texts(key)
+            case ast.Compare(left=key, ops=[ast.In() | ast.NotIn()]):
+                yield from _texts(key)
+            case _:
+                pass
+
+
+def _members_in(package: str) -> dict[str, set[str]]:
+    return {
+        path.relative_to(PACKAGE).as_posix(): set(quoted_members(ast.parse(path.read_text("utf-8"))))
+        for path in sorted((PACKAGE / package).rglob("*.py"))
+    }
+
+
+def test_the_packages_of_a_call_quote_no_member_of_json() -> None:
+    wire = set[str]().union(*_members_in("wire").values())
+
+    quoted = {
+        module: names & wire for package in UNQUOTED for module, names in _members_in(package).items() if names & wire
+    }
+
+    assert quoted == OTHERS
+
+
+def test_every_way_to_quote_a_member_is_seen() -> None:
+    source = """a = {"one": 1}; a["two"]; a.get("three"); a.pop("four", 0); "five" in a; print("six"); x = "seven" """
+    assert set(quoted_members(ast.parse(source))) == {"one", "two", "three", "four", "five"}
