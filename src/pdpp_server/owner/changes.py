@@ -1,7 +1,7 @@
 """A grant that the owner changes: a successor takes its place, and everything that its client holds leads there."""
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pdpp_server.errors import ApprovalConflict, InvalidRequest
@@ -19,7 +19,7 @@ WORDS_MAX, NAME_MAX = 2000, 80
 
 
 def successors(
-    services: Services, rows: Iterable[GrantRow], kept: Mapping[str, Selection] | None, expires_at: str | None
+    services: Services, rows: Sequence[GrantRow], kept: Mapping[str, Selection] | None, expires_at: str | None
 ) -> dict[str, Grant]:
     """By grant, what would take its place; one that is not in `kept` would end. Without `kept` only the end changes.
 
@@ -42,10 +42,9 @@ def successors(
 
 
 def change(
-    services: Services, rows: Iterable[GrantRow], kept: Mapping[str, Selection] | None, expires_at: str | None
+    services: Services, rows: Sequence[GrantRow], kept: Mapping[str, Selection] | None, expires_at: str | None
 ) -> None:
     """In one transaction, so that a read is under the old grants or under the new ones. Raises as `successors` does."""
-    rows = [*rows]
     made = successors(services, rows, kept, expires_at)
     now = iso(services.now())
     with services.database.writing() as writer:
