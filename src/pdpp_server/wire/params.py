@@ -55,6 +55,9 @@ class Params:
     def __init__(self, pairs: tuple[tuple[NestedPath, str], ...]) -> None:
         self.pairs = pairs
         self.warnings: list[Warned] = []
+        self._given: dict[str, list[tuple[NestedPath, str]]] = {}
+        for path, value in pairs:
+            self._given.setdefault(path[0], []).append((path, value))
 
     @classmethod
     def parse(cls, raw: bytes) -> "Params":
@@ -62,6 +65,8 @@ class Params:
 
     def only(self, *parameters: ParameterRow) -> None:
         """Refuse every parameter that is not listed, and every one of another shape."""
+        if not self.pairs:
+            return
         known = {parameter.name: parameter for parameter in parameters}
         for path, _ in self.pairs:
             parameter = known.get(path[0])
@@ -69,17 +74,20 @@ class Params:
                 names = ", ".join(f"{name}[...]" if known[name].nested else name for name in known) or "none"
                 raise InvalidRequest(f"No parameter is called {_shown(path)}. Valid: {names}.", param=path[0])
         for parameter in parameters:
-            self._check_repeats(parameter)
+            if parameter.name in self._given:
+                self._check_repeats(parameter)
 
     def _check_repeats(self, parameter: ParameterRow) -> None:
-        name, paths = parameter.name, [path for path, _ in self.pairs if path[0] == parameter.name]
+        name = parameter.name
+        paths = [path for path, _ in self._given[name]]
         if not parameter.repeats and len(set(paths)) < len(paths):
             raise InvalidRequest(f"{name} may be given once.", param=name)
         if len(paths) > LIST_MAX:
             raise InvalidRequest(f"{name} takes at most {LIST_MAX} values.", param=name)
 
     def text(self, name: str) -> str | None:
-        return next(iter(self._values(name)), None)
+        values = self._values(name)
+        return values[0] if values else None
 
     def texts(self, name: str) -> tuple[str, ...] | None:
         """The values of a list parameter, each once; None where it was not given."""
@@ -112,7 +120,10 @@ class Params:
         return number
 
     def has(self, name: str) -> bool:
-        return any(path[0] == name for path, _ in self.pairs)
+        return name in self._given
+
+    def has_any(self, names: frozenset[str]) -> bool:
+        return not names.isdisjoint(self._given)
 
     def choice(self, name: str, choices: tuple[str, ...]) -> str | None:
         value = self.text(name)
@@ -158,10 +169,10 @@ class Params:
 
     def nested(self, name: str) -> list[tuple[NestedPath, str]]:
         """The paths below an object parameter, with their values: `filter[a][gte]=1` is (("a", "gte"), "1")."""
-        return [(path[1:], value) for path, value in self.pairs if path[0] == name]
+        return [(path[1:], value) for path, value in self._given.get(name, ())]
 
     def _values(self, name: str) -> list[str]:
-        return [value for path, value in self.pairs if path[0] == name]
+        return [value for _, value in self._given.get(name, ())]
 
 
 def _fits(parameter: ParameterRow, path: NestedPath) -> bool:

@@ -13,6 +13,7 @@ from pdpp_server.wire.params import ALIAS_PARAMETER, POSITIVE, SUBJECT_ID, Param
 
 Q = TypeVar("Q")
 Written = Mapping[str, str | int | tuple[str, ...] | None]
+_BOTH_ORDERS = frozenset({"sort", "order"})  # either says in which direction
 
 
 # What an address takes --------------------------------------------------------------------------------------------
@@ -60,13 +61,26 @@ def decode(kind: type[Q], params: Params, **placed: Any) -> Q:
     """A query from what stands in an address; `placed` are the fields that stand in its path."""
     params.only(*rows(kind))
     found = dict(placed)
-    for each in parameters(kind):
-        if not each.says:
+    for each, names in _read_by(kind):
+        if not params.has_any(names):
             continue
         value = _READERS[each.kind](params, each)
         if value is not None:
             found[each.field] = value
     return kind(**found)
+
+
+@cache
+def _read_by(kind: type) -> tuple[tuple[Parameter, frozenset[str]], ...]:
+    """What an address takes, each with the names under which something is said of it."""
+    said = [each for each in parameters(kind) if each.says]
+    return tuple((each, _names(each)) for each in said)
+
+
+def _names(each: Parameter) -> frozenset[str]:
+    if each.kind in ("sort", "order"):
+        return _BOTH_ORDERS
+    return frozenset(row.name for row in _rows(each))
 
 
 def require_company(query: object, params: Params) -> None:
