@@ -25,6 +25,7 @@ ASKED = {
     "method": "tools/call",
     "params": {"name": "search", "arguments": {"query": "lease"}},
 }
+VALUES = "model"  # imported by all, importing nothing: a question put to a value leads nowhere else
 SAMPLE = ROOT / "tests" / "importers" / "whatsapp" / "iphone"
 
 
@@ -35,7 +36,7 @@ class Trace:
         self.is_on = False
         self.files: dict[str, None] = {}
         self.functions: set[tuple[str, str]] = set()
-        self.hops = 0
+        self.hops = self.to_values = 0
         self._package = ""
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
@@ -44,7 +45,9 @@ class Trace:
             return
         name = Path(code.co_filename).relative_to(PACKAGE).as_posix()
         package = name.partition("/")[0]
-        self.hops += package != self._package
+        is_hop = package != self._package
+        self.hops += is_hop
+        self.to_values += is_hop and package == VALUES
         self._package = package
         self.files.setdefault(name)
         self.functions.add((name, code.co_qualname))
@@ -99,7 +102,8 @@ def walk_lines(name: str) -> list[str]:
     """Each file with its sentence, in the order of the first visit, then the sum."""
     trace, sentences = walked(name), {module.name: module.sentence for module in modules()}
     lines = [f"{file:<40} {sentences.get(file, '')}".rstrip() for file in trace.files]
-    return [*lines, f"{len(trace.files)} files, {len(trace.functions)} functions, {trace.hops} hops between packages"]
+    hops = f"{trace.hops} hops between packages, {trace.to_values} of them to ask a value of `{VALUES}/` something"
+    return [*lines, f"{len(trace.files)} files, {len(trace.functions)} functions, {hops}"]
 
 
 if __name__ == "__main__":

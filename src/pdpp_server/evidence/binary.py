@@ -128,6 +128,9 @@ def _blob_text(blob: Mapping[str, Any]) -> str:
 
 def _bytes_in(text: str, declared: Declared) -> Binary | None:
     """A long word of letters alone may be text; base64 of any length has digits and both cases."""
+    is_short = len(text) < BASE64_CHARS_MIN
+    if is_short and not isinstance(declared, str) and not text.startswith("data:"):
+        return None  # as nearly every value
     size = {"size_chars": len(text)}
     if isinstance(declared, str) and text:
         media_type, _, encoding = declared.partition(";")
@@ -136,7 +139,7 @@ def _bytes_in(text: str, declared: Declared) -> Binary | None:
     if text.startswith("data:") and (found := _DATA_URL.fullmatch(text)):
         encoding = "base64" if found[2].endswith(";base64") else "url"
         return Binary({"binary": True, "encoding": encoding, "media_type": found[1] or "text/plain", **size})
-    if len(text) >= BASE64_CHARS_MIN and _has_all_kinds(text) and _BASE64.fullmatch(text):
+    if not is_short and _has_all_kinds(text) and _BASE64.fullmatch(text):
         return Binary({"binary": True, "looks_like": "base64", **size})
     return None
 

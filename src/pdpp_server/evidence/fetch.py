@@ -1,16 +1,15 @@
 """One record as a document with provenance."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pdpp_server.evidence.binary import record_without_bytes
 from pdpp_server.evidence.calls import fetch_of, read_from
 from pdpp_server.evidence.expansions import expanded_text
-from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.shown import shown_of
 from pdpp_server.evidence.text import CUT, byte_len, compact_json, longest_prefix, name_text, whole_characters
-from pdpp_server.evidence.titles import body, declared_title, label, title
+from pdpp_server.evidence.titles import body, declared_title, identity, label
 from pdpp_server.evidence.values import CLIPPED_END, shown_value
 from pdpp_server.model.activity import Shown
 from pdpp_server.model.records import Record, RecordId
@@ -48,15 +47,15 @@ class Mirrored(NamedTuple):
 Mirror = Callable[[Document], str]
 
 
-def document(record: Record, url: str, mirror: Mirror) -> Mirrored:
+def document(record: Record, handle: str, url: str, mirror: Mirror) -> Mirrored:
     """The record within its budgets; `mirror` writes a document as it will be sent."""
     record = record_without_bytes(record)
-    handle = mint(record.id)
-    named = title(record.roles, record.data, record.origin, record.id.stream, record.authored_at)
+    title_field, declared = declared_title(record.roles, record.data) or (None, None)
+    named = declared or identity(record.origin, record.id.stream, record.authored_at)
     related = expanded_text(record, EXPANDED_BYTES)
     about = _about(record, related.text)
     ids = [record.id, *(other.id for other in related.named)]
-    told = [*_title_and_time(record)]
+    told = [field for field in (title_field, record.time_field) if field is not None]
 
     def made(text: str, metadata: Mapping[str, str], fields: Iterable[str]) -> Mirrored:
         whole = Document(handle, named, text, url, {**about, **metadata})
@@ -66,14 +65,6 @@ def document(record: Record, url: str, mirror: Mirror) -> Mirrored:
     if main:
         return _of_body(record, handle, named, *main, made)
     return _of_fields(record, handle, made)
-
-
-def _title_and_time(record: Record) -> Iterator[str]:
-    """The fields that they came from."""
-    if declared := declared_title(record.roles, record.data):
-        yield declared[0]
-    if record.time_field is not None:
-        yield record.time_field
 
 
 Made = Callable[[str, Mapping[str, str], Iterable[str]], Mirrored]  # text, metadata, and the fields that they show

@@ -1,11 +1,11 @@
 """A human name for a record, its body and its time, from what its stream declares and from nothing else."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from pdpp_server.evidence.text import clip_shown
-from pdpp_server.model.records import Hit
+from pdpp_server.model.records import Hit, Record
 from pdpp_server.model.sources import Origin
 
 TITLE_CHARS = LABEL_CHARS = 80
@@ -36,6 +36,26 @@ def declared_title(roles: Mapping[str, str] | None, data: Mapping[str, Any]) -> 
 def declared_actor(roles: Mapping[str, str] | None, data: Mapping[str, Any]) -> tuple[str, str] | None:
     """The field that says whose words these are, and that name."""
     return _declared(roles, data, ACTOR_ROLE)
+
+
+class Naming(NamedTuple):
+    """What a record is called and who speaks in it, each with the field that says so, if one does."""
+
+    title: str
+    title_field: str | None
+    actor: str | None
+    actor_field: str | None
+
+
+def namings(records: Iterable[Record]) -> list[Naming]:
+    return [_naming(record) for record in records]
+
+
+def _naming(record: Record) -> Naming:
+    title_field, named = declared_title(record.roles, record.data) or (None, None)
+    actor_field, actor = declared_actor(record.roles, record.data) or (None, None)
+    whole = named or identity(record.origin, record.id.stream, record.authored_at)
+    return Naming(whole, title_field, actor, actor_field)
 
 
 def identity(origin: Origin, stream: str, authored_at: str | None) -> str:

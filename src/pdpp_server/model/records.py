@@ -102,26 +102,24 @@ class Hit:
     also_matched: tuple[str, ...] = ()  # fields that matched and have no excerpt, such as that of the actor
     beside: RecordId | None = None  # the match that lifted it, where it has none of its own and that one is known
     distance: float | None = None  # of its meaning from the question's, where it was found by that
+    matched_fields: list[str] = field(init=False, compare=False, repr=False)
+    is_meant: bool = field(init=False, compare=False, repr=False)  # found by its meaning alone
+    is_beside: bool = field(init=False, compare=False, repr=False)
+    # all that is known is how it begins: it stands beside a match and has none
+
+    def __post_init__(self) -> None:
+        """Made once: whoever counts, shows or writes a page asks each hit for them."""
+        proven = [excerpt.field for excerpt in self.excerpts if excerpt.is_match]
+        matched = list(dict.fromkeys([*proven, *self.also_matched]))
+        is_meant = not matched and any(excerpt.is_meant for excerpt in self.excerpts)
+        object.__setattr__(self, "matched_fields", matched)
+        object.__setattr__(self, "is_meant", is_meant)
+        object.__setattr__(self, "is_beside", bool(self.excerpts) and not matched and not is_meant)
 
     @property
     def told_fields(self) -> tuple[str, ...]:
         """The fields that its title, its time and its actor came from."""
         return tuple([name for name in (self.title_field, self.time_field, self.actor_field) if name is not None])
-
-    @property
-    def matched_fields(self) -> list[str]:
-        proven = [excerpt.field for excerpt in self.excerpts if excerpt.is_match]
-        return list(dict.fromkeys([*proven, *self.also_matched]))
-
-    @property
-    def is_beside(self) -> bool:
-        """Whether all that is known is how it begins: it stands beside a match and has none."""
-        return bool(self.excerpts) and not self.matched_fields and not self.is_meant
-
-    @property
-    def is_meant(self) -> bool:
-        """Whether it was found by its meaning alone."""
-        return not self.matched_fields and any(excerpt.is_meant for excerpt in self.excerpts)
 
     @property
     def cursor(self) -> str | None:

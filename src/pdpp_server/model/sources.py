@@ -1,7 +1,7 @@
 """Source declarations and connections."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pdpp_server.model.streams import Stream
@@ -38,9 +38,12 @@ class Origin:
     connection_id: str
     connector_key: str
     name: str | None = None  # as it is stored; what may be shown of it is the label
+    label: str | None = field(init=False, compare=False, repr=False)  # made once: every hit and line asks for it
 
-    @property
-    def label(self) -> str | None:
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", self._label())
+
+    def _label(self) -> str | None:
         """The owner's own name for the connection; never a placeholder, nor what only repeats the two ids."""
         name = (self.name or "").strip()
         is_filler = name.lower() in _PLACEHOLDERS or name.startswith(REGISTRY)

@@ -30,8 +30,10 @@ def logged_query(query: Query, key: bytes) -> dict[str, Any]:
     """What was asked, with words of the asker's own turned into digests: alike for alike, telling nothing else."""
     logged: dict[str, Any] = {}
     for each in parameters(type(query)):
+        if each.logged is None:
+            continue
         value = getattr(query, each.field)
-        if each.logged is not None and each.counts_in(query) and _says_something(value):
+        if _says_something(value) and each.counts_in(query):
             logged[each.logged_as] = _logged(each, value, key)
     return logged
 

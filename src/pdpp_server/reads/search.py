@@ -7,14 +7,14 @@ from typing import Literal, get_args
 
 from pdpp_server.errors import UnsupportedMode
 from pdpp_server.evidence.question import did_you_mean, no_words, read_as
-from pdpp_server.evidence.titles import declared_actor, declared_title, identity
+from pdpp_server.evidence.titles import Naming, namings
 from pdpp_server.grants.permitted import Permitted
 from pdpp_server.meaning.loading import Meaning
 from pdpp_server.model.activity import NOTHING, Shown
 from pdpp_server.model.parameters import bound_by
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import SearchQuery
-from pdpp_server.model.records import Hit, Record, SearchPage, Warned
+from pdpp_server.model.records import Hit, SearchPage, Warned
 from pdpp_server.reads.binding import binding
 from pdpp_server.reads.services import Call, Services
 from pdpp_server.store.records.search import ByMeaning, FoundHit, Position, Ranked, search
@@ -35,12 +35,10 @@ def serve(services: Services, call: Call, query: SearchQuery) -> Pending[SearchP
         by = _by_meaning(services.meaning, query, mode)
         ranked = search(read.store, permitted, after, read.today, by)
         used: Used = "lexical" if ranked.waiting is None else mode
-        hits = tuple(
-            [
-                _hit(found, partial(_seal, read.seal, used, found.position, bound_to), lean=query.lean)
-                for found in ranked.found
-            ]
-        )
+        named = namings([found.record for found in ranked.found])
+        sealed = partial(_seal, read.seal, used, bound_to)
+        make = _lean_hit if query.lean else _hit
+        hits = tuple([make(found, naming, sealed) for found, naming in zip(ranked.found, named, strict=True)])
         next_cursor = hits[-1].cursor if ranked.has_more and not ranked.recall.is_newest else None
         warnings = (
             *sources_skipped(permitted.missing),
@@ -107,34 +105,33 @@ def _by_meaning(meaning: Meaning | None, query: SearchQuery, mode: Used) -> ByMe
     return ByMeaning(encoder.asked(query.text), mode == "hybrid") if encoder else None
 
 
-def _seal(seal: Seal, mode: Used, position: Position, bound_to: bytes) -> str:
+def _seal(seal: Seal, mode: Used, bound_to: bytes, position: Position) -> str:
     return seal.seal("search", bytes((_MODES.index(mode),)) + position.pack(), bound_to=bound_to)
 
 
-def _hit(found: FoundHit, make_cursor: Callable[[], str], *, lean: bool) -> Hit:
+def _hit(found: FoundHit, named: Naming, sealed: Callable[[Position], str]) -> Hit:
     record = found.record
-    field, name = declared_title(record.roles, record.data) or (None, _identity(record))
-    hit = Hit(
+    return Hit(
         record.id,
         record.origin,
-        name,
+        named.title,
         record.emitted_at,
         record.authored_at,
         found.proof.excerpts,
         found.position.score,
-        make_cursor,
-        field,
+        partial(sealed, found.position),
+        named.title_field,
         record.time_field,
         distance=1 - found.near.similarity if found.near else None,
     )
-    return _with_actor(hit, found) if lean else hit
 
 
-def _with_actor(hit: Hit, found: FoundHit) -> Hit:
-    said_by = declared_actor(found.record.roles, found.record.data) or (None, None)
-    field, actor = said_by
-    return replace(hit, actor=actor, actor_field=field, also_matched=found.proof.also_matched, beside=found.beside)
-
-
-def _identity(record: Record) -> str:
-    return identity(record.origin, record.id.stream, record.authored_at)
+def _lean_hit(found: FoundHit, named: Naming, sealed: Callable[[Position], str]) -> Hit:
+    """With who speaks in it, and what else is known of how it was found."""
+    return replace(
+        _hit(found, named, sealed),
+        actor=named.actor,
+        actor_field=named.actor_field,
+        also_matched=found.proof.also_matched,
+        beside=found.beside,
+    )

@@ -17,6 +17,7 @@ from pdpp_server.model.queries import FetchQuery
 from pdpp_server.model.records import Record
 from pdpp_server.port.reader import Reader
 from pdpp_server.wire.fetch import decode_query
+from pdpp_server.wire.tool_answers import DOCUMENT_ANSWER
 from pdpp_server.wire.tools import encode_document, params_of
 
 
@@ -25,7 +26,8 @@ def fetch(reader: Reader, arguments: Mapping[str, Any]) -> Pending[ToolResult]:
 
 
 def _result(reader: Reader, record: Record) -> ToolResult:
-    made = document(record, record_url(reader, mint(record.id)), _mirror)
+    handle = mint(record.id)
+    made = document(record, handle, record_url(reader, handle), _mirror)
     shown = made.shown
     return ToolResult(made.text, _structured(made.document), shown, shown)
 
@@ -59,16 +61,6 @@ FETCH = Tool(
         },
         "id",
     ),
-    {
-        "type": "object",
-        "properties": {
-            "id": {"type": "string"},
-            "title": {"type": "string"},
-            "text": {"type": "string"},
-            "url": {"type": "string"},
-            "metadata": {"type": "object", "additionalProperties": {"type": "string"}},
-        },
-        "anyOf": [{"required": ["id", "title", "text", "url", "metadata"]}, {"required": ["error"]}],
-    },
+    DOCUMENT_ANSWER,
     fetch,
 )
