@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from tools.tree import PACKAGE
 
-UNQUOTED = ("authorization_server", "grants", "owner", "port", "reads", "resource_server")
+UNQUOTED = (
+    *("authorization_server", "evidence", "grants", "http", "mcp", "owner", "port", "reads", "resource_server"),
+)
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 # The same word, and no member of an answer or of a question.
@@ -15,6 +17,78 @@ OTHERS = {
     "authorization_server/introspect.py": {"active"},  # a state of a grant
     # a publisher's declaration: what decides is pure, and loads no `wire`
     "grants/issue.py": {"fields", "id", "name", "required", "selection_presets", "streams", "view"},
+    # words of a logged line, read back for the owner
+    "evidence/activity.py": {
+        *(
+            "aggregate",
+            "count",
+            "eq",
+            "field",
+            "group_by",
+            "group_by_time",
+            "max",
+            "metric",
+            "min",
+            "search",
+            "streams",
+        ),
+        "sum",
+    },
+    "evidence/aggregate.py": {"limit"},  # an argument of the next call, as in those below
+    # a reference to a blob inside of a record, and what stands for bytes; no module of `wire` may be loaded here
+    "evidence/binary.py": {"binary", "blob_id", "fetch_url", "mime_type", "sha256", "size_bytes"},
+    "evidence/calls.py": {
+        *(
+            "around",
+            "changes_since",
+            "connection_id",
+            "cursor",
+            "detail",
+            "field_path",
+            "fields",
+            "filter",
+            "id",
+            "list",
+        ),
+        *("offset_chars", "query", "stream", "streams"),
+    },
+    # what a document says of its record, in words, within its budget
+    "evidence/fetch.py": {
+        *("authored_at", "connection_id", "connector_key", "display_name", "expanded", "field_path", "fields", "id"),
+        *("record_id", "stream"),
+    },
+    "evidence/query_records.py": {"changes_since", "connection_id", "cursor", "limit", "stream"},
+    "evidence/refusals.py": {"connection_id"},
+    "evidence/remarks.py": {"filter", "streams"},
+    "evidence/schema.py": {"connection_id", "query", "streams"},
+    "evidence/search.py": {"cursor", "limit"},
+    # ASGI: what a request is made of
+    "http/headers.py": {"path", "request_id", "state", "type"},
+    "http/hosts.py": {"path", "type"},
+    "http/kernel.py": {"path", "total"},
+    "http/logs.py": {"at", "code", "kind", "request_id", "status", "stream"},  # members of an access line
+    "http/visitors.py": {"client", "type"},
+    # JSON Schema of arguments, and MCP itself, which `mcp` is there to know
+    "mcp/arguments.py": {
+        *("description", "enum", "expand_limit", "items", "maximum", "minimum", "properties", "required", "type"),
+    },
+    "mcp/generate.py": {"capabilities", "description", "name", "resources", "title", "version"},
+    "mcp/resources.py": {"arguments", "connection_id", "id", "name", "stream", "total"},
+    "mcp/server.py": {"content", "properties", "text", "type"},
+    "mcp/session.py": {
+        *("arguments", "code", "cursor", "data", "error", "id", "jsonrpc", "message", "method", "name", "params"),
+        *("result", "supported"),
+    },
+    # arguments of the tools, by the names that they are declared with
+    "mcp/tools/aggregate.py": {"stream"},
+    "mcp/tools/fetch.py": {"connection_id", "description", "id", "type"},
+    "mcp/tools/query_records.py": {"around", "connection_id", "stream"},
+    "mcp/tools/read_record_field.py": {
+        *("connection_id", "cursor", "description", "field_path", "id", "limit_chars", "offset_chars", "pattern"),
+        *("record_id", "stream", "type"),
+    },
+    "mcp/tools/schema.py": {"connection_id", "detail", "stream"},
+    "mcp/tools/search.py": {"description", "limit", "query", "type"},
     "owner/desk.py": {"grant_id"},  # an argument by its name
     "owner/doctor.py": {"blobs", "records", "schema"},  # what was counted
     "port/bridge.py": {"query"},  # an argument of another server's tool

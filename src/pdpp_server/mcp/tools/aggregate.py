@@ -14,6 +14,7 @@ from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import AggregateQuery
 from pdpp_server.port.reader import Reader
 from pdpp_server.wire.aggregate import decode_query
+from pdpp_server.wire.tool_answers import AGGREGATE_ANSWER
 from pdpp_server.wire.tools import encode_aggregation, params_of
 
 STRUCTURED_BYTES = 10_000
@@ -42,14 +43,6 @@ AGGREGATE = Tool(
     "Numbers over all records of a stream that pass a typed filter: count, sum, min, max, count_distinct; of all or "
     "for each value or period. other_count is how many records are in groups beyond limit. schema(stream) shows agg.",
     input_schema(arguments_for(AggregateQuery), "stream", "metric"),
-    {
-        "type": "object",
-        "properties": {
-            "data": {"type": "object", "description": "value, or groups and other_count"},
-            "next": {"type": "array"},
-            "request_id": {"type": "string"},
-        },
-        "anyOf": [{"required": ["data", "next"]}, {"required": ["error"]}],
-    },
+    AGGREGATE_ANSWER,
     aggregate,
 )

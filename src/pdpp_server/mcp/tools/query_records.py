@@ -18,6 +18,7 @@ from pdpp_server.model.records import RecordPage, Warned
 from pdpp_server.port.reader import Reader
 from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.query_records import decode_query
+from pdpp_server.wire.tool_answers import RECORDS_ANSWER
 from pdpp_server.wire.tools import encode_records, params_of
 
 STRUCTURED_BYTES = 24_000
@@ -149,18 +150,6 @@ QUERY_RECORDS = Tool(
     "one; or what changed since a bookmark. Each has a handle that fetch and read_record_field take as id. "
     "schema(stream) says what can be filtered.",
     input_schema(arguments_for(RecordsQuery), "stream"),
-    {
-        "type": "object",
-        "properties": {
-            "data": {
-                "type": "object",
-                "description": "data[].handle is the id for fetch, emitted_at when it was stored",
-            },
-            "next": {"type": "array"},
-            "read_with": {"type": "object"},
-            "request_id": {"type": "string"},
-        },
-        "anyOf": [{"required": ["data", "next"]}, {"required": ["error"]}],
-    },
+    RECORDS_ANSWER,
     query_records,
 )

@@ -18,6 +18,7 @@ from pdpp_server.model.queries import WINDOW_CHARS, WINDOW_CHARS_MAX, WindowQuer
 from pdpp_server.model.records import RecordId
 from pdpp_server.model.text import FieldWindow
 from pdpp_server.port.reader import Reader
+from pdpp_server.wire.tool_answers import WINDOW_ANSWER
 from pdpp_server.wire.tools import encode_window
 
 STRUCTURED_BYTES = 20_000
@@ -110,20 +111,6 @@ READ_RECORD_FIELD = Tool(
         },
         "field_path",
     ),
-    {
-        "type": "object",
-        "properties": {
-            "record": {"type": "object", "properties": {"id": {"type": "string"}}},
-            "field": {"type": "object"},
-            "window": {
-                "type": "object",
-                "properties": {"text": {"type": "string"}, "next_cursor": {"type": ["string", "null"]}},
-                "required": ["text", "next_cursor"],
-            },
-            "next": {"type": "array"},
-            "request_id": {"type": "string"},
-        },
-        "anyOf": [{"required": ["record", "field", "window"]}, {"required": ["error"]}],
-    },
+    WINDOW_ANSWER,
     read_record_field,
 )

@@ -24,6 +24,7 @@ from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import SchemaQuery
 from pdpp_server.port.reader import Reader
 from pdpp_server.wire import tools as wire
+from pdpp_server.wire.tool_answers import SCHEMA_ANSWER
 
 INDEX_BYTES, STREAM_BYTES, FULL_BYTES = 16_000, 10_000, 40_000
 _WRAPPER_BYTES = 600  # next and request_id around the document
@@ -121,14 +122,6 @@ SCHEMA = Tool(
     "What can be read",
     "Start here. Without arguments: every granted stream and connection. With stream: its fields and what each can do.",
     input_schema(arguments_for(SchemaQuery)),
-    {
-        "type": "object",
-        "properties": {
-            "data": {"type": "object"},
-            "next": {"type": "array"},
-            "request_id": {"type": "string"},
-        },
-        "anyOf": [{"required": ["data", "next"]}, {"required": ["error"]}],
-    },
+    SCHEMA_ANSWER,
     schema,
 )

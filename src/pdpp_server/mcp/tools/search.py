@@ -22,6 +22,7 @@ from pdpp_server.model.records import SearchPage, Warned
 from pdpp_server.port.reader import Reader
 from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.search import decode_query
+from pdpp_server.wire.tool_answers import SEARCH_ANSWER
 from pdpp_server.wire.tools import encode_search, params_of
 
 PAGE_SHORTENED = "page_shortened"
@@ -142,28 +143,6 @@ SEARCH = Tool(
             "q": {"type": "string", "maxLength": QUERY_CHARS_MAX, "description": "Old name of query"},
         }
     ),
-    {
-        "type": "object",
-        "properties": {
-            "results": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "id": {"type": "string", "description": "Pass to fetch as it is"},
-                        "title": {"type": "string"},
-                        "url": {"type": "string"},
-                        "connection_id": {"type": "string"},
-                    },
-                    "required": ["id", "title", "url"],
-                },
-            },
-            "data": {"type": "object"},
-            "next": {"type": "array"},
-            "read_with": {"type": "object"},
-            "request_id": {"type": "string"},
-        },
-        "anyOf": [{"required": ["results", "data", "next"]}, {"required": ["error"]}],
-    },
+    SEARCH_ANSWER,
     search,
 )
