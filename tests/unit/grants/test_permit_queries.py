@@ -450,11 +450,12 @@ def test_a_package_names_one_connection_even_where_one_grant_has_the_stream() ->
         (FIRST, "grt_shop"),
         (SECOND, "grt_shop"),
     ]
+    assert "'items' is granted from 2" in told.message
     assert touched(CLIENT, RecordsQuery("items")) == [("items", BOTH)]
     removed = replace(PACKAGE, origins={SECOND: ORIGINS[SECOND]})
-    assert [each.label for each in refused(AmbiguousConnection, removed, RecordsQuery("items")).candidates] == [
-        "Second"
-    ]
+    alone = refused(AmbiguousConnection, removed, RecordsQuery("items"))
+    assert [each.label for each in alone.candidates] == ["Second"]
+    assert "only one of them has 'items'" in alone.message
 
 
 @pytest.mark.parametrize(("count", "more"), [(1, ""), (19, ""), (20, ""), (21, " and 1 more"), (41, " and 21 more")])
