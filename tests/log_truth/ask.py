@@ -2,12 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import orjson
 from httpx2 import Response
@@ -30,6 +30,7 @@ from tests.worlds.marked import (
     FIELDS,
     LETTERS,
     RELATIONS,
+    SEARCHED,
     THREADS,
     VIEWS,
     WORDS,
@@ -41,8 +42,9 @@ STREAMS = (LETTERS, LETTERS, LETTERS, THREADS, THREADS, FACTS)
 SHORTENED = ("page_shortened", "expansion_shortened", "fields_not_shown")  # to fit a channel
 QUESTIONS = {"schema": 1, "query_records": 3, "aggregate": 1, "search": 2, "fetch": 2, "read_record_field": 1}
 Arguments = dict[str, Any]
+_SUGGESTS = b" stands nowhere, "
 _MONTHS = re.compile(r"\b\d{4}-\d\d\.\.\d{4}-\d\d\b")
-_DAY = re.compile(r'"\d{4}-\d\d-\d\d"')  # of the first and the last record, as `schema` tells it
+_DAY = re.compile(r'"\d{4}-\d\d(?:-\d\d)?"')  # or month, of the first and the last record, as `schema` tells it
 
 
 @dataclass
@@ -172,6 +174,7 @@ class Asking:
         path = self.address()
         with self.lines() as lines:
             response = self.get(path)
+        assert response.status_code < 500, path
         if response.status_code >= 400:
             return self._refused(path, lines)
         return self._check_rest(path, response, lines)
@@ -216,15 +219,35 @@ class Asking:
         record = f"/records/{quote(mint(id), safe='/:')}"
         words = self.random.choice(WORDS)  # which the page repeats, so that they have no marks
         path = self.random.choice((record, f"{record}?field={self._field(id.stream)}", f"/search?q={words}"))
+        if self.beside.random() < 0.5:
+            path = self._another_page(id)
+        self._last_token = self.marked.owner_token
         with self.lines() as lines:
             response = self.visitor.get(path)
+        assert response.status_code < 500, path
         if response.status_code >= 400:
             return self._refused(path, lines)
         self.tally.calls["page"] += 1
+        self.tally.calls[path.split("/")[1].partition("?")[0]] += 1
         left = self.finder.page(response.text)
         if "field=" in path:
             left.fields.add(path.rpartition("field=")[2])
         return self._compare(f"page {path}", lines, left, response.content)
+
+    def _another_page(self, id: RecordId) -> str:
+        stream = f"/sources/{id.connection_id}/{id.stream}"
+        day = minute(self.beside.randrange(len(self.marked.ids)))[:10]
+        return self.beside.choice(
+            (
+                stream,
+                f"{stream}?talk={self.beside.choice(('t2', 't5'))}",
+                f"{stream}?around={quote(mint(id), safe='')}",
+                f"{stream}?month=2019-01",
+                f"/timeline?day={day}",
+                f"/attachments/{self.beside.choice([*self.marked.blobs])}",
+                f"/search?q={quote(self._mistyped())}",
+            )
+        )
 
     # Checks ---------------------------------------------------------------------------------------------------------
 
@@ -242,18 +265,30 @@ class Asking:
         self.tally.calls["refused"] += 1
         self.tally.require(not lines, where, "it was refused, and is logged")
 
-    def _compare(self, where: str, lines: list[Disclosure], left: Left, sent: bytes) -> None:
+    def _compare(
+        self, where: str, lines: list[Disclosure], left: Left, sent: bytes, asked: Iterable[str] | None = None
+    ) -> None:
         if len(lines) != 1:
             return self.tally.require(False, where, f"{len(lines)} lines for one answer")
         (line,) = lines
+        suggested = self._suggested_from(sent, asked)
+        left.fields.update(*suggested.values())
         self.tally.add(where, line, left)
         named = [self.marked.by_handle[handle] for handle in line.records]
         if named:
-            streams = {id.stream for id in named}
+            streams = {id.stream for id in named} | suggested.keys()
             connections = {id.connection_id for id in named}
             self.tally.require({*line.streams} == streams, where, f"streams {line.streams} are logged")
             self.tally.require({*line.connections} >= connections, where, f"connections {line.connections} are logged")
         return self.tally.require(line.bytes == len(sent), where, f"{line.bytes} bytes are logged, {len(sent)} left")
+
+    def _suggested_from(self, sent: bytes, asked: Iterable[str] | None) -> dict[str, frozenset[str]]:
+        """Another word than the one that was asked for tells of every field, of each stream, that it may stand in."""
+        if _SUGGESTS not in sent:
+            return {}
+        self.tally.calls["suggestion"] += 1
+        granted = self.marked.granted[self._last_token]
+        return {name: granted[name] & {*SEARCHED[name]} for name in asked or granted}
 
     def _check_tool(self, door: str, name: str, arguments: Arguments, answer: Any, lines: list[Disclosure]) -> None:
         where = f"{door} {name} {arguments}"
@@ -276,7 +311,7 @@ class Asking:
         left = self.finder.structured(structured) if structured else Left()
         if text:
             left |= self.finder.document(orjson.loads(text)) if name == "fetch" else self.finder.text(text)
-        return self._compare(where, lines, left, orjson.dumps(answer))
+        return self._compare(where, lines, left, orjson.dumps(answer), arguments.get("streams"))
 
     def _check_numbers(self, where: str, lines: list[Disclosure], asked: Mapping[str, Any]) -> None:
         """No record is shown; the values of a field are: extremes, and the keys of groups."""
@@ -314,7 +349,10 @@ class Asking:
                 asked = {name: body[name] for name in ("field", "group_by", "group_by_time") if body[name] is not None}
                 self._check_numbers(path, lines, {"stream": body["stream"], **asked})
             case _:
-                self._compare(path, lines, self.finder.rest(body), response.content)
+                mode = body.get("meta", {}).get("retrieval_mode", "words")
+                self.tally.calls[f"by {mode}"] += line.operation == "search"
+                streams = parse_qs(urlsplit(path).query).get("streams")
+                self._compare(path, lines, self.finder.rest(body), response.content, streams)
 
     # Questions ------------------------------------------------------------------------------------------------------
 
@@ -387,14 +425,14 @@ class Asking:
     def _search(self) -> Arguments:
         if (marks := self.ways.get("")) and self.random.random() < 0.2:
             return self._way_on(marks)
-        words = self._words()
+        words = self._words() if self.beside.random() < 0.8 else self._mistyped()
         streams = self._maybe([self.random.choice(STREAMS)], 0.4)
         return {
             self.random.choice(("query", "query", "q")): words,
             "streams": streams,
             "filter": self._filter(streams[0]) if streams else None,
             "limit": self._maybe(self.random.choice((1, 5, 25, 40, 100)), 0.7),
-            "mode": self._maybe(self.random.choice(("auto", "lexical")), 0.2),
+            "mode": self.beside.choice((None, "auto", "lexical", "semantic", "hybrid")),
             "connection_id": self._maybe(self._connection(), 0.3),
         }
 
@@ -450,7 +488,7 @@ class Asking:
             asked = {k: v for k, v in asked.items() if k not in ("id", "stream", "record_id", "cursor")}
             asked["connection_id"] = id.connection_id
         renamed = {"query": "q", "field_path": "field"}
-        pairs = [pair for k, v in asked.items() if k != "mode" for pair in _pairs(renamed.get(k, k), v)]
+        pairs = [pair for k, v in asked.items() for pair in _pairs(renamed.get(k, k), v)]
         if name == "query_records" and asked.keys().isdisjoint(("changes_since", "cursor", "around")):
             pairs += [("order", self.random.choice(("asc", "desc")))] if "sort" not in asked else []
             pairs += [("window", "exact")] if self.random.random() < 0.3 else []
@@ -511,6 +549,12 @@ class Asking:
         word = self.random.choice(WORDS)
         number = self.random.randrange(len(self.marked.ids))
         return self.random.choice((word, word, f"{word} {self.random.choice(WORDS)}", f'"{word}"', f"q{number}x3z", f"{word[:4]}*"))  # fmt: skip  # noqa: E501
+
+    def _mistyped(self) -> str:
+        """A word of which a letter is missing, alone or at a time, so that another is suggested."""
+        word = self.beside.choice(WORDS)
+        place = self.beside.randrange(1, len(word))
+        return word[:place] + word[place + 1 :] + self.beside.choice(("", " last month", " in March 2019"))
 
     def _filter(self, stream: str) -> Arguments | None:
         """By values that nothing has where a value is repeated: what an asker says is no disclosure."""

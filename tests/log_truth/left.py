@@ -140,6 +140,10 @@ class Finder:
         addresses = " ".join(unquote(address) for address in re.findall(r'href="/records/([^"?]+)', shown))
         left = self.marks(re.sub(r"</?mark>", "", text))
         left.records |= self.handles(text) | self.handles(unescape(addresses))
+        if 'class="month"' in shown:  # a day has its place there
+            left.fields |= {name for handle in left.records if (name := TIMES[self._marked.by_handle[handle].stream])}
+        if "?talk=" in shown:  # the way to a talk, by the name that its records give it
+            left.fields.add("f_thread")
         if 'href="/attachments/' in shown:  # by whose name bytes are called
             left.fields.add("f_scan")
         left.fields |= {name.replace(" ", "_") for name in re.findall(r"<dt[^>]*>(id|f \w+)</dt><dd", shown)}

@@ -21,6 +21,8 @@ from tests.worlds.marked import Marked
 
 CALLS, SOAK = 300, 24_000
 OPERATIONS = {"schema", "query_records", "aggregate", "search", "fetch", "read_record_field"}
+PAGES = ("page", "records", "search", "sources", "timeline", "attachments")
+BY_MEANING = ("by words", "by hybrid", "by semantic", "suggestion")
 DOORS = ("tool", "text", "structured", "hosted", "rest")
 
 
@@ -52,7 +54,9 @@ def test_in_more_than_twenty_thousand_calls_nothing_left_unlogged_and_nothing_el
 
     assert (tally.unlogged, tally.unsent) == ([], [])
     assert all(tally.calls[f"{door} {name}"] for door in DOORS for name in OPERATIONS), tally.calls
-    assert all(tally.calls[what] for what in ("blob", "page", "head", "completion", *SHORTENED)), tally.calls
+    assert all(tally.calls[what] for what in ("blob", "head", "completion", *PAGES, *BY_MEANING, *SHORTENED)), (
+        tally.calls
+    )
 
 
 @requirement("log.line.what-left")

@@ -195,6 +195,8 @@ def calls(plan: Plan, random: Random, many: int) -> Iterator[Asked]:
         yield random.choice(ASKED_LAST)(plan, random)
     for _ in range(many // 5):
         yield _search_by_meaning(plan, random)
+    for _ in range(many // 10):
+        yield _search_filtered(plan, random)
 
 
 def _streams(plan: Plan, random: Random) -> StreamsQuery:
@@ -333,6 +335,12 @@ def _search(plan: Plan, random: Random) -> SearchQuery:
 
 def _search_by_meaning(plan: Plan, random: Random) -> SearchQuery:
     return replace(_search(plan, random), mode=random.choice(("auto", "semantic", "hybrid")))
+
+
+def _search_filtered(plan: Plan, random: Random) -> SearchQuery:
+    """In any mode; by visible and by hidden fields."""
+    asked, stream = _search_by_meaning(plan, random), _stream(plan, random)
+    return replace(asked, streams=(stream,), conditions=_conditions(plan, stream, random))
 
 
 def _question(plan: Plan, random: Random) -> SearchQuery:
@@ -516,7 +524,8 @@ def _tool_call(query: Tooled) -> tuple[str, dict[str, Any]]:
                 "streams": query.streams and list(query.streams),
                 "connection_id": query.connection_id,
             }
-            return "search", {**asked, "limit": query.limit, "cursor": query.cursor}
+            narrowed = {"filter": filter_of(query.conditions) or None, "mode": query.mode}
+            return "search", {**asked, **narrowed, "limit": query.limit, "cursor": query.cursor}
         case FetchQuery():
             id = mint(RecordId(query.connection_id or "", query.stream, query.key))
             return "fetch", {"id": id, "fields": query.fields and list(query.fields)}

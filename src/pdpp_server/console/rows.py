@@ -1,13 +1,13 @@
 """A record as a line of a page: when, who, what it is called, what it says; by declared roles and nothing else."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from pdpp_server.evidence.binary import binary_text
-from pdpp_server.evidence.handles import mint
+from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.evidence.shown import shown_of
 from pdpp_server.evidence.text import clip_shown
-from pdpp_server.evidence.titles import title
+from pdpp_server.evidence.titles import declared_title, title
 from pdpp_server.model.activity import Shown
 from pdpp_server.model.records import Record, Tombstone
 from pdpp_server.model.streams import Stream
@@ -25,6 +25,7 @@ class RecordRow(NamedTuple):
     text: str
     amount: float | int | None
     talk: str  # the value that names its talk
+    fields: Mapping[str, str]  # which field of the record each part above was taken from
     is_here: bool = False  # the one that was asked for
 
 
@@ -42,21 +43,45 @@ def row_of(record: Record, stream: Stream, chars: int) -> RecordRow:
     at = record.authored_at
     is_day = at is not None and len(at) <= len("2026-11-15")
     amount = _value(record, "amount")
+    who = clip_shown(str(_value(record, "actor") or ""), LINE_CHARS)
+    text = _text(_value(record, "primary-body"), chars)
     talk = record.data.get(stream.talk_fields[0]) if stream.talk_fields else None
+    has = {
+        "title": declared_title(record.roles, record.data) is not None,
+        "who": who,
+        "text": text,
+        "amount": isinstance(amount, int | float),
+        "at": at,
+        "talk": talk is not None,
+    }
+    taken = _taken_from(record, stream)
     return RecordRow(
         mint(record.id),
         at if at and is_day else "",
         None if is_day else at,
         title(record.roles, record.data, record.origin, record.id.stream, None),
-        clip_shown(str(_value(record, "actor") or ""), LINE_CHARS),
-        _text(_value(record, "primary-body"), chars),
+        who,
+        text,
         amount if isinstance(amount, int | float) else None,
         str(talk) if talk is not None else "",
+        {part: taken[part] for part, is_there in has.items() if is_there},
     )
 
 
-def rows_shown(records: Iterable[Record | Tombstone], stream: Stream) -> Shown:
-    return shown_of([record.id for record in records], shown_fields(stream))
+def rows_shown(rows: Iterable[RecordRow], parts: Collection[str]) -> Shown:
+    """What leaves with these parts of these rows."""
+    drawn = [*rows]
+    fields = [row.fields[part] for row in drawn for part in parts if part in row.fields]
+    return shown_of([parse(row.handle) for row in drawn], fields)
+
+
+def _taken_from(record: Record, stream: Stream) -> dict[str, str]:
+    roles = {"primary-title": "title", "actor": "who", "primary-body": "text", "amount": "amount"}
+    named = {roles[role]: name for name, role in reversed([*(record.roles or {}).items()]) if role in roles}
+    times = [name for name in stream.time_fields if record.data.get(name) is not None]
+    dated = zip(("at",), times, strict=False)
+    talk = zip(("talk",), stream.talk_fields, strict=False)
+    return named | dict(dated) | dict(talk)
 
 
 def _text(value: object, chars: int) -> str:

@@ -82,7 +82,8 @@ def _conditions(desks: Desks, asked: dict[str, str]) -> tuple[Condition, ...]:
 
 def _page(values: dict[str, object], page: SearchPage) -> Page:
     hits = [_hit(hit) for hit in page.hits]
-    values = {**values, "page": page, "hits": hits, "next": page.next_cursor}
+    suggested = [warned for warned in page.warnings if warned.code == "did_you_mean"]
+    values = {**values, "page": page, "hits": hits, "next": page.next_cursor, "suggested": suggested}
     return Page("search.html", values, shown=hits_shown(page.hits))
 
 

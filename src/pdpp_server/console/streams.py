@@ -13,6 +13,7 @@ from pdpp_server.console.visit import Visit
 from pdpp_server.errors import ConnectionNotFound, InvalidRequest, NotFound
 from pdpp_server.evidence.handles import parse
 from pdpp_server.evidence.words import local_day
+from pdpp_server.model.activity import Shown, together
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import Condition, RecordsQuery
 from pdpp_server.model.records import RecordPage
@@ -147,7 +148,19 @@ def _page(desks: Desks, connection: str, stream: Stream, asked: dict[str, str], 
         "around_month": _around_month(asked["month"]) if asked["month"] else None,
         "latest_month": next(((row.at or row.day)[:7] for row in rows if row.at or row.day), None),
     }
-    return Page("stream.html", values, shown=rows_shown(page.records, stream))
+    return Page("stream.html", values, shown=_drawn(asked, rows, month))
+
+
+def _drawn(asked: dict[str, str], rows: list[RecordRow], month: list[list[MonthDay]]) -> Shown:
+    """What the page shows of each: a month has titles alone, and not of all; a list also names talks."""
+    if month:
+        return rows_shown([row for week in month for day in week for row in day.rows], ("title", "at"))
+    if any(row.amount is not None for row in rows):
+        return rows_shown(rows, ("title", "who", "amount", "at"))
+    if asked["talk"] or asked["around"]:
+        untold = rows_shown([row for row in rows if not row.text], ("title",))
+        return together(untold, rows_shown(rows, ("who", "text", "at")))
+    return rows_shown(rows, ("title", "who", "text", "at", "talk"))
 
 
 def _sums(rows: list[RecordRow]) -> Sums | None:
@@ -159,8 +172,9 @@ def _sums(rows: list[RecordRow]) -> Sums | None:
 
 
 def _month_of(asked: dict[str, str], rows: list[RecordRow], desks: Desks) -> list[list[MonthDay]]:
-    """Weeks of days, where no row is money: money is a table with sums."""
-    if not asked["month"] or any(row.amount is not None for row in rows):
+    """Weeks of days, where each row has one and none is money: money is a table with sums."""
+    is_dated = all(row.day or row.at for row in rows)
+    if not asked["month"] or not is_dated or any(row.amount is not None for row in rows):
         return []
     first, _ = _month(asked["month"])
     by_day: dict[int, list[RecordRow]] = {}

@@ -11,7 +11,6 @@ from pdpp_server.console.streams import instant_of, time_filter
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.words import day_words
-from pdpp_server.model.activity import NOTHING, together
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import Condition, RecordsQuery
 from pdpp_server.model.records import Record, RecordPage
@@ -19,6 +18,7 @@ from pdpp_server.model.streams import Stream
 
 EACH = 8  # of one stream
 LINE_CHARS = 160
+DRAWN = ("title", "who", "text", "amount", "at")
 
 
 class TimelineLine(NamedTuple):
@@ -86,9 +86,6 @@ def _page(desks: Desks, day: date, streams: list[tuple[str, str, Stream]], pages
         for (connection, name, stream), page in zip(streams, pages, strict=True)
         if page.is_short
     ]
-    shown = [
-        rows_shown(page.records, stream) for (_, _, stream), page in zip(streams, pages, strict=True) if page.records
-    ]
     values = {
         "day": day.isoformat(),
         "words": day_words(day.isoformat(), desks.now().astimezone(desks.zone)),
@@ -98,4 +95,4 @@ def _page(desks: Desks, day: date, streams: list[tuple[str, str, Stream]], pages
         "more": more,
         "has_sources": bool(streams) or bool(desks.owner.sources()),
     }
-    return Page("timeline.html", values, shown=together(NOTHING, *shown))
+    return Page("timeline.html", values, shown=rows_shown([line.row for line in lines], DRAWN))

@@ -182,10 +182,11 @@ class Read:
         return permitted
 
     def pending(self, permitted: Permitted[Any], value: V, about: Shown = NOTHING) -> Pending[V]:
-        """What was read, to leave with its line; `about` is told by it whatever of it is shown."""
+        """What was read, to leave with its line; `about` is told by it whatever of it is shown; by headers no field."""
 
         def settle(shown: Shown, size: int) -> None:
-            self._settle_line(permitted, shown if about is NOTHING else together(about, shown), size)
+            told = about if size else about._replace(fields=())
+            self._settle_line(permitted, shown if about is NOTHING else together(told, shown), size)
 
         return Pending(value, self._call.request_id, settle)
 
