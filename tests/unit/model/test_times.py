@@ -1,0 +1,35 @@
+"""Instants."""
+
+import pytest
+
+from pdpp_server.model.times import instant, iso_exact, iso_micros, newest
+
+
+@pytest.mark.parametrize(
+    ("text", "micros"),
+    [
+        ("1970-01-01", 0),
+        ("1970-01-01T00:00:01Z", 1_000_000),
+        ("1970-01-01T01:00:00+01:00", 0),
+        ("1970-01-01T00:00:00.000001", 1),
+        ("1969-12-31T23:59:59Z", -1_000_000),
+    ],
+)
+def test_without_a_zone_it_is_utc(text: str, micros: int) -> None:
+    assert instant(text) == micros
+
+
+@pytest.mark.parametrize("value", ["", "soon", "2026-02-30", 5, None, "0001-01-01T00:00:00+01:00"])
+def test_what_names_no_moment_that_utc_can_write_is_none(value: object) -> None:
+    assert instant(value) is None
+
+
+def test_times_are_written_in_milliseconds_and_exactly_where_that_would_be_another_moment() -> None:
+    assert iso_micros(1_234_567) == "1970-01-01T00:00:01.234Z"
+    assert iso_exact(1_234_567) == "1970-01-01T00:00:01.234567Z"
+    assert iso_exact(1_234_000) == "1970-01-01T00:00:01.234Z"
+
+
+def test_the_newest_is_the_latest_moment_and_not_the_last_text() -> None:
+    assert newest(["2026-01-01T00:00:00Z", None, "2026-01-01T00:30:00+01:00"]) == "2026-01-01T00:00:00Z"
+    assert newest([None]) is None
