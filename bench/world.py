@@ -46,7 +46,7 @@ DECLARATION = {
             "selection": {"fields": True, "resources": True},
             "query": {
                 "range_filters": {"sent_at": ["gte", "gt", "lte", "lt"]},
-                "search": {"lexical_fields": ["subject", "text"]},
+                "search": {"lexical_fields": ["subject", "text"], "semantic_fields": ["text"]},
                 "aggregations": {"count": True, "group_by": ["sender"], "group_by_time": ["sent_at"]},
             },
         },

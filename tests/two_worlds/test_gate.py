@@ -59,6 +59,7 @@ def quick_and_quiet(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def bound_the_ranking(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small enough that a heavy word has more matches than are counted, scored and looked at."""
     monkeypatch.setattr(search, "CANDIDATES", 20)
+    monkeypatch.setattr(search, "COMMON", 8)
     monkeypatch.setattr(search, "COUNTED", 60)
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from pdpp_server.model.queries import SearchQuery
+from pdpp_server.model.queries import Condition, SearchQuery
 from pdpp_server.store.engines.sqlite.ranking import length_of
-from pdpp_server.store.records import search
+from pdpp_server.store.records import filters, search
 from tests.requirements import requirement
 from tests.worlds.chat import WORK, deletion, message
 from tests.worlds.world import Clock, World, build
@@ -86,3 +86,43 @@ def test_a_count_is_made_anew_when_a_record_comes_or_goes(world: World, monkeypa
 )
 def test_the_sizes_of_columns_are_read_as_fts5_keeps_them(sizes: bytes, slots: tuple[int, ...], words: int) -> None:
     assert length_of(sizes, slots) == words
+
+
+@requirement("store.search.candidates")
+def test_of_a_common_word_the_newest_few_are_scored_and_of_two_those_that_hold_both(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "CANDIDATES", LIMIT)
+    monkeypatch.setattr(search, "COMMON", 4)
+    texts = {day: "meeting moon" if day < 3 else ("meeting", "moon")[day % 2] for day in range(1, 26)}
+    sent = [message(f"n{day}", text=text, sent_at=f"2026-07-{day:02}T12:00:00Z") for day, text in texts.items()]
+    world.deliver(WORK, sent)
+    token = world.grant({"name": "messages", "instance_ids": [world.work]})
+
+    assert sorted(found(world, token, "moon")) == ["n19", "n21", "n23", "n25"]
+    assert {"n1", "n2"} < {*found(world, token, "meeting moon")}
+
+
+@requirement("store.search.candidates")
+@pytest.mark.parametrize("limit", [LIMIT, 1000], ids=["more than are scored", "all of them"])
+def test_many_records_that_a_filter_leaves_are_found_as_if_each_was_looked_at(
+    world: World, monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
+    monkeypatch.setattr(search, "CANDIDATES", limit)
+    sent = [
+        message(
+            f"n{i}", text="meeting " * (1 + i % 3), author="Mia" if i % 2 else "Tom", sent_at="2026-07-02T12:00:00Z"
+        )
+        for i in range(30)
+    ]
+    world.deliver(WORK, sent)
+    query = SearchQuery("meeting moon", ("messages",), limit=50, conditions=(Condition("author", "eq", "Mia"),))
+    each = [hit.id.key for hit in world.reader.search(query).value.hits]
+
+    monkeypatch.setattr(filters, "FEW_OF_A_FILTER", 0)
+    page = world.reader.search(query).value
+    many = [hit.id.key for hit in page.hits]
+
+    assert page.recall is not None and page.recall.complete == (limit > LIMIT)
+    assert many == [key for key in each if key in many]
+    assert len(many) == (15 if limit > LIMIT else LIMIT)

@@ -7,7 +7,7 @@ from pdpp_server.model.times import instant
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import SID_BITS, date_of, day_in, day_of
 from pdpp_server.store.records.dates import NO_DATES, AskedDates
-from pdpp_server.store.records.rank import DATE_WORDS, MatchCounts, SourceCounts, score, together, weighed
+from pdpp_server.store.records.rank import DATE_WORDS, MatchCounts, Question, SourceCounts, score, together, weighed
 from pdpp_server.store.records.reach import Reach
 from pdpp_server.store.records.words import Phrase, WordQuery
 
@@ -41,14 +41,7 @@ def scored(
     worth = [DATE_WORDS if phrase in words.dated else 1.0 for phrase in words.wanted]
     questions = weighed(sources, worth, names)
     heard = {sid: questions[reach.origin.connection_id] for sid, reach in by_sid.items()}
-    whole = {sid: question.weight for sid, question in heard.items()}
-    scores: dict[int, float] = {}
-    known: dict[tuple[int, int], float] = {}  # records that share a note share a score
-    for rid, note in noted.items():
-        case = sid, _ = rid >> SID_BITS, id(note)
-        if case not in known:
-            known[case] = score(note, heard[sid], whole[sid], actors[sid])
-        scores[rid] = known[case]
+    scores = _scores(noted, heard, actors)
     if not any(_times(reach) for reach in by_sid.values()):
         dates = NO_DATES
     if dates.days:
@@ -56,6 +49,16 @@ def scored(
     among_all = weighed({"": together([*sources.values()])}, worth, names)[""]
     named = tuple([phrase for phrase, is_name in zip(words.wanted, names, strict=True) if is_name])
     return Scored(scores, among_all.weights, named, dates)
+
+
+def _scores(
+    noted: Mapping[int, MatchCounts], heard: Mapping[int, Question], actors: Mapping[int, int]
+) -> dict[int, float]:
+    """Records of a stream that share a note share a score."""
+    cases = {(rid >> SID_BITS, id(note)): note for rid, note in noted.items()}
+    whole = {sid: question.weight for sid, question in heard.items()}
+    known = {case: score(note, heard[case[0]], whole[case[0]], actors[case[0]]) for case, note in cases.items()}
+    return {rid: known[rid >> SID_BITS, id(note)] for rid, note in noted.items()}
 
 
 # Who spoke ---------------------------------------------------------------------------------------------------------

@@ -40,6 +40,8 @@ from pdpp_server.store.records.texts import Texts
 from pdpp_server.store.records.words import Finder, Phrase, WordQuery
 
 CANDIDATES = 4000  # rows that one search scores at the most, about 2 µs each
+EACH_PHRASE = 4  # phrases with which so many can be scored; of longer questions fewer, because each row costs more
+COMMON, OF_EACH = 400, 10  # of them, the newest that hold phrases of which there are more; of each stream so many
 LOOKED = 1000  # of the newest records, or of those that hold a word that may have been meant
 COUNTED = 50_000  # matches of one phrase that are counted, about 40 ns each
 LEAN_SHARE, LEAN_LEAST = 0.25, 3  # of the best score on a brief page, below which it ends; but not before so many hits
@@ -281,6 +283,8 @@ def _note_candidates(reading: Reading, groups: Sequence[_Group], words: WordQuer
 def _note_indexed(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[HeldCounts, bool]:
     """Phrases that stand in no visible record are left out after one look for each: every further one would cost the
     more, the more hidden records they stand in."""
+    if noted := _note_many(reading, groups, words):
+        return noted
     standing = {phrase for phrase in words.all if _stands(reading, groups, phrase.opening or phrase)}
     wanted = tuple(phrase for phrase in words.wanted if phrase in standing)
     unwanted = tuple(phrase for phrase in words.unwanted if phrase in standing)
@@ -294,6 +298,20 @@ def _note_indexed(reading: Reading, groups: Sequence[_Group], words: WordQuery) 
         counts, slots = _spread(note.counts, words, standing), _spread(note.slots, words, standing)
         reading.words.noted[rid] = note._replace(counts=counts, slots=slots)
     return {connection: _spread(counts, words, standing) for connection, counts in held.items()}, is_complete
+
+
+def _note_many(reading: Reading, groups: Sequence[_Group], words: WordQuery) -> tuple[HeldCounts, bool] | None:
+    """Of many single records what they hold is noted at once: every statement has to look up each of them, so that a
+    count beforehand costs as much. None where there are none such, or where more match than are scored."""
+    is_many = any(reach.shown == "many" for group in groups for reach in group.reaches)
+    if not is_many or words.unwanted or any(phrase.is_long for phrase in words.wanted):
+        return None
+    for group in groups:
+        reading.words.note(group.indexed, words, None, CANDIDATES + 1)
+    if len(reading.words.noted) > CANDIDATES:
+        reading.words.noted.clear()
+        return None
+    return _holders(groups, words, reading.words.noted), True
 
 
 def _stands(reading: Reading, groups: Sequence[_Group], phrase: Phrase) -> bool:
@@ -394,9 +412,10 @@ def _note_standing(reading: Reading, groups: Sequence[_Group], words: WordQuery)
     held = _counted(reading, groups, words)
     counts = _totals(held, words)
     rarest = sorted(range(len(counts)), key=counts.__getitem__)
+    room = CANDIDATES * EACH_PHRASE // max(EACH_PHRASE, len(counts))
     essential: list[int] = []
     for i in rarest:
-        if sum(counts[j] for j in essential) + counts[i] > CANDIDATES:
+        if sum(counts[j] for j in essential) + counts[i] > room:
             break
         essential.append(i)
     if any(counts[i] for i in essential):
@@ -413,13 +432,14 @@ def _note_all(reading: Reading, groups: Sequence[_Group], words: WordQuery, narr
 
 
 def _note_newest(reading: Reading, groups: Sequence[_Group], words: WordQuery, common: Sequence[int]) -> None:
-    """The newest records that hold all the common phrases, and the newest that hold the rarest of them; as many as
-    there is room for beside those that are noted already."""
+    """The newest records that hold the two rarest of the common phrases, and the newest that hold the rarest; as many
+    as there is room for beside those that are noted already."""
     parts = [group.indexed._replace(reaches=[reach]) for group in groups for reach in group.indexed.reaches]
-    together = Narrowed(tuple(words.wanted[i] for i in common), hold_all=True)
-    rarest = Narrowed(together.phrases[:1], hold_all=True)
-    for narrowed in (together, rarest) if len(common) > 1 else (rarest,):
-        most = (CANDIDATES - len(reading.words.noted)) // len(parts)
+    rarest = tuple(words.wanted[i] for i in common[:2])
+    room = min(CANDIDATES, len(reading.words.noted) + max(COMMON, OF_EACH * len(parts)))
+    for phrases in (rarest, rarest[:1]) if len(rarest) > 1 else (rarest,):
+        narrowed = Narrowed(phrases, hold_all=True)
+        most = (room - len(reading.words.noted)) // len(parts)
         for part in parts:
             if _shows_its_order(part.reaches[0].scope):
                 reading.words.note(part, words, narrowed, most)

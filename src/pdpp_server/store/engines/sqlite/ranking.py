@@ -1,8 +1,7 @@
-"""The function `held(words)` in SQL: which phrases stand in a record, how often and where, as the number of a case."""
+"""The functions `held` and `held_one` in SQL: which phrases stand in a record, how often and where, as a case."""
 
 from collections.abc import Sequence
 from functools import lru_cache
-from operator import mul
 
 import apsw
 
@@ -20,42 +19,49 @@ class Ranking:
         self._times: Sequence[int] = ()
         self._slots: Sequence[int] = ()
         self._cases: dict[tuple[_Columns, tuple[int, ...]], int] = {}
+        self._single: dict[tuple[tuple[int, ...], int], int] = {}  # the same, of one phrase: its columns and instances
         connection.register_fts5_function("held", self._held)
+        connection.register_fts5_function("held_one", self._held_one)
 
-    def use(self, times: Sequence[int], slots: Sequence[int]) -> None:
+    def use(self, times: Sequence[int], slots: Sequence[int]) -> str:
         """What the next statement is about: how often each wanted phrase, which come first, stands in its match; and
-        the granted columns."""
+        the granted columns. The name of the function that it has to ask."""
         self._times, self._slots = times, slots
         self._cases.clear()
+        self._single.clear()
+        return "held_one" if len(times) == 1 else "held"
+
+    # Both are called for every row, so they ask as little as can be, and call nothing of ours that they need not.
+
+    def _held_one(self, api: apsw.FTS5ExtensionApi, *_: object) -> int:
+        single = self._single
+        return single.setdefault((api.phrase_columns(0), api.inst_count), len(single))
 
     def _held(self, api: apsw.FTS5ExtensionApi, *_: object) -> int:
-        """Called for every row, so it asks as little as can be."""
-        times = self._times
-        if len(times) == 1:
-            return self._case((api.phrase_columns(0),), (api.inst_count // times[0],))
-        columns = tuple([api.phrase_columns(phrase) for phrase in range(len(times))])
-        once = tuple(map(len, columns))
-        if api.inst_count == sum(map(mul, once, times)):  # each phrase stands once in each of its columns
-            return self._case(columns, once)
-        counts = [_count(api, phrase, of) if of else 0 for phrase, of in enumerate(columns)]
-        return self._case(columns, tuple(counts))
-
-    def _case(self, columns: _Columns, counts: tuple[int, ...]) -> int:
+        ask = api.phrase_columns
+        columns = tuple([ask(phrase) for phrase in range(len(self._times))])
+        counts = tuple([_count(api, phrase, of) if of else 0 for phrase, of in enumerate(columns)])
         return self._cases.setdefault((columns, counts), len(self._cases))
 
     def note(self, rows: Sequence[tuple[int, int, bytes]]) -> None:
         """Records by rid, case and the sizes of their columns as FTS5 keeps them."""
         cases = [_told(*case) for case in self._cases]
-        lengths: dict[bytes, int] = {}
-        known: dict[tuple[int, bytes], MatchCounts] = {}
-        for rid, case, sizes in rows:
-            note = known.get((case, sizes))
-            if note is None:
-                length = lengths.get(sizes)
-                if length is None:
-                    length = lengths[sizes] = length_of(sizes, self._slots)
-                note = known[case, sizes] = MatchCounts(length, *cases[case])
-            self.noted[rid] = note
+        cases += [_told((columns,), (instances // self._times[0],)) for columns, instances in self._single]
+        notes = _Notes(cases, self._slots)
+        self.noted.update([(rid, notes[case, sizes]) for rid, case, sizes in rows])
+
+
+class _Notes(dict[tuple[int, bytes], MatchCounts]):
+    """By case and sizes: made when the first record has both."""
+
+    def __init__(self, cases: Sequence[tuple[list[int], list[int]]], slots: Sequence[int]) -> None:
+        super().__init__()
+        self._cases, self._slots = cases, slots
+
+    def __missing__(self, key: tuple[int, bytes]) -> MatchCounts:
+        case, sizes = key
+        note = self[key] = MatchCounts(length_of(sizes, self._slots), *self._cases[case])
+        return note
 
 
 def _count(api: apsw.FTS5ExtensionApi, phrase: int, columns: Sequence[int]) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 import apsw
+import orjson
 
 from pdpp_server.store.engines.sqlite.counted import Counted
 from pdpp_server.store.engines.sqlite.ranking import Ranking, length_of
@@ -16,10 +17,10 @@ from pdpp_server.store.session import Session
 # From the newest on: forwards FTS5 walks through every page of some words, backwards it skips.
 _STANDS = "select 1 from words where words match :match and {where} order by rowid desc limit 1"
 _COUNT = "select count(*) from (select 1 from words where words match :match and {where} limit :most)"
-_MATCHING = "select words.rowid from words where words match :match and {where}"
+_MATCHING = "select json_group_array(words.rowid) from words where words match :match and {where}"
 # The sizes of its columns stand beside the index; asked for by the function, they would be looked up more slowly.
 _NOTED = """
-select words.rowid, held(words), sizes.sz from words cross join words_docsize sizes on sizes.id = words.rowid
+select words.rowid, {held}(words), sizes.sz from words cross join words_docsize sizes on sizes.id = words.rowid
 where words match :match and {where}
 """
 _NOTED_NEWEST = _NOTED + " order by words.rowid desc limit :most"
@@ -64,23 +65,23 @@ class SqliteWords:
         return [
             rid
             for narrowing, values in self._spans(where.reaches)
-            for (rid,) in self._session.rows(_MATCHING.format(where=narrowing), {"match": asked, **values})
+            for rid in orjson.loads(self._session.one(_MATCHING.format(where=narrowing), {"match": asked, **values}))
         ]
 
     def note(self, where: Where, words: WordQuery, narrowed: Narrowed | None = None, newest: int | None = None) -> None:
+        narrowed = _unless_single(words, narrowed)
         besides = narrowed.phrases if narrowed else ()
-        if besides == words.wanted and len(besides) == 1 and not words.unwanted:
-            narrowed, besides = None, ()  # a single word would be looked for twice
         statement = _NOTED if newest is None else _NOTED_NEWEST
         bound = {"match": match_of(where, words, narrowed), "most": newest}
-        self._ranking.use([1 + besides.count(phrase) for phrase in words.wanted], where.slots)
+        held = self._ranking.use([1 + besides.count(phrase) for phrase in words.wanted], where.slots)
         for narrowing, values in self._spans(where.reaches):
-            self._ranking.note(self._session.rows(statement.format(where=narrowing), {**bound, **values}))
+            asked = statement.format(held=held, where=narrowing)
+            self._ranking.note(self._session.rows(asked, {**bound, **values}))
 
     def lengths(self, where: Where, words: WordQuery, narrowed: Narrowed) -> list[tuple[int, int]]:
         known: dict[bytes, int] = {}
         found: list[tuple[int, int]] = []
-        bound = {"match": match_of(where, words, narrowed)}
+        bound = {"match": match_of(where, words, _unless_single(words, narrowed))}
         for narrowing, values in self._spans(where.reaches):
             for rid, sizes in self._session.rows(_SIZES.format(where=narrowing), {**bound, **values}):
                 length = known.get(sizes)
@@ -109,6 +110,12 @@ def columns_of(where: Where) -> str:
 
 def any_match(phrases: Sequence[Phrase]) -> str:
     return " OR ".join(phrase.match for phrase in phrases)
+
+
+def _unless_single(words: WordQuery, narrowed: Narrowed | None) -> Narrowed | None:
+    """What narrows, but for a single word: that would be looked for twice."""
+    is_single = len(words.wanted) == 1 and not words.unwanted
+    return None if is_single and narrowed is not None and narrowed.phrases == words.wanted else narrowed
 
 
 def match_of(where: Where, words: WordQuery, narrowed: Narrowed | None) -> str:
