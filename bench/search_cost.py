@@ -1,13 +1,15 @@
-"""`python -m bench.search_cost`: what a search costs, case by case, beside bare FTS5 in the same run.
+"""`python -m bench.search_cost`: what a search costs, case by case, beside bare FTS5 and tantivy in the same run.
 
-Processor time of the thread and wall time, medians, in milliseconds; bare FTS5 ranks all matches with bm25. BENCH_SIZES
-says how many records (100000 unless told otherwise), BENCH_WORLDS names a folder in which worlds are kept for later.
+Processor time of the thread and wall time, medians, in milliseconds. Bare FTS5 ranks all matches with bm25; tantivy
+ranks them in its own way; neither knows of grants, excerpts or neighbours. `--worlds FOLDER` keeps the homes that it
+makes for the next time, `--before SOURCES` measures another version in turns (`git archive VERSION | tar x -C DIR`),
+and `--chart FILE` draws what was measured.
 """
 
-import os
-import shutil
+import argparse
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -16,7 +18,10 @@ from typing import Any
 
 import apsw
 
-from bench.world import SOURCE, VOCABULARY, fill, now
+from bench.before import Before, before
+from bench.chart import bars
+from bench.rivals import Tantivy
+from bench.world import PATIENCE, SOURCE, VOCABULARY, fill, now
 from pdpp_server.model.queries import AggregateQuery, Condition, RecordsQuery, SearchQuery
 from pdpp_server.owner.desk import Owner
 from pdpp_server.reads import aggregate, query_records, search
@@ -24,7 +29,6 @@ from pdpp_server.reads.services import Call, Services, open_services
 from pdpp_server.wire.grants import decode_selection
 from tests.worlds.told import told
 
-SIZES = [int(size) for size in os.environ.get("BENCH_SIZES", "100000").split(",")]
 ROUNDS = 9
 GRANTS: dict[str, dict[str, Any]] = {
     "whole": {},
@@ -35,9 +39,20 @@ SENDER = (Condition("sender", "eq", "person7"),)
 MONTH = (Condition("sent_at", "gte", "2020-05-01T00:00:00Z"), Condition("sent_at", "lt", "2020-06-01T00:00:00Z"))
 PLACES = (2, 6, 15, 40, 90, 200, 500, 1000, 3000)  # in the vocabulary, from the commonest on: the words of a sentence
 
+RARE, OFTEN, EVERYWHERE, TWO = "rare word", "word in 5 %", "word in 30 %", "two words in 5 %"
+SENTENCE, PHRASE, PREFIX = "sentence of nine words", "phrase", "prefix of three letters"
+HIDDEN, TIMELESS = "rare word, 90 % hidden by time", "word in 5 %, the time hidden"
+OF_SENDER, IN_MONTH = "word in 5 %, of one sender", "word in 5 %, in one month"
+NUMBER, EXACT = "number of one sender", "page of one sender, exact count"
+INDEX = "index, bytes a record"
+OURS, BARE, RIVAL, EARLIER = "CPU ms", "bare FTS5", "tantivy", "before"
+
 _BARE = "select rowid, bm25(words) from words where words match ? order by 2 limit 25"
 _HOLDING = "select count(*) from words where words match ?"
 _INDEX_BYTES = "select sum(pgsize) from dbstat where name like 'words%'"
+
+Numbers = Mapping[str, float]  # of one case, by column
+Costs = Mapping[str, Numbers]  # by case
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,31 +60,26 @@ class CostCase:
     name: str
     grant: str
     query: SearchQuery | AggregateQuery | RecordsQuery
-    bare: str | None = None  # the same for FTS5, where it can be asked
+    words: tuple[str, ...] = ()  # the same for others, where they can be asked
 
 
 def cases(bare: Any, count: int) -> Iterator[CostCase]:
     holding: dict[str, int] = {word: bare.execute(_HOLDING, (_quoted(word),)).get for word in VOCABULARY[:400]}
     often, another = sorted(holding, key=lambda word: abs(holding[word] - count // 20))[:2]
     everywhere = min(holding, key=lambda word: abs(holding[word] - count * 3 // 10))
-    sentence = [VOCABULARY[place] for place in PLACES]
-    phrase = f'"{VOCABULARY[3]} {VOCABULARY[9]}"'
-    for name, words in {
-        "rare word": ["rare77"],
-        "word in 5 %": [often],
-        "word in 30 %": [everywhere],
-        "two words in 5 %": [often, another],
-        "sentence of nine words": sentence,
-    }.items():
-        yield CostCase(name, "whole", _asked(" ".join(words)), " OR ".join(map(_quoted, words)))
-    yield CostCase("phrase", "whole", _asked(phrase), phrase)
-    yield CostCase("prefix of three letters", "whole", _asked(f"{VOCABULARY[6][:3]}*"))
-    yield CostCase("rare word, 90 % hidden by time", "recent", _asked("rare77"))
-    yield CostCase("word in 5 %, the time hidden", "timeless", _asked(often))
-    yield CostCase("word in 5 %, of one sender", "whole", _asked(often, SENDER))
-    yield CostCase("word in 5 %, in one month", "whole", _asked(often, MONTH))
-    yield CostCase("number of one sender", "whole", AggregateQuery("messages", conditions=SENDER))
-    yield CostCase("page of one sender, exact count", "whole", RecordsQuery("messages", conditions=SENDER, count=True))
+    asked = {RARE: ["rare77"], OFTEN: [often], EVERYWHERE: [everywhere], TWO: [often, another]}
+    asked[SENTENCE] = [VOCABULARY[place] for place in PLACES]
+    for name, words in asked.items():
+        yield CostCase(name, "whole", _asked(" ".join(words)), tuple(words))
+    phrase = f"{VOCABULARY[3]} {VOCABULARY[9]}"
+    yield CostCase(PHRASE, "whole", _asked(_quoted(phrase)), (phrase,))
+    yield CostCase(PREFIX, "whole", _asked(f"{VOCABULARY[6][:3]}*"))
+    yield CostCase(HIDDEN, "recent", _asked("rare77"))
+    yield CostCase(TIMELESS, "timeless", _asked(often))
+    yield CostCase(OF_SENDER, "whole", _asked(often, SENDER))
+    yield CostCase(IN_MONTH, "whole", _asked(often, MONTH))
+    yield CostCase(NUMBER, "whole", AggregateQuery("messages", conditions=SENDER))
+    yield CostCase(EXACT, "whole", RecordsQuery("messages", conditions=SENDER, count=True))
 
 
 def _asked(text: str, conditions: tuple[Condition, ...] = ()) -> SearchQuery:
@@ -80,28 +90,30 @@ def _quoted(word: str) -> str:
     return f'"{word}"'
 
 
-def costs(home: Path, count: int) -> Mapping[str, Mapping[str, float]]:
-    services = open_services(home, now=now)
-    try:
-        if not any(connection.streams for connection in _layout(services)):
+def costs(world: Path, count: int, sources: Path | None) -> Costs:
+    home = world / "now"
+    home.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        services = open_services(home, now=now, read_seconds=PATIENCE)
+        stack.callback(services.close)
+        if not is_filled(services):
             fill(services, home, count)
-        tokens = {name: _token(services, home, narrowing) for name, narrowing in GRANTS.items()}
-        bare: Any = apsw.Connection(str(home / "pdpp.sqlite"))
+        tokens = {name: token_of(services, home, narrowing) for name, narrowing in GRANTS.items()}
+        bare: Any = stack.enter_context(apsw.Connection(str(home / "pdpp.sqlite")))
         bare.execute("pragma cache_size = -32000")
-        found = {case.name: _cost(services, bare, tokens, case) for case in cases(bare, count)}
-        found["index, bytes a record"] = {"bytes": bare.execute(_INDEX_BYTES).get / count}
-        bare.close()
-        return found
-    finally:
-        services.close()
+        rival = Tantivy(world / "tantivy", count)
+        earlier = stack.enter_context(before(sources, world / "before", count)) if sources else None
+        measured = Measured(services, bare, rival, earlier, tokens)
+        found = {case.name: measured.cost(case) for case in cases(bare, count)}
+        return {**found, INDEX: {OURS: bare.execute(_INDEX_BYTES).get / count}}
 
 
-def _layout(services: Services) -> list[Any]:
+def is_filled(services: Services) -> bool:
     with services.database.reading() as reading:
-        return list(reading.layout.connections.values())
+        return any(connection.streams for connection in reading.layout.connections.values())
 
 
-def _token(services: Services, home: Path, narrowing: dict[str, Any]) -> str:
+def token_of(services: Services, home: Path, narrowing: dict[str, Any]) -> str:
     details = {
         "type": "https://pdpp.dev/data-access",
         "source": {"id": SOURCE},
@@ -112,59 +124,114 @@ def _token(services: Services, home: Path, narrowing: dict[str, Any]) -> str:
     return Owner(services, home).create_grant(decode_selection([details]), "bench", None).token
 
 
-def _cost(services: Services, bare: Any, tokens: Mapping[str, str], case: CostCase) -> Mapping[str, float]:
-    call = Call(tokens[case.grant], "req_bench")
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One home, and what stands beside it."""
 
-    def ours() -> None:
+    services: Services
+    bare: Any
+    rival: Tantivy
+    earlier: Before | None
+    tokens: Mapping[str, str]
+
+    def cost(self, case: CostCase) -> Numbers:
+        """All take turns, so that a slow moment of the machine falls on each. The first of each fills caches and is not
+        counted."""
+        works = self._works(case)
+        taken: dict[str, list[float]] = {name: [] for name in works}
+        walls: list[float] = []
+        for round_ in range(ROUNDS + 1):
+            for name, work in works.items():
+                start = perf_counter()
+                cpu = work()
+                if round_:
+                    taken[name].append(cpu)
+                    walls += [(perf_counter() - start) * 1e3] if name == OURS else []
+        return {**{name: median(of_work) for name, of_work in taken.items()}, "wall ms": median(walls)}
+
+    def _works(self, case: CostCase) -> dict[str, Callable[[], float]]:
+        works = {OURS: _timed(lambda: self._ours(case))}
+        if case.words:
+            match = " OR ".join(map(_quoted, case.words))
+            works[BARE] = _timed(lambda: self.bare.execute(_BARE, (match,)).fetchall())
+            works[RIVAL] = _timed(lambda: self.rival.search(case.words))
+        earlier, query = self.earlier, case.query
+        if earlier and case.grant == "whole" and isinstance(query, SearchQuery) and not query.conditions:
+            works[EARLIER] = lambda: earlier.cpu_ms(query.text)
+        return works
+
+    def _ours(self, case: CostCase) -> None:
+        call = Call(self.tokens[case.grant], "req_bench")
         match case.query:
             case SearchQuery():
-                told(search.serve(services, call, case.query))
+                told(search.serve(self.services, call, case.query))
             case AggregateQuery():
-                told(aggregate.serve(services, call, case.query))
+                told(aggregate.serve(self.services, call, case.query))
             case RecordsQuery():
-                told(query_records.serve(services, call, case.query))
-
-    def floor() -> None:
-        bare.execute(_BARE, (case.bare,)).fetchall()
-
-    works: Sequence[Callable[[], None]] = (ours, floor) if case.bare else (ours,)
-    taken: dict[Callable[[], None], list[tuple[float, float]]] = {work: [] for work in works}
-    for round_ in range(ROUNDS + 1):  # the first of each is not counted: it fills caches
-        for work in works:
-            cpu, wall = thread_time(), perf_counter()
-            work()
-            if round_:
-                taken[work].append((thread_time() - cpu, perf_counter() - wall))
-    numbers = {
-        "cpu_ms": median([cpu for cpu, _ in taken[ours]]) * 1e3,
-        "wall_ms": median([wall for _, wall in taken[ours]]) * 1e3,
-    }
-    if case.bare:
-        numbers["bare_cpu_ms"] = median([cpu for cpu, _ in taken[floor]]) * 1e3
-        numbers["ratio"] = numbers["cpu_ms"] / numbers["bare_cpu_ms"]
-    return numbers
+                told(query_records.serve(self.services, call, case.query))
 
 
-def table(size: int, found: Mapping[str, Mapping[str, float]]) -> str:
-    lines = [f"| {size:,} records | CPU ms | wall ms | bare FTS5 ms | ratio |", "|---|---|---|---|---|"]
+def _timed(work: Callable[[], object]) -> Callable[[], float]:
+    def cpu_ms() -> float:
+        start = thread_time()
+        work()
+        return (thread_time() - start) * 1e3
+
+    return cpu_ms
+
+
+def table(size: int, found: Costs) -> str:
+    columns = (OURS, "wall ms", BARE, RIVAL, EARLIER)
+    lines = [f"| {size:,} records | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
     for name, numbers in found.items():
-        if "bytes" in numbers:
-            lines.append(f"| {name} | {numbers['bytes']:.0f} | | | |")
-            continue
-        told_of = [
-            f"{numbers[key]:.2f}" if key in numbers else "" for key in ("cpu_ms", "wall_ms", "bare_cpu_ms", "ratio")
-        ]
-        lines.append(f"| {name} | {' | '.join(told_of)} |")
+        lines.append(f"| {name} | " + " | ".join(_shown(numbers.get(column)) for column in columns) + " |")
     return "\n".join(lines)
 
 
+def _shown(number: float | None) -> str:
+    return "" if number is None else f"{number:.2f}" if number < 100 else f"{number:.0f}"
+
+
+def promised(sizes: Sequence[int], found: Sequence[Costs]) -> Iterator[tuple[str, float, float]]:
+    """What is to be reached, as ratios inside of one run: what, how much at the most, and how much it was."""
+    small, large = found[0], found[-1]
+    yield f"{OFTEN} ÷ bare FTS5", 1.5, small[OFTEN][OURS] / small[OFTEN][BARE]
+    yield f"{EVERYWHERE} ÷ bare FTS5", 0.5, small[EVERYWHERE][OURS] / small[EVERYWHERE][BARE]
+    yield f"{TWO} ÷ bare FTS5", 1, small[TWO][OURS] / small[TWO][BARE]
+    for costs_of, size, most in zip(found, sizes, (0.4, 0.7), strict=False):
+        if EARLIER in costs_of[SENTENCE]:
+            ratio = costs_of[SENTENCE][OURS] / costs_of[SENTENCE][EARLIER]
+            yield f"{SENTENCE} ÷ before, {size:,}", most, ratio
+    for costs_of, size, most in zip(found, sizes, (1.5, 4), strict=False):
+        yield f"{TIMELESS} ÷ shown, {size:,}", most, costs_of[TIMELESS][OURS] / costs_of[OFTEN][OURS]
+    if len(found) > 1:
+        yield f"{HIDDEN} ÷ nothing hidden, {sizes[-1]:,}", 1.5, large[HIDDEN][OURS] / large[RARE][OURS]
+        for name, most in {OF_SENDER: 4, IN_MONTH: 4, PHRASE: 3, PREFIX: 3, NUMBER: 3, EXACT: 3}.items():
+            yield f"{name}, {sizes[-1]:,} ÷ {sizes[0]:,}", most, large[name][OURS] / small[name][OURS]
+
+
+def promises_table(sizes: Sequence[int], found: Sequence[Costs]) -> str:
+    lines = ["| ratio of CPU | measured | at most |", "|---|---|---|"]
+    return "\n".join([*lines, *[f"| {what} | {was:.2f} | {most:g} |" for what, most, was in promised(sizes, found)]])
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(prog="python -m bench.search_cost")
+    asked.add_argument("--sizes", default="100000", help="how many records, with commas")
+    asked.add_argument("--worlds", type=Path, help="a folder in which homes are kept for the next time")
+    asked.add_argument("--before", type=Path, help="the sources of another version")
+    asked.add_argument("--chart", type=Path, help="a file for the drawing")
+    args = asked.parse_args()
+    sizes = [int(size) for size in args.sizes.split(",")]
+    found: list[Costs] = []
+    with tempfile.TemporaryDirectory(prefix="pdpp-bench-") as passing:
+        for size in sizes:
+            found.append(costs((args.worlds or Path(passing)) / str(size), size, args.before))
+            print(table(size, found[-1]), flush=True)
+    print(promises_table(sizes, found))
+    if args.chart:
+        args.chart.write_text(bars(sizes, found, (OURS, BARE, RIVAL, EARLIER)), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    kept = os.environ.get("BENCH_WORLDS")
-    for size in SIZES:
-        folder = Path(kept) / str(size) if kept else Path(tempfile.mkdtemp(prefix="pdpp-bench-"))
-        folder.mkdir(parents=True, exist_ok=True)
-        try:
-            print(table(size, costs(folder, size)), flush=True)
-        finally:
-            if not kept:
-                shutil.rmtree(folder)
+    main()

@@ -60,6 +60,7 @@ def bound_the_ranking(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small enough that a heavy word has more matches than are counted, scored and looked at."""
     monkeypatch.setattr(search, "CANDIDATES", 20)
     monkeypatch.setattr(search, "COMMON", 8)
+    monkeypatch.setattr(search, "OF_EACH", 1)
     monkeypatch.setattr(search, "COUNTED", 60)
 
 

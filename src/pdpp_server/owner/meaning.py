@@ -136,8 +136,9 @@ class MeaningDesk:
     def catch_up(self, heard: Callable[[int], None], is_stopping: Callable[[], bool] = lambda: False) -> int:
         """Index the meaning of every record that waits, newest first; how many that were."""
         encoder = self.meaning.encoder()
-        if encoder is None:
-            return 0
+        return self.index(encoder, heard, is_stopping) if encoder else 0
+
+    def index(self, encoder: Encoder, heard: Callable[[int], None], is_stopping: Callable[[], bool]) -> int:
         done = 0
         for batch in _batches(self._waiting(encoder), is_stopping):
             made = _made(encoder, batch)

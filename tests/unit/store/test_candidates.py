@@ -94,6 +94,7 @@ def test_of_a_common_word_the_newest_few_are_scored_and_of_two_those_that_hold_b
 ) -> None:
     monkeypatch.setattr(search, "CANDIDATES", LIMIT)
     monkeypatch.setattr(search, "COMMON", 4)
+    monkeypatch.setattr(search, "OF_EACH", 1)
     texts = {day: "meeting moon" if day < 3 else ("meeting", "moon")[day % 2] for day in range(1, 26)}
     sent = [message(f"n{day}", text=text, sent_at=f"2026-07-{day:02}T12:00:00Z") for day, text in texts.items()]
     world.deliver(WORK, sent)

