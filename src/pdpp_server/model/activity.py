@@ -14,6 +14,10 @@ class Shown(NamedTuple):
     fields: tuple[str, ...] = ()
     records: tuple[str, ...] = ()  # handles, as they are printed
 
+    def without_fields(self) -> "Shown":
+        """The same where no value of them was told."""
+        return Shown(self.connections, self.streams, records=self.records)
+
 
 NOTHING = Shown()
 

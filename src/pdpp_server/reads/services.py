@@ -185,7 +185,7 @@ class Read:
         """What was read, to leave with its line; `about` is told by it whatever of it is shown; by headers no field."""
 
         def settle(shown: Shown, size: int) -> None:
-            told = about if size else about._replace(fields=())
+            told = about if size else about.without_fields()
             self._settle_line(permitted, shown if about is NOTHING else together(told, shown), size)
 
         return Pending(value, self._call.request_id, settle)
