@@ -1,6 +1,5 @@
 """What the MCP adapter promises: six read tools, one handle, two channels, nothing beyond the grant."""
 
-from tests.requirements import later
 from tests.requirements.promise import Promise
 
 PROMISES: dict[str, Promise] = {
@@ -350,7 +349,6 @@ PROMISES: dict[str, Promise] = {
         source="MCP adapter contract: search",
         says="With a model semantic and hybrid are served, and auto takes the best of them.",
         ruling=(4,),
-        deferred=later.MEANING,
     ),
     "mcp.search.results": Promise(
         source="MCP adapter contract: search",

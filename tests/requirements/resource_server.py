@@ -878,12 +878,11 @@ PROMISES: dict[str, Promise] = {
     "rs.search.semantic": Promise(
         source="resource server contract: search",
         says="Semantic search is there only with a model and never answers with lexical hits instead.",
-        deferred=later.MEANING,
     ),
     "rs.search.hybrid": Promise(
         source="resource server contract: search",
-        says="Hybrid search fuses both rankings by rank, keeps excerpts, and names the sources of each hit.",
-        deferred=later.MEANING,
+        says="Hybrid search fuses both rankings, keeps excerpts, and each hit says how it was found.",
+        diverges="By shares of the scores of each, and not by ranks (docs/decisions/0035).",
     ),
     "rs.search.score": Promise(
         source="resource server contract: search",

@@ -3,11 +3,15 @@
 from dataclasses import replace
 from typing import Any
 
+import orjson
 import pytest
 
 from pdpp_server.errors import InvalidCursor, UnsupportedMode
+from pdpp_server.mcp.server import McpServer
+from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.model.queries import SearchQuery
 from pdpp_server.model.records import SearchPage
+from pdpp_server.port.local import LocalReader
 from tests.requirements import requirement
 from tests.worlds.chat import FAMILY, WORK, message
 from tests.worlds.meant import Meant, meant, put_model
@@ -56,7 +60,27 @@ def test_by_words_it_is_not_found(told: Meant) -> None:
     assert (keys(page), page.mode, page.waiting) == ([], None, None)
 
 
-@requirement("rs.search.mode-refused")
+@requirement("rs.search.hybrid")
+def test_by_both_each_hit_says_how_it_was_found(told: Meant) -> None:
+    page = asked(told, "dog ship", "hybrid")
+
+    found = {hit.id.key: {(each.provenance, bool(each.marks)) for each in hit.excerpts} for hit in page.hits}
+    assert [*found][:2] == ["dog", "boat"]
+    assert (found["dog"], found["boat"]) == ({("lexical_match", True)}, {("semantic", False)})
+
+
+@requirement("mcp.search.semantic-modes")
+@pytest.mark.parametrize(("mode", "used"), [("auto", "hybrid"), ("hybrid", "hybrid"), ("semantic", "semantic")])
+def test_the_tool_serves_every_mode_and_auto_is_the_best(told: Meant, mode: str, used: str) -> None:
+    reader = LocalReader(told.world.services, told.token)
+    answer = orjson.loads(McpServer(TOOLS).call(lambda: reader, "search", {"query": "ship", "mode": mode}))
+
+    body = answer["structuredContent"]
+    assert body["data"]["meta"]["retrieval_mode"] == used
+    assert [each["id"].rpartition(":")[2] for each in body["results"]][:1] == ["boat"]
+
+
+@requirement("rs.search.mode-refused", "rs.search.semantic")
 @pytest.mark.parametrize("mode", ["semantic", "hybrid"])
 def test_without_a_model_these_modes_are_refused_with_those_that_there_are(world: World, mode: str) -> None:
     told = meant(world, has_model=False)
@@ -127,7 +151,7 @@ def test_a_cursor_goes_on_in_the_mode_that_was_used(told: Meant) -> None:
         asked(told, "ship dog", limit=1, cursor=first.next_cursor)
 
 
-@requirement("store.meaning.damaged")
+@requirement("store.meaning.damaged", "rs.search.semantic")
 def test_with_a_damaged_model_words_go_on_and_say_so(told: Meant) -> None:
     told.desk.meaning.path.write_bytes(b"damaged")
 

@@ -456,6 +456,8 @@ def test_a_package_names_one_connection_even_where_one_grant_has_the_stream() ->
     alone = refused(AmbiguousConnection, removed, RecordsQuery("items"))
     assert [each.label for each in alone.candidates] == ["Second"]
     assert "only one of them has 'items'" in alone.message
+    none_left = refused(AmbiguousConnection, replace(PACKAGE, origins={}), RecordsQuery("items"))
+    assert "'items' is granted from 0" in none_left.message
 
 
 @pytest.mark.parametrize(("count", "more"), [(1, ""), (19, ""), (20, ""), (21, " and 1 more"), (41, " and 21 more")])

@@ -146,6 +146,10 @@ def test_a_segment_is_whole_up_to_its_last_whole_line(log: DisclosureLog, activi
     with path.open("ab") as file:
         file.write(b'{"n":7,"torn')
 
+    begun = path.with_name("begun")
+    begun.write_bytes(b"{")
+
+    assert whole_size(begun) == 0
     assert (whole_size(path), whole_size(path, first), whole_size(path, 10**9)) == (whole, whole, whole + 12)
 
 
