@@ -74,6 +74,15 @@ PROMISES: dict[str, Promise] = {
         source=PAGES,
         says="What is no export, too large, broken off or a bomb ends with a sentence, and nothing of it stays.",
     ),
+    "con.pages.help": Promise(
+        source=PAGES,
+        says="Connection, stream, grant, package, record and client are explained in a line where they first stand.",
+    ),
+    "con.sources.follow": Promise(
+        source=PAGES,
+        says="A mailbox, calendars or contacts are followed from a page by address, user and password: tried first, "
+        "kept sealed, asked at once; how each does is said, and it can be stopped. A refusal sends no password back.",
+    ),
     "con.data.attachments": Promise(
         source=PAGES,
         says="Attachments stand on the page of their record: pictures are shown, all else is only handed over; what a "

@@ -5,6 +5,7 @@ import secrets
 from pdpp_server.evidence.shown import catalogue_shown, shown_of
 from pdpp_server.evidence.text import clip_shown
 from pdpp_server.evidence.titles import declared_title, title
+from pdpp_server.evidence.words import moment
 from pdpp_server.model.authorization import Glimpse
 from pdpp_server.model.catalogue import StreamEntry
 from pdpp_server.model.grants import Grant
@@ -66,7 +67,15 @@ def _telling(record: Record) -> list[str]:
 
 
 def _title(record: Record) -> str:
+    """Where none is declared or granted, when it was: whose it is and of which stream stands above already."""
+    declared = declared_title(record.roles, record.data)
+    if declared is None and record.authored_at:
+        return _day_and_time(record.authored_at)
     return title(record.roles, record.data, record.origin, record.id.stream, record.authored_at)
+
+
+def _day_and_time(time: str) -> str:
+    return time if len(time) <= len("2026-11-15") else moment(time)
 
 
 def _title_field(record: Record) -> str | None:

@@ -13,14 +13,14 @@ import orjson
 
 from pdpp_server.cli.home import Home, now, open_home
 from pdpp_server.cli.removals import settled_by_owner
-from pdpp_server.cli.terminal import connection_name, counted, json_option, moment, print_json
+from pdpp_server.cli.terminal import connection_name, json_option, moment, print_json
 from pdpp_server.errors import Conflict, PdppError
 from pdpp_server.evidence.text import quoted, visible
 from pdpp_server.importers import registry
-from pdpp_server.importers.live.dav import dav_settings, shown
+from pdpp_server.importers.live.adding import mailbox_settings, tried
+from pdpp_server.importers.live.dav import dav_settings
 from pdpp_server.importers.live.folder import folder_settings
-from pdpp_server.importers.live.imap import followed_folders, mailbox_of, sign_in, wait_for_mail
-from pdpp_server.importers.live.imap_wire import connected
+from pdpp_server.importers.live.imap import mailbox_of, wait_for_mail
 from pdpp_server.importers.live.oauth import SERVICES, agreed, secret_of
 from pdpp_server.importers.live.sync import Syncing, sync_one
 from pdpp_server.importers.missing import MissingChoice
@@ -99,16 +99,15 @@ def imap(
     Example:
       pdpp sources add imap imap.example.org ann@example.org
     """
-    account = name or (user if "@" in user else f"{user}@{host}")
-    settings: dict[str, Any] = {
-        "host": host,
-        "port": port or (993 if security == "tls" else 143),
-        "security": security,
-        "certificate": certificate,
-        "user": user,
-        "account": account,
-        "token_command": token_command,
-    }
+    settings = mailbox_settings(
+        host,
+        user,
+        account=name or "",
+        port=port,
+        security=security,
+        certificate=certificate,
+        token_command=token_command,
+    )
     say = partial(click.echo, err=as_json)
     kept = opens = None
     if oauth:
@@ -116,13 +115,9 @@ def imap(
         kept, opens = given.refresh_token, given.access_token
     elif not token_command:
         kept = opens = _password(user, host, is_piped=password_stdin)
-    mailbox = mailbox_of(settings)
-    with connected(mailbox.server) as connection:
-        sign_in(connection, mailbox, lambda: opens or "")
-        for told in followed_folders(connection):
-            seen = connection.examine(told)
-            if seen is not None:
-                say(f"  {visible(told.name)}: {counted(seen.messages, 'message')}")
+    for told in tried("imap", settings, opens or ""):
+        say(f"  {visible(told)}")
+    account = settings["account"]
     with open_home() as home:
         home.owner.live.add(account, "imap", settings, kept)
         _first_sync(home, account, as_json=as_json)
@@ -150,7 +145,7 @@ def _service_in(path: Path) -> TokenService:
 def _dav(kind: str, url: str, user: str, name: str | None, *, is_piped: bool, as_json: bool) -> None:
     password = _password(user, url, is_piped=is_piped)
     settings = dav_settings(kind, url, user)
-    for told in shown(settings, password):
+    for told in tried(kind, settings, password):
         click.echo(f"  {visible(told)}", err=as_json)
     chosen = name or f"{kind} {user}"
     with open_home() as home:

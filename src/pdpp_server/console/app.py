@@ -23,6 +23,7 @@ from pdpp_server.console import (
     clients,
     connect,
     consent,
+    following,
     home,
     records,
     search,
@@ -94,6 +95,9 @@ ADDRESSES = (
     Address("/timeline", timeline.show),
     Address("/import", bringing.show, bringing.show, takes_files=True),
     Address("/import/{upload_id}", bringing.show_one, bringing.take),
+    Address("/follow", following.show, following.take),
+    Address("/follow/stop", following.show, following.stop),
+    Address("/follow/again", following.show, following.again),
     Address("/remove/{connection_id}", sources.show_removing, sources.remove),
     Address("/connect", connect.show, is_of_clients=True),
 )

@@ -75,6 +75,12 @@ class LiveSources:
         with self._services.database.writing() as writer:
             live.note_due(writer, name)
 
+    def ask_now(self, name: str) -> None:
+        """The owner wants it, however the last try went. Raises: NotFound."""
+        self.named(name)
+        with self._services.database.writing() as writer:
+            live.note_asked_for(writer, name)
+
     def held(self) -> AbstractContextManager[None]:
         """While this process asks; another one that is at it is not disturbed. Raises: Conflict."""
         return held(self._home / ".live.lock")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -162,6 +163,7 @@ _at(
     connect="/connect",
     timeline="/timeline",
     import_="/import",
+    follow="/follow",
 )
 
 
@@ -228,7 +230,33 @@ def client_ended(walk: Walk) -> None:
     walk.go(f"/clients/{walk.grant_of(FORMER)}")
 
 
-_at(FULL, activity="/activity", activity_none="/activity?request=req_0", sources="/sources")
+_at(FULL, follow="/follow", activity="/activity", activity_none="/activity?request=req_0", sources="/sources")
+
+
+@_state(FULL)
+def sources_followed(walk: Walk) -> None:
+    followed = walk.full.owner.live
+    for name, trouble in ((MAIL, ""), ("caldav nora", "The server does not answer. It may be away for a moment.")):
+        followed.add(name, "imap", {"host": "imap.example.org"})
+        if trouble:
+            followed.went_wrong(followed.named(name), trouble)
+        else:
+            followed.went_well(followed.named(name), {}, "12 new messages", timedelta(minutes=5))
+    walk.go("/sources")
+    walk.page.locator("h2", has_text="Followed").scroll_into_view_if_needed()
+    for one in followed.all():
+        followed.stop(one.name)
+
+
+@_state(FULL)
+def follow_refused(walk: Walk) -> None:
+    walk.go("/follow")
+    walk.page.get_by_label("Address of the server").fill("127.0.0.1")
+    walk.page.get_by_label("User").fill(MAIL)
+    walk.page.get_by_label("Password").fill("not the password")
+    walk.page.locator("summary", has_text="not usual").click()
+    walk.page.get_by_label("Port").fill("1")
+    walk.click("Try it, and follow it")
 
 
 @_state(FULL)

@@ -25,6 +25,7 @@ _WENT_WRONG = """
 update live_sources set tried_at = ?, next_at = ?, failures = failures + 1, trouble = ? where name = ?
 """
 _DUE = "update live_sources set next_at = null where name = ? and failures = 0"
+_ASKED_FOR = "update live_sources set next_at = null where name = ?"
 _CURSOR = "select cursor from live_cursors where collection = ?"
 _KEEP_CURSOR = """
 insert into live_cursors(collection, cursor) values(?, ?) on conflict(collection) do update set cursor = excluded.cursor
@@ -86,7 +87,12 @@ def note_bad(writer: Writing, name: str, trouble: str, now: str, next_at: str) -
 
 
 def note_due(writer: Writing, name: str) -> None:
+    """Unless it failed lately, and waits."""
     writer.run(_DUE, (name,))
+
+
+def note_asked_for(writer: Writing, name: str) -> None:
+    writer.run(_ASKED_FOR, (name,))
 
 
 # What a collection of such a source holds -----------------------------------------------------------------------------

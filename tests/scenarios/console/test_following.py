@@ -1,0 +1,96 @@
+"""An account that is followed from a page, against Debian's dovecot: tried, kept sealed, said, stopped."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from pdpp_server.importers import registry
+from pdpp_server.importers.live.sync import Syncing, sync_one
+from tests.requirements import requirement
+from tests.scenarios.console.visitor import Visitor, shown
+from tests.worlds.mailserver import PASSWORD, USER, MailServer, letter, mail_server
+from tests.worlds.world import World
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[MailServer]:
+    with mail_server() as running:
+        running.put([letter(1, "Tide tables")])
+        yield running
+
+
+def filled(server: MailServer, **others: str) -> dict[str, str]:
+    at = {"address": "127.0.0.1", "port": str(server.port), "security": "none"}
+    return {**at, "user": server.user, "password": PASSWORD, **others}
+
+
+@requirement("con.sources.follow")
+def test_a_mailbox_is_followed_by_address_user_and_password(owner: Visitor, world: World, server: MailServer) -> None:
+    answer = owner.send(owner.page("/follow"), "/follow", **filled(server))
+
+    assert answer.status_code == 303, shown(answer.text)
+    page = owner.page("/sources")
+    assert "waits for its first read" in page
+    assert PASSWORD not in page
+    (followed,) = world.owner.live.all()
+    assert followed.is_due("2000-01-01T00:00:00Z")  # whoever asks the sources asks it at once
+    assert world.owner.live.secret(followed.name) == PASSWORD
+    kept = b"".join(path.read_bytes() for path in world.home.rglob("*") if path.is_file())
+    assert PASSWORD.encode() not in kept
+
+    syncing = Syncing(world.owner, UTC, registry.all_importers(), lambda: datetime.now(UTC))
+    sync_one(syncing, followed)
+
+    assert "last read" in owner.page("/sources")
+    assert "Tide tables" in owner.page("/search?q=tide")
+
+
+@requirement("con.sources.follow")
+def test_a_form_that_is_sent_twice_follows_once(owner: Visitor, world: World, server: MailServer) -> None:
+    page = owner.page("/follow")
+
+    for _ in range(2):
+        assert owner.send(page, "/follow", **filled(server)).status_code == 303
+
+    assert [one.name for one in world.owner.live.all()] == [server.user]
+
+
+@requirement("con.sources.follow")
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"password": "quite-another-one"}, "refuses the user"),
+        ({"address": "nowhere.invalid"}, "Without TLS a password can be read on its way."),
+        ({"port": "seven"}, "A port is a number from 1 to 65535."),
+        ({"user": ""}, "An address, a user and a password are needed."),
+        ({"kind": "pop3"}, "The form cannot be read."),
+        ({"kind": "caldav", "address": "http://127.0.0.1:1/"}, "127.0.0.1"),
+    ],
+)
+def test_what_cannot_be_opened_is_not_followed_and_the_password_does_not_come_back(
+    owner: Visitor, world: World, server: MailServer, wrong: dict[str, str], said: str
+) -> None:
+    answer = owner.send(owner.page("/follow"), "/follow", **filled(server, **wrong))
+
+    assert answer.status_code == 400
+    assert said in shown(answer.text)
+    assert filled(server, **wrong)["password"] not in answer.text
+    assert world.owner.live.all() == []
+
+
+@requirement("con.sources.follow")
+def test_trouble_is_said_it_can_be_asked_again_and_stopped_twice(owner: Visitor, world: World) -> None:
+    settings = {"host": "imap.example.org", "port": 993, "security": "tls", "user": USER, "account": USER}
+    world.owner.live.add(USER, "imap", settings, "old password")
+    world.owner.live.went_wrong(world.owner.live.named(USER), "The server takes no longer time than a minute.")
+    page = owner.page("/sources")
+    assert "The server takes no longer time than a minute. It is tried again" in shown(page)
+
+    assert owner.send(page, "/follow/again").status_code == 303
+    assert world.owner.live.named(USER).next_at is None
+    for _ in range(2):
+        assert owner.send(page, "/follow/stop").status_code == 303
+
+    assert world.owner.live.all() == []
+    assert owner.send(page, "/follow/again").status_code == 404
