@@ -74,6 +74,10 @@ PROMISES: dict[str, Promise] = {
         source=PAGES,
         says="What is no export, too large, broken off or a bomb ends with a sentence, and nothing of it stays.",
     ),
+    "con.pages.tutorial": Promise(
+        source=PAGES,
+        says="The tutorial goes through the pages too, and what it tells to click stands on them.",
+    ),
     "con.pages.help": Promise(
         source=PAGES,
         says="Connection, stream, grant, package, record and client are explained in a line where they first stand.",
@@ -125,6 +129,10 @@ PROMISES: dict[str, Promise] = {
         source=PAGES,
         says="Whatever goes wrong at any address is a page with the remedy in a browser, and for programs what they "
         "expect.",
+    ),
+    "con.data.clock": Promise(
+        source=PAGES,
+        says="Times of records are told by the owner's clock with its zone, the exact instant under the pointer.",
     ),
     "con.data.streams": Promise(
         source="issue 17: your data, browsable",

@@ -1,5 +1,6 @@
 """One record, whole: where the address of a citation leads."""
 
+import re
 from functools import partial
 from typing import Any, NamedTuple, cast
 
@@ -12,16 +13,18 @@ from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.binary import binary_text
 from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.evidence.shown import record_shown, related_to, shown_of, window_shown
-from pdpp_server.evidence.titles import body, declared_title, label, moment, title
+from pdpp_server.evidence.titles import body, declared_title, label, title
 from pdpp_server.evidence.values import by_importance, readable_text
 from pdpp_server.model.activity import Shown, together
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import WINDOW_CHARS_MAX, Expand, FetchQuery, WindowQuery
 from pdpp_server.model.records import Record, RecordId, Version
-from pdpp_server.model.streams import Stream
+from pdpp_server.model.streams import Field, Stream
 from pdpp_server.model.text import FieldWindow
+from pdpp_server.model.times import instant
 
 VALUE_CHARS, LINE_CHARS = 8000, 120
+_HAS_ZONE = re.compile(r"T.*(?:Z|[+-]\d\d:\d\d)$")
 READERS = 10
 
 
@@ -32,6 +35,7 @@ class FieldShown(NamedTuple):
     text: str
     is_long: bool  # on lines of its own
     left: int  # characters that are not shown here
+    at: str  # a time, which is shown by the owner's clock; else empty
     attachments: list[AttachmentShown]
 
 
@@ -125,8 +129,9 @@ def _window_page(window: FieldWindow) -> Page:
     return Page("window.html", {"window": window, "handle": mint(window.id)}, shown=window_shown(window))
 
 
-def _version(version: Version) -> str:
-    return f"deleted {moment(version.deleted_at)}" if version.deleted_at else f"stored {moment(version.emitted_at)}"
+def _version(version: Version) -> tuple[bool, str]:
+    """Whether it was deleted then, and when."""
+    return version.deleted_at is not None, version.deleted_at or version.emitted_at
 
 
 def _title(record: Record) -> str:
@@ -148,12 +153,19 @@ def _shown(name: str, value: Any, stream: Stream | None) -> FieldShown:
     field = stream.fields.get(name) if stream else None
     words, about = name.replace("_", " "), (field.description if field else None) or ""
     if found := attachments_of(value):
-        return FieldShown(name, words, about, "", is_long=False, left=0, attachments=found)
+        return FieldShown(name, words, about, "", is_long=False, left=0, at="", attachments=found)
     if binary := binary_text(value):
-        return FieldShown(name, words, about, binary, is_long=False, left=0, attachments=[])
+        return FieldShown(name, words, about, binary, is_long=False, left=0, at="", attachments=[])
     text = _listed(value) or readable_text(value) or _scalar_text(value)
     is_long = len(text) > LINE_CHARS or "\n" in text
-    return FieldShown(name, words, about, text[:VALUE_CHARS], is_long, max(0, len(text) - VALUE_CHARS), [])
+    left = max(0, len(text) - VALUE_CHARS)
+    return FieldShown(name, words, about, text[:VALUE_CHARS], is_long, left, _instant(value, field), [])
+
+
+def _instant(value: Any, field: Field | None) -> str:
+    """A declared moment that can be told by a clock; a day, or a time without a zone, stays as it is written."""
+    is_moment = field is not None and field.type == "date-time" and isinstance(value, str)
+    return value if is_moment and instant(value) is not None and _HAS_ZONE.search(value) else ""
 
 
 def _listed(value: Any) -> str:

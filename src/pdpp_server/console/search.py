@@ -12,7 +12,7 @@ from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.hits import unproven
 from pdpp_server.evidence.shown import hits_shown
-from pdpp_server.evidence.titles import hit_title, label, moment
+from pdpp_server.evidence.titles import hit_title, label
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import Condition, SearchQuery
 from pdpp_server.model.records import Excerpt, Hit, SearchPage
@@ -29,7 +29,8 @@ class HitShown(NamedTuple):
     handle: str
     title: str
     where: str
-    when: str
+    day: str  # of a date without a time; empty where `at` tells more
+    at: str
     excerpts: list[tuple[str, list[ExcerptPiece]]]  # field, and its text in pieces
     remark: str
 
@@ -88,11 +89,14 @@ def _page(values: dict[str, object], page: SearchPage) -> Page:
 
 
 def _hit(hit: Hit) -> HitShown:
+    at = hit.authored_at or ""
+    is_day = len(at) <= len("2026-11-15")
     return HitShown(
         mint(hit.id),
         hit_title(hit),
         f"{label(hit.origin) or hit.origin.connector_key}, {hit.id.stream}",
-        moment(hit.authored_at),
+        at if is_day else "",
+        "" if is_day else at,
         [(excerpt.field, list(_pieces(excerpt))) for excerpt in hit.excerpts[:EXCERPTS]],
         unproven(hit),
     )

@@ -317,7 +317,7 @@ def record_note(walk: Walk) -> None:
 
 @_state(FULL)
 def record_window(walk: Walk) -> None:
-    walk.go(f"/records/{walk.record(('markdown', 'Commonplace'), 'notes', 'break option')}?field=body&from=400")
+    walk.go(f"/records/{walk.record(('markdown', 'Commonplace'), 'notes', 'break option')}?field=text&from=400")
 
 
 @_state(FULL)

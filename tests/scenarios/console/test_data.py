@@ -145,3 +145,27 @@ def test_what_was_removed_is_said_to_be_gone(owner: Visitor, world: World) -> No
     for path in (f"/sources/{world.work}", f"/sources/{world.work}/messages", f"/records/{world.work}/messages:m1"):
         assert owner.get(path).status_code == 404, path
     assert owner.get(f"/sources/{world.family}/nothing").status_code == 404
+
+
+@requirement("con.data.clock")
+def test_times_are_by_the_owners_clock_with_the_exact_instant_under_the_pointer(owner: Visitor, world: World) -> None:
+    record = owner.page(f"/records/{world.work}/messages:m2")
+    found = owner.page("/search?q=whole")
+
+    exact = '<time datetime="{0}" title="{0}">2 March 2026 at 09:00'.format("2026-03-02T09:00:00Z")
+    assert exact in record
+    assert re.search(r"stored <time ", record)
+    assert 'title="2026-03-02T09:00:00Z">2 March 2026 at 09:00' in found
+    assert "2026-03-02T09:00Z" not in shown(found)
+    assert "2026-03-02T09:00:00Z" not in shown(record)
+
+
+@requirement("con.data.clock")
+def test_a_day_without_a_time_stays_a_day(owner: Visitor, world: World) -> None:
+    bank = with_bank(world)
+
+    page = owner.page(f"/records/{bank}/bookings:2026-03-02")
+
+    assert "2026-03-02" in shown(page)
+    assert 'datetime="2026-03-02"' not in page
+    assert 'datetime="2026-03-02"' not in owner.page("/search?q=of")
