@@ -129,7 +129,7 @@ def _window_page(window: FieldWindow) -> Page:
     return Page("window.html", {"window": window, "handle": mint(window.id)}, shown=window_shown(window))
 
 
-def _version(version: Version) -> tuple[bool, str]:
+def _version(version: Version) -> tuple[bool, str | None]:
     """Whether it was deleted then, and when."""
     return version.deleted_at is not None, version.deleted_at or version.emitted_at
 
