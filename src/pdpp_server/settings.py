@@ -300,6 +300,17 @@ class Settings:
         ),
     )
 
+    owner_token: str | None = field(
+        default=None,
+        repr=False,
+        metadata=_variable(
+            "PDPP_OWNER_TOKEN",
+            "a token",
+            _text,
+            "An owner's token of the server that `pdpp import --to` delivers to. Where it is set, `pdpp mcp` does not "
+            "start.",
+        ),
+    )
     client_documents: bool = field(
         default=True,
         metadata=_variable(

@@ -72,7 +72,6 @@ def test_every_refusal_of_the_server_is_documented_somewhere() -> None:
         "conflict",
         "conflicting_connection_id",
         "invalid_authorization_details",
-        "invalid_declaration",
         "invalid_field_window_selector",
         "invalid_record",
         "package_revoked",

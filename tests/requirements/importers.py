@@ -358,6 +358,21 @@ PROMISES: dict[str, Promise] = {
         "breaks it costs its own text, is told of in the receipt and in its record, and the mail is imported all "
         "the same.",
     ),
+    "imp.elsewhere.same": Promise(
+        source="issue 18",
+        says="`pdpp import PATH --to URL` reads here and delivers there: the same connection, records, blobs and "
+        "receipt as an import there, known again by its fingerprint, and nothing is kept or removed on the way.",
+    ),
+    "imp.elsewhere.resume": Promise(
+        source="issue 18",
+        says="A delivery to a server elsewhere that was stopped goes on where it was: what that server has is not sent "
+        "again, and what it refused is told again.",
+    ),
+    "imp.elsewhere.refused": Promise(
+        source="issue 18",
+        says="A delivery without an owner's token, to a server that takes none or where a token could be read on its "
+        "way, ends with a sentence before anything is sent.",
+    ),
     "imp.packages.added": Promise(
         source="issue 18",
         says="A package that is installed beside the server adds a source by an entry point, as the template in the "

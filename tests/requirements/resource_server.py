@@ -1013,6 +1013,17 @@ PROMISES: dict[str, Promise] = {
         "failure 503 for the whole batch; of either nothing is stored.",
         diverges="A record may have 16 MiB; a longer line is rejected as a line, with the code `resource_limit`.",
     ),
+    "rs.connections.declare": Promise(
+        source="issue 18",
+        says="The owner's tools can declare and name a connection before they deliver: the one that an import of that "
+        "name would make, and the same one again.",
+    ),
+    "rs.connections.faulty": Promise(
+        source="issue 18",
+        says="A declaration that is faulty, contradicts an earlier one of its version or does not fit what is there is "
+        "refused, and makes nothing.",
+    ),
+    "rs.state.emptied": Promise(source="issue 18", says="A stream that is emptied has no cursor any more."),
     "rs.state.round-trip": Promise(
         source="record model: sync state",
         says="The owner's tools can put the sync state of a connector and get it again, each stream by itself.",

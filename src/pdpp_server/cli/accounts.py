@@ -10,10 +10,11 @@ from typing import Any
 
 import click
 
-from pdpp_server.cli.home import Home, named_home, now, open_home, read_settings, shell_line
+from pdpp_server.cli.home import named_home, now, read_settings, shell_line
 from pdpp_server.cli.mappings import how_to_say, settled
 from pdpp_server.cli.progress import bytes_bar
 from pdpp_server.cli.receipts import imported, print_receipt, say_texts_missing
+from pdpp_server.cli.recipients import recipient
 from pdpp_server.cli.removals import removal_document, say_removal, settled_by_owner
 from pdpp_server.cli.terminal import counted, moment, print_columns, print_json, size_text
 from pdpp_server.errors import InvalidRequest
@@ -26,6 +27,7 @@ from pdpp_server.importers.run import SeenStream, Survey, Tally, fingerprint_of,
 from pdpp_server.importers.source import Importer
 from pdpp_server.model.ingest import Finished
 from pdpp_server.model.times import iso_micros
+from pdpp_server.owner.recipient import Recipient
 
 SURVEY_SECONDS = 3  # for each account: a look that ends early says so
 DAY_CHARS = 10
@@ -44,6 +46,7 @@ class Wish:
     yes: bool = False
     is_newer: bool = False
     keep_missing: bool = False
+    to: str | None = None  # the address of a server elsewhere, which then takes it instead of this home
 
 
 def chosen_importers(key: str | None) -> tuple[Importer, ...]:
@@ -71,12 +74,12 @@ def import_exports(paths: Sequence[Path], importers: Sequence[Importer], wish: W
     lacking = [one for one in found if one.account.lacks]
     is_whole = is_whole and not lacking
     _announce(lacking, wish)
-    with open_home() as home:
+    with recipient(wish.to) as taking:
         ready = [one for one in found if not one.account.lacks]
-        changed = [(one, fingerprint) for one in ready for fingerprint in _changed(home, one, wish)]
+        changed = [(one, fingerprint) for one in ready for fingerprint in _changed(taking, one, wish)]
         _announce([one for one, _ in changed], wish)
         for one, fingerprint in changed:
-            tally = _bring(home, one, fingerprint, wish)
+            tally = _bring(taking, one, fingerprint, wish)
             if tally is None:
                 return 1
             is_whole = is_whole and (tally.stored > 0 or not tally.rejected)
@@ -111,22 +114,22 @@ def _say_left(path: Path, left: Sequence[UntakenPart], wish: Wish) -> None:
         click.echo(f"  and {len(left) - PARTS_MAX} more", err=wish.as_json)
 
 
-def _changed(home: Home, found: FoundAccount, wish: Wish) -> Iterator[str | None]:
+def _changed(taking: Recipient, found: FoundAccount, wish: Wish) -> Iterator[str | None]:
     """The fingerprint of what is to be read; nothing where it was read to its end before, which is said then."""
     name = wish.name or found.account.name
     with bytes_bar("Looking for what changed") as advance:
         fingerprint = fingerprint_of(found, lambda done: advance(done, found.size))
-    before = fingerprint and home.owner.finished_import(found.declaration, name, fingerprint)
+    before = fingerprint and taking.finished_import(found.declaration, name, fingerprint)
     if before and not wish.again:
-        _say_unchanged(home, found, name, before, wish)
+        _say_unchanged(taking, found, name, before, wish)
     else:
         yield fingerprint
 
 
-def _bring(home: Home, found: FoundAccount, fingerprint: str | None, wish: Wish) -> Tally | None:
+def _bring(taking: Recipient, found: FoundAccount, fingerprint: str | None, wish: Wish) -> Tally | None:
     """What became of it; None where it was stopped."""
     name = wish.name or found.account.name
-    writer = home.owner.writer(found.declaration, name)
+    writer = taking.writer(found.declaration, name)
     begun = found.files.meter.read
     missing = MissingChoice(wish.keep_missing, partial(settled_by_owner, name, yes=wish.yes, is_newer=wish.is_newer))
     run = partial(import_account, found, writer, fingerprint=fingerprint, missing=missing)
@@ -140,8 +143,8 @@ def _bring(home: Home, found: FoundAccount, fingerprint: str | None, wish: Wish)
     return tally
 
 
-def _say_unchanged(home: Home, found: FoundAccount, name: str, before: Finished, wish: Wish) -> None:
-    writer = home.owner.writer(found.declaration, name)
+def _say_unchanged(taking: Recipient, found: FoundAccount, name: str, before: Finished, wish: Wish) -> None:
+    writer = taking.writer(found.declaration, name)
     if wish.as_json:
         counts = {"accepted": 0, "unchanged": before.records, "rejected": before.rejected}
         print_json({"connection_id": writer.connection_id, **counts, "unchanged_since": before.at})

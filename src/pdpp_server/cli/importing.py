@@ -10,9 +10,10 @@ import click
 from click.core import ParameterSource
 
 from pdpp_server.cli.accounts import Wish, chosen_importers, import_exports, print_kinds, print_usual
-from pdpp_server.cli.home import open_home, read_settings
+from pdpp_server.cli.home import read_settings
 from pdpp_server.cli.own_data import import_own
 from pdpp_server.cli.receipts import imported, print_receipt
+from pdpp_server.cli.recipients import recipient
 from pdpp_server.cli.removals import print_removing_runs, print_undone
 from pdpp_server.cli.terminal import connection_name, counted, json_option, size_text
 from pdpp_server.cli.watching import say, watch
@@ -46,6 +47,7 @@ PATH = click.Path(exists=True, readable=True, path_type=Path)
 @click.option(
     "--undo", type=int, is_flag=False, flag_value=0, metavar="RUN", help="Bring back what that import removed."
 )
+@click.option("--to", metavar="URL", help="Read here and deliver to the server at URL instead of this home.")
 @click.option("--dry-run", is_flag=True, help="Say what was found, and write nothing.")
 @click.option("--again", is_flag=True, help="Read an export again that was read to its end before.")
 @click.option("--watch", "watching", is_flag=True, help="Import what is dropped into PATH, or the home's `inbox`.")
@@ -64,6 +66,7 @@ def importing(
     newer: bool,
     keep_missing: bool,
     undo: int | None,
+    to: str | None,
     dry_run: bool,
     again: bool,
     watching: bool,
@@ -85,6 +88,9 @@ def importing(
     proposed for NDJSON, JSON, CSV and SQLite, shown, and taken with --yes. What `pdpp export` made is
     taken back. With --json one line for each connection counts what was accepted, unchanged and rejected.
 
+    With --to URL the files are read here and their records are delivered to that server, with a token of its owner
+    (PDPP_OWNER_TOKEN, or asked for). What was stopped goes on where it was. Nothing is removed there.
+
     \b
     Example:
       pdpp import takeout.zip
@@ -101,21 +107,21 @@ def importing(
         _require_only(context, "--watch", "watching", "paths", "zone")
         return _watch(paths, zone or machine_zone())
     if declaration is not None:
-        _require_only(context, "--declaration", "declaration", "paths", "name", "as_json")
-        return _import_records(paths, declaration, name, as_json=as_json)
+        _require_only(context, "--declaration", "declaration", "paths", "name", "to", "as_json")
+        return _import_records(paths, declaration, name, to, as_json=as_json)
     if not paths:
         return print_usual(zone or machine_zone())
     if all(is_export(path) for path in paths):
-        _require_only(context, "What `pdpp export` made", "paths", "as_json")
-        return max(_import_export(path, as_json=as_json) for path in paths)
-    importers = chosen_importers(key)
+        _require_only(context, "What `pdpp export` made", "paths", "to", "as_json")
+        return max(_import_export(path, to, as_json=as_json) for path in paths)
+    if to is not None:
+        _require_no_removal(newer=newer, keep_missing=keep_missing)
     if zone is None:
         zone = machine_zone()
         click.echo(f"Times that name no zone are taken as {zone}; --zone says otherwise.", err=True)
-    described = mapping.read_bytes() if mapping else None
     wish = Wish(
         zone,
-        described,
+        mapping.read_bytes() if mapping else None,
         name,
         dry_run=dry_run,
         again=again,
@@ -123,13 +129,26 @@ def importing(
         yes=yes,
         is_newer=newer,
         keep_missing=keep_missing,
+        to=to,
     )
+    return _import_found(paths, key, wish)
+
+
+def _import_found(paths: tuple[Path, ...], key: str | None, wish: Wish) -> int:
+    """What is recognised; else records of the owner's own, where the one file can be read as such."""
+    importers = chosen_importers(key)
     try:
         return import_exports(paths, importers, wish)
     except NothingKnown as unknown:
         if key is None and len(paths) == 1 and is_own_data(paths[0]):
-            return import_own(paths[0], name, unknown, yes=yes, dry_run=dry_run, as_json=as_json)
+            return import_own(paths[0], unknown, wish)
         raise
+
+
+def _require_no_removal(*, newer: bool, keep_missing: bool) -> None:
+    given = "--newer" if newer else "--keep-missing" if keep_missing else ""
+    if given:
+        raise click.UsageError(f"--to removes nothing, so {given} says nothing there.")
 
 
 def _require_only(context: click.Context, what: str, *fitting: str) -> None:
@@ -158,7 +177,9 @@ def _watch(paths: tuple[Path, ...], zone: tzinfo) -> int:
     return 0
 
 
-def _import_records(paths: tuple[Path, ...], declaration: Path, name: str | None, *, as_json: bool) -> int:
+def _import_records(
+    paths: tuple[Path, ...], declaration: Path, name: str | None, to: str | None, *, as_json: bool
+) -> int:
     """A file of records that the owner declares."""
     if len(paths) != 1 or name is None:
         missing = "argument 'PATH'" if len(paths) != 1 else "option '--name'"
@@ -177,8 +198,8 @@ def _import_records(paths: tuple[Path, ...], declaration: Path, name: str | None
             f"{path} is empty, so nothing was imported.", remedy="It should hold one JSON object a line."
         )
     _announce(path, size, declared, as_json=as_json)
-    with open_home() as home:
-        writer = home.owner.writer(declared, name)
+    with recipient(to) as taking:
+        writer = taking.writer(declared, name)
         receipt = imported(size, partial(import_ndjson, path, writer), name)
     if receipt is None:
         return 1
@@ -190,15 +211,15 @@ def _import_records(paths: tuple[Path, ...], declaration: Path, name: str | None
     return 1
 
 
-def _import_export(folder: Path, *, as_json: bool) -> int:
+def _import_export(folder: Path, to: str | None, *, as_json: bool) -> int:
     """All connections of an export of ours, one after the other; a connection without a record is one too."""
     connections = connections_in(folder)
     declarations = [read_declaration(folder / connection.declaration) for connection in connections]
-    with open_home() as home:
+    with recipient(to) as taking:
         for connection, declared in zip(connections, declarations, strict=True):
             size = size_of(folder, connection)
             _announce(folder / connection.declaration, size, declared, as_json=as_json)
-            writer = home.owner.writer(declared, connection.name)
+            writer = taking.writer(declared, connection.name)
             receipt = imported(size, partial(import_connection, folder, connection, writer), connection.name)
             if receipt is None:
                 return 1

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pdpp_server.model.runs import Covered, FoundCollection, Loss
-from pdpp_server.owner.writer import Writer
+from pdpp_server.owner.recipient import RecordTaker
 
 
 class Doubt(NamedTuple):
@@ -40,7 +40,7 @@ ASK_NOBODY, NOTHING_REMOVED = MissingChoice(), Removal()
 
 
 def settle(
-    writer: Writer,
+    writer: RecordTaker,
     run: int,
     covered: Mapping[int, Covered],
     fingerprint: str | None,
@@ -82,7 +82,7 @@ def _doubts(found: FoundCollection) -> Iterator[Doubt]:
         yield Doubt(found.missing, before, "")
 
 
-def _complete(writer: Writer, found: Sequence[FoundCollection]) -> list[str]:
+def _complete(writer: RecordTaker, found: Sequence[FoundCollection]) -> list[str]:
     """The streams that a newest export covered as a whole, and that nothing else fills."""
     whole = [
         (stream, one.collection)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from pdpp_server.model.ingest import Incoming, Receipt, Rejection
-from pdpp_server.owner.writer import Writer
+from pdpp_server.owner.recipient import RecordTaker
 from pdpp_server.wire.ingest import LINE_BYTES_MAX, decode_line
 
 BATCH_RECORDS, BATCH_BYTES = 1000, 8 * 1024 * 1024  # that are delivered together
@@ -26,7 +26,7 @@ def read(path: Path, streams: Mapping[str, object]) -> Iterator[tuple[Incoming |
                 yield outcome, file.tell()
 
 
-def import_ndjson(path: Path, writer: Writer, progress: Callable[[int, Receipt], None]) -> Receipt:
+def import_ndjson(path: Path, writer: RecordTaker, progress: Callable[[int, Receipt], None]) -> Receipt:
     """Bring the whole file in; `progress` hears how many bytes are done after each batch."""
     receipt = Receipt()
     batch: list[Incoming] = []

@@ -14,7 +14,7 @@ from pdpp_server.importers.source import Attachment, DamagedFile, Opened, Outcom
 from pdpp_server.model.ingest import Finished, Incoming, Receipt, Rejection
 from pdpp_server.model.runs import Covered, Mark
 from pdpp_server.model.times import instant
-from pdpp_server.owner.writer import Writer
+from pdpp_server.owner.recipient import RecordTaker
 
 CHUNK_BYTES = 1024 * 1024
 
@@ -52,7 +52,7 @@ ImportProgress = Callable[[int, Tally], None]  # hears how many bytes are done, 
 
 def import_account(
     found: FoundAccount,
-    writer: Writer,
+    writer: RecordTaker,
     progress: ImportProgress = lambda _done, _tally: None,
     fingerprint: str | None = None,
     missing: MissingChoice = ASK_NOBODY,
@@ -82,7 +82,7 @@ def import_account(
 
 
 def _finish(
-    found: FoundAccount, writer: Writer, batch: "_Batch", fingerprint: str | None, missing: MissingChoice
+    found: FoundAccount, writer: RecordTaker, batch: "_Batch", fingerprint: str | None, missing: MissingChoice
 ) -> None:
     tally = batch.tally
     names = [file.name for file in found.account.files]
@@ -103,7 +103,7 @@ def _outcomes(found: FoundAccount) -> Iterator[Outcome]:
 class _Batch:
     """Records on their way, each with the attachments that follow it, and the collection that they belong to."""
 
-    def __init__(self, writer: Writer, found: FoundAccount, fingerprint: str | None) -> None:
+    def __init__(self, writer: RecordTaker, found: FoundAccount, fingerprint: str | None) -> None:
         self._writer, self._account, self._fingerprint = writer, found.account, fingerprint
         self.tally, self.covered = Tally(), dict[int, Covered]()
         self.run = writer.begin_run(found.where)

@@ -78,3 +78,4 @@ class Delivered(NamedTuple):
     stream: str
     accepted: int
     refused: tuple[RefusedLine, ...]
+    unchanged: int = 0  # of those accepted: they were there already

@@ -6,7 +6,7 @@ import ssl
 import time
 from collections.abc import Callable, Mapping
 from random import uniform
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
 
 import httpx2
@@ -17,8 +17,10 @@ from pdpp_server.wire import errors
 from pdpp_server.wire.address import server_address
 from pdpp_server.wire.envelope import VERSION, Json
 
+V = TypeVar("V")
+
 TRIES = 3
-PAUSE_SECONDS, RETRY_AFTER_SECONDS_MAX = 0.2, 2
+PAUSE_SECONDS = 0.2
 BUSY, GATEWAYS = 429, frozenset({502, 503, 504})
 
 _NO_PDPP = "Check the address: a PDPP server answers under its path /v1."
@@ -33,6 +35,7 @@ class Bounds(NamedTuple):
     seconds: float = 30.0
     connect_seconds: float = 5.0
     body_bytes: int = 32 * 1024 * 1024
+    wait_seconds: float = 2  # how long a busy server may ask to be waited for
 
 
 class Told(NamedTuple):
@@ -100,18 +103,40 @@ class Exchange:
         Raises: the refusal that it meant, or SourceUnavailable.
         """
         request_id = new_request_id()
+        headers = {"Prefer": prefer} if prefer else {}
+        return self._told(self._tried("GET", path, headers, request_id), request_id)
+
+    def send(self, method: str, path: str, body: bytes, media_type: str) -> Told:
+        """The answer to something that may be sent twice: tried again like a question."""
+        request_id = new_request_id()
+        headers = {"Content-Type": media_type}
+        return self._told(self._tried(method, path, headers, request_id, content=body), request_id)
+
+    def decoded(self, told: Told, decode: Callable[[Json], V]) -> V:
+        """What was answered, as a value. Raises: SourceUnavailable that says what is wrong with it."""
+        try:
+            return decode(told.body)
+        except SourceUnavailable as fault:
+            why = f"gave an answer that cannot be used: {fault.message.rstrip('.')}"
+            raise self.unavailable(why, told.request_id) from None
+
+    def _tried(
+        self, method: str, path: str, headers: Mapping[str, str], request_id: str, **sent: Any
+    ) -> _Reply | _Failure:
         if not _TOKEN.fullmatch(self._bearer):
             refusal = Unauthenticated("The token is not one that can be sent.")
             refusal.request_id = request_id
             raise refusal
         ends = self._monotonic() + self._bounds.seconds
-        headers = {"Authorization": f"Bearer {self._bearer}", "Request-Id": request_id}
-        headers |= {"Prefer": prefer} if prefer else {}
-        outcome, tries = self._attempt(path, headers, ends), 1
-        while tries < TRIES and (pause := _pause(outcome)) is not None and self._monotonic() + pause < ends:
+        headers = {**headers, "Authorization": f"Bearer {self._bearer}", "Request-Id": request_id}
+        outcome, tries = self._attempt(path, headers, ends, method, **sent), 1
+        while tries < TRIES:
+            pause = _pause(outcome, self._bounds.wait_seconds)
+            if pause is None or self._monotonic() + pause >= ends:
+                break
             self._sleep(pause)
-            outcome, tries = self._attempt(path, headers, ends), tries + 1
-        return self._told(outcome, request_id)
+            outcome, tries = self._attempt(path, headers, ends, method, **sent), tries + 1
+        return outcome
 
     def post(self, path: str, document: Json, headers: Mapping[str, str]) -> Json:
         """The same for a document that is sent, once; the answer may be a stream with one event."""
@@ -217,7 +242,7 @@ def _trusts_nobody() -> ssl.SSLContext:
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-def _pause(outcome: _Reply | _Failure) -> float | None:
+def _pause(outcome: _Reply | _Failure, wait_seconds: float) -> float | None:
     """How long to wait before the same question; None where asking again is of no use or no kindness."""
     some = uniform(0.5, 1.5) * PAUSE_SECONDS
     if isinstance(outcome, _Failure):
@@ -226,7 +251,7 @@ def _pause(outcome: _Reply | _Failure) -> float | None:
         return None
     asked = _retry_after(outcome.headers)
     if asked is not None:
-        return asked + some if asked <= RETRY_AFTER_SECONDS_MAX else None
+        return asked + some if asked <= wait_seconds else None
     # A gateway's own page is nobody's decision; a server that said why has decided.
     return some if outcome.status in GATEWAYS and _json(outcome.body) is None else None
 

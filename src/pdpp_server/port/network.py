@@ -255,12 +255,8 @@ class NetworkReader:
             raise
 
     def _told(self, path: str, decode: Callable[[Mapping[str, Any]], V], prefer: str | None = None) -> Answer[V]:
-        body, request_id = self._exchange.get(path, prefer)
-        try:
-            return Answer(decode(body), request_id)
-        except SourceUnavailable as fault:
-            why = f"gave an answer that cannot be used: {fault.message.rstrip('.')}"
-            raise self._exchange.unavailable(why, request_id) from None
+        told = self._exchange.get(path, prefer)
+        return Answer(self._exchange.decoded(told, decode), told.request_id)
 
 
 def _may_lack(refusal: PdppError) -> bool:

@@ -38,7 +38,7 @@ def serve(services: Services, call: Call, delivery: Delivery) -> Delivered:
         finish_delivery(write, connection.number, delivery.stream, refused, write.now)
         prune(write, services.change_history_limit)
     services.database.forget_erased()
-    return Delivered(delivery.stream, receipt.accepted + receipt.unchanged, tuple(refused))
+    return Delivered(delivery.stream, receipt.accepted + receipt.unchanged, tuple(refused), receipt.unchanged)
 
 
 def _chunks(lines: Iterable[Line]) -> Iterator[list[Line]]:

@@ -9,6 +9,7 @@ from pdpp_server.http.metrics import CONTENT_TYPE
 from pdpp_server.resource_server import (
     aggregate,
     blobs,
+    connections,
     connectors,
     deletes,
     discovery,
@@ -26,6 +27,7 @@ from pdpp_server.resource_server import (
 from pdpp_server.resource_server.endpoint import Endpoint, Inside, Notice
 from pdpp_server.wire import aggregate as wire_aggregate
 from pdpp_server.wire import blobs as wire_blobs
+from pdpp_server.wire import connections as wire_connections
 from pdpp_server.wire import connectors as wire_connectors
 from pdpp_server.wire import deletes as wire_deletes
 from pdpp_server.wire import fetch as wire_fetch
@@ -283,6 +285,20 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
         blobs.keep,
         "writer",
         blobs.BLOB_BYTES_MAX,
+    ),
+    Endpoint(
+        Operation(
+            "POST",
+            wire_connections.PATH,
+            "declare_connection",
+            "A connection for records of the owner's, declared and named; the same again is the same one.",
+            (DocumentedAnswer("The connection, made or found.", "Connection"),),
+            refusals=(*BEARER, errors.InvalidDeclaration, errors.TooLarge, errors.IngestStorageError),
+            sends=DocumentedBody("What declares its source, and its name.", "application/json", "SentConnection"),
+        ),
+        connections.declare,
+        "writer",
+        connections.BODY_BYTES_MAX,
     ),
     Endpoint(
         Operation(

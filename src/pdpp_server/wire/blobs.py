@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 from urllib.parse import quote
 
-from pdpp_server.errors import InvalidRequest
+from pdpp_server.errors import InvalidRequest, SourceUnavailable
 from pdpp_server.model.blobs import ANY_BYTES, Blob, BlobDelivery, BlobPart, is_mime_type
 from pdpp_server.model.queries import BlobQuery
 from pdpp_server.model.streams import BLOB_REF, BLOB_ROLE
+from pdpp_server.wire import queries
 from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.params import TARGET, ParameterRow, Params
-from pdpp_server.wire.queries import decode, rows
 
 WHOLE_RECORD = "@record"
-PARAMETERS = rows(BlobQuery)
+PARAMETERS = queries.rows(BlobQuery)
 DELIVERY_PARAMETERS = (
     *TARGET,
     ParameterRow("stream", "The stream of the record that the blob belongs to.", required=True),
@@ -30,7 +30,7 @@ _FORM = "application/x-www-form-urlencoded"  # what a tool says of a body of whi
 
 
 def decode_query(params: Params, blob_id: str, part: BlobPart | None, *, headers_only: bool) -> BlobQuery:
-    return decode(BlobQuery, params, blob_id=blob_id, part=part, headers_only=headers_only)
+    return queries.decode(BlobQuery, params, blob_id=blob_id, part=part, headers_only=headers_only)
 
 
 def decode_delivery(params: Params, content_type: str | None) -> BlobDelivery:
@@ -68,6 +68,15 @@ def encode_reference(blob: Blob) -> Json:
         "size_bytes": blob.size,
         "mime_type": blob.mime_type,
     }
+
+
+def decode(body: Json) -> Blob:
+    """Raises: SourceUnavailable."""
+    match body:
+        case {"blob_id": str(blob_id), "size_bytes": int(size), "mime_type": str(mime_type)}:
+            return Blob(blob_id, size, mime_type)
+        case _:
+            raise SourceUnavailable("it does not say which bytes it keeps")
 
 
 # Headers ------------------------------------------------------------------------------------------------------------

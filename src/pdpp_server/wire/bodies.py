@@ -435,11 +435,21 @@ SCHEMAS: dict[str, Any] = {
             "stream": TEXT,
             "records_accepted": COUNT,
             "records_rejected": COUNT,
+            "records_unchanged": COUNT,
             "records_attempted": COUNT,
             "errors": TEXTS,
             "rejections": list_of(_object({"input_index": COUNT, "code": TEXT, "receipt_id": TEXT})),
         }
     ),
+    "Connection": _object(
+        {"object": _only("connection"), "connection_id": TEXT, "connector_key": TEXT, "display_name": TEXT}
+    ),
+    "SentConnection": {
+        "type": "object",
+        "required": ["declaration", "display_name"],
+        "properties": {"declaration": ANY_OBJECT, "display_name": {**TEXT, "minLength": 1}},
+        "additionalProperties": False,
+    },
     "State": _object(
         {
             "object": _only("stream_state"),

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import orjson
 
-from pdpp_server.errors import InvalidRequest
-from pdpp_server.model.ingest import Delivered, Delivery, Incoming, Line, Rejection
+from pdpp_server.errors import InvalidRequest, SourceUnavailable
+from pdpp_server.model.ingest import Delivered, Delivery, Incoming, Line, RefusedLine, Rejection
 from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.params import TARGET, ParameterRow, Params
 
@@ -46,6 +46,7 @@ def encode_delivered(delivered: Delivered) -> Json:
     return {
         "stream": delivered.stream,
         "records_accepted": delivered.accepted,
+        "records_unchanged": delivered.unchanged,
         "records_rejected": len(refused),
         "errors": [f"record {line.number}: {line.reason}" for line in refused],
         "records_attempted": delivered.accepted + len(refused),
@@ -53,6 +54,40 @@ def encode_delivered(delivered: Delivered) -> Json:
             {"input_index": line.number, "code": line.code, "receipt_id": line.receipt_id} for line in refused
         ],
     }
+
+
+def encode_record(record: Incoming) -> bytes:
+    """A line for its stream."""
+    if record.data is None:
+        body: Json = {"op": "delete"}
+    else:
+        body = {"data": record.data}
+    if record.key is not None:
+        body["key"] = record.key
+    if record.emitted_at is not None:
+        body["emitted_at"] = record.emitted_at
+    return orjson.dumps(body, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def decode_delivered(body: Json) -> Delivered:
+    """Raises: SourceUnavailable where the counts cannot be read; a server may leave out what was unchanged."""
+    match body:
+        case {"stream": str(stream), "records_accepted": int(accepted), "rejections": list(), "errors": list()}:
+            pass
+        case _:
+            raise SourceUnavailable("it does not say what became of the records")
+    rejections, reasons = cast("list[Any]", body["rejections"]), cast("list[Any]", body["errors"])
+    refused = [_decode_refused(*both) for both in zip(rejections, reasons, strict=False)]
+    unchanged = body.get("records_unchanged", 0)
+    return Delivered(stream, accepted, tuple(refused), unchanged if isinstance(unchanged, int) else 0)
+
+
+def _decode_refused(rejection: Any, error: Any) -> RefusedLine:
+    match rejection:
+        case {"input_index": int(index), "code": str(code), "receipt_id": str(receipt)}:
+            return RefusedLine(index, code, str(error).removeprefix(f"record {index}: "), receipt)
+        case _:
+            raise SourceUnavailable("it does not say which records it refused")
 
 
 def decode_record(line: bytes, place: str, stream: str) -> Incoming | Rejection:

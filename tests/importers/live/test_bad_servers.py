@@ -133,3 +133,32 @@ def test_of_a_million_messages_the_first_are_kept_before_the_last_are_asked_for(
     searches = [command for command in asked if "SEARCH" in command.upper()]
     assert len(searches) == 2  # the second one, behind what is there, ended it
     assert messages_in(world) == 1
+
+
+@requirement("imp.live.imap-idle")
+@pytest.mark.parametrize("told", [b"* 2 EXISTS\r\n+ idling\r\n", b"+ idling\r\n* 2 EXISTS\r\n"])
+def test_mail_is_heard_of_that_came_while_listening_began(told: bytes) -> None:
+    def answer(tag: str, command: str) -> bytes:
+        if command == "IDLE":
+            return told
+        return b"PDPPIDLE OK done\r\n" if tag == "DONE" else usual(tag, command)
+
+    asked: list[bool] = []
+
+    def is_over() -> bool:
+        asked.append(True)
+        return False
+
+    with scripted(answer) as port, connected(ImapServer("127.0.0.1", port, "none")) as conversation:
+        assert conversation.idle(is_over, seconds=3)
+    assert len(asked) <= 1  # at once, and not when the time was over
+
+
+@requirement("imp.live.imap-idle")
+def test_a_server_that_will_not_tell_of_mail_is_not_waited_for() -> None:
+    def answer(tag: str, command: str) -> bytes:
+        return b"PDPPIDLE BAD no\r\n" if command == "IDLE" else usual(tag, command)
+
+    with scripted(answer) as port, connected(ImapServer("127.0.0.1", port, "none")) as conversation:
+        with pytest.raises(SourceTrouble, match="does not tell of new mail"):
+            conversation.idle(lambda: False, seconds=0.5)

@@ -25,6 +25,7 @@ def test_lines_are_stored_and_found_at_once(tools: OwnersTools) -> None:
         "records_accepted": 2,
         "records_rejected": 0,
         "errors": [],
+        "records_unchanged": 0,
         "records_attempted": 2,
         "rejections": [],
     }

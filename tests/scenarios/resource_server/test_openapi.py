@@ -17,6 +17,7 @@ from schemathesis.config import GenerationConfig, SchemathesisConfig
 from pdpp_server.resource_server.endpoints import ENDPOINTS, document
 from pdpp_server.wire.params import ParameterRow
 from tests.requirements import requirement
+from tests.scenarios.cli.command import DECLARATION
 from tests.scenarios.resource_server.shop import Counter, Shop
 
 EXAMPLES = 20
@@ -29,6 +30,7 @@ O1, ORDERS, SUMS = "/v1/streams/orders/records/o1", "/v1/streams/orders/records"
 FIRST = "connector_id=shop&connection_id={first}"
 LAMP = b'{"data":{"id":"o7","placed_at":"2026-07-01T00:00:00Z","total":3,"remark":"A green lamp"}}\nno json'
 BILLED = b"BILLED"
+DECLARED = orjson.dumps({"declaration": DECLARATION, "display_name": "Notes"})
 SPOKEN = [
     ("schema", "/v1/schema", b""),
     ("schema", "/v1/schema?view=compact", b""),
@@ -48,6 +50,7 @@ SPOKEN = [
     ("fetch", f"{O1}?connector_id=shop", b""),
     ("fetch", f"{O1}?connector_id=shop&expand=items&fields=id", b""),
     ("read_record_field", f"{O1}/field-window?connector_id=shop&field=remark", b""),
+    ("declare_connection", "/v1/connections", DECLARED),
     ("put_state", "/v1/state/shop?connection_id={first}", b'{"state":{"orders":{"page":2}}}'),
     ("get_state", "/v1/state/shop?connection_id={first}", b""),
     ("keep_blob", f"/v1/blobs?{FIRST}&stream=orders&record_key=o8", b"bytes"),

@@ -8,6 +8,7 @@ from tests.scenarios.resource_server.writes import NDJSON, OwnersTools
 
 WRITES = [
     ("POST", "/v1/ingest/messages?{work}"),
+    ("POST", "/v1/connections"),
     ("PUT", "/v1/state/chats?connection_id={connection}"),
     ("GET", "/v1/state/chats?connection_id={connection}"),
     ("DELETE", "/v1/streams/messages/records/m1?{work}"),

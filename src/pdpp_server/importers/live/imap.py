@@ -454,6 +454,7 @@ def wait_for_mail(
         inbox = next((folder for folder in connection.folders() if folder.name.upper() == "INBOX"), None)
         if inbox is None or not connection.can_idle or connection.examine(inbox) is None:
             raise SourceTrouble(f"{mailbox.server.host} does not tell of new mail.", remedy="It is asked now and then.")
+        told()  # of what came while nobody listened
         while not is_over():
             if connection.idle(is_over, IDLE_SECONDS):
                 told()

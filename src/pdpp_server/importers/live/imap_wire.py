@@ -11,6 +11,7 @@ import ssl
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
+from io import BufferedReader
 from ipaddress import ip_address
 from select import select
 from typing import Any, NamedTuple, cast
@@ -20,6 +21,7 @@ from pdpp_server.importers.live.trouble import SourceTrouble
 
 ANSWER_SECONDS = 60.0  # a server that says nothing for so long hangs
 LINE_BYTES_MAX = 16 * 1024 * 1024
+IDLE_LINES_MAX = 1000
 COMMAND_BYTES_MAX = 2 * MESSAGE_BYTES_MAX  # of literals that one command may bring
 UIDS_AT_ONCE = 50_000
 
@@ -87,6 +89,17 @@ class _Imap(imaplib.IMAP4):
         if len(data) < size:
             raise self.abort("socket error: EOF")
         return data
+
+    def is_line_here(self) -> bool:
+        """Whether more was read already than the last line: nobody would be told of it by the socket."""
+        before = self.sock.gettimeout()
+        self.sock.settimeout(0)
+        try:
+            return bool(cast("BufferedReader", self.file).peek(1))
+        except (BlockingIOError, ssl.SSLWantReadError):
+            return False
+        finally:
+            self.sock.settimeout(before)
 
     def readline(self) -> bytes:
         line = cast("bytes", self.file.readline(LINE_BYTES_MAX + 1))
@@ -329,29 +342,40 @@ class ImapConversation:
         """Wait until the open folder changes, or until it is over; whether it changed. Raises: SourceTrouble."""
         with _troubles(self._server):
             self._imap.send(b"PDPPIDLE IDLE\r\n")
-            if not self._imap.readline().startswith(b"+"):
-                raise SourceTrouble(f"{self._server.host} does not tell of new mail.", remedy="")
-            waited, changed = 0.0, False
+            changed = self._changed_before(b"+")  # what came since the last command is told first
+            waited = 0.0
             while not changed and waited < seconds and not is_over():
-                if _has_data(self._imap.sock, 1.0):
-                    told = self._imap.sock.recv(65_536)
-                    if not told:
-                        raise self._imap.abort("socket error: EOF")
-                    changed = b" EXISTS" in told or b" EXPUNGE" in told or b"VANISHED" in told
+                if self._imap.is_line_here() or _has_data(self._imap.sock, 1.0):
+                    changed = _tells_change(self._line())
                 waited += 1.0
             self._imap.send(b"DONE\r\n")
-            for _ in range(1000):
-                line = self._imap.readline()
-                if not line:
-                    raise self._imap.abort("socket error: EOF")
-                changed = changed or b" EXISTS" in line
-                if line.startswith(b"PDPPIDLE "):
-                    return changed
+            return self._changed_before(b"PDPPIDLE ") or changed
+
+    def _changed_before(self, beginning: bytes) -> bool:
+        """Whether a line before the one that begins so tells of a change."""
+        changed = False
+        for _ in range(IDLE_LINES_MAX):
+            line = self._line()
+            if line.startswith(beginning):
+                return changed
+            if line.startswith(b"PDPPIDLE "):
+                raise SourceTrouble(f"{self._server.host} does not tell of new mail.", remedy="")
+            changed = changed or _tells_change(line)
         raise SourceTrouble(f"{self._server.host} sends what is no IMAP.", remedy="It is tried again by itself.")
+
+    def _line(self) -> bytes:
+        line = self._imap.readline()
+        if not line:
+            raise self._imap.abort("socket error: EOF")
+        return line
 
     def _require_ok(self, typ: str) -> None:
         if typ != "OK":
             raise self._imap.error("refused")
+
+
+def _tells_change(line: bytes) -> bool:
+    return b" EXISTS" in line or b" EXPUNGE" in line or b"VANISHED" in line
 
 
 def _has_data(sock: socket.socket, seconds: float) -> bool:

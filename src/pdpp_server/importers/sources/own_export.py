@@ -9,7 +9,7 @@ from pdpp_server.importers.ndjson import import_ndjson
 from pdpp_server.model.backup import ExportedBlob, ExportedConnection
 from pdpp_server.model.ingest import Receipt, Rejection
 from pdpp_server.owner.export import BLOBS, EXPORT_FILE
-from pdpp_server.owner.writer import Writer
+from pdpp_server.owner.recipient import RecordTaker
 from pdpp_server.wire.backup import FaultyManifest
 from pdpp_server.wire.export import decode_export
 
@@ -40,7 +40,7 @@ def size_of(folder: Path, connection: ExportedConnection) -> int:
 
 
 def import_connection(
-    folder: Path, connection: ExportedConnection, writer: Writer, progress: ReceiptProgress
+    folder: Path, connection: ExportedConnection, writer: RecordTaker, progress: ReceiptProgress
 ) -> Receipt:
     """Records first, then the blobs that they refer to."""
     receipt, done = Receipt(), 0
@@ -59,7 +59,7 @@ def _going_on(progress: ReceiptProgress, done: int, before: Receipt) -> ReceiptP
     return lambda size, receipt: progress(done + size, before + receipt)
 
 
-def _import_blob(path: Path, blob: ExportedBlob, writer: Writer) -> Receipt:
+def _import_blob(path: Path, blob: ExportedBlob, writer: RecordTaker) -> Receipt:
     if not _is_whole(path, blob.sha256):
         lost = Rejection(f"{BLOBS}/{blob.sha256}", "invalid_record", "the blob is missing or damaged")
         return Receipt(rejected=(lost,))

@@ -35,6 +35,7 @@ delete from removed_blobs where sid = :sid;
 update collections set as_of = null, fingerprint = null, opened = null
     where connection = (select connection from streams where sid = :sid);
 delete from imports where connection = (select connection from streams where sid = :sid);
+delete from sync_state where (connection, stream) in (select connection, name from streams where sid = :sid);
 """
 _TURN_CLOCK = "update clock set version = version + 1 returning version"
 _EMPTIED = "update streams set version = :version, pruned = :version, live = 0 where sid = :sid"
