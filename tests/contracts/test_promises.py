@@ -13,7 +13,9 @@ SCENARIOS = {f"S{number:03}" for number in range(1, 141)}
 RULINGS = {*range(1, 55)}
 # Denser answers, numbers by group, time in questions, meaning, what a newer export removes: none of it is built yet.
 OF_LATER_PARTS = {49, 50, 51}
-MET_IN_ANOTHER_FORM = {"S006", "S019", "S024", "S032", "S036", "S061", "S068", "S069", "S079", "S123", "S125"}
+MET_IN_ANOTHER_FORM = {
+    *("S006", "S019", "S024", "S032", "S036", "S061", "S068", "S069", "S075", "S079", "S123", "S125"),
+}
 
 ID = re.compile(r"[a-z]+(\.[a-z0-9]+(-[a-z0-9]+)*){2}")
 SENTENCE = re.compile(r"[A-Z`\"/].*\S+ \S+ .*\S\.", re.DOTALL)

@@ -257,7 +257,19 @@ PROMISES: dict[str, Promise] = {
     "mcp.budget.text": Promise(
         source="design: numbers",
         says="The text of each tool keeps its budget over hostile data, and search and query_records keep 3,600 bytes.",
-        scenario=("S044", "S075"),
+        scenario=("S044",),
+    ),
+    "mcp.budget.few-words": Promise(
+        source="MCP adapter contract: budgets",
+        says="Ten hits of a few words in two accounts, each with its whole id, take at most 1,800 bytes of text.",
+        scenario=("S075",),
+        ruling=(53,),
+        diverges="Longer texts may take 3,600: of the evidence in long conversations a reader then sees 0.7 instead of "
+        "0.05.",
+    ),
+    "mcp.search.default-page": Promise(
+        source="design: evidence is dense",
+        says="A search without a limit shows seven matches at the most, and texts of up to 400 characters whole.",
     ),
     "mcp.budget.structured": Promise(
         source="design: numbers",

@@ -18,7 +18,7 @@ METADATA_ONLY = "(only metadata known, no match of its own)"
 NO_MATCH = "(passage, no match of its own)"
 NO_PLACE = "(matched, place not proven)"
 _BESIDE_BYTES = len(" (no match of its own, beside the hit above)")
-_FIRST_HITS, _MIDDLE_HITS = 4, 5
+_FIRST_HITS, _MIDDLE_HITS = 7, 10
 _TAG_BYTES, _CUT_BYTES = len("<mark></mark>"), len('text@99 "……" (+99 more)') + 4
 _SECOND_CHARS = 140  # that a hit must be worth before a second text of it is shown
 
@@ -47,7 +47,8 @@ class Measure(NamedTuple):
 
 # The first hits get the room. Where a page does not fit, all get less; a name alone is the least.
 _MEASURES = (
-    Measure(300, 180, 60, 48),
+    Measure(400, 180, 60, 48),
+    Measure(300, 160, 60, 48),
     Measure(240, 140, 48, 40),
     Measure(160, 100, 40, 32),
     Measure(100, 60, 32, 24),

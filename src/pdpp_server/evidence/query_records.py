@@ -115,6 +115,8 @@ def records_next(fitted: Fitted, query: RecordsQuery, asked: AskedArguments) -> 
         return (*ahead, *([words] if words else ()), schema_of(asked["stream"], asked.get("connection_id")))
     for handle, fields in fitted.clipped.items():
         return (read_whole(handle, next(iter(fields))), *ahead)
+    if page.around and ahead:  # whose records are all whole: nothing of them is left to open
+        return tuple(ahead)
     records = [entry for entry in page.records if isinstance(entry, Record)]
     return (*(fetch_of(mint(record.id)) for record in records[:1]), *ahead)
 

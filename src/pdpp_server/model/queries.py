@@ -9,7 +9,8 @@ from pdpp_server.model.parameters import Parameter, said
 SEARCH_LIMIT, SEARCH_LIMIT_MAX = 25, 100
 RECORDS_LIMIT, RECORDS_LIMIT_MAX = 25, 100
 GROUPS_LIMIT, GROUPS_LIMIT_MAX = 10, 100
-TOOL_LIMIT = 10  # of hits and records, where a model reads them
+TOOL_LIMIT = 10  # of records, where a model reads them
+HITS_LIMIT, AROUND_LIMIT = 7, 5  # there too: of matches, and around a record
 QUERY_CHARS_MAX = 1000
 WINDOW_CHARS, WINDOW_CHARS_MAX, CONTEXT_CHARS_MAX = 4096, 16_384, 8192
 
@@ -86,15 +87,15 @@ _CURSOR = Parameter(
 )
 
 
-def _limit(most: int) -> Parameter:
+def _limit(most: int, usual: int, hint: str = "") -> Parameter:
     return Parameter(
         kind="limit",
         says="How many at the most; what is above the maximum is lowered to it.",
-        hint=f"Default {TOOL_LIMIT}",
+        hint=f"Default {usual}{hint}",
         help="At most so many.",
         least=1,
         most=most,
-        usual=TOOL_LIMIT,
+        usual=usual,
         logged="plainly",
     )
 
@@ -166,7 +167,7 @@ class SearchQuery:
         None,
     )
     connection_id: str | None = said(replace(_CONNECTION, is_bound=True), None)
-    limit: int = said(_limit(SEARCH_LIMIT_MAX), SEARCH_LIMIT)
+    limit: int = said(_limit(SEARCH_LIMIT_MAX, HITS_LIMIT), SEARCH_LIMIT)
     cursor: str | None = said(_CURSOR, None)
     conditions: tuple[Condition, ...] = said(replace(_FILTER, hint="As in query_records; needs exactly one stream"), ())
     mode: Mode = said(
@@ -338,7 +339,7 @@ class RecordsQuery:
         ),
         None,
     )
-    limit: int = said(_limit(RECORDS_LIMIT_MAX), RECORDS_LIMIT)
+    limit: int = said(_limit(RECORDS_LIMIT_MAX, TOOL_LIMIT, f"; with around {AROUND_LIMIT}"), RECORDS_LIMIT)
     cursor: str | None = said(_CURSOR, None)
     around: str | None = said(
         Parameter(

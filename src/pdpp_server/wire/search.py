@@ -7,7 +7,7 @@ from html import escape, unescape
 from typing import Any, NamedTuple, cast
 
 from pdpp_server.errors import InvalidRecordId, InvalidRequest
-from pdpp_server.model.queries import TOOL_LIMIT, FetchQuery, SearchQuery
+from pdpp_server.model.queries import HITS_LIMIT, FetchQuery, SearchQuery
 from pdpp_server.model.records import Excerpt, Hit, Recall, RecordId, SearchPage, Warned
 from pdpp_server.wire import fetch
 from pdpp_server.wire.envelope import (
@@ -62,7 +62,7 @@ def decode_query(params: Params, *, lean: bool = False, brief: bool = False) -> 
     if not lean:
         return query
     is_open = params.text("limit") is None
-    return replace(query, lean=True, brief=brief or is_open, limit=TOOL_LIMIT if is_open else query.limit)
+    return replace(query, lean=True, brief=brief or is_open, limit=HITS_LIMIT if is_open else query.limit)
 
 
 def encode_preference(query: SearchQuery) -> str | None:
@@ -175,13 +175,14 @@ def _encode_about(hit: Hit) -> Json:
 
 
 def _encode_lean_hit(hit: Hit) -> Json:
+    """Its marks say which fields matched; that is told in words only where they do not."""
     return {
-        "object": "search_result",
         "stream": hit.id.stream,
         "record_key": hit.id.key,
         **encode_origin(hit.origin),
         **present(authored_at=hit.authored_at, actor=hit.actor),
-        **present(matched_fields=hit.matched_fields or None, beside=hit.beside.key if hit.beside else None),
+        **present(matched_fields=hit.matched_fields if hit.also_matched else None),
+        **present(beside=hit.beside.key if hit.beside else None),
         **present(evidence=[_encode_lean_excerpt(excerpt) for excerpt in hit.excerpts] or None),
     }
 

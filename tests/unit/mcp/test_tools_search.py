@@ -204,10 +204,33 @@ def test_a_cursor_too_long_to_repeat_is_replaced_by_the_way_to_it() -> None:
 
 
 def test_every_hit_has_its_time_before_the_first_has_a_title() -> None:
-    many = called(SEARCH, FakeReader(chats(8)), {"query": "walrus"}).text
+    many = called(SEARCH, FakeReader(chats(8)), {"query": "walrus", "limit": 8}).text
 
     assert len(items(many)) == 8
     assert all("2026-04-01T09:12Z" in line and "<mark>walrus</mark>" in line for line in items(many))
+
+
+@requirement("mcp.search.default-page")
+def test_a_page_of_no_given_limit_is_seven_matches_that_can_be_read() -> None:
+    said = [f"walrus {n}{' and the tide came in again' * 5}" for n in range(12)]
+    reader = FakeReader(tuple(record(f"m{n}", {"text": text}) for n, text in enumerate(said)))
+
+    text = called(SEARCH, reader, {"query": "walrus"}).text
+
+    shown = [line.replace("<mark>", "").replace("</mark>", "") for line in items(text)]
+    assert len(shown) == 7
+    assert all(whole in line for line, whole in zip(shown, said, strict=False))
+
+
+@requirement("mcp.budget.few-words")
+def test_ten_hits_of_a_few_words_keep_the_old_budget() -> None:
+    origins = (Origin("slack-k7q2m", "slack", "Work"), Origin("slack-9b1xz", "slack", "Home"))
+    reader = FakeReader(tuple(record(f"m{n}", {"text": "walrus at noon?"}, origins[n % 2]) for n in range(10)))
+
+    text = called(SEARCH, reader, {"query": "walrus", "limit": 10}).text
+
+    assert len(items(text)) == 10
+    assert byte_len(text) <= 1800
 
 
 @requirement("mcp.channels.structured-enough")
@@ -226,12 +249,12 @@ def test_the_structured_pages_follow_each_other_without_a_gap() -> None:
 
 def test_long_names_are_shortened_before_a_hit_is_left_out() -> None:
     origin = Origin("cin_4f2a", "slack", "名" * 80)
-    reader = FakeReader(tuple(record(f"r{n}", {"subject": "題" * 80, "text": "walrus"}, origin) for n in range(25)))
+    reader = FakeReader(tuple(record(f"r{n}", {"subject": "題" * 80, "text": "walrus"}, origin) for n in range(28)))
 
-    structured = called(SEARCH, reader, {"query": "walrus", "limit": 25}).structured
+    structured = called(SEARCH, reader, {"query": "walrus", "limit": 28}).structured
 
     assert len(orjson.dumps(structured)) <= 16_000
-    assert [entry["title"] for entry in structured["results"]] == ["題" * 23 + "…"] * 25
+    assert [entry["title"] for entry in structured["results"]] == ["題" * 23 + "…"] * 28
 
 
 @pytest.mark.parametrize("cursors", [True, False])
@@ -303,8 +326,8 @@ def test_q_is_the_old_name_of_query() -> None:
     )
 
     assert reader.asked == [
-        SearchQuery("walrus", limit=10, lean=True, brief=True),
-        SearchQuery("walrus", ("messages",), "c", 10, mode="lexical", lean=True, brief=True),
+        SearchQuery("walrus", limit=7, lean=True, brief=True),
+        SearchQuery("walrus", ("messages",), "c", 7, mode="lexical", lean=True, brief=True),
     ]
     for wrong in ({}, {"query": "a", "q": "b"}, {"query": "  "}):
         with pytest.raises(InvalidRequest):

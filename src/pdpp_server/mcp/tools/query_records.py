@@ -13,7 +13,7 @@ from pdpp_server.mcp.arguments import arguments_for, input_schema
 from pdpp_server.mcp.render import json_bytes
 from pdpp_server.mcp.tool import Tool, ToolResult
 from pdpp_server.model.pending import Pending
-from pdpp_server.model.queries import RecordsQuery
+from pdpp_server.model.queries import AROUND_LIMIT, RecordsQuery
 from pdpp_server.model.records import RecordPage, Warned
 from pdpp_server.port.reader import Reader
 from pdpp_server.wire.envelope import Json
@@ -48,7 +48,7 @@ def _with_key(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     if connection is not None and id.connection_id and connection != id.connection_id:
         raise ConflictingConnectionId("around and connection_id name different connections.", param="connection_id")
     named = {"connection_id": id.connection_id} if id.connection_id else {}
-    return {**arguments, "around": id.key, **named}
+    return {"limit": AROUND_LIMIT, **arguments, "around": id.key, **named}
 
 
 class _Structured(NamedTuple):
