@@ -262,6 +262,14 @@ PROMISES: dict[str, Promise] = {
         source="design: when one machine is not enough",
         says="Values have one order on every engine: numbers by size, then texts by their bytes, then what is none.",
     ),
+    "store.engines.log": Promise(
+        source="design: when one machine is not enough",
+        says="On PostgreSQL a line of the log is committed there before its answer leaves, chained for each process.",
+    ),
+    "store.engines.keys": Promise(
+        source="design: when one machine is not enough",
+        says="On PostgreSQL keys are kept wrapped by one that is not in the database; a lost home is not missed.",
+    ),
     "store.blobs.content-addressed": Promise(
         source="record model: ingest",
         says="A blob is stored once under its digest and bound to its record in the same transaction.",

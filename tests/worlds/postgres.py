@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from itertools import count
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -27,10 +26,12 @@ class Cluster:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.url = f"host={folder} dbname=pdpp user=pdpp"
-        self._owners = count(1)
+        self._owners: dict[Path, int] = {}
 
-    def open(self, home: Path) -> PostgresDatabase:
-        return PostgresDatabase(self.url, home, owner=next(self._owners))
+    def open(self, home: Path, **settings: Any) -> PostgresDatabase:
+        """The home of that folder, again where it was opened before."""
+        owner = self._owners.setdefault(home.absolute(), len(self._owners) + 1)
+        return PostgresDatabase(self.url, home, owner=owner, **settings)
 
 
 @contextmanager

@@ -1,12 +1,11 @@
 """What the owner's own tools may ask: sources, grants, activity."""
 
 import secrets
-from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 from pdpp_server.errors import ConnectionNotFound, NotFound
 from pdpp_server.evidence.activity import PREVIEW_CLIENT, reader_names
@@ -26,15 +25,12 @@ from pdpp_server.owner.live import LiveSources
 from pdpp_server.owner.writer import Writer
 from pdpp_server.port.credentials import move_end
 from pdpp_server.reads.services import CURSOR_KEY, Services
-from pdpp_server.store import log
+from pdpp_server.store.activity import ActivityAsked
 from pdpp_server.store.consent import grants
 from pdpp_server.store.consent.grants import GrantRow
 from pdpp_server.store.consent.offers import declaration_of, eligible
 from pdpp_server.store.consent.tokens import forget_ended, keep_token
 from pdpp_server.store.engine import Write
-from pdpp_server.store.engines.sqlite import activity
-from pdpp_server.store.engines.sqlite.activity import ActivityIndex
-from pdpp_server.store.files import written_whole
 from pdpp_server.store.layout import ConnectionPlace
 from pdpp_server.store.records import imports, runs, sources
 from pdpp_server.store.records.connection_ids import connection_id_of
@@ -42,22 +38,8 @@ from pdpp_server.store.records.ingest import desks
 from pdpp_server.store.records.sources import StoredSource
 from pdpp_server.store.upkeep import history
 from pdpp_server.store.upkeep.erasure import remove_connection
-from pdpp_server.wire.cursors import KEY_BYTES
 
 PREVIEW_SECONDS = 300
-
-
-class ActivityAsked(TypedDict, total=False):
-    """How activity is narrowed; by everything that is given."""
-
-    grant_id: str | None
-    client_id: str | None
-    request_id: str | None
-    record: str | None
-    connection_id: str | None
-    since: str | None
-    until: str | None
-    own: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,15 +272,13 @@ class Owner:
 
     def rotate_cursor_key(self) -> None:
         """Every cursor and bookmark that was given out is refused from now on, by whoever opens this home anew."""
-        with written_whole(self._services.keys / CURSOR_KEY) as file:
-            file.write(secrets.token_bytes(KEY_BYTES))
+        self._services.database.keys.renew(CURSOR_KEY)
 
     # activity
 
     def activity(self, *, limit: int = 50, **asked: Unpack[ActivityAsked]) -> list[Disclosure]:
         """What was disclosed, newest first."""
-        with self._activity_index() as index:
-            return activity.recent(index, **asked, limit=limit)
+        return self._services.database.activity.recent(**asked, limit=limit)
 
     def activity_of(
         self, grant_id: str | None, /, *, limit: int = 50, **asked: Unpack[ActivityAsked]
@@ -326,37 +306,19 @@ class Owner:
 
     def activity_by_client(self, since: str) -> list[ClientDay]:
         """How much each client read each day, newest day first."""
-        with self._activity_index() as index:
-            return activity.per_client_day(index, since)
+        return self._services.database.activity.per_client_day(since)
 
     def first_reads(self) -> dict[str, str]:
         """When each client read for the first time."""
-        with self._activity_index() as index:
-            return activity.first_reads(index)
+        return self._services.database.activity.first_reads()
 
     def activity_days(self, grant_id: str | None = None) -> list[Day]:
         """How much was disclosed each day, newest day first."""
-        with self._activity_index() as index:
-            return activity.per_day(index, grant_id)
-
-    @contextmanager
-    def _activity_index(self) -> Generator[ActivityIndex, None, None]:
-        index = activity.open_index(self._home / "activity.sqlite")
-        try:
-            activity.catch_up(index, self._home / "activity")
-            yield index
-        finally:
-            index.close()
+        return self._services.database.activity.per_day(grant_id)
 
     def verify_activity(self) -> list[Verdict]:
         """Whether any line of the log was changed or taken away since it was written."""
-        index = activity.open_index(self._home / "activity.sqlite")
-        try:
-            verdicts = log.verify(self._home / "activity", activity.seen(index))
-            activity.catch_up(index, self._home / "activity")
-        finally:
-            index.close()
-        return verdicts
+        return self._services.database.activity.verify()
 
 
 def _is_meant(row: GrantRow, grant_id: str) -> bool:

@@ -64,7 +64,7 @@ class LiveSources:
 
     @property
     def _secrets(self) -> Secrets:
-        return Secrets(self._services.keys, str(self._home.absolute()))
+        return Secrets(self._services.database.keys, str(self._home.absolute()))
 
     def due(self) -> list[LiveSource]:
         now = iso(self._services.now())

@@ -2,14 +2,13 @@
 
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 from pdpp_server.errors import NotFound
-from pdpp_server.reads.services import kept_key
+from pdpp_server.store.keys import Keys
 
 SERVICE = "pdpp-server"
 KEY = "sources.key"
@@ -18,7 +17,7 @@ KEY = "sources.key"
 class Secrets:
     """Those of one home. None is ever an argument of a program, a line of a log or a part of an export."""
 
-    def __init__(self, keys: Path, home: str) -> None:
+    def __init__(self, keys: Keys, home: str) -> None:
         self._keys, self._home = keys, home
 
     def keep(self, name: str, secret: str) -> bytes | None:
@@ -53,7 +52,7 @@ class Secrets:
         return f"{self._home}: {name}"
 
     def _siv(self) -> AESSIV:
-        return AESSIV(kept_key(self._keys / KEY))
+        return AESSIV(self._keys.kept(KEY))
 
 
 def _keyring() -> Any:

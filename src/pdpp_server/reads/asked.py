@@ -1,15 +1,13 @@
 """What clients asked in their own words, kept for the owner: sealed by month, outside the log, which has digests."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from pdpp_server.errors import PdppError
 from pdpp_server.grants.permitted import Permitted
 from pdpp_server.model.activity import Asked
-from pdpp_server.reads.keys import kept_key
-from pdpp_server.store.asked import SealedAsk
-from pdpp_server.store.opened import open_asked as open_table
+from pdpp_server.store.asked import AskedTable, SealedAsk
+from pdpp_server.store.keys import Keys
 from pdpp_server.wire.asked import open_asked, seal_asked
 
 MONTH_CHARS = len("2026-11")
@@ -18,8 +16,8 @@ MONTH_CHARS = len("2026-11")
 class AskedWords:
     """Keeps and finds them on one home. `is_kept` is the owner's setting; what was kept before stays readable."""
 
-    def __init__(self, home: Path, keys: Path, *, is_kept: bool = True) -> None:
-        self._table, self._keys, self.is_kept = open_table(home), keys, is_kept
+    def __init__(self, table: AskedTable, keys: Keys, *, is_kept: bool = True) -> None:
+        self._table, self._keys, self.is_kept = table, keys, is_kept
 
     def keep(self, permitted: Permitted[Any], request_id: str, operation: str, now: str) -> None:
         """Nothing where nothing was said. An answer does not wait for this to succeed: its line in the log stands."""
@@ -28,7 +26,7 @@ class AskedWords:
             return
         month = now[:MONTH_CHARS]
         try:
-            sealed = seal_asked(asked, request_id, self._key(month))
+            sealed = seal_asked(asked, request_id, self._keys.kept(_key_name(month)))
             self._table.keep(SealedAsk(request_id, operation, month, sealed))
         except (OSError, PdppError):
             return
@@ -47,14 +45,12 @@ class AskedWords:
         self._table.close()
 
     def _opened(self, ask: SealedAsk) -> Asked | None:
-        path = self._path(ask.month)
-        return open_asked(ask.sealed, ask.request_id, path.read_bytes()) if path.exists() else None
+        key = self._keys.find(_key_name(ask.month))
+        return open_asked(ask.sealed, ask.request_id, key) if key else None
 
-    def _key(self, month: str) -> bytes:
-        return kept_key(self._path(month))
 
-    def _path(self, month: str) -> Path:
-        return self._keys / f"asked-{month}.key"
+def _key_name(month: str) -> str:
+    return f"asked-{month}.key"
 
 
 def asked_of(permitted: Permitted[Any]) -> Asked | None:

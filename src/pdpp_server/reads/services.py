@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pdpp_server.errors import GrantInvalid, PdppError
 from pdpp_server.evidence.activity import PREVIEW_CLIENT, is_own
@@ -15,7 +15,7 @@ from pdpp_server.grants.lifecycle import ends_at, live_grants
 from pdpp_server.grants.permit import permit
 from pdpp_server.grants.permitted import Permitted
 from pdpp_server.meaning.loading import Meaning
-from pdpp_server.model.activity import NOTHING, Disclosure, Shown, together
+from pdpp_server.model.activity import NOTHING, Shown, together
 from pdpp_server.model.grants import Grant, Holder, TokenKind
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import Query
@@ -30,13 +30,12 @@ from pdpp_server.reads.bearers import (
     row_of,
 )
 from pdpp_server.reads.disclosure import disclosure
-from pdpp_server.reads.keys import kept_key
+from pdpp_server.store.activity import Log
 from pdpp_server.store.consent.grants import GrantShelf, described_now, kept_declaration, owners_grants
 from pdpp_server.store.consent.tokens import AUDIENCE, KIND, token_row
 from pdpp_server.store.digests import token_digest
 from pdpp_server.store.engine import Database, Reading
 from pdpp_server.store.layout import Layout
-from pdpp_server.store.log import DisclosureLog
 from pdpp_server.store.opened import open_database
 from pdpp_server.wire.cursors import Seal
 from pdpp_server.wire.grants import decode_grant
@@ -67,16 +66,10 @@ Q = TypeVar("Q", bound=Query)
 V = TypeVar("V")
 
 
-class Log(Protocol):
-    def append(self, disclosure: Disclosure) -> None: ...
-    def close(self) -> None: ...
-
-
 @dataclass
 class Services:
     database: Database
     log: Log
-    keys: Path
     now: Callable[[], datetime]
     asked: AskedWords | None = None
     watch: WatchStages | None = None
@@ -89,11 +82,11 @@ class Services:
 
     @cached_property
     def seal(self) -> Seal:
-        return Seal(kept_key(self.keys / CURSOR_KEY))
+        return Seal(self.database.keys.kept(CURSOR_KEY))
 
     @cached_property
     def log_key(self) -> bytes:
-        return kept_key(self.keys / "activity.key")
+        return self.database.keys.kept("activity.key")
 
     def reading(self, call: Call, operation: str) -> "Read":
         return Read(self, call, operation)
@@ -263,13 +256,12 @@ def open_services(
     database: Database | None = None,
 ) -> Services:
     """Everything a read needs, on one home; with its own database unless another is given."""
-    sync = "full" if log_sync == "full" else "normal"
+    kept = database or open_database(home, read_seconds=read_seconds, log_sync=log_sync)
     return Services(
-        database or open_database(home, read_seconds=read_seconds),
-        DisclosureLog(home / "activity", sync=sync),
-        home / "keys",
+        kept,
+        kept.log,
         now,
-        AskedWords(home, home / "keys", is_kept=keep_asked),
+        AskedWords(kept.asked, kept.keys, is_kept=keep_asked),
         change_history_limit=change_history_limit,
         meaning=Meaning(home),
     )

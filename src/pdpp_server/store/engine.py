@@ -8,7 +8,10 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from pdpp_server.model.blobs import Blob
+from pdpp_server.store.activity import Activity, Log
+from pdpp_server.store.asked import AskedTable
 from pdpp_server.store.blob_files import Draft
+from pdpp_server.store.keys import Keys
 from pdpp_server.store.layout import Layout, LayoutCache, StreamPlace
 from pdpp_server.store.records.asked import Narrowed, Where
 from pdpp_server.store.records.rank import MatchCounts
@@ -359,10 +362,22 @@ class Write(Writing, Protocol):
 
 
 class Database(Protocol):
-    """One owner's records, declarations, grants and blobs."""
+    """Everything durable of one owner: records, declarations, grants, blobs, the log and the keys."""
 
     @property
     def blobs(self) -> Blobs: ...
+
+    @property
+    def log(self) -> Log: ...
+
+    @property
+    def activity(self) -> Activity: ...
+
+    @property
+    def asked(self) -> AskedTable: ...
+
+    @property
+    def keys(self) -> Keys: ...
 
     @property
     def layouts(self) -> LayoutCache: ...

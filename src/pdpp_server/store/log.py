@@ -9,9 +9,10 @@ import os
 import re
 import secrets
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
@@ -103,34 +104,13 @@ if sys.platform != "win32":  # where processes can fork at all
     os.register_at_fork(after_in_child=_start_over_in_child)
 
 
-class _OpenSegment:
-    """A file that grows by whole lines; `n`, `digest` and `size` describe the last line that was acknowledged."""
+class Chain:
+    """The lines of one segment, wherever they are kept; `n` and `digest` are those of the last that is certain."""
 
-    def __init__(self, path: Path, sync: Sync) -> None:
-        self.id = path.stem
+    def __init__(self, id: str) -> None:
+        self.id = id
         self.n = -1
         self.digest = NO_LINE
-        self.size = 0
-        self.usable = True
-        self._is_full_sync = sync == "full"
-        self._path = os.fsencode(path)
-        self._descriptor = os.open(path, _CREATE, 0o600)
-
-    @classmethod
-    def create(cls, directory: Path, at: str, sync: Sync, follows: Segment | None) -> "_OpenSegment":
-        directory.mkdir(mode=0o700, exist_ok=True)
-        path = directory / f"{_stamp(at)}-{os.getpid()}-{secrets.token_hex(4)}.jsonl"
-        segment = cls(path, sync)
-        try:
-            segment.put(segment.header(at, follows))
-            if sync == "full":
-                _keep_names(directory)
-        except OSError:
-            segment.close()
-            with suppress(OSError):  # a full disk should not fill with empty segments as well
-                path.unlink()
-            raise
-        return segment
 
     @property
     def seen(self) -> Segment:
@@ -163,6 +143,38 @@ class _OpenSegment:
             orjson.OPT_APPEND_NEWLINE,
         )
 
+    def acknowledge(self, line: bytes) -> None:
+        self.n += 1
+        self.digest = sha256(line).hexdigest()
+
+
+class _OpenSegment(Chain):
+    """A file that grows by whole lines; `size` is where the last one ends that was acknowledged."""
+
+    def __init__(self, path: Path, sync: Sync) -> None:
+        super().__init__(path.stem)
+        self.size = 0
+        self.usable = True
+        self._is_full_sync = sync == "full"
+        self._path = os.fsencode(path)
+        self._descriptor = os.open(path, _CREATE, 0o600)
+
+    @classmethod
+    def create(cls, directory: Path, at: str, sync: Sync, follows: Segment | None) -> "_OpenSegment":
+        directory.mkdir(mode=0o700, exist_ok=True)
+        path = directory / f"{segment_id(at)}.jsonl"
+        segment = cls(path, sync)
+        try:
+            segment.put(segment.header(at, follows))
+            if sync == "full":
+                _keep_names(directory)
+        except OSError:
+            segment.close()
+            with suppress(OSError):  # a full disk should not fill with empty segments as well
+                path.unlink()
+            raise
+        return segment
+
     def put(self, line: bytes) -> None:
         """Write with one `write`, and advance only after everything about it succeeded."""
         if len(line) > LINE_BYTES_MAX:
@@ -178,8 +190,7 @@ class _OpenSegment:
             raise OSError(errno.ESTALE, "The segment was changed or removed by somebody else.")
         if self._is_full_sync:
             _keep_on_disk(self._descriptor)
-        self.n += 1
-        self.digest = sha256(line).hexdigest()
+        self.acknowledge(line)
         self.size = size
         self.usable = True
 
@@ -198,6 +209,11 @@ class _OpenSegment:
         self.usable = False
         with suppress(OSError):
             os.close(self._descriptor)
+
+
+def segment_id(at: str) -> str:
+    """A name of this process's own."""
+    return f"{_stamp(at)}-{os.getpid()}-{secrets.token_hex(4)}"
 
 
 def _stamp(at: str) -> str:
@@ -236,6 +252,9 @@ class LogLine:
         return sha256(self.raw).hexdigest()
 
 
+ReadLines = Callable[[], Iterable[LogLine]]
+
+
 def segment_paths(directory: Path) -> list[Path]:
     """The segments in order of their start; whatever else lies in the directory is not looked at."""
     if not directory.is_dir():
@@ -253,7 +272,7 @@ def read_segment(path: Path, offset: int = 0) -> Iterator[LogLine]:
         file.seek(offset)
         while raw := file.readline(LINE_BYTES_MAX):
             offset += len(raw)
-            yield _line(raw, offset)
+            yield log_line(raw, offset)
 
 
 def disclosure_of(content: Mapping[str, Any]) -> Disclosure | None:
@@ -290,7 +309,7 @@ def disclosure_of(content: Mapping[str, Any]) -> Disclosure | None:
             return None
 
 
-def _line(raw: bytes, end: int) -> LogLine:
+def log_line(raw: bytes, end: int = 0) -> LogLine:
     with suppress(orjson.JSONDecodeError):
         match orjson.loads(raw):
             case {"n": int(n), "prev": str(prev), **content} if 0 <= n < _NUMBER_MAX:
@@ -320,24 +339,29 @@ def whole_size(path: Path, offset: int = 0) -> int:
 
 
 def verify(directory: Path, seen: Iterable[Segment]) -> list[Verdict]:
-    """Check every segment by its own chain, by what its successor says of it, and by what was `seen` of it before."""
-    paths = {path.stem: path for path in segment_paths(directory)}
-    claims: dict[str, list[Segment]] = {id: [] for id in paths}
-    for claim in (*seen, *_followed(paths.values())):
-        claims.setdefault(claim.id, []).append(claim)
-    return [
-        _verdict(id, paths[id], claims[id]) if id in paths else Verdict(id, "missing", 0, 0) for id in sorted(claims)
-    ]
+    """Check every segment of a folder, and by what was `seen` of it before."""
+    return verify_segments({path.stem: partial(read_segment, path) for path in segment_paths(directory)}, seen)
 
 
 def verify_segment(path: Path) -> Verdict:
     """Check one segment by its own chain."""
-    return _verdict(path.stem, path, [])
+    return _verdict(path.stem, read_segment(path), [])
 
 
-def _followed(paths: Iterable[Path]) -> Iterator[Segment]:
-    for path in paths:
-        header = next(read_segment(path), None)
+def verify_segments(segments: Mapping[str, ReadLines], seen: Iterable[Segment]) -> list[Verdict]:
+    """Check each by its own chain, by what its successor says of it, and by what was `seen` of it before."""
+    claims: dict[str, list[Segment]] = {id: [] for id in segments}
+    for claim in (*seen, *_followed(segments.values())):
+        claims.setdefault(claim.id, []).append(claim)
+    return [
+        _verdict(id, segments[id](), claims[id]) if id in segments else Verdict(id, "missing", 0, 0)
+        for id in sorted(claims)
+    ]
+
+
+def _followed(segments: Iterable[ReadLines]) -> Iterator[Segment]:
+    for lines in segments:
+        header = next(iter(lines()), None)
         match header and header.content:
             case {"follows": {"id": str(id), "n": int(n), "digest": str(digest)}}:
                 yield Segment(id, n, digest)
@@ -345,9 +369,9 @@ def _followed(paths: Iterable[Path]) -> Iterator[Segment]:
                 pass
 
 
-def _verdict(id: str, path: Path, claims: list[Segment]) -> Verdict:
+def _verdict(id: str, lines: Iterable[LogLine], claims: list[Segment]) -> Verdict:
     n, digest, torn = -1, NO_LINE, True  # without a line even its header was torn
-    for line in read_segment(path):
+    for line in lines:
         torn = not line.is_whole and len(line.raw) < LINE_BYTES_MAX
         if torn:
             break

@@ -13,7 +13,7 @@ from pdpp_server.errors import DisclosureLogUnavailable, NotFound
 from pdpp_server.evidence.handles import mint
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery, WindowQuery
-from pdpp_server.store.engines.sqlite.activity import catch_up, open_index, recent
+from pdpp_server.store.engines.sqlite.activity import catch_up, open_index
 from pdpp_server.store.log import read_segment, segment_paths
 from tests.requirements import requirement
 from tests.worlds.told import told
@@ -175,7 +175,7 @@ def test_another_index_on_a_copy_of_the_segments_says_the_same(world: World, tmp
 
     index = open_index(tmp_path / "copy" / "activity.sqlite")
     catch_up(index, tmp_path / "copy" / "activity")
-    listed = recent(index)
+    listed = index.logged.recent()
     index.close()
 
     assert listed == world.owner.activity()

@@ -18,6 +18,7 @@ from pdpp_server.model.live import next_try
 from pdpp_server.owner import secrets
 from pdpp_server.owner.secrets import Secrets
 from pdpp_server.settings import Settings
+from pdpp_server.store.keys import KeyFiles
 from tests.requirements import requirement
 from tests.scenarios.cli.command import Command, Ran
 from tests.worlds import davserver as davs
@@ -197,7 +198,7 @@ def test_a_password_lies_in_the_keyring_where_there_is_one(tmp_path: Path, monke
         get_password=lambda service, name: kept.get((service, name)),
         delete_password=lambda service, name: kept.pop((service, name)),
     )
-    sealing = Secrets(tmp_path / "keys", "/home")
+    sealing = Secrets(KeyFiles(tmp_path / "keys"), "/home")
     sealed = sealing.keep("mail", "sesame")
     assert sealed is not None
     assert (b"sesame" not in sealed, sealing.open("mail", sealed)) == (True, "sesame")

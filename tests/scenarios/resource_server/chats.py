@@ -171,8 +171,9 @@ class Chats:
             revoke(writer, grant_id, iso(NOW))
 
     def log_lines(self) -> list[dict[str, Any]]:
-        segments = sorted((self.home / "activity").glob("*.jsonl"))
-        return [orjson.loads(line) for segment in segments for line in segment.read_bytes().splitlines()[1:]]
+        """What was disclosed, oldest first, as lists of names rather than tuples."""
+        told = self.services.database.activity.recent(limit=1_000)
+        return [orjson.loads(orjson.dumps(disclosure._asdict())) for disclosure in reversed(told)]
 
     def _connection(self, name: str, records: list[Incoming]) -> str:
         with self.services.database.writing() as writer:

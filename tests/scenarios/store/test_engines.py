@@ -1,6 +1,7 @@
 """A second engine gives the same answers, and shows no owner the rows of another."""
 
 import re
+import shutil
 from pathlib import Path
 
 import psycopg
@@ -8,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdpp_server.errors import QueryTimeout
+from pdpp_server.errors import DisclosureLogUnavailable, QueryTimeout
+from pdpp_server.owner.desk import Owner
 from pdpp_server.store.engines.postgres.db import PostgresDatabase
 from pdpp_server.store.engines.postgres.session import translated
 from pdpp_server.store.engines.postgres.values import given as given_back
@@ -146,3 +148,59 @@ def test_the_bytes_of_a_blob_go_with_the_last_record_that_has_them(postgres: Clu
         left = [reading.one(f"select count(*) from {table}") for table in ("blobs", "blob_pieces", "released_blobs")]
     assert left == [0, 0, 0]
     album.close()
+
+
+@requirement("store.engines.log")
+def test_the_log_lies_in_the_database_and_shows_what_was_done_to_it(postgres: Cluster, tmp_path: Path) -> None:
+    database = postgres.open(tmp_path / "home")
+    chats = Chats(tmp_path / "home", database)
+    with chats.serving() as api:
+        assert api.get("/v1/search?q=pizza", token="tok_client").status_code == 200
+        assert api.get("/v1/streams/photos/records", token="tok_owner").status_code == 200
+    mine = Owner(chats.services, chats.home)
+    assert [told.operation for told in mine.activity()] == ["query_records", "search"]
+    assert [told.operation for told in mine.activity(own=False, connection_id=chats.work)] == ["search"]
+    assert [told.operation for told in mine.activity_of("grt_1", since="2026-11-15", until="2026-11-16")] == ["search"]
+    assert [(each.state, each.lines) for each in mine.verify_activity()] == [("intact", 3)]
+    assert mine.asked(mine.activity())[mine.activity()[1].request_id].words == "pizza"
+    assert not (chats.home / "activity").exists()
+
+    with database.writing() as writing:
+        writing.run("update disclosures set line = replace(line, 'search', 'schema') where n = 1")
+    assert [(each.state, each.line) for each in mine.verify_activity()] == [("edited", 1)]
+    chats.services.close()
+
+
+@requirement("store.engines.log")
+def test_nothing_leaves_while_the_line_cannot_be_kept(postgres: Cluster, tmp_path: Path) -> None:
+    chats = Chats(tmp_path / "home", postgres.open(tmp_path / "home"))
+    with chats.serving() as api, psycopg.connect(postgres.url, autocommit=True) as operator:
+        assert api.get("/v1/search?q=pizza", token="tok_client").status_code == 200
+        operator.execute("alter table disclosures rename to away")
+        try:
+            refused = api.get("/v1/search?q=pizza", token="tok_client")
+        finally:
+            operator.execute("alter table away rename to disclosures")
+        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "disclosure_log_unavailable")
+        assert api.get("/v1/search?q=pizza", token="tok_client").status_code == 200
+    verdicts = Owner(chats.services, chats.home).verify_activity()
+    assert [(each.state, each.lines) for each in verdicts] == [("intact", 2), ("intact", 2)]
+    chats.services.close()
+
+
+@requirement("store.engines.keys")
+def test_a_home_that_is_lost_is_not_missed(postgres: Cluster, tmp_path: Path) -> None:
+    home, key_file = tmp_path / "home", tmp_path / "secrets" / "pdpp.key"
+    first = postgres.open(home, key_file=key_file)
+    kept = first.keys.kept("cursors.key")
+    first.close()
+    shutil.rmtree(home)
+    again = postgres.open(home, key_file=key_file)
+    assert (again.keys.kept("cursors.key"), again.keys.find("other.key")) == (kept, None)
+    with again.reading() as reading:
+        assert kept not in reading.one("select wrapped from keys")
+    again.close()
+    stranger = postgres.open(home, key_file=tmp_path / "secrets" / "other.key")
+    with pytest.raises(DisclosureLogUnavailable, match="another key"):
+        stranger.keys.kept("cursors.key")
+    stranger.close()

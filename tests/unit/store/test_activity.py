@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from pdpp_server.model.activity import Day, Disclosure
+from pdpp_server.store.engines.logged import ALSO_NAMED, RECENT, RECENT_NAMED
 from pdpp_server.store.engines.sqlite import activity as module
-from pdpp_server.store.engines.sqlite.activity import ActivityIndex, catch_up, open_index, per_day, recent, seen
+from pdpp_server.store.engines.sqlite.activity import ActivityIndex, catch_up, open_index, seen
 from pdpp_server.store.log import DisclosureLog, read_segment, segment_paths, verify
 from tests.requirements import requirement
 
@@ -86,19 +87,19 @@ def index(home: Path) -> Iterator[ActivityIndex]:
 
 def answers(index: ActivityIndex) -> list[object]:
     return [
-        recent(index),
-        *(recent(index, grant_id=grant_id) for grant_id in ("grt_1", "grt_2", "grt_3")),
-        *(recent(index, client_id=client_id) for client_id in ("cli_a", "cli_b")),
-        recent(index, record="con_1/notes:n2"),
-        per_day(index),
-        per_day(index, "grt_1"),
+        index.logged.recent(),
+        *(index.logged.recent(grant_id=grant_id) for grant_id in ("grt_1", "grt_2", "grt_3")),
+        *(index.logged.recent(client_id=client_id) for client_id in ("cli_a", "cli_b")),
+        index.logged.recent(record="con_1/notes:n2"),
+        index.logged.per_day(),
+        index.logged.per_day("grt_1"),
         seen(index),
     ]
 
 
 def test_the_newest_come_first_as_they_were_written(index: ActivityIndex) -> None:
-    assert recent(index) == ALL
-    assert recent(index, limit=2) == ALL[:2]
+    assert index.logged.recent() == ALL
+    assert index.logged.recent(limit=2) == ALL[:2]
 
 
 @pytest.mark.parametrize(
@@ -122,17 +123,17 @@ def test_the_newest_come_first_as_they_were_written(index: ActivityIndex) -> Non
 def test_disclosures_are_found_by_every_name_they_have(
     index: ActivityIndex, asked: dict[str, Any], found: list[Disclosure]
 ) -> None:
-    assert recent(index, **asked) == found
+    assert index.logged.recent(**asked) == found
 
 
 def test_a_time_that_is_none_is_not_taken_for_always(index: ActivityIndex) -> None:
     with pytest.raises(ValueError, match="no time"):
-        recent(index, since="yesterday")
+        index.logged.recent(since="yesterday")
 
 
 def test_days_are_counted_for_all_and_for_one_grant(index: ActivityIndex) -> None:
-    assert per_day(index) == [Day("2026-03-03", 1, 0), Day("2026-03-02", 1, 1), Day("2026-03-01", 2, 4)]
-    assert per_day(index, "grt_2") == [Day("2026-03-01", 1, 2)]
+    assert index.logged.per_day() == [Day("2026-03-03", 1, 0), Day("2026-03-02", 1, 1), Day("2026-03-01", 2, 4)]
+    assert index.logged.per_day("grt_2") == [Day("2026-03-01", 1, 2)]
 
 
 @requirement("log.index.derived")
@@ -148,7 +149,7 @@ def test_an_index_that_was_deleted_is_built_again_with_the_same_answers(home: Pa
     again = open_index(home / "activity.sqlite")
     catch_up(again, home / "activity")
 
-    assert len(recent(again)) == 5
+    assert len(again.logged.recent()) == 5
     assert answers(again) == before
     again.close()
 
@@ -162,7 +163,7 @@ def test_a_tie_in_time_has_one_order_however_the_segments_were_met(home: Path) -
         index = open_index(home / name)
         for path in paths:
             assert module._read_batch(index, path)
-        orders += [[found.request_id for found in recent(index, grant_id=id, limit=4)] for id in ("grt_1", None)]
+        orders += [[found.request_id for found in index.logged.recent(grant_id=id, limit=4)] for id in ("grt_1", None)]
         index.close()
 
     assert orders == [orders[0]] * 4
@@ -191,7 +192,7 @@ def test_only_new_lines_are_read(home: Path, index: ActivityIndex, monkeypatch: 
     catch_up(index, home / "activity")
 
     assert asked == [(path, size), (path, path.stat().st_size)]
-    assert recent(index, limit=1)[0].request_id == "req_new"
+    assert index.logged.recent(limit=1)[0].request_id == "req_new"
 
 
 def test_a_long_segment_is_read_in_several_transactions(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +200,7 @@ def test_a_long_segment_is_read_in_several_transactions(home: Path, monkeypatch:
     index = open_index(home / "small.sqlite")
     catch_up(index, home / "activity")
 
-    assert recent(index) == ALL
+    assert index.logged.recent() == ALL
     index.close()
 
 
@@ -226,7 +227,7 @@ def test_what_was_written_before_a_kill_is_found_afterwards(home: Path, index: A
     catch_up(index, home / "activity")
     catch_up(index, home / "activity")
 
-    assert recent(index, limit=1) == [answered]
+    assert index.logged.recent(limit=1) == [answered]
     assert {verdict.state for verdict in verify(home / "activity", seen(index))} == {"intact", "torn"}
 
 
@@ -238,7 +239,7 @@ def test_what_the_index_saw_betrays_lost_lines_and_lost_segments(home: Path, ind
     catch_up(index, home / "activity")
 
     assert [verdict.state for verdict in verify(home / "activity", seen(index))] == ["missing", "truncated"]
-    assert recent(index) == ALL
+    assert index.logged.recent() == ALL
 
 
 @requirement("log.verify.edits")
@@ -251,7 +252,7 @@ def test_an_edited_line_is_listed_and_does_not_vouch_for_itself(home: Path) -> N
     index = open_index(home / "activity.sqlite")
     catch_up(index, home / "activity")
 
-    assert len(recent(index)) == 4
+    assert len(index.logged.recent()) == 4
     assert {segment.id: segment.n for segment in seen(index)}[path.stem] == 1
     assert [verdict.is_sound for verdict in verify(home / "activity", seen(index))] == [False, True]
     index.close()
@@ -275,21 +276,21 @@ def test_several_processes_catch_up_at_once(home: Path) -> None:
         process.stderr.close()
 
     index = open_index(home / "activity.sqlite")
-    assert [day.disclosures for day in per_day(index)] == [1, 1, 2, 2000]
-    assert recent(index, limit=4) == ALL
+    assert [day.disclosures for day in index.logged.per_day()] == [1, 1, 2, 2000]
+    assert index.logged.recent(limit=4) == ALL
     index.close()
 
 
 def test_a_failure_in_the_middle_of_a_batch_keeps_nothing_of_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = open_index(home / "activity.sqlite")
     with monkeypatch.context() as broken:
-        broken.setattr(module, "_names", lambda disclosure: 1 / 0)
+        broken.setattr(module, "names_of", lambda disclosure: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             catch_up(index, home / "activity")
-    assert (recent(index), seen(index)) == ([], [])
+    assert (index.logged.recent(), seen(index)) == ([], [])
 
     catch_up(index, home / "activity")
-    assert recent(index) == ALL
+    assert index.logged.recent() == ALL
     index.close()
 
 
@@ -299,19 +300,20 @@ def test_only_the_owner_may_read_the_index(home: Path, index: ActivityIndex) -> 
     assert modes == dict.fromkeys(("activity.sqlite", "activity.sqlite-wal", "activity.sqlite-shm"), 0o600)
 
 
-ALWAYS = {"since": "", "until": "", "connection": None, "own": None, "preview_client": "", "limit": 5}
+ALWAYS = {"since": "", "limit": 5}
 
 
 def test_a_listing_by_name_is_an_index_range(index: ActivityIndex) -> None:
-    bindings = {"kind": "grant", "name": "g", "others": '{"client":"c"}', **ALWAYS}
-    plan = [row[-1] for row in index.rows("explain query plan " + module._RECENT_NAMED, bindings)]
+    bindings = {"kind": "grant", "name": "g", "client": "c", **ALWAYS}
+    statement = RECENT_NAMED.format(also=ALSO_NAMED.format(kind="client"))
+    plan = [row[-1] for row in index.rows("explain query plan " + statement, bindings)]
 
     assert plan[0].startswith("SEARCH k USING PRIMARY KEY (kind=? AND name=? AND at>?")
-    assert all("VIRTUAL TABLE" in line for line in plan if line.startswith("SCAN")), plan  # lists, and no table
+    assert not [line for line in plan if line.startswith("SCAN")], plan
 
 
 def test_the_newest_of_all_come_from_an_index(index: ActivityIndex) -> None:
-    plan = [row[-1] for row in index.rows("explain query plan " + module._RECENT, ALWAYS)]
+    plan = [row[-1] for row in index.rows("explain query plan " + RECENT.format(also=""), ALWAYS)]
 
     assert plan[0].startswith("SEARCH d USING INDEX disclosures_by_time (at>?")
 
@@ -320,7 +322,7 @@ def test_no_log_yet_is_an_empty_index(tmp_path: Path) -> None:
     index = open_index(tmp_path / "activity.sqlite")
     catch_up(index, tmp_path / "activity")
 
-    assert (recent(index), per_day(index), seen(index)) == ([], [], [])
+    assert (index.logged.recent(), index.logged.per_day(), seen(index)) == ([], [], [])
     index.close()
 
 

@@ -1,1 +1,1 @@
-"""PostgreSQL: one database for many owners. A first slice: what is ingested, fetched, paged and searched."""
+"""PostgreSQL: one database for many owners, and everything durable in it."""

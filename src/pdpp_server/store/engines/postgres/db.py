@@ -3,20 +3,26 @@
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import psycopg
 from psycopg.errors import QueryCanceled
 
 from pdpp_server.errors import IngestStorageError, QueryTimeout
 from pdpp_server.store.engines.meanings import KeptMeanings
+from pdpp_server.store.engines.postgres.aside import Aside, PostgresConnection
+from pdpp_server.store.engines.postgres.asked import PostgresAsked
 from pdpp_server.store.engines.postgres.blobs import PostgresBlobs, erase_released
+from pdpp_server.store.engines.postgres.keys import PostgresKeys
+from pdpp_server.store.engines.postgres.log import PostgresActivity, PostgresLog
 from pdpp_server.store.engines.postgres.session import PostgresSession, PostgresWriting
 from pdpp_server.store.engines.postgres.tables import PostgresTables
 from pdpp_server.store.engines.postgres.words import PostgresWords
 from pdpp_server.store.engines.sqlite.cutting import cutter_in_memory
+from pdpp_server.store.keys import KeyFiles
 from pdpp_server.store.layout import Layout, LayoutCache
 from pdpp_server.store.records.words import Tokenizer
 
@@ -31,8 +37,6 @@ select set_config('pdpp.owner', ?, true), set_config('statement_timeout', ?, tru
 _ONE_WRITER = "select pg_advisory_xact_lock(?)"
 _FIRST_LAYOUT = "insert into layout default values on conflict do nothing"
 _FIRST_CLOCK = "insert into clock default values on conflict do nothing"
-
-PostgresConnection = psycopg.Connection[tuple[Any, ...]]
 
 
 class PostgresReading(PostgresSession):
@@ -70,10 +74,18 @@ class PostgresWrite(PostgresWriting):
 
 
 class PostgresDatabase:
-    """The log still lies in the home."""
+    """Nothing in the home is missed when it is lost, but the key that wraps the others where no other is named."""
 
-    def __init__(self, url: str, home: Path, *, owner: int, read_seconds: float = 5.0) -> None:
+    def __init__(
+        self, url: str, home: Path, *, owner: int, read_seconds: float = 5.0, key_file: Path | None = None
+    ) -> None:
+        wrapping = key_file or home / "keys" / "wrapping.key"
+        aside = Aside(self._open, owner)
         self.path = home
+        self.log = PostgresLog(aside)
+        self.activity = PostgresActivity(self.reading)
+        self.asked = PostgresAsked(aside, self.reading)
+        self.keys = PostgresKeys(aside, owner, partial(KeyFiles(wrapping.parent).kept, wrapping.name))
         self.blobs = PostgresBlobs(home / "drafts", self.reading)
         self.layouts = LayoutCache()
         self._url, self._owner, self._read_seconds = url, owner, read_seconds

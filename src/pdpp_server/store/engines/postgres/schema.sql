@@ -451,6 +451,53 @@ create index blob_bindings_by_key on blob_bindings(owner, sid, key);
 create index removed_by_key on removed(owner, sid, key);
 create index removed_blobs_by_key on removed_blobs(owner, sid, key);
 
+
+-- The disclosure log. A segment is the chain of one process; `header` is its first line. `names` lists each disclosure under
+-- everything that it can be asked by. Numbers come from a sequence: processes that write lines do not wait for each other.
+create table segments(
+    owner bigint not null default named_owner(),
+    segment bigint not null generated always as identity,
+    id text collate "C" not null,
+    header text not null,
+    primary key(owner, segment),
+    unique(owner, id)
+);
+create table disclosures(
+    owner bigint not null default named_owner(),
+    disclosure bigint not null generated always as identity,
+    segment bigint not null,
+    n bigint not null,
+    at text collate "C" not null,
+    records bigint not null,
+    line text not null,
+    primary key(owner, disclosure),
+    unique(owner, segment, n)
+);
+create index disclosures_by_time on disclosures(owner, at);
+create table names(
+    owner bigint not null default named_owner(),
+    kind text collate "C" not null,
+    name text collate "C" not null,
+    at text collate "C" not null,
+    disclosure bigint not null,
+    records bigint not null,
+    primary key(owner, kind, name, at, disclosure)
+);
+create table asked(
+    owner bigint not null default named_owner(),
+    request_id text collate "C" not null,
+    operation text collate "C" not null,
+    month text not null,
+    sealed bytea not null,
+    primary key(owner, request_id, operation)
+);
+create table keys(
+    owner bigint not null default named_owner(),
+    name text collate "C" not null,
+    wrapped bytea not null,
+    primary key(owner, name)
+);
+
 do $$
 declare
     kept text;

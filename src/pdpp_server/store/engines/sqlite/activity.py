@@ -1,20 +1,19 @@
 """The index of the disclosure log, derived from its segments."""
 
 import os
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import cast
+from typing import Unpack, cast
 
 import apsw
-import orjson
 
-from pdpp_server.evidence.activity import PREVIEW_CLIENT
-from pdpp_server.model.activity import ClientDay, Day, Disclosure, Segment
-from pdpp_server.model.times import instant, iso_micros
+from pdpp_server.model.activity import ClientDay, Day, Disclosure, Segment, Verdict
+from pdpp_server.store.activity import ActivityAsked
+from pdpp_server.store.engines.logged import ADD_NAME, LoggedTables, names_of
 from pdpp_server.store.engines.sqlite.session import SqliteSession
-from pdpp_server.store.log import NO_LINE, LogLine, disclosure_of, read_segment, segment_paths
+from pdpp_server.store.log import NO_LINE, LogLine, disclosure_of, read_segment, segment_paths, verify
 
 BUSY_MILLISECONDS = 10_000
 BATCH_LINES = 2_000  # one transaction: long enough to be fast, short enough for others to wait
@@ -69,58 +68,53 @@ _ADD_DISCLOSURE = """
 insert into disclosures(segment, n, at, records, line) values(:segment, :n, :at, :records, :line)
 on conflict do nothing returning disclosure
 """
-_ADD_NAME = """
-insert into names(kind, name, at, disclosure, records) values(:kind, :name, :at, :disclosure, :records)
-on conflict do nothing
-"""
-
-_RECENT = """
-select d.line from disclosures d join segments s using (segment)
-where d.at >= :since
-    and (:until = '' or d.at < :until)
-    and (:connection is null or exists (
-        select 1 from json_each(cast(d.line as text), '$.connections') each where each.value = :connection))
-    and (:own is null or :own = (
-        cast(d.line as text) ->> '$.token_kind' = 'owner'
-        or coalesce(cast(d.line as text) ->> '$.client_id', '') = :preview_client))
-order by d.at desc, s.id desc, d.n desc limit :limit
-"""
-_RECENT_NAMED = """
-select d.line from names k cross join disclosures d using (disclosure) join segments s using (segment)
-where k.kind = :kind and k.name = :name and k.at >= :since and not exists (
-    select 1 from json_each(:others) other where not exists (
-        select 1 from names o
-        where o.kind = other.key and o.name = other.value and o.at = k.at and o.disclosure = k.disclosure
-    )
-)
-    and (:until = '' or d.at < :until)
-    and (:connection is null or exists (
-        select 1 from json_each(cast(d.line as text), '$.connections') each where each.value = :connection))
-    and (:own is null or :own = (
-        cast(d.line as text) ->> '$.token_kind' = 'owner'
-        or coalesce(cast(d.line as text) ->> '$.client_id', '') = :preview_client))
-order by k.at desc, s.id desc, d.n desc limit :limit
-"""
-_PER_DAY = """
-select substr(at, 1, 10) as day, count(*), sum(records) from disclosures group by day order by day desc
-"""
-_PER_DAY_OF_GRANT = """
-select substr(at, 1, 10) as day, count(*), sum(records) from names
-where kind = 'grant' and name = :grant_id group by day order by day desc
-"""
-
-_PER_CLIENT_DAY = """
-select substr(at, 1, 10) as day, name, count(*), sum(records) from names
-where kind = 'client' and at >= :since group by day, name order by day desc, name
-"""
-_FIRST_READS = "select name, min(at) from names where kind = 'client' group by name"
 
 
 class ActivityIndex(SqliteSession):
     """The opened index."""
 
+    def __init__(self, connection: apsw.Connection) -> None:
+        super().__init__(connection)
+        self.logged = LoggedTables(self, "cast(d.line as text)")
+
     def close(self) -> None:
         self.connection.close()
+
+
+class SqliteActivity:
+    """The log of a home: asked by its index, which is brought up to date first."""
+
+    def __init__(self, home: Path) -> None:
+        self._index, self._segments = home / "activity.sqlite", home / "activity"
+
+    def recent(self, *, limit: int = 50, **asked: Unpack[ActivityAsked]) -> list[Disclosure]:
+        with self._logged() as logged:
+            return logged.recent(**asked, limit=limit)
+
+    def per_day(self, grant_id: str | None = None) -> list[Day]:
+        with self._logged() as logged:
+            return logged.per_day(grant_id)
+
+    def per_client_day(self, since: str) -> list[ClientDay]:
+        with self._logged() as logged:
+            return logged.per_client_day(since)
+
+    def first_reads(self) -> dict[str, str]:
+        with self._logged() as logged:
+            return logged.first_reads()
+
+    def verify(self) -> list[Verdict]:
+        """Before the index is brought up to date: it is a witness of how far each segment was intact."""
+        with closing(open_index(self._index)) as index:
+            verdicts = verify(self._segments, seen(index))
+            catch_up(index, self._segments)
+        return verdicts
+
+    @contextmanager
+    def _logged(self) -> Generator[LoggedTables, None, None]:
+        with closing(open_index(self._index)) as index:
+            catch_up(index, self._segments)
+            yield index.logged
 
 
 def open_index(path: Path) -> ActivityIndex:
@@ -153,51 +147,6 @@ def seen(index: ActivityIndex) -> list[Segment]:
     return [Segment(*row) for row in cast("list[tuple[str, int, str]]", index.connection.execute(_SEEN).fetchall())]
 
 
-def recent(
-    index: ActivityIndex,
-    *,
-    grant_id: str | None = None,
-    client_id: str | None = None,
-    request_id: str | None = None,
-    record: str | None = None,
-    connection_id: str | None = None,
-    since: str | None = None,
-    until: str | None = None,
-    own: bool | None = None,
-    limit: int = 50,
-) -> list[Disclosure]:
-    """The newest disclosures first, narrowed by everything that is given. `own` are the owner's own looks."""
-    asked = {"request": request_id, "record": record, "grant": grant_id, "client": client_id}  # rarest name first
-    others = {kind: name for kind, name in asked.items() if name is not None}
-    bindings: dict[str, str | int | None] = {"since": _utc(since), "until": _utc(until), "limit": limit}
-    bindings |= {"connection": connection_id, "own": own, "preview_client": PREVIEW_CLIENT}
-    if others:
-        kind = next(iter(others))
-        named = {"kind": kind, "name": others.pop(kind), "others": orjson.dumps(others).decode()}
-        rows = index.connection.execute(_RECENT_NAMED, bindings | named).fetchall()
-    else:
-        rows = index.connection.execute(_RECENT, bindings).fetchall()
-    found = (disclosure_of(orjson.loads(line)) for (line,) in cast("list[tuple[bytes]]", rows))
-    return [disclosure for disclosure in found if disclosure]
-
-
-def per_day(index: ActivityIndex, grant_id: str | None = None) -> list[Day]:
-    """How many reads and records each day, newest day first; a read under several grants counts for each of them."""
-    rows = index.rows(_PER_DAY) if grant_id is None else index.rows(_PER_DAY_OF_GRANT, {"grant_id": grant_id})
-    return [Day(*row) for row in cast("list[tuple[str, int, int]]", rows)]
-
-
-def per_client_day(index: ActivityIndex, since: str) -> list[ClientDay]:
-    """How many reads and records each client each day, newest day first."""
-    rows = index.rows(_PER_CLIENT_DAY, {"since": _utc(since)})
-    return [ClientDay(*row) for row in cast("list[tuple[str, str, int, int]]", rows)]
-
-
-def first_reads(index: ActivityIndex) -> dict[str, str]:
-    """When each client read for the first time."""
-    return dict(cast("list[tuple[str, str]]", index.rows(_FIRST_READS)))
-
-
 def seen_of_log(path: Path) -> list[Segment]:
     """What the index of the disclosure log remembers; nothing where it cannot be read, which is its own fault."""
     if not path.exists():
@@ -224,16 +173,6 @@ def trouble(path: Path, directory: Path) -> str | None:
     except apsw.Error as error:
         return str(error)
     return None if found == "ok" else found
-
-
-def _utc(since: str | None) -> str:
-    """The time in the form in which lines hold it, so that they compare as text; no time is before every time."""
-    if since is None:
-        return ""
-    micros = instant(since)
-    if micros is None:
-        raise ValueError("`since` names no time.")
-    return iso_micros(micros)
 
 
 def _read_batch(index: ActivityIndex, path: Path) -> bool:
@@ -263,18 +202,8 @@ def _add(index: ActivityIndex, segment: int, line: LogLine) -> None:
         _ADD_DISCLOSURE, {"segment": segment, "n": line.n, "line": line.raw} | shared
     ).fetchall()
     for (added,) in row:  # none where the line had been read before
-        names = [{"kind": kind, "name": name, "disclosure": added} | shared for kind, name in _names(disclosure)]
-        index.connection.executemany(_ADD_NAME, names)
-
-
-def _names(disclosure: Disclosure) -> Iterator[tuple[str, str]]:
-    yield "request", disclosure.request_id
-    if disclosure.client_id is not None:
-        yield "client", disclosure.client_id
-    for grant_id in disclosure.grant_ids:
-        yield "grant", grant_id
-    for record in disclosure.records:
-        yield "record", record
+        names = [{"kind": kind, "name": name, "disclosure": added} | shared for kind, name in names_of(disclosure)]
+        index.connection.executemany(ADD_NAME, names)
 
 
 @contextmanager

@@ -12,6 +12,8 @@ import apsw
 from pdpp_server.errors import IngestStorageError, QueryTimeout, ServerTrouble
 from pdpp_server.store.blob_files import BlobFiles
 from pdpp_server.store.engines.meanings import KeptMeanings
+from pdpp_server.store.engines.sqlite.activity import SqliteActivity
+from pdpp_server.store.engines.sqlite.asked import SqliteAsked
 from pdpp_server.store.engines.sqlite.cutting import Fts5Cutter
 from pdpp_server.store.engines.sqlite.migrations import migrate
 from pdpp_server.store.engines.sqlite.released import erase_released
@@ -20,7 +22,9 @@ from pdpp_server.store.engines.sqlite.session import SqliteSession, SqliteWritin
 from pdpp_server.store.engines.sqlite.tables import SqliteTables
 from pdpp_server.store.engines.sqlite.watchdog import Watchdog, WatchedStatement
 from pdpp_server.store.engines.sqlite.words import SqliteWords
+from pdpp_server.store.keys import KeyFiles
 from pdpp_server.store.layout import Layout, LayoutCache
+from pdpp_server.store.log import DisclosureLog
 from pdpp_server.store.records.words import Tokenizer
 
 _PRAGMAS = """
@@ -104,11 +108,16 @@ class SqliteWrite(SqliteWriting):
 
 
 class SqliteDatabase:
-    """One home's records, declarations, grants, and the files of its blobs. Opening it brings its schema up to date."""
+    """Everything that one home keeps. Opening it brings its schema up to date."""
 
-    def __init__(self, path: Path, *, read_seconds: float = 5.0) -> None:
+    def __init__(self, path: Path, *, read_seconds: float = 5.0, log_sync: str = "normal") -> None:
+        home = path.parent
         self.path = path
-        self.blobs = BlobFiles(path.with_name("blobs"))
+        self.blobs = BlobFiles(home / "blobs")
+        self.log = DisclosureLog(home / "activity", sync="full" if log_sync == "full" else "normal")
+        self.activity = SqliteActivity(home)
+        self.asked = SqliteAsked(home / "asked.sqlite")
+        self.keys = KeyFiles(home / "keys")
         self._read_seconds = read_seconds
         self._watchdog = Watchdog(read_seconds)
         self._local = threading.local()
@@ -116,7 +125,7 @@ class SqliteDatabase:
         self._writer: apsw.Connection | None = None
         self._write_lock = threading.Lock()
         self._opened: list[apsw.Connection] = []
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             self._writer = self._open()
             migrate(self._writer, path)

@@ -1,0 +1,52 @@
+"""The disclosure log, as it is written before an answer leaves and as its owner asks it."""
+
+from typing import Protocol, TypedDict, Unpack
+
+from pdpp_server.model.activity import ClientDay, Day, Disclosure, Verdict
+
+
+class Log(Protocol):
+    def append(self, disclosure: Disclosure) -> None:
+        """When this returns, the line outlives the process.
+
+        Raises:
+            DisclosureLogUnavailable: nothing may leave.
+        """
+        ...
+
+    def close(self) -> None: ...
+
+
+class ActivityAsked(TypedDict, total=False):
+    """How activity is narrowed; by everything that is given. `own` are the owner's own looks."""
+
+    grant_id: str | None
+    client_id: str | None
+    request_id: str | None
+    record: str | None
+    connection_id: str | None
+    since: str | None
+    until: str | None
+    own: bool | None
+
+
+class Activity(Protocol):
+    def recent(self, *, limit: int = 50, **asked: Unpack[ActivityAsked]) -> list[Disclosure]:
+        """The newest disclosures first."""
+        ...
+
+    def per_day(self, grant_id: str | None = None) -> list[Day]:
+        """How many reads and records each day, newest day first; a read under several grants counts for each."""
+        ...
+
+    def per_client_day(self, since: str) -> list[ClientDay]:
+        """How many reads and records each client each day, newest day first."""
+        ...
+
+    def first_reads(self) -> dict[str, str]:
+        """When each client read for the first time."""
+        ...
+
+    def verify(self) -> list[Verdict]:
+        """Whether any line was changed or taken away since it was written."""
+        ...

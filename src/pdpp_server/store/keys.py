@@ -1,0 +1,64 @@
+"""Keys of an owner: each is known by a name, and made once."""
+
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from pdpp_server.errors import DisclosureLogUnavailable
+from pdpp_server.store.files import written_whole
+from pdpp_server.wire.cursors import KEY_BYTES
+
+
+class Keys(Protocol):
+    def kept(self, name: str) -> bytes:
+        """The key of that name; made when it is first asked for.
+
+        Raises:
+            DisclosureLogUnavailable: it cannot be kept, and without keys nothing is logged.
+        """
+        ...
+
+    def find(self, name: str) -> bytes | None:
+        """The same, where it was made before."""
+        ...
+
+    def renew(self, name: str) -> None:
+        """Another one in its place."""
+        ...
+
+
+class KeyFiles:
+    """A file for each, which the owner alone can read."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def kept(self, name: str) -> bytes:
+        try:
+            return self._made_once(self._folder / name)
+        except OSError as error:
+            raise DisclosureLogUnavailable(
+                "The keys of this home cannot be kept, so nothing is read.",
+                remedy="The owner must free disk space, or let the server write to the folder `keys` of its home.",
+            ) from error
+
+    def find(self, name: str) -> bytes | None:
+        path = self._folder / name
+        return path.read_bytes() if path.exists() else None
+
+    def renew(self, name: str) -> None:
+        with written_whole(self._folder / name) as file:
+            file.write(secrets.token_bytes(KEY_BYTES))
+
+    def _made_once(self, path: Path) -> bytes:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.exists():
+            draft = path.with_name(f".{secrets.token_hex(8)}.new")
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(secrets.token_bytes(KEY_BYTES))
+            with suppress(FileExistsError):  # another process was first: its key is the one
+                path.hardlink_to(draft)
+            draft.unlink()
+        return path.read_bytes()
