@@ -41,6 +41,9 @@ class Unlogged:
     """Writes nothing, so that what the log costs can be seen."""
 
     def append(self, disclosure: Disclosure) -> None: ...
+    def can_append(self) -> bool:
+        return True
+
     def close(self) -> None: ...
 
 

@@ -37,6 +37,7 @@ from pdpp_server.owner.desk import Owner
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads import search
 from pdpp_server.reads.services import Call, Services, open_services
+from pdpp_server.store.opened import open_database
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import decode_selection
 
@@ -268,7 +269,7 @@ def hostile_queries(seed: int = 3) -> Iterator[str]:
 
 def past_deadline(world: World) -> dict[str, float]:
     """Processor time that a thread spends on a query after its deadline."""
-    services = open_services(world.home, now=now, read_seconds=DEADLINE_SECONDS)
+    services = open_services(world.home, now=now, database=open_database(world.home, read_seconds=DEADLINE_SECONDS))
     past: list[float] = []
     late = 0
     try:

@@ -36,6 +36,7 @@ from pdpp_server.reads.services import Services, open_services
 from pdpp_server.resource_server.app import ResourceServer
 from pdpp_server.resource_server.separate import Separate
 from pdpp_server.settings import Settings, machine_zone
+from pdpp_server.store.opened import database_of
 
 
 def create_app(settings: Settings, services: Services | None = None, fetch: Fetch | None = None) -> Starlette:
@@ -86,10 +87,9 @@ def services_of(settings: Settings) -> Services:
     return open_services(
         settings.home,
         now=lambda: datetime.now(UTC),
-        log_sync=settings.log_sync,
-        read_seconds=settings.read_deadline_ms / 1000,
         change_history_limit=settings.change_history_limit,
         keep_asked=settings.keep_asked,
+        database=database_of(settings),
     )
 
 

@@ -39,6 +39,7 @@ class PdppError(Exception):
     status = 500
     code = "api_error"
     remedy = ""
+    retry_after_seconds = 0  # of a refusal that ends by itself
 
     def __init__(
         self,
@@ -407,6 +408,14 @@ class DisclosureLogUnavailable(ServerTrouble):
 
     status, code = 503, "disclosure_log_unavailable"
     remedy = "The owner must free disk space, or let the server write to the folder `activity` of its home."
+
+
+class DatabaseUnavailable(ServerTrouble):
+    """The database that this server keeps everything in cannot be used at the moment, so nothing is read."""
+
+    status, code = 503, "database_unavailable"
+    remedy = "Try again later; the server goes on by itself."
+    retry_after_seconds = 5
 
 
 class IngestStorageError(ServerTrouble):

@@ -119,6 +119,14 @@ def _address(value: str) -> str:
     return value.rstrip("/")
 
 
+def _database(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in {"postgresql", "postgres"} or not value.isprintable():
+        raise ValueError
+    _ = parts.port
+    return value
+
+
 def _proxy(value: str) -> str:
     """As other programs take it: often without a scheme, sometimes with a name and a password."""
     address = value if "://" in value else f"http://{value}"
@@ -392,6 +400,26 @@ class Settings:
             "0 to 1000000000000",
             _whole(0, 1_000_000_000_000),
             "The most that can be brought in through a page at once; `pdpp import` and the inbox have no limit.",
+        ),
+    )
+    database_url: str | None = field(
+        default=None,
+        repr=False,
+        metadata=_variable(
+            "PDPP_DATABASE_URL",
+            "a postgresql:// address",
+            _database,
+            "A PostgreSQL database, 15 or newer, that keeps everything durable instead of the home.",
+        ),
+    )
+    key_file: Path | None = field(
+        default=None,
+        metadata=_variable(
+            "PDPP_KEY_FILE",
+            "a file",
+            _folder,
+            "The key that wraps the keys in the database: the same for every process; made where it is not there. "
+            "Without it, `keys/wrapping.key` in the home.",
         ),
     )
 

@@ -67,6 +67,7 @@ OURS = {
     "range_not_satisfiable": 416,
     "query_timeout": 503,
     "authorization_server_unavailable": 503,
+    "database_unavailable": 503,
 }
 # In the protocol's table and in no class: the server has one owner, and no consent of an older shape.
 # `slow_down` belongs to OAuth, `needs_broader_grant` to nobody's server.

@@ -262,6 +262,14 @@ PROMISES: dict[str, Promise] = {
         source="design: when one machine is not enough",
         says="Values have one order on every engine: numbers by size, then texts by their bytes, then what is none.",
     ),
+    "store.engines.setting": Promise(
+        source="design: when one machine is not enough",
+        says="PDPP_DATABASE_URL puts everything durable into PostgreSQL; a lost connection is made again.",
+    ),
+    "store.engines.refused": Promise(
+        source="design: when one machine is not enough",
+        says="A database that is away, newer or opened above row security is refused by name, never with its password.",
+    ),
     "store.engines.log": Promise(
         source="design: when one machine is not enough",
         says="On PostgreSQL a line of the log is committed there before its answer leaves, chained for each process.",

@@ -146,6 +146,9 @@ class Remembering:
         self._log.append(disclosure)
         self.lines.append(disclosure)
 
+    def can_append(self) -> bool:
+        return self._log.can_append()
+
     def close(self) -> None:
         self._log.close()
 

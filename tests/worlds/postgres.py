@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -26,7 +27,20 @@ class Cluster:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.url = f"host={folder} dbname=pdpp user=pdpp"
+        self._fresh = count(1)
         self._owners: dict[Path, int] = {}
+
+    def fresh(self) -> str:
+        """The address of an empty database, for a server of its own."""
+        name = f"pdpp_{next(self._fresh)}"
+        with psycopg.connect(self.operator_url, autocommit=True) as operator:
+            operator.execute(f"create database {name} owner pdpp".encode())
+        return f"postgresql://pdpp@/{name}?host={self.folder}"
+
+    @property
+    def operator_url(self) -> str:
+        """As the superuser, who is nobody that the server may be."""
+        return f"host={self.folder} dbname=postgres user=postgres"
 
     def open(self, home: Path, **settings: Any) -> PostgresDatabase:
         """The home of that folder, again where it was opened before."""

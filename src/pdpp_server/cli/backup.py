@@ -7,6 +7,7 @@ import click
 from pdpp_server.cli.home import now, read_settings
 from pdpp_server.cli.progress import bytes_bar
 from pdpp_server.cli.terminal import counted, json_option, moment, print_json, size_text
+from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.text import visible
 from pdpp_server.model.backup import BackupReport, Remark
 from pdpp_server.owner.backup import back_up
@@ -46,12 +47,23 @@ def backup(folder: Path, keep: int, as_json: bool) -> None:
       pdpp backup /media/disk/pdpp-backup --keep 30 --json
     """
     with bytes_bar("Backing up") as progress:
-        report = back_up(read_settings().home, folder, now=now(), keep=keep, progress=progress)
+        report = back_up(home_of_files(), folder, now=now(), keep=keep, progress=progress)
     say_remarks(report.remarks)
     if as_json:
         print_json(_document(folder, report))
     else:
         _say(folder, report)
+
+
+def home_of_files() -> Path:
+    """Raises: InvalidRequest where another program keeps what would have to be copied."""
+    settings = read_settings()
+    if settings.database_url is not None:
+        raise InvalidRequest(
+            "Everything of this server is in PostgreSQL, which has tools of its own for this.",
+            remedy="Use pg_dump or the backup of your database, and keep the file of PDPP_KEY_FILE beside it.",
+        )
+    return settings.home
 
 
 def say_remarks(remarks: tuple[Remark, ...]) -> None:

@@ -28,7 +28,7 @@ from pdpp_server.port.connect import Server, by_browser, by_device, discover, re
 from pdpp_server.port.credentials import Credential, CredentialError, is_client_name, read_document, refuse_kind
 from pdpp_server.port.renewal import keep
 from pdpp_server.settings import Settings
-from pdpp_server.store.engines.sqlite.peek import token_kind
+from pdpp_server.store.opened import token_kind
 from pdpp_server.wire.address import is_loopback, server_address
 from pdpp_server.wire.client_files import Command, edited, http_entry, shown, stdio_entry, stdio_lines
 from pdpp_server.wire.clients import WayIn, ways
@@ -266,7 +266,7 @@ def _reached_from_elsewhere(settings: Settings) -> Server | None:
 
 
 def _kept(settings: Settings, saved_as: str, client: str, client_id: str, given: Given) -> str:
-    refuse_kind(token_kind(str(settings.home), given.access_token))
+    refuse_kind(token_kind(settings, given.access_token))
     address = own_address(settings)
     kept = Saved(address, address, client_id, CLIENTS[client], resource=f"{address}{MCP}")
     keep(str(settings.home), saved_as, kept, given, now())

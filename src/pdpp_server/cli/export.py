@@ -55,7 +55,7 @@ def export(folder: Path, connection: str | None, as_json: bool) -> None:
         total = sum(stream.records for source in found for stream in source.streams)
         wanted = None if connection is None else found[0].connection_id
         with records_bar("Exporting", total) as progress:
-            report = export_records(home.settings.home, folder, connection_id=wanted, readme=README, progress=progress)
+            report = export_records(home.settings, folder, connection_id=wanted, readme=README, progress=progress)
     for remark in report.remarks:
         click.echo(visible(REMARKS[remark.code].format(place=remark.place)), err=True)
     if as_json:

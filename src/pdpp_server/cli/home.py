@@ -13,6 +13,7 @@ from pathlib import Path
 from pdpp_server.owner.desk import Owner
 from pdpp_server.reads.services import Services, open_services
 from pdpp_server.settings import Settings
+from pdpp_server.store.opened import database_of
 from pdpp_server.wire.address import local_address
 
 
@@ -35,10 +36,9 @@ def services_of(settings: Settings) -> Services:
     services = open_services(
         settings.home,
         now=now,
-        log_sync=settings.log_sync,
-        read_seconds=settings.read_deadline_ms / 1000,
         change_history_limit=settings.change_history_limit,
         keep_asked=settings.keep_asked,
+        database=database_of(settings),
     )
     services.core_strict = settings.core_strict
     if asked := settings.introspecting:

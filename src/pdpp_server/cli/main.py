@@ -64,7 +64,6 @@ def _run(arguments: Sequence[str]) -> int:
 
 def _mcp(arguments: Sequence[str]) -> int:
     from pdpp_server.mcp import stdio
-    from pdpp_server.store.engines.sqlite.peek import token_kind
 
     if not {"-h", "--help"}.isdisjoint(arguments):  # for a person, who can wait for what a terminal needs
         from pdpp_server.cli.terminal import wrap_terminals
@@ -76,13 +75,23 @@ def _mcp(arguments: Sequence[str]) -> int:
             arguments,
             os.environ,
             home=home,
-            token_kind=lambda token: token_kind(home, token),
+            token_kind=lambda token: _token_kind(home, token),
             open_reader=_local_reader,
             open_provider=_network_reader,
         )
     except OSError as trouble:
         _say(_trouble_line(trouble))
         return OTHER
+
+
+def _token_kind(home: str, token: str) -> str | None:
+    if os.environ.get("PDPP_DATABASE_URL"):
+        from pdpp_server.store.opened import token_kind
+
+        return token_kind(_settings(), token)
+    from pdpp_server.store.engines.sqlite.peek import token_kind as kind_in_home
+
+    return kind_in_home(home, token)
 
 
 def _usual_home() -> str:

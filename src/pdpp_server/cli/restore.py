@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from pdpp_server.cli.backup import say_remarks
-from pdpp_server.cli.home import named_home, now, read_settings, shell_line
+from pdpp_server.cli.backup import home_of_files, say_remarks
+from pdpp_server.cli.home import named_home, now, shell_line
 from pdpp_server.cli.progress import bytes_bar
 from pdpp_server.cli.terminal import counted, json_option, moment, print_json, size_text
 from pdpp_server.owner.restore import restore as restore_backup
@@ -30,7 +30,7 @@ def restore(folder: Path, at: str | None, replace: bool, as_json: bool) -> None:
       pdpp restore /media/disk/pdpp-backup
       pdpp restore /media/disk/pdpp-backup --at 2026-11-15T12:00:00Z --replace
     """
-    home = read_settings().home
+    home = home_of_files()
     with bytes_bar("Restoring") as progress:
         report = restore_backup(folder, home, at=at, replace=replace, now=now(), progress=progress)
     say_remarks(report.remarks)

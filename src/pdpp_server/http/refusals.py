@@ -4,7 +4,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.routing import Match, Route
 
-from pdpp_server.errors import InvalidRequest, NotFound, PdppError, RateLimited, ServerTrouble
+from pdpp_server.errors import InvalidRequest, NotFound, PdppError, ServerTrouble
 
 _NOWHERE = "Check how it is spelt. Your pages begin at the address without a path; agents ask at /mcp."
 
@@ -12,10 +12,9 @@ _NOWHERE = "Check how it is spelt. Your pages begin at the address without a pat
 def refusal_of(error: Exception, request: Request) -> tuple[PdppError, int, dict[str, str]]:
     """Of a bug, only that there was one. A wrong method keeps the status that HTTP has for it."""
     match error:
-        case RateLimited():
-            return error, error.status, {"Retry-After": str(error.retry_after_seconds)}
         case PdppError():
-            return error, error.status, {}
+            seconds = error.retry_after_seconds
+            return error, error.status, {"Retry-After": str(seconds)} if seconds else {}
         case HTTPException(status_code=404):
             return NotFound("There is nothing at this address.", remedy=_NOWHERE), 404, {}
         case HTTPException(status_code=405):

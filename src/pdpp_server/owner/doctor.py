@@ -29,8 +29,7 @@ from pdpp_server.store.consent.grants import grant_state
 from pdpp_server.store.engine import Database, Reading
 from pdpp_server.store.engines.sqlite import activity
 from pdpp_server.store.engines.sqlite.migrations import migration_files
-from pdpp_server.store.engines.sqlite.peek import token_kind
-from pdpp_server.store.opened import open_database
+from pdpp_server.store.opened import database_of, token_kind
 from pdpp_server.store.records.blobs import lost_blobs, stored_blobs, stray_blobs
 from pdpp_server.store.upkeep import check
 from pdpp_server.store.upkeep.check_index import index_faults
@@ -63,7 +62,7 @@ class Patient:
         return self.settings.home
 
     def open(self) -> None:
-        self.database = open_database(self.home, read_seconds=DEADLINE_SECONDS)
+        self.database = database_of(self.settings, read_seconds=DEADLINE_SECONDS)
 
     @contextmanager
     def reading(self) -> Generator[Reading, None, None]:
@@ -195,7 +194,7 @@ def _unusable(patient: Patient, name: str, found: credentials.Credential) -> str
     home = str(patient.home)
     document = credentials.read_document(home, name)
     saved, grant_id = decode_saved(document), granted_id(document)
-    kind = token_kind(home, found.token)
+    kind = token_kind(patient.settings, found.token)
     if kind == "owner":
         return "client_owner"
     if saved and saved.token_endpoint:

@@ -9,11 +9,12 @@ from pathlib import Path
 from pdpp_server.errors import InvalidRequest, ServerTrouble
 from pdpp_server.model.backup import ExportedBlob, ExportedConnection, ExportedStream, ExportReport, Remark
 from pdpp_server.model.sources import Declaration
+from pdpp_server.settings import Settings
 from pdpp_server.store import files
 from pdpp_server.store.blob_files import LostBlob
 from pdpp_server.store.engine import Database, Reading
 from pdpp_server.store.layout import ConnectionPlace
-from pdpp_server.store.opened import open_database
+from pdpp_server.store.opened import database_of
 from pdpp_server.store.records.blobs import stored_blob
 from pdpp_server.store.upkeep.export import blobs_of, declaration_document, records_of
 from pdpp_server.wire.export import encode_export, encode_line
@@ -28,12 +29,12 @@ ExportProgress = Callable[[int], None]  # records done
 
 
 def export(
-    home: Path, target: Path, *, connection_id: str | None, readme: str, progress: ExportProgress
+    settings: Settings, target: Path, *, connection_id: str | None, readme: str, progress: ExportProgress
 ) -> ExportReport:
     """One moment of one connection, or of all. The folder takes its name only when it is whole."""
     target = target.absolute()
-    _require_free(home, target)
-    database = open_database(home, read_seconds=DEADLINE_SECONDS)
+    _require_free(settings.home, target)
+    database = database_of(settings, read_seconds=DEADLINE_SECONDS)
     draft = files.draft_of(target)
     try:
         if draft.exists():

@@ -249,14 +249,12 @@ def open_services(
     home: Path,
     *,
     now: Callable[[], datetime],
-    log_sync: str = "normal",
-    read_seconds: float = 5.0,
     change_history_limit: int = 0,
     keep_asked: bool = True,
     database: Database | None = None,
 ) -> Services:
     """Everything a read needs, on one home; with its own database unless another is given."""
-    kept = database or open_database(home, read_seconds=read_seconds, log_sync=log_sync)
+    kept = database or open_database(home)
     return Services(
         kept,
         kept.log,

@@ -56,6 +56,7 @@ BEARER = (
     errors.RateLimited,
     errors.QueryTimeout,
     errors.AuthorizationServerUnavailable,
+    errors.DatabaseUnavailable,
 )
 READ = (
     *BEARER,

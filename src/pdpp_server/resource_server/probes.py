@@ -1,8 +1,5 @@
 """What an operator's probes ask: is it alive, can it read, can it log."""
 
-from pathlib import Path
-from tempfile import TemporaryFile
-
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -18,9 +15,8 @@ from pdpp_server.wire.discovery import encode_health
 
 def health(inside: Inside, _: Request) -> Response:
     """Nothing here depends on what is stored, and nothing stored is said."""
-    home = inside.kernel.settings.home
     can_read = _can_read(inside.services)
-    can_log = _can_write(home / "activity") or _can_write(home)
+    can_log = inside.services.log.can_append()
     return json_reply(encode_health(database=can_read, log=can_log), 200 if can_read and can_log else 503)
 
 
@@ -44,12 +40,4 @@ def _can_read(services: Services) -> bool:
         with services.database.reading():
             return True
     except Exception:  # noqa: BLE001 - for whatever reason, it cannot be read
-        return False
-
-
-def _can_write(folder: Path) -> bool:
-    try:
-        with TemporaryFile(dir=folder) as file:
-            return file.write(b"\n") == 1
-    except OSError:
         return False

@@ -14,6 +14,10 @@ class Log(Protocol):
         """
         ...
 
+    def can_append(self) -> bool:
+        """Whether a line could be kept now, for whoever watches over the server."""
+        ...
+
     def close(self) -> None: ...
 
 

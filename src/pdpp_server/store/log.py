@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryFile
 from threading import Lock
 from typing import Any, Literal, cast
 from weakref import WeakSet
@@ -69,6 +70,9 @@ class DisclosureLog:
                 if self._segment:
                     self._segment.settle()
                 raise DisclosureLogUnavailable("The disclosure log cannot be written, so nothing is read.") from error
+
+    def can_append(self) -> bool:
+        return _can_write(self._directory) or _can_write(self._directory.parent)
 
     def close(self) -> None:
         with self._lock:
@@ -209,6 +213,14 @@ class _OpenSegment(Chain):
         self.usable = False
         with suppress(OSError):
             os.close(self._descriptor)
+
+
+def _can_write(folder: Path) -> bool:
+    try:
+        with TemporaryFile(dir=folder) as file:
+            return file.write(b"\n") == 1
+    except OSError:
+        return False
 
 
 def segment_id(at: str) -> str:

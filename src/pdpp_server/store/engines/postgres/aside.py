@@ -10,7 +10,7 @@ import psycopg
 
 from pdpp_server.store.engines.postgres.session import PostgresWriting
 
-_NAME_OWNER = "select set_config('pdpp.owner', ?, true)"
+_BEGIN = "begin; select set_config('pdpp.owner', ?, true)"
 
 PostgresConnection = psycopg.Connection[tuple[Any, ...]]
 
@@ -32,19 +32,30 @@ class Aside:
             psycopg.Error: nobody knows whether it was kept.
         """
         with self._lock:
-            connection = self._opened()
             try:
-                with connection.transaction():
-                    writing = PostgresWriting(connection)
-                    writing.one(_NAME_OWNER, (str(self._owner),))
-                    yield writing
-            except psycopg.Error:
+                writing = self._begun()
+                yield writing
+                writing.run("commit")
+            except BaseException:
                 self._let_go()
                 raise
 
     def close(self) -> None:
         with self._lock:
             self._let_go()
+
+    def _begun(self) -> PostgresWriting:
+        """On another connection where the one from before was lost meanwhile: nothing was said on it yet."""
+        try:
+            return self._begin()
+        except psycopg.OperationalError:
+            self._let_go()
+            return self._begin()
+
+    def _begin(self) -> PostgresWriting:
+        writing = PostgresWriting(self._opened())
+        writing.run(_BEGIN, (str(self._owner),))
+        return writing
 
     def _opened(self) -> PostgresConnection:
         if self._connection is None or self._opened_by != os.getpid():

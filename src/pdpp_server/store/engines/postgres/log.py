@@ -11,7 +11,7 @@ from typing import Unpack
 import orjson
 import psycopg
 
-from pdpp_server.errors import DisclosureLogUnavailable
+from pdpp_server.errors import DatabaseUnavailable, DisclosureLogUnavailable, ServerTrouble
 from pdpp_server.model.activity import ClientDay, Day, Disclosure, Verdict
 from pdpp_server.store.activity import ActivityAsked
 from pdpp_server.store.engines.logged import LoggedTables, names_of
@@ -29,6 +29,7 @@ insert into names(kind, name, at, disclosure, records)
     from added, json_array_elements((:names)::json) name
 """
 _SEGMENTS = "select segment, id, header from segments order by id"
+_CAN_WRITE = "show transaction_read_only"
 _LINES = "select line from disclosures where segment = ? order by n"
 
 
@@ -45,12 +46,21 @@ class PostgresLog:
         with self._lock:
             try:
                 self._append(disclosure)
-            except (psycopg.Error, OSError) as error:
+            except (psycopg.Error, OSError, DatabaseUnavailable) as error:
                 self._is_certain = False
-                raise DisclosureLogUnavailable(
+                refusal = DisclosureLogUnavailable(
                     "The disclosure log cannot be written, so nothing is read.",
                     remedy="The operator must let the server write to its database; then it goes on by itself.",
-                ) from error
+                )
+                refusal.retry_after_seconds = DatabaseUnavailable.retry_after_seconds
+                raise refusal from error
+
+    def can_append(self) -> bool:
+        try:
+            with self._aside.writing() as writing:
+                return writing.one(_CAN_WRITE) == "off"
+        except (psycopg.Error, ServerTrouble):
+            return False
 
     def close(self) -> None:
         self._aside.close()

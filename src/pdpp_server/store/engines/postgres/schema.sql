@@ -1,6 +1,9 @@
 -- The tables of the store, for many owners: the owner is the first part of every key, and named by the transaction.
 -- Row security is the second wall: a statement that forgets the owner sees no other's rows. Texts sort by their bytes.
 
+create table schema_version(version bigint not null);
+insert into schema_version values(1);
+
 create function named_owner() returns bigint language sql stable
     as $$ select current_setting('pdpp.owner')::bigint $$;
 
@@ -502,7 +505,7 @@ do $$
 declare
     kept text;
 begin
-    for kept in select tablename from pg_tables where schemaname = current_schema() loop
+    for kept in select tablename from pg_tables where schemaname = current_schema() and tablename <> 'schema_version' loop
         execute format('alter table %I enable row level security', kept);
         execute format('alter table %I force row level security', kept);
         execute format('create policy one_owner on %I using (owner = named_owner())', kept);

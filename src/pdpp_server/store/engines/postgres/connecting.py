@@ -1,0 +1,54 @@
+"""A connection to PostgreSQL, or why there is none; whatever is said of it, its password is not."""
+
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from pdpp_server.errors import DatabaseUnavailable, ServerTrouble
+
+OLDEST = 15
+CONNECT_SECONDS = 5
+_IS_ABOVE_ROW_SECURITY = "select rolsuper or rolbypassrls from pg_roles where rolname = current_user"
+
+
+def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
+    """Raises: DatabaseUnavailable; ServerTrouble where it never will be usable."""
+    try:
+        asked = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:  # which repeats what it was given
+        raise ServerTrouble("PDPP_DATABASE_URL names no database.", remedy=_REMEDY) from None
+    try:
+        connection: psycopg.Connection[tuple[Any, ...]] = psycopg.connect(
+            make_conninfo(url, connect_timeout=CONNECT_SECONDS), autocommit=True, cursor_factory=psycopg.ClientCursor
+        )
+    except psycopg.OperationalError as error:
+        raise DatabaseUnavailable(f"The database cannot be reached ({_reason(error, asked)}).") from None
+    try:
+        _require_usable(connection)
+    except ServerTrouble:
+        connection.close()
+        raise
+    return connection
+
+
+_REMEDY = "Write it as postgresql://USER@HOST/DATABASE; a password may stand in a file that PGPASSFILE names."
+
+
+def _require_usable(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+    major = connection.info.server_version // 10_000
+    if major < OLDEST:
+        raise ServerTrouble(f"The database is PostgreSQL {major}.", remedy=f"PostgreSQL {OLDEST} or newer is needed.")
+    row = connection.execute(_IS_ABOVE_ROW_SECURITY).fetchone()
+    if row is not None and row[0]:
+        raise ServerTrouble(
+            "The role of PDPP_DATABASE_URL is a superuser or may bypass row security, which would then protect nobody.",
+            remedy="Make a role of its own for the server, with a database that it owns.",
+        )
+
+
+def _reason(error: psycopg.OperationalError, asked: dict[str, Any]) -> str:
+    """The first line of what libpq says."""
+    said = str(error).strip().partition("\n")[0]
+    password = str(asked.get("password") or "")
+    return said.replace(password, "...") if password else said
