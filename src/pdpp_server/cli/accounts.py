@@ -138,7 +138,9 @@ def _bring(taking: Recipient, found: FoundAccount, fingerprint: str | None, wish
         without_text = {"without_text": tally.without_text} if tally.without_text else {}
         told = {**(removal_document(tally.removal) or {}), **without_text}
         say_texts_missing(tally.without_text, tally.texts_missing)
-        print_receipt(writer.connection_id, name, tally, tally.rejected, tally.rejections, told, as_json=wish.as_json)
+        print_receipt(
+            writer.connection_id, name, tally, tally.rejected, tally.rejections, told, to=wish.to, as_json=wish.as_json
+        )
         say_removal(tally.removal, as_json=wish.as_json)
     return tally
 

@@ -203,7 +203,7 @@ def _import_records(
         receipt = imported(size, partial(import_ndjson, path, writer), name)
     if receipt is None:
         return 1
-    print_receipt(writer.connection_id, name, receipt, len(receipt.rejected), receipt.rejected, as_json=as_json)
+    print_receipt(writer.connection_id, name, receipt, len(receipt.rejected), receipt.rejected, to=to, as_json=as_json)
     if receipt.accepted or receipt.unchanged:
         return 0
     if not as_json:
@@ -224,7 +224,9 @@ def _import_export(folder: Path, to: str | None, *, as_json: bool) -> int:
             if receipt is None:
                 return 1
             rejected = receipt.rejected
-            print_receipt(writer.connection_id, connection.name, receipt, len(rejected), rejected, as_json=as_json)
+            print_receipt(
+                writer.connection_id, connection.name, receipt, len(rejected), rejected, to=to, as_json=as_json
+            )
     return 0
 
 

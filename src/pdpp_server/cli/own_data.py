@@ -52,7 +52,9 @@ def import_own(path: Path, unknown: InvalidRequest, wish: Wish) -> int:
             file.write(shown.encode())
         writer = taking.writer(declared, chosen)
         receipt = _delivered(path, proposal, writer)
-    print_receipt(writer.connection_id, chosen, receipt, len(receipt.rejected), receipt.rejected, as_json=wish.as_json)
+    print_receipt(
+        writer.connection_id, chosen, receipt, len(receipt.rejected), receipt.rejected, to=wish.to, as_json=wish.as_json
+    )
     click.echo(f"  The declaration is kept as {visible(str(kept))}.", err=True)
     return 0
 

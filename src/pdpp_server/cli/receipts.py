@@ -114,15 +114,20 @@ def print_receipt(
     rejections: Sequence[Rejection],
     further: Mapping[str, Any] | None = None,
     *,
+    to: str | None,
     as_json: bool,
 ) -> None:
-    """Of many rejections only some are given; `rejected` counts them all. `further` is told to programs."""
+    """Of many rejections only some are given; `rejected` counts them all. `further` is told to programs.
+
+    The rest of them is where the records are: in this home, or in that of the server `to`.
+    """
     if rejected:
         click.echo(f"{counted(rejected, 'line')} rejected:", err=True)
         print_columns(rejections[:REJECTIONS_SHOWN], indent="  ", err=True)
         if rejected > REJECTIONS_SHOWN:
-            see = shell_line(named_home(), "sources", "--rejected", connection_id)
-            click.echo(f"  and {rejected - REJECTIONS_SHOWN} more; see them with: {see}", err=True)
+            where = f"see them on the machine of {to} with" if to else "see them with"
+            see = shell_line(None if to else named_home(), "sources", "--rejected", connection_id)
+            click.echo(f"  and {rejected - REJECTIONS_SHOWN} more; {where}: {see}", err=True)
     if as_json:
         told = {"accepted": counts.accepted, "unchanged": counts.unchanged, "rejected": rejected}
         print_json({"connection_id": connection_id, **told, **(further or {})})

@@ -70,6 +70,20 @@ def test_records_of_ones_own_go_there_too(pdpp: Command, there: tuple[World, str
     assert proposed.json["accepted"] == 2
 
 
+@requirement("imp.elsewhere.same")
+def test_what_was_rejected_there_is_looked_up_there(pdpp: Command, there: tuple[World, str]) -> None:
+    world, address = there
+    path = pdpp.file("n.ndjson", '{"id":7}\n' * 30)
+    declaration = pdpp.file("d.json", json.dumps(DECLARATION))
+    words = ("import", path, "--to", address, "--declaration", declaration, "--name", "Mine")
+
+    sent = pdpp(*words, PDPP_OWNER_TOKEN=world.owner.owner_token(1)[0])
+
+    said = " ".join(sent.err.split())
+    assert f"10 more; see them on the machine of {address} with: pdpp sources --rejected" in said
+    assert str(pdpp.home) not in said
+
+
 @requirement("imp.elsewhere.refused")
 @pytest.mark.parametrize(
     ("words", "variables", "code", "says"),
