@@ -344,6 +344,8 @@ def _of_stream(holder: Holder, query: StreamRead) -> list[Scope]:
 
 def _needs_connection(stream: str, sources: int) -> str:
     """A package needs it even of a single candidate: a call that works keeps working when a source is added."""
+    if not sources:
+        return f"No source of {stream!r} is left: each that the grant names was removed."
     if sources == 1:
         return f"A grant of several sources always needs connection_id here, though only one of them has {stream!r}."
     return f"This needs one source, named by connection_id; {stream!r} is granted from {sources}."

@@ -457,7 +457,7 @@ def test_a_package_names_one_connection_even_where_one_grant_has_the_stream() ->
     assert [each.label for each in alone.candidates] == ["Second"]
     assert "only one of them has 'items'" in alone.message
     none_left = refused(AmbiguousConnection, replace(PACKAGE, origins={}), RecordsQuery("items"))
-    assert "'items' is granted from 0" in none_left.message
+    assert none_left.message == "No source of 'items' is left: each that the grant names was removed."
 
 
 @pytest.mark.parametrize(("count", "more"), [(1, ""), (19, ""), (20, ""), (21, " and 1 more"), (41, " and 21 more")])
