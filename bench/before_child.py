@@ -10,6 +10,7 @@ from pdpp_server.model.queries import SearchQuery
 from pdpp_server.owner.desk import Owner
 from pdpp_server.reads import search
 from pdpp_server.reads.services import Call, open_services
+from pdpp_server.store.opened import open_database
 from pdpp_server.wire.grants import decode_selection
 from tests.worlds.told import told
 
@@ -17,7 +18,7 @@ from tests.worlds.told import told
 def answer(home: Path, count: int) -> None:
     is_new = not (home / "pdpp.sqlite").exists()
     home.mkdir(parents=True, exist_ok=True)
-    services = open_services(home, now=now, read_seconds=600)
+    services = open_services(home, now=now, database=open_database(home, read_seconds=600))
     if is_new:
         fill(services, home, count)
     details = {

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from itertools import islice
@@ -93,7 +93,7 @@ def point_read(world: World) -> Numbers:
 
 
 @contextmanager
-def _bare_index(world: World) -> Iterator[apsw.Connection]:
+def _bare_index(world: World) -> Generator[apsw.Connection]:
     """The same texts in a plain FTS5 table that keeps them, so that highlight() works."""
     with tempfile.TemporaryDirectory(prefix="pdpp-bench-") as folder:
         db = apsw.Connection(str(Path(folder) / "bare.sqlite"))

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Iterator
 from itertools import count, islice
 from time import perf_counter
+from typing import Any
 
 import orjson
 
@@ -47,7 +48,7 @@ class Reads:
     def __init__(self, world: World) -> None:
         self.world = world
         self.call = Call(world.token, "req_bench")
-        self.bare = connection_of(world.services.database.reading())
+        self.bare: Any = connection_of(world.services.database.reading())
         self.fid: int = self.bare.execute("select fid from fields where name = 'sent_at'").get
 
     def ratio(self, name: str, ours: Callable[[], object], floor: Callable[[], object], *, each: int = 50) -> Numbers:
@@ -152,7 +153,7 @@ class Reads:
     def blob(self) -> Numbers:
         """Where the bytes are and that they may be read, then the bytes, beside the bytes alone."""
         services = self.world.services
-        (path,) = services.database.blobs.paths()
+        (path,) = services.database.blobs.strays(())
 
         def ours() -> None:
             opened = told(blobs.serve(services, self.call, BlobQuery(self.world.blob_id)))

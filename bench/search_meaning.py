@@ -22,6 +22,7 @@ from pdpp_server.model.queries import SearchQuery
 from pdpp_server.owner.meaning import MeaningDesk
 from pdpp_server.reads import search
 from pdpp_server.reads.services import Call, open_services
+from pdpp_server.store.opened import open_database
 from tests.worlds.told import told
 
 COUNT, QUESTIONS, SHORT_TEXTS = 100_000, 40, 128
@@ -59,7 +60,7 @@ def questions() -> list[str]:
 
 
 def measure(home: Path, weights: Path) -> dict[str, float]:
-    services = open_services(home, now=now, read_seconds=PATIENCE)
+    services = open_services(home, now=now, database=open_database(home, read_seconds=PATIENCE))
     try:
         if not is_filled(services):
             fill(services, home, COUNT)
