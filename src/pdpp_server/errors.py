@@ -408,6 +408,7 @@ class DisclosureLogUnavailable(ServerTrouble):
 
     status, code = 503, "disclosure_log_unavailable"
     remedy = "The owner must free disk space, or let the server write to the folder `activity` of its home."
+    retry_after_seconds = 5
 
 
 class DatabaseUnavailable(ServerTrouble):

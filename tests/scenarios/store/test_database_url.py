@@ -13,10 +13,11 @@ from starlette.testclient import TestClient
 
 from pdpp_server.app import create_app
 from pdpp_server.errors import DatabaseUnavailable, ServerTrouble
+from pdpp_server.reads.services import open_services
 from pdpp_server.settings import InvalidSetting, Settings
 from pdpp_server.store.opened import database_of
 from tests.requirements import requirement
-from tests.scenarios.resource_server.chats import Chats
+from tests.scenarios.resource_server.chats import NOW, Chats
 from tests.worlds.postgres import Cluster
 
 NOTES = [{"id": "n1", "text": "the lease of the walrus"}, {"id": "n2", "text": "bread"}]
@@ -67,6 +68,49 @@ def test_a_database_that_goes_away_is_a_refusal_until_it_is_back(postgres: Clust
     assert int(refused.headers["Retry-After"]) > 0
     assert (unwell.status_code, well.status_code) == (503, 200)
     assert (after.status_code, after.json()["data"]) == (200, before.json()["data"])
+
+
+@requirement("store.engines.setting")
+def test_what_one_server_revokes_the_next_call_to_another_refuses(postgres: Cluster, tmp_path: Path) -> None:
+    url = postgres.fresh()
+    here = Settings(home=tmp_path / "here", database_url=url, key_file=tmp_path / "wrapping.key")
+    there = Settings(home=tmp_path / "there", database_url=url, key_file=tmp_path / "wrapping.key")
+    chats = Chats(here.home, database_of(here))
+    other = open_services(there.home, now=lambda: NOW, database=database_of(there))
+    asking = {"Authorization": f"Bearer {chats.token}"}
+    with TestClient(create_app(there, other), base_url="http://127.0.0.1", client=("127.0.0.1", 50_000)) as client:
+        found = client.get("/v1/search?q=pizza", headers=asking)
+        chats.revoke("grt_1")
+        refused = client.get("/v1/search?q=pizza", headers=asking)
+    lines = chats.log_lines()
+    for services in (other, chats.services):
+        services.close()
+
+    assert (found.status_code, refused.status_code, refused.json()["error"]["code"]) == (200, 403, "grant_revoked")
+    assert [line["operation"] for line in lines] == ["search"]
+
+
+@requirement("store.engines.setting")
+def test_a_database_that_takes_no_writes_gives_nothing_unlogged(postgres: Cluster, tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home", database_url=postgres.fresh())
+    chats = Chats(settings.home, database_of(settings))
+    name = urlsplit(str(settings.database_url)).path.removeprefix("/")
+    asking = {"Authorization": f"Bearer {chats.token}"}
+    with (
+        TestClient(
+            create_app(settings, chats.services), base_url="http://127.0.0.1", client=("127.0.0.1", 50_000)
+        ) as client,
+        psycopg.connect(postgres.operator_url, autocommit=True) as operator,
+    ):
+        for word, status in (("on", 503), ("off", 200)):
+            operator.execute(f"alter database {name} set default_transaction_read_only = {word}".encode())
+            operator.execute("select pg_terminate_backend(pid) from pg_stat_activity where datname = %s", [name])
+            answered = client.get("/v1/search?q=pizza", headers=asking)
+            assert answered.status_code == status, answered.text
+            if status == 503:
+                assert answered.json()["error"]["code"] == "disclosure_log_unavailable"
+                assert int(answered.headers["Retry-After"]) > 0
+    chats.services.close()
 
 
 @requirement("store.engines.refused")

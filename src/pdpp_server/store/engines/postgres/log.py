@@ -48,12 +48,10 @@ class PostgresLog:
                 self._append(disclosure)
             except (psycopg.Error, OSError, DatabaseUnavailable) as error:
                 self._is_certain = False
-                refusal = DisclosureLogUnavailable(
+                raise DisclosureLogUnavailable(
                     "The disclosure log cannot be written, so nothing is read.",
                     remedy="The operator must let the server write to its database; then it goes on by itself.",
-                )
-                refusal.retry_after_seconds = DatabaseUnavailable.retry_after_seconds
-                raise refusal from error
+                ) from error
 
     def can_append(self) -> bool:
         try:
