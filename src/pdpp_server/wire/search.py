@@ -176,12 +176,14 @@ def _encode_about(hit: Hit) -> Json:
 
 def _encode_lean_hit(hit: Hit) -> Json:
     """Its marks say which fields matched; that is told in words only where they do not."""
+    marked = {excerpt.field for excerpt in hit.excerpts if excerpt.is_placed and excerpt.marks}
+    is_told_by_marks = marked.issuperset(hit.matched_fields)
     return {
         "stream": hit.id.stream,
         "record_key": hit.id.key,
         **encode_origin(hit.origin),
         **present(authored_at=hit.authored_at, actor=hit.actor),
-        **present(matched_fields=hit.matched_fields if hit.also_matched else None),
+        **present(matched_fields=None if is_told_by_marks else hit.matched_fields),
         **present(beside=hit.beside.key if hit.beside else None),
         **present(evidence=[_encode_lean_excerpt(excerpt) for excerpt in hit.excerpts] or None),
     }
