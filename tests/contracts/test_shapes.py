@@ -82,7 +82,7 @@ OTHERS = {
     # arguments of the tools, by the names that they are declared with
     "mcp/tools/aggregate.py": {"stream"},
     "mcp/tools/fetch.py": {"connection_id", "description", "id", "type"},
-    "mcp/tools/query_records.py": {"around", "connection_id", "stream"},
+    "mcp/tools/query_records.py": {"around", "connection_id", "limit", "stream"},
     "mcp/tools/read_record_field.py": {
         *("connection_id", "cursor", "description", "field_path", "id", "limit_chars", "offset_chars", "pattern"),
         *("record_id", "stream", "type"),

@@ -29,7 +29,7 @@ def test_a_server_that_cannot_read_or_log_is_not_healthy(chats: Chats, monkeypat
 
     with chats.serving() as api:
         monkeypatch.setattr(chats.services.database, "reading", no_disk)
-        monkeypatch.setattr("pdpp_server.resource_server.probes.TemporaryFile", no_disk)
+        monkeypatch.setattr("pdpp_server.store.log.TemporaryFile", no_disk)
         response = api.get("/healthz", token=None)
 
     assert (response.status_code, response.json()) == (503, {"object": "health", "database": False, "log": False})
