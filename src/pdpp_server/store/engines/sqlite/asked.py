@@ -11,6 +11,7 @@ import apsw
 import orjson
 
 from pdpp_server.store.asked import SealedAsk
+from pdpp_server.store.engines.asked import ADD, ALL, DROP, FIND
 
 BUSY_MILLISECONDS = 2_000
 
@@ -29,15 +30,6 @@ create table if not exists asked(
     primary key(request_id, operation)
 ) without rowid;
 """
-_ADD = """
-insert into asked(request_id, operation, month, sealed) values(:request_id, :operation, :month, :sealed)
-on conflict do nothing
-"""
-_FIND = """
-select request_id, operation, month, sealed from asked where request_id in (select value from json_each(:request_ids))
-"""
-_ALL = "select request_id, operation, month, sealed from asked"
-_DROP = "delete from asked where request_id = :request_id and operation = :operation"
 
 
 class SqliteAsked:
@@ -52,23 +44,23 @@ class SqliteAsked:
         """Raises `OSError` where it cannot be kept."""
         try:
             with self._lock:
-                self._open().execute(_ADD, ask._asdict())
+                self._open().execute(ADD, ask._asdict())
         except apsw.Error as error:
             raise OSError(errno.EIO, str(error)) from error
 
     def find(self, request_ids: Iterable[str]) -> list[SealedAsk]:
         named = {"request_ids": orjson.dumps(list(request_ids)).decode()}
-        return self._rows(_FIND, named) if self._path.exists() else []
+        return self._rows(FIND, named) if self._path.exists() else []
 
     def every(self) -> list[SealedAsk]:
-        return self._rows(_ALL, {}) if self._path.exists() else []
+        return self._rows(ALL, {}) if self._path.exists() else []
 
     def drop(self, asks: Iterable[SealedAsk]) -> None:
         """For good: no page of the file and no write-ahead log keeps them."""
         with self._lock:
             connection = self._open()
             with connection:
-                connection.executemany(_DROP, [{"request_id": ask[0], "operation": ask[1]} for ask in asks])
+                connection.executemany(DROP, [{"request_id": ask[0], "operation": ask[1]} for ask in asks])
             connection.execute("pragma wal_checkpoint(truncate)").fetchall()
 
     def close(self) -> None:
