@@ -1,6 +1,6 @@
 """The one place that decides. Storage accepts only what this module returns."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from pdpp_server.errors import (
@@ -38,7 +38,7 @@ from pdpp_server.model.queries import (
     StreamsQuery,
     WindowQuery,
 )
-from pdpp_server.model.streams import Expansion, Relationship
+from pdpp_server.model.streams import Expansion, Field, Relationship
 
 Q = TypeVar("Q", bound=Query)
 _UNRELATED = ("related_stream_unknown", "related_stream_not_granted")
@@ -197,10 +197,17 @@ def _check_conditions(scope: Scope, conditions: tuple[Condition, ...]) -> None:
             raise InvalidFilter(f"{name!r} holds no single value to compare.", param="filter")
         allowed = scope.stream.range_filters.get(name, ())
         if operator != "eq" and operator not in allowed:
-            remedy = f"Usable: {', '.join(('equality', *allowed))}."
+            remedy = _usable(field, allowed)
             raise InvalidFilter(f"{name!r} cannot be filtered by {operator}.", param="filter", remedy=remedy)
         if field.literal(condition.value) is None:
             raise InvalidFilter(f"A filter on {name!r} needs a value of type {field.type}.", param="filter")
+
+
+def _usable(field: Field, allowed: Sequence[str]) -> str:
+    """Whoever asks for a span of time that cannot be filtered by is told what else there is."""
+    usable = f"Usable: {', '.join(('equality', *allowed))}."
+    is_time = field.type in ("date", "date-time")
+    return f"{usable} A date among the words of `search` lifts what is of that time." if is_time else usable
 
 
 def _check_sort(scope: Scope, name: str, core_strict: bool) -> None:
