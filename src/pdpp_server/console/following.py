@@ -35,13 +35,16 @@ def show(desks: Desks, visit: Visit) -> Page:
 
 
 def take(desks: Desks, visit: Visit) -> Page | SeeOther:
-    """What cannot be opened even once is not followed. Sent twice, it is followed once."""
+    """What cannot be opened even once is not followed. Sent twice, it is followed once, with the password sent last."""
     asked = {name: visit.value(name).strip() for name in FIELDS}
     password = visit.value("password")
     try:
         name, settings = _settings(asked, password)
-        if not _is_followed(desks, name, settings):
-            tried(asked["kind"], settings, password)
+        tried(asked["kind"], settings, password)
+        if _is_followed(desks, name, settings):
+            desks.owner.live.keep_secret(name, password)
+            desks.owner.live.ask_now(name)
+        else:
             desks.owner.live.add(name, asked["kind"], settings, password)
     except PdppError as refusal:
         return _page(asked, f"{message_text(refusal)} {remedy_text(refusal)}".strip(), refusal.status)

@@ -57,6 +57,18 @@ def test_a_form_that_is_sent_twice_follows_once(owner: Visitor, world: World, se
 
 
 @requirement("con.sources.follow")
+def test_a_password_that_was_changed_is_sent_again(owner: Visitor, world: World, server: MailServer) -> None:
+    page = owner.page("/follow")
+    owner.send(page, "/follow", **filled(server))
+    right = world.owner.live.secret(server.user)
+    world.owner.live.keep_secret(server.user, "what it was before")
+
+    assert owner.send(page, "/follow", **filled(server)).status_code == 303
+
+    assert world.owner.live.secret(server.user) == right
+
+
+@requirement("con.sources.follow")
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
