@@ -244,6 +244,12 @@ PROMISES: dict[str, Promise] = {
         says="A chat removes only what lies between its first and its last message, and never what stands at its "
         "edges.",
     ),
+    "imp.newer.statements": Promise(
+        source="ruling 52",
+        says="A statement (camt, MT940) is complete between its balances where its bookings make the one out of the "
+        "other: then what a newer one has no longer of those days goes, but nothing that is dated outside its own "
+        "statement.",
+    ),
     "imp.newer.others": Promise(
         source="ruling 52",
         says="What another collection or other hands brought too stays, and another collection of the same account "

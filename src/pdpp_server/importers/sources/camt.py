@@ -13,6 +13,7 @@ from pdpp_server.importers.formats.zones import moment
 from pdpp_server.importers.identity import SeenRecords, account_name, digest, record_key
 from pdpp_server.importers.repeats import Repeats
 from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Importer, Known, Outcome
+from pdpp_server.importers.statements import Balance, Statements
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.times import iso
 from pdpp_server.wire.envelope import Json
@@ -24,7 +25,7 @@ _STATEMENT = re.compile(
 )
 _BANK = re.compile(rb"<(?:\w+:)?(?:BICFI|BIC)>\s*([A-Z0-9]{8,11})\s*<")
 _WITHIN = frozenset({"Stmt", "Rpt", "Ntfctn"})  # a statement, a report of the day, a notice
-_ITEMS = {"Acct": _WITHIN, "Bal": _WITHIN, "Ntry": _WITHIN}
+_ITEMS = {"Acct": _WITHIN, "Bal": _WITHIN, "Ntry": _WITHIN, "CreDtTm": _WITHIN | {"GrpHdr"}}
 _NO_REFERENCE = frozenset({"", "NONREF", "NOREF", "NOTPROVIDED", "NOT PROVIDED", "NONE", "0"})
 _BALANCES = {
     "OPBD": "opening",
@@ -37,6 +38,7 @@ _BALANCES = {
     "FWAV": "forward_available",
     "XPCD": "expected",
 }
+_BEFORE, _AFTER = frozenset({"opening", "previous_closing"}), "closing"
 
 
 # Recognise --------------------------------------------------------------------------------------------------------
@@ -57,7 +59,7 @@ def accounts(files: Files, known: Known) -> Iterable[Account]:
     for file, bank in known.items():
         banks.setdefault(bank, []).append(file)
     for name, found in banks.items():
-        yield Account(name, tuple(found), files.zone)
+        yield Account(name, tuple(found), files.zone, found=files.now)
 
 
 # Read -------------------------------------------------------------------------------------------------------------
@@ -72,9 +74,12 @@ def read(account: Account) -> Iterator[Outcome]:
                 for item in xml_items(stream, _ITEMS):
                     yield from ledger.outcomes(item, f"{file.name}:{item.line}")
         except UnreadableXml as broken:
-            yield Rejection(f"{file.name}:{broken.line}", "invalid_record", broken.reason)
+            cut = Rejection(f"{file.name}:{broken.line}", "invalid_record", broken.reason)
+            yield from ledger.statements.take(cut)
         except DamagedFile as damaged:
-            yield Rejection(file.name, "invalid_record", damaged.message)
+            yield from ledger.statements.take(Rejection(file.name, "invalid_record", damaged.message))
+        yield from ledger.statements.end_file()
+    yield from ledger.statements.covered()
 
 
 class _Ledger:
@@ -84,15 +89,22 @@ class _Ledger:
         self._bank, self._zone = account.name, account.zone
         self._seen, self._repeats = SeenRecords(), Repeats()
         self._account = self._currency = ""
+        self.statements = Statements(account.name, account.found, derived=["batch_payments"])
 
     def outcomes(self, item: XmlItem, place: str) -> Iterator[Outcome]:
         match item.name:
+            case "CreDtTm":
+                self.statements.made_at(_instant(" ".join((item.element.text or "").split()), self._zone) or "")
             case "Acct":
-                yield self._begin(item.element, place)
+                begun = self._begin(item.element, place)
+                yield from self.statements.begin(self._account)
+                yield from self.statements.take(begun)
             case "Bal":
-                yield self._balance(item.element, place)
+                yield from self.statements.take(self._balance(item.element, place))
             case _:
-                yield from self._booking(item.element, place)
+                day = self._day(item.element, "BookgDt") or ""
+                for outcome in self._booking(item.element, place):
+                    yield from self.statements.take(outcome, day)
 
     def _begin(self, acct: Element, place: str) -> Incoming | Rejection:
         """A new statement: what has no reference is counted anew."""
@@ -121,6 +133,10 @@ class _Ledger:
             return Rejection(place, "invalid_record", "the balance has no amount, no date or no account")
         code = _text(bal, "Tp/CdOrPrtry/Cd") or _text(bal, "Tp/CdOrPrtry/Prtry")
         kind = _BALANCES.get(code, code.lower() or "other")
+        if kind in _BEFORE:
+            self.statements.opens(Balance(day, value))
+        elif kind == _AFTER:
+            self.statements.closes(Balance(day, value))
         key = f"{self._account}:{record_key(kind)}:{day}"
         data = {
             "account_id": self._account,
@@ -131,12 +147,15 @@ class _Ledger:
         }
         return Incoming(place, "balances", key, {"id": key, **without_gaps(data)}, None)
 
-    def _booking(self, entry: Element, place: str) -> Iterator[Outcome]:
+    def _booking(self, entry: Element, place: str) -> Iterator[Incoming | Rejection]:
         value, booked = _signed(entry), self._day(entry, "BookgDt") or self._day(entry, "ValDt")
         missing = "amount" if value is None else "date" if booked is None else None
         if value is None or missing or not self._account:
             yield Rejection(place, "invalid_record", f"the entry has no {missing or 'account'} that can be read")
             return
+        status = (_text(entry, "Sts/Cd") or _text(entry, "Sts")).lower()
+        if status in ("", "book"):
+            self.statements.books(value)
         details = entry.findall("NtryDtls/TxDtls")
         only = details[0] if len(details) == 1 else None
         data = {
@@ -148,7 +167,7 @@ class _Ledger:
             "posted_at": self._moment(entry, "BookgDt"),
             "value_on": self._day(entry, "ValDt"),
             **(_payment(only, value) if only is not None else {}),
-            "status": (_text(entry, "Sts/Cd") or _text(entry, "Sts")).lower(),
+            "status": status,
             "is_reversal": _text(entry, "RvslInd") in ("true", "1") or None,
             "kind": _kind(entry),
             "bank_reference": _text(entry, "AcctSvcrRef"),
@@ -283,6 +302,7 @@ CAMT = Importer(
     knows=knows,
     accounts=accounts,
     read=read,
+    version=2,
     takes="bank statements of ISO 20022 (camt.052, .053, .054, .xml)",
     obtain="On the pages of your bank: statements, download as camt.053 or ISO 20022 XML",
 )

@@ -11,6 +11,7 @@ from pdpp_server.importers.formats.money import amount, direction, money
 from pdpp_server.importers.identity import SeenRecords, digest, record_key
 from pdpp_server.importers.repeats import Repeats
 from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Importer, Known, Outcome
+from pdpp_server.importers.statements import Balance, Statements
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.wire.envelope import Json
 
@@ -59,7 +60,7 @@ def accounts(files: Files, known: Known) -> Iterable[Account]:
     for file, bank in known.items():
         banks.setdefault(bank, []).append(file)
     for name, found in banks.items():
-        yield Account(name, tuple(found), files.zone)
+        yield Account(name, tuple(found), files.zone, found=files.now)
 
 
 # Read -------------------------------------------------------------------------------------------------------------
@@ -73,7 +74,7 @@ class _Field(NamedTuple):
 
 def read(account: Account) -> Iterator[Outcome]:
     """As the statements have it: the account, its balances, its bookings."""
-    ledger = _Ledger(account.name)
+    ledger = _Ledger(account)
     for file in account.files:
         try:
             with file.open() as stream:
@@ -82,6 +83,8 @@ def read(account: Account) -> Iterator[Outcome]:
         except DamagedFile as damaged:
             yield Rejection(file.name, "invalid_record", damaged.message)
         yield from ledger.booked()
+        yield from ledger.statements.end_file()
+    yield from ledger.statements.covered()
 
 
 def _fields(stream: BinaryIO) -> Iterator[_Field]:
@@ -101,15 +104,24 @@ def _fields(stream: BinaryIO) -> Iterator[_Field]:
         yield _Field(begun, tag, "\n".join(lines))
 
 
+class _Waiting(NamedTuple):
+    """A booking whose purpose may follow."""
+
+    place: str
+    is_dated: bool  # by the day on which it was booked, not only by the one from which the money counts
+    data: Json
+
+
 class _Ledger:
     """The statement that is being read, and the booking that is waiting for its purpose."""
 
-    def __init__(self, bank: str) -> None:
-        self._bank = bank
+    def __init__(self, account: Account) -> None:
+        self._bank = account.name
+        self.statements = Statements(account.name, account.found)
         self._seen, self._repeats = SeenRecords(), Repeats()
         self._told: set[str] = set()
         self._account = self._currency = self._number = ""
-        self._waiting: tuple[str, Json] | None = None
+        self._waiting: _Waiting | None = None
 
     def outcomes(self, field: _Field, file: str) -> Iterator[Outcome]:
         place = f"{file}:{field.line}"
@@ -119,10 +131,14 @@ class _Ledger:
         yield from self.booked()
         if field.tag == "25":
             yield from self._begin(field.text, place)
-        elif field.tag[:2] in ("60", "62", "64"):
-            yield from self._balance(field, place)
+            return
+        told: Iterable[Incoming | Rejection] = ()
+        if field.tag[:2] in ("60", "62", "64"):
+            told = self._balance(field, place)
         elif field.tag == "61":
-            yield from self._booking(field.text, place)
+            told = self._booking(field.text, place)
+        for outcome in told:
+            yield from self.statements.take(outcome)
 
     def _begin(self, text: str, place: str) -> Iterator[Outcome]:
         """A new statement: what has no reference is counted anew."""
@@ -130,6 +146,7 @@ class _Ledger:
         number = " ".join(text.split())
         self._account = f"a-{digest(number)[:16]}" if number else ""
         self._number = number
+        yield from self.statements.begin(self._account)
         if not number:
             yield Rejection(place, "invalid_record", "the account has no number (:25:)")
 
@@ -149,7 +166,7 @@ class _Ledger:
         }
         yield Incoming(place, "accounts", self._account, without_gaps(data), None)
 
-    def _balance(self, field: _Field, place: str) -> Iterator[Outcome]:
+    def _balance(self, field: _Field, place: str) -> Iterator[Incoming | Rejection]:
         found = _BALANCE.fullmatch(field.text.partition("\n")[0].strip())
         day = _day(found["day"]) if found else None
         value = amount(found["amount"].replace(".", ","), ",") if found else None
@@ -157,6 +174,8 @@ class _Ledger:
             yield Rejection(place, "invalid_record", "the balance has no amount, no date or no account")
             return
         self._currency = found["currency"]
+        signed = -value if found["mark"] == "D" else value
+        self._note(field.tag, Balance(day.isoformat(), signed))
         yield from self._tell_account(place)
         kind = _BALANCES.get(field.tag)
         if kind is None:
@@ -166,13 +185,21 @@ class _Ledger:
             "id": key,
             "account_id": self._account,
             "kind": kind,
-            **money(-value if found["mark"] == "D" else value),
+            **money(signed),
             "currency": self._currency,
             "as_of": day.isoformat(),
         }
         yield Incoming(place, "balances", key, data, None)
 
-    def _booking(self, text: str, place: str) -> Iterator[Outcome]:
+    def _note(self, tag: str, balance: Balance) -> None:
+        """A statement does not say when it was made: after the day of its last balance."""
+        if tag.startswith("60"):
+            self.statements.opens(balance)
+        elif tag.startswith("62"):
+            self.statements.closes(balance)
+            self.statements.made_at(balance.day)
+
+    def _booking(self, text: str, place: str) -> Iterator[Incoming | Rejection]:
         found = _BOOKING.match(text.strip())
         valued = _day(found["day"]) if found else None
         value = amount(found["amount"].replace(".", ","), ",") if found else None
@@ -184,11 +211,13 @@ class _Ledger:
         yield from self._tell_account(place)
         is_out = found["mark"] in ("D", "RC")  # a credit that is taken back goes out
         signed = -value if is_out else value
+        self.statements.books(signed)
         reference, _, rest = found["rest"].partition("//")
         bank_reference, _, further = rest.partition("\n")
-        self._waiting = (
+        self._waiting = _Waiting(
             place,
-            {
+            is_dated=found["entry"] is not None,
+            data={
                 "account_id": self._account,
                 **money(signed),
                 "currency": self._currency,
@@ -203,11 +232,11 @@ class _Ledger:
             },
         )
 
-    def booked(self, purpose: str = "") -> Iterator[Incoming]:
+    def booked(self, purpose: str = "") -> Iterator[Outcome]:
         """The booking that waits, with what is said about it."""
         if self._waiting is None:
             return
-        (place, data), self._waiting = self._waiting, None
+        (place, is_dated, data), self._waiting = self._waiting, None
         data |= {name: value for name, value in _purpose(purpose).items() if value}
         told = ("amount_text", "booked_on", "value_on", "reference", "counterparty", "description")
         content = digest(*(str(data.get(name) or "") for name in told))
@@ -216,7 +245,8 @@ class _Ledger:
         if own and key is None:
             return  # the same booking again
         key = key or f"{self._account}:{self._repeats.key(content)}"
-        yield Incoming(place, "transactions", key, {"id": key, **without_gaps(data)}, None)
+        record = Incoming(place, "transactions", key, {"id": key, **without_gaps(data)}, None)
+        yield from self.statements.take(record, data["booked_on"] if is_dated else "")
 
 
 def _day(text: str) -> date | None:
@@ -282,6 +312,7 @@ MT940 = Importer(
     knows=knows,
     accounts=accounts,
     read=read,
+    version=2,
     takes="bank statements of SWIFT (MT940, .sta, .mt940)",
     obtain="On the pages of your bank: statements, download as MT940, SWIFT or STA",
 )
