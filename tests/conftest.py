@@ -7,18 +7,43 @@
     world.deliver(chat.WORK, [chat.message("m9", text="...")])   more records
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.durations import Durations
+from tests.engine.homes import keep_homes_in, tell_processes
+from tests.engine.share import reason_of, runs_on_both
 from tests.worlds.postgres import Cluster, cluster
 from tests.worlds.world import Clock, World, build, close
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--engine",
+        choices=["sqlite", "postgres"],
+        default="sqlite",
+        help="What keeps the homes of the tests; what a test says of the files of SQLite is then left out.",
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Durations())
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """By default everything runs on SQLite, and a fair share on both: what an engine must keep is proven on each."""
+    asked = metafunc.config.getoption("--engine")
+    if asked == "sqlite" and runs_on_both(metafunc.definition):
+        metafunc.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--engine") == "postgres":
+        config.hook.pytest_deselected(items=[item for item in items if reason_of(item)])
+        items[:] = [item for item in items if not reason_of(item)]
 
 
 @pytest.fixture
@@ -31,6 +56,37 @@ def postgres() -> Iterator[Cluster]:
     """A server of its own for all tests of this process; each home is another owner in it."""
     with cluster() as started:
         yield started
+
+
+@contextmanager
+def kept_in(started: Cluster) -> Generator[None, None, None]:
+    """Every home, in this process and in those that it starts, is an owner there."""
+    with pytest.MonkeyPatch.context() as patch:
+        keep_homes_in(started.url, patch.setattr)
+        tell_processes(started.url, patch.setenv)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def engine_of_all(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The one that was asked for, also for what several tests share."""
+    if request.config.getoption("--engine") == "sqlite":
+        yield
+        return
+    with kept_in(request.getfixturevalue("postgres")):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def engine(request: pytest.FixtureRequest, engine_of_all: None) -> Iterator[str]:
+    """What keeps the homes of this test."""
+    del engine_of_all
+    asked = str(getattr(request, "param", request.config.getoption("--engine")))
+    if asked == request.config.getoption("--engine"):
+        yield asked
+        return
+    with kept_in(request.getfixturevalue("postgres")):
+        yield asked
 
 
 @pytest.fixture

@@ -48,12 +48,12 @@ from pdpp_server.reads.services import Call, Services, open_services
 from pdpp_server.settings import Settings
 from pdpp_server.store.consent.grants import keep_grant
 from pdpp_server.store.consent.tokens import keep_token
-from pdpp_server.store.log import read_segment, segment_paths
 from pdpp_server.store.records.connection_ids import possible_ids
 from pdpp_server.wire import aggregate, fetch, query_records, read_record_field, schema, search
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.envelope import url
 from pdpp_server.wire.grants import decode_selection
+from tests.engine.beneath import keep_key, lines_in
 from tests.two_worlds.plan import COMMON, HEAVY, SCALARS, SECRET, Life, Plan, some_blob_id, value_of
 from tests.worlds.meant import put_model
 from tests.worlds.told import ToldReader, told
@@ -114,18 +114,17 @@ class Side:
 
     def disclosures(self) -> list[dict[str, Any]]:
         """What the log says left, without the names of the requests."""
-        lines = [line for path in segment_paths(self.home / "activity") for line in read_segment(path)]
-        return [{**line.content, "request_id": ""} for line in lines if "operation" in line.content]
+        lines = [line.content for line in lines_in(self.home)]
+        return [{**line, "request_id": ""} for line in lines if "operation" in line]
 
 
 def open_side(plan: Plan, life: Life, afterwards: Life, home: Path) -> Side:
     """Live those lives in an empty folder; between them give the plan's grant under names that both worlds share."""
-    (home / "keys").mkdir(parents=True)
-    for name in KEYS:
-        (home / "keys" / name).write_bytes(KEY)
     clock = Clock()
     put_model(home)
     services = open_services(home, now=clock)
+    for name in KEYS:
+        keep_key(services.database, name, KEY)
     owner = Owner(services, home)
     declaration = decode_declaration(plan.document)
     writers = {name: owner.writer(declaration, name) for name in life.connections}

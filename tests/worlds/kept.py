@@ -7,8 +7,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import apsw
-
 from pdpp_server.model.backup import BackupReport, RestoreReport
 from pdpp_server.model.catalogue import Catalogue
 from pdpp_server.model.queries import FetchQuery, RecordsQuery, SchemaQuery, SearchQuery, WindowQuery
@@ -17,6 +15,7 @@ from pdpp_server.owner.restore import restore
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.services import open_services
 from pdpp_server.wire.blobs import encode_reference
+from tests.engine.beneath import rows_in
 from tests.worlds import album, chat
 from tests.worlds.told import ToldReader, told
 from tests.worlds.world import NOW, Clock, World, build, close
@@ -67,11 +66,7 @@ def restored(source: Path, home: Path, *, at: str | None = None, replace: bool =
 
 def records_in(home: Path) -> list[tuple[Any, ...]]:
     """Every live record with all that an import must give back."""
-    connection = apsw.Connection(str(home / "pdpp.sqlite"))
-    try:
-        return connection.execute(_RECORDS).fetchall()
-    finally:
-        connection.close()
+    return rows_in(home, _RECORDS)
 
 
 @contextmanager

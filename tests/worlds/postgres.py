@@ -16,6 +16,7 @@ from typing import Any
 import psycopg
 
 from pdpp_server.store.engines.postgres.db import PostgresDatabase
+from tests.engine.homes import open_home
 
 READY_SECONDS = 60
 NOBODY = "nobody"  # the server refuses to run as root
@@ -28,7 +29,6 @@ class Cluster:
         self.folder = folder
         self.url = f"host={folder} dbname=pdpp user=pdpp"
         self._fresh = count(1)
-        self._owners: dict[Path, int] = {}
 
     def fresh(self) -> str:
         """The address of an empty database, for a server of its own."""
@@ -44,8 +44,7 @@ class Cluster:
 
     def open(self, home: Path, **settings: Any) -> PostgresDatabase:
         """The home of that folder, again where it was opened before."""
-        owner = self._owners.setdefault(home.absolute(), len(self._owners) + 1)
-        return PostgresDatabase(self.url, home, owner=owner, **settings)
+        return open_home(self.url, home, **settings)
 
 
 @contextmanager
@@ -57,7 +56,7 @@ def cluster() -> Generator[Cluster, None, None]:
         data = folder / "data"
         make = [programs / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]
         subprocess.run(make, check=True, capture_output=True, cwd=folder, **as_whom)
-        settings = {"listen_addresses": "", "unix_socket_directories": folder, "fsync": "off", "max_connections": "60"}
+        settings = {"listen_addresses": "", "unix_socket_directories": folder, "fsync": "off", "max_connections": "200"}
         said = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         with (folder / "log").open("wb") as log:
             server = subprocess.Popen([programs / "postgres", "-D", data, *said], stderr=log, cwd=folder, **as_whom)

@@ -110,6 +110,10 @@ class Records(Protocol):
         """The first visible records of one value in the order of their rids, which is that of days; or the last."""
         ...
 
+    def tallies(self, reach: Reach, bounds: IndexedRange) -> Iterator[tuple[BoundValue, int]]:
+        """Each value within the bounds, in their order, and how many visible records have it."""
+        ...
+
     def edges(self, reach: Reach, bounds: IndexedRange) -> list[BoundValue]:
         """The least and the greatest value of a field within the bounds; the upper one does not belong to them."""
         ...

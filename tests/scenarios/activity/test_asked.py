@@ -55,6 +55,7 @@ def test_no_byte_of_the_home_holds_the_words_in_the_clear(world: World) -> None:
     assert not any(b"xylophone" in each or b"zeppelin" in each for each in held)
 
 
+@pytest.mark.sqlite("takes away a file of a home")
 @requirement("log.asked.kept")
 def test_a_month_has_a_key_of_its_own_without_which_nobody_reads_it(world: World) -> None:
     november = world.reader.search(SearchQuery(WORDS))
@@ -107,6 +108,7 @@ def test_words_that_cannot_be_kept_stop_no_answer(world: World) -> None:
     assert len(world.owner.activity()) == 1
 
 
+@pytest.mark.sqlite("copies the files of a home")
 @requirement("store.backup.asked")
 def test_a_backup_holds_what_was_asked(life: Kept, tmp_path: Path) -> None:
     told = life.world.reader.search(SearchQuery(WORDS))

@@ -14,7 +14,7 @@ from pdpp_server.evidence.handles import mint
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery, WindowQuery
 from pdpp_server.store.engines.sqlite.activity import catch_up, open_index
-from pdpp_server.store.log import read_segment, segment_paths
+from tests.engine.beneath import edit_log, lines_in
 from tests.requirements import requirement
 from tests.worlds.told import told
 from tests.worlds.world import NOW, World
@@ -57,7 +57,7 @@ def test_words_that_were_looked_for_stand_nowhere_in_the_log(world: World) -> No
     told(world.reader.search(SearchQuery("walrus lunch")))
     told(world.reader.read_record_field(WindowQuery("messages", "m2", "text", world.work, q="walrus")))
 
-    raw = b"".join(path.read_bytes() for path in segment_paths(world.home / "activity"))
+    raw = b"".join(line.raw for line in lines_in(world.home))
     assert b"read_record_field" in raw
     assert b"walrus" not in raw
     assert b"lunch" not in raw
@@ -103,6 +103,7 @@ def test_a_line_survives_the_death_of_the_process_that_answered(world: World) ->
     assert line.records
 
 
+@pytest.mark.sqlite("puts something in the way of a file")
 @requirement("log.failure.closed")
 def test_nothing_leaves_where_the_log_cannot_be_written(world: World) -> None:
     (world.home / "activity").write_text("in the way")
@@ -131,6 +132,7 @@ def test_a_refused_read_discloses_nothing(world: World) -> None:
     assert world.owner.activity() == []
 
 
+@pytest.mark.sqlite("looks into the files of a home")
 @requirement("log.index.derived")
 def test_the_index_can_be_lost_and_tells_the_same_again(world: World) -> None:
     told(world.reader.search(SearchQuery("lease")))
@@ -149,9 +151,8 @@ def test_the_owner_is_told_of_a_line_that_was_changed(world: World) -> None:
     told(world.reader.search(SearchQuery("lease")))
     told(world.reader.fetch(FetchQuery("messages", "m1", world.work)))
     assert all(verdict.is_sound for verdict in world.owner.verify_activity())
-    (path,) = segment_paths(world.home / "activity")
 
-    path.write_bytes(path.read_bytes().replace(b'"search"', b'"schema"'))
+    edit_log(world.home, "search", "schema")
 
     (verdict,) = world.owner.verify_activity()
     assert verdict.state == "edited"
@@ -163,11 +164,11 @@ def test_two_processes_write_two_segments(world: World) -> None:
     arguments = [sys.executable, "-c", DYING, str(world.home), NOW.isoformat()]
     subprocess.run(arguments, input=world.token.encode() + b"\n", capture_output=True, timeout=60, check=False)
 
-    paths = segment_paths(world.home / "activity")
-    assert len(paths) == 2
-    assert [len(list(read_segment(path))) for path in paths] == [2, 2]  # a header, and the line
+    kinds = ["operation" in line.content for line in lines_in(world.home)]
+    assert kinds == [False, True, False, True]  # of each a header, and the line
 
 
+@pytest.mark.sqlite("looks into the files of a home")
 @requirement("log.index.derived")
 def test_another_index_on_a_copy_of_the_segments_says_the_same(world: World, tmp_path: Path) -> None:
     told(world.reader.search(SearchQuery("lease")))

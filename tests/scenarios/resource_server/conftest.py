@@ -5,29 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from pdpp_server.store.engine import Database
 from tests.scenarios.resource_server.chats import Api, Chats
 from tests.scenarios.resource_server.shop import Counter, Shop
 from tests.scenarios.resource_server.writes import OwnersTools
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """What an engine must keep is proven on each: but not what a test says of the files or tables of one."""
-    if "engine" in metafunc.fixturenames:
-        is_of_one = any(mark.name == "sqlite" for mark in metafunc.definition.iter_markers())
-        engines = ["sqlite"] if is_of_one else ["sqlite", "postgres"]
-        metafunc.parametrize("engine", engines)
-
-
 @pytest.fixture
-def database(tmp_path: Path, engine: str, request: pytest.FixtureRequest) -> Database | None:
-    """Where a home of the test is kept; None for a file of its own."""
-    return request.getfixturevalue("postgres").open(tmp_path / "home") if engine == "postgres" else None
-
-
-@pytest.fixture
-def chats(tmp_path: Path, database: Database | None) -> Iterator[Chats]:
-    chats = Chats(tmp_path / "home", database)
+def chats(tmp_path: Path) -> Iterator[Chats]:
+    chats = Chats(tmp_path / "home")
     yield chats
     chats.services.close()
 

@@ -12,9 +12,9 @@ from pdpp_server.model.ingest import Incoming
 from pdpp_server.owner.desk import Owner
 from pdpp_server.reads.services import open_services
 from pdpp_server.settings import Settings
-from pdpp_server.store.log import read_segment, segment_paths
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import DETAIL_TYPE, decode_selection
+from tests.engine.beneath import lines_in
 from tests.worlds.world import Clock
 
 REGISTRY = "https://registry.pdpp.dev/connectors/"
@@ -135,8 +135,7 @@ class Shop:
         return self.owner.create_grant(decode_selection([detail]), "Agent", None).token
 
     def disclosures(self) -> list[Mapping[str, Any]]:
-        lines = [line for path in segment_paths(self.home / "activity") for line in read_segment(path)]
-        return [line.content for line in lines if "operation" in line.content]
+        return [line.content for line in lines_in(self.home) if "operation" in line.content]
 
     @contextmanager
     def serving(self, **settings: Any) -> Generator["Counter", None, None]:

@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 
 from pdpp_server.app import create_app
 from pdpp_server.settings import Settings
+from tests.engine.beneath import lines_in
 from tests.requirements import requirement
 from tests.worlds.ledger import CURRENT, LONG_NAME, RECORDS, SAVINGS, Ledger, booking
 
@@ -344,12 +345,12 @@ def test_hidden_records_change_no_number(tmp_path: Path, narrowing: dict[str, An
 @requirement("rs.aggregate.logged")
 def test_the_log_says_which_fields_were_counted_by_and_not_what_was_looked_for(teller: Teller) -> None:
     teller.body("metric=count&group_by=currency&filter[shop]=Walrus+Kiosk")
-    (segment,) = (teller.ledger.home / "activity").glob("*.jsonl")
-    line = orjson.loads(segment.read_bytes().splitlines()[-1])
+    written = lines_in(teller.ledger.home)[-1]
+    line = written.content
 
     assert (line["operation"], line["streams"], line["fields"]) == ("aggregate", ["bookings"], ["currency"])
     assert sorted(line["connections"]) == sorted([teller.ledger.current, teller.ledger.savings])
     assert line["records"] == []
     assert line["query"]["group_by"] == "currency"
     assert [field for field, _, _ in line["query"]["filter"]] == ["shop"], "what was compared belongs to the question"
-    assert b"Walrus" not in segment.read_bytes()
+    assert b"Walrus" not in written.raw

@@ -12,7 +12,6 @@ from pdpp_server.errors import DisclosureLogUnavailable
 from pdpp_server.model.activity import Disclosure
 from pdpp_server.model.blobs import ANY_BYTES
 from pdpp_server.resource_server.blobs import BLOB_BYTES_MAX
-from pdpp_server.store.engine import Database
 from tests.requirements import requirement
 from tests.worlds.album import BYTES, CAMERA, LAST_YEAR, PHONE, Album, Door, photo
 
@@ -23,8 +22,8 @@ ABSENT = "blob_" + "0" * 64
 
 
 @pytest.fixture
-def album(tmp_path: Path, database: Database | None) -> Iterator[Album]:
-    album = Album(tmp_path / "home", database)
+def album(tmp_path: Path) -> Iterator[Album]:
+    album = Album(tmp_path / "home")
     yield album
     album.close()
 

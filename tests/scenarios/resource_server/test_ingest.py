@@ -165,7 +165,7 @@ def test_where_nearly_every_line_is_unfit_nothing_is_stored(
 
 
 @requirement("rs.ingest.limits")
-@pytest.mark.sqlite
+@pytest.mark.sqlite("raises an error of SQLite")
 def test_trouble_with_the_disk_stores_nothing_of_the_batch(tools: OwnersTools, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reads, "CHUNK_LINES", 1)
     deliver, calls = reads.deliver, list[int]()
@@ -196,7 +196,7 @@ def test_the_run_of_a_collector_is_named_in_the_log(tools: OwnersTools, capsys: 
 
 
 @requirement("rs.ingest.batch", "store.erasure.everywhere")
-@pytest.mark.sqlite
+@pytest.mark.sqlite("looks into the files of a home")
 def test_a_deletion_in_a_batch_leaves_no_byte_behind(tools: OwnersTools) -> None:
     tools.post("messages", envelope("gone", "zyxwvut"), envelope("gone", "zyxwvut changed"))
     assert b"zyxwvut" in tools.bytes_of_home()

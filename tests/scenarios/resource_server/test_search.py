@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.engine.beneath import tables_of
 from tests.requirements import requirement
 from tests.scenarios.resource_server.chats import LONG, Api
 
@@ -179,12 +180,10 @@ def test_a_cursor_is_sealed_and_of_one_length(api: Api) -> None:
 
 
 @requirement("rs.cursors.no-growing-table")
-@pytest.mark.sqlite
 def test_paging_leaves_no_row_behind(api: Api) -> None:
     def rows() -> dict[str, object]:
         with api.chats.services.database.reading() as reading:
-            names = [name for (name,) in reading.rows("select name from sqlite_master where type = 'table'")]
-            return {name: reading.rows(f'select count(*) from "{name}"')[0][0] for name in names}
+            return {name: reading.one(f'select count(*) from "{name}"') for name in tables_of(reading)}
 
     before = rows()
     link = "/v1/search?q=pizza&limit=5"

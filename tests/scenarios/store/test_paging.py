@@ -9,6 +9,7 @@ from pdpp_server.errors import InvalidCursor
 from pdpp_server.model.queries import Condition, RecordsQuery, SearchQuery
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.services import open_services
+from tests.engine.beneath import tables_of
 from tests.requirements import requirement
 from tests.worlds.chat import WORK, message
 from tests.worlds.told import ToldReader
@@ -73,6 +74,7 @@ def test_cursors_have_one_length_whatever_they_point_at(world: World) -> None:
     assert max(lengths) <= 160
 
 
+@pytest.mark.sqlite("looks into the files of a home")
 @requirement("rs.cursors.sealed")
 def test_the_key_that_another_process_made_first_is_the_one_that_seals(
     world: World, monkeypatch: pytest.MonkeyPatch
@@ -102,8 +104,7 @@ def test_paging_leaves_no_row_behind(world: World) -> None:
 
 def _rows(world: World) -> dict[str, int]:
     with world.services.database.reading() as reading:
-        tables = [str(row[0]) for row in reading.rows("select name from sqlite_schema where type = 'table'")]
-        return {table: reading.one(f'select count(*) from "{table}"') for table in tables}
+        return {table: reading.one(f'select count(*) from "{table}"') for table in tables_of(reading)}
 
 
 @requirement("rs.cursors.bound-to-query")

@@ -73,6 +73,7 @@ _BY_DAY = """
 select r.rid, r.key, r.version, r.revised, r.emitted_at, r.data from {index} i cross join records r on r.rid = i.rid
 where {equal} and {where} and r.data is not null order by i.rid {order} limit :chunk
 """
+_TALLIES = "select i.value, count(*) from {index} i where {within} and {where} group by i.value order by i.value"
 _EDGE = """
 select i.value from {index} i
 where i.fid = :fid and i.value >= :least and i.value < :beyond and {where} order by i.value {order} limit 1
@@ -125,8 +126,11 @@ class Tables(ABC):
         """A value as it lies in its index: numbers before texts, and behind both what is none."""
         return value
 
-    def decoded(self, rows: list[Any]) -> list[Any]:
+    def decoded_each(self, rows: Iterator[Any]) -> Iterator[Any]:
         """The same rows with the value that is their first column as it was given."""
+        return rows
+
+    def decoded(self, rows: list[Any]) -> list[Any]:
         return rows
 
     def kept_key(self, key: str | bytes) -> Any:
@@ -243,6 +247,11 @@ class Tables(ABC):
         statement = _BY_DAY.format(index=bounds.table, equal=_EQUAL, where=where, order=order)
         asked = {"fid": bounds.fid, "least": self.kept(bounds.least), "chunk": chunk}
         return self._session.rows(statement, {**reach.values, **asked})
+
+    def tallies(self, reach: Reach, bounds: IndexedRange) -> Iterator[tuple[BoundValue, int]]:
+        where = self.narrowing(reach, "i.rid")
+        statement = _TALLIES.format(index=bounds.table, within=_within(bounds), where=where)
+        return self.decoded_each(self._session.each(statement, {**reach.values, **self._bound(bounds)}))
 
     def edges(self, reach: Reach, bounds: IndexedRange) -> list[BoundValue]:
         asked = {**reach.values, "fid": bounds.fid, "least": self.kept(bounds.least), "beyond": self.kept(bounds.most)}

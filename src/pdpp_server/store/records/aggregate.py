@@ -24,27 +24,8 @@ from pdpp_server.store.records.days import inner_days
 from pdpp_server.store.records.fetch import require_declared
 from pdpp_server.store.records.filters import within_time
 from pdpp_server.store.records.ingest import INDEXED_CHARS, NO_VALUE
-from pdpp_server.store.records.reach import Reach
+from pdpp_server.store.records.reach import IndexedRange, Reach
 from pdpp_server.store.records.scope import reaches
-
-_TALLIES = """
-select i.value, count(*) from {index} i
-where i.fid = :fid and i.value >= :least and i.value < :beyond and {where} group by i.value order by i.value
-"""
-_BETWEEN = """
-select count(*) from {index} i where i.fid = :fid and i.value >= :least and i.value < :beyond and {where}
-"""
-_LEAST_VALUE = """
-select i.value from {index} i
-where i.fid = :fid and i.value >= :least and i.value < :beyond and {where} order by i.value limit 1
-"""
-_GREATEST_VALUE = """
-select i.value from {index} i
-where i.fid = :fid and i.value >= :least and i.value < :beyond and {where} order by i.value desc limit 1
-"""
-_HOLDERS = """
-select r.data from {index} i cross join records r on r.rid = i.rid where i.fid = :fid and i.value = :value and {where}
-"""
 
 ValueTally = tuple[Value, int]  # a value, and how many records have it
 _PASSED_FOR_ONE = 40  # values of an index in the time in which one record is read
@@ -292,14 +273,13 @@ class _Indexed:
 
     def tallies(self) -> Iterable[ValueTally]:
         """In the order of values."""
-        tallies = self._ask(_TALLIES, least=self.least, beyond=self.beyond)
+        tallies = self._tallies(self.least, self.beyond)
         return self._whole(tallies) if self.field.type == "string" else tallies
 
-    def ends(self) -> Iterator[Value]:
+    def ends(self) -> Iterable[Value]:
         """The least and the greatest value."""
-        for statement in (_LEAST_VALUE, _GREATEST_VALUE):
-            for (value,) in self._ask(statement, least=self.least, beyond=self.beyond):
-                yield value
+        found = self.reading.records.edges(self.reach, self._between(self.least, self.beyond))
+        return cast("list[Value]", found)
 
     def periods(self, buckets: Buckets) -> Counter[Bucket]:
         return self._by_days(buckets) if self._is_time and buckets.are_long else _placed(self.tallies(), buckets)
@@ -310,7 +290,7 @@ class _Indexed:
         for day in set(self.reach.edge_days):
             least = _LEAST if day == 0 else first_moment(day)
             beyond = _BEHIND_NUMBERS if day == MAX_DAY else first_moment(day + 1)
-            counted.update(_placed(self._ask(_TALLIES, least=least, beyond=beyond), buckets))
+            counted.update(_placed(self._tallies(least, beyond), buckets))
         bucket, since, until = buckets.core(first_moment(0))
         for day, live in inner_days(self.reading, self.reach):
             begin, end = first_moment(day), first_moment(day + 1)
@@ -329,8 +309,8 @@ class _Indexed:
             return {buckets.of(begin): live}
         counted = Counter[Bucket]()
         for least, beyond in pairwise((*starts, end)):
-            ((number,),) = self._ask(_BETWEEN, least=least, beyond=beyond)
-            counted[buckets.of(least)] += number
+            span = self._between(least, beyond)
+            counted[buckets.of(least)] += self.reading.records.passing_count(self.reach, span)
         return counted
 
     def _whole(self, tallies: Iterable[ValueTally]) -> Iterator[ValueTally]:
@@ -338,16 +318,18 @@ class _Indexed:
         name = self.field.name
         for value, number in tallies:
             if isinstance(value, str) and len(value) == INDEXED_CHARS:
-                texts = Counter(str(orjson.loads(data)[name]) for (data,) in self._ask(_HOLDERS, value=value))
+                alike = self.reading.records.holding(self.reach, self._between(value, value, is_below=False))
+                texts = Counter(str(orjson.loads(data)[name]) for *_, data in alike)
                 yield from sorted(texts.items())
             else:
                 yield value, number
 
-    def _ask(self, statement: str, **values: Value | bytes) -> Iterator[tuple[Any, ...]]:
-        reach = self.reach
-        bound = {**reach.values, "fid": reach.place.fids[self.field.name], **values}
-        narrowed = statement.format(index=self.index, where=self.reading.records.narrowing(reach, "i.rid"))
-        return self.reading.each(narrowed, bound)
+    def _tallies(self, least: Value, beyond: Value | bytes) -> Iterator[ValueTally]:
+        found = self.reading.records.tallies(self.reach, self._between(least, beyond))
+        return cast("Iterator[ValueTally]", found)
+
+    def _between(self, least: Value, most: Value | bytes, *, is_below: bool = True) -> IndexedRange:
+        return IndexedRange(self.index, self.reach.place.fids[self.field.name], least, most, is_below=is_below)
 
 
 @dataclass(frozen=True, slots=True)

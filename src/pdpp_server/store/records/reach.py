@@ -78,8 +78,8 @@ class IndexedRange(NamedTuple):
 
     table: str
     fid: int
-    least: int | float | str
-    most: int | float | str
+    least: BoundValue
+    most: BoundValue
     is_above: bool = False  # whether what passes lies above the least value,
     is_below: bool = False  # and below the most
 

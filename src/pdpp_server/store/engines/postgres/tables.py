@@ -53,8 +53,11 @@ class PostgresTables(Tables):
     def kept(self, value: BoundValue) -> bytes:
         return kept(value)
 
+    def decoded_each(self, rows: Iterator[Any]) -> Iterator[Any]:
+        return ((given(row[0]), *row[1:]) for row in rows)
+
     def decoded(self, rows: list[Any]) -> list[Any]:
-        return [(given(row[0]), *row[1:]) for row in rows]
+        return [*self.decoded_each(iter(rows))]
 
     def kept_key(self, key: str | bytes) -> str:
         return _BEHIND_KEYS if isinstance(key, bytes) else key

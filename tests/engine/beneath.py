@@ -1,0 +1,79 @@
+"""What lies in the tables and the log of a home, whichever engine keeps it, past everything that the product asks."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import apsw
+import psycopg
+
+from pdpp_server.store.engine import Database
+from pdpp_server.store.engines.postgres.db import PostgresDatabase
+from pdpp_server.store.engines.postgres.session import translated
+from pdpp_server.store.log import LogLine, log_line, read_segment, segment_paths
+from pdpp_server.store.session import Session
+from tests.engine.homes import owner_of
+from tests.engine.sitecustomize import VARIABLE
+
+_OF_THE_LOG = {"segments", "disclosures", "names", "asked"}
+_SEGMENTS = "select segment, header from segments order by id"
+_EDIT = "update disclosures set line = replace(line, ?, ?)"
+_LINES = "select line from disclosures where segment = ? order by n"
+
+
+def is_postgres() -> bool:
+    """Whether the homes of this run are owners in a database."""
+    return VARIABLE in os.environ
+
+
+def tables_of(session: Session) -> list[str]:
+    """All of them, but where the log of a home lies in tables too, those."""
+    if is_postgres():
+        found = session.rows("select tablename from pg_tables where schemaname = current_schema()")
+    else:
+        found = session.rows("select name from sqlite_schema where type = 'table'")
+    return [name for (name,) in found if name not in _OF_THE_LOG]
+
+
+def rows_in(home: Path, statement: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The rows that a statement finds, or that it has changed."""
+    if is_postgres():
+        with psycopg.connect(os.environ[VARIABLE], cursor_factory=psycopg.ClientCursor) as connection:
+            connection.execute("select set_config('pdpp.owner', %s, true)", [str(owner_of(home))])
+            found = connection.execute(translated(statement).encode(), values)
+            return found.fetchall() if found.description else []
+    connection = apsw.Connection(str(home / "pdpp.sqlite"))
+    try:
+        return connection.execute(statement, values).fetchall()
+    finally:
+        connection.close()
+
+
+def keep_key(database: Database, name: str, key: bytes) -> None:
+    """That key, for this process, where one would be made."""
+    if isinstance(database, PostgresDatabase):
+        database.keys._known[name] = key
+    else:
+        path = database.path.parent / "keys" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(key)
+
+
+def lines_in(home: Path) -> list[LogLine]:
+    """The whole log: of each process its header and its lines."""
+    if not is_postgres():
+        return [line for path in segment_paths(home / "activity") for line in read_segment(path)]
+    found: list[LogLine] = []
+    for segment, header in rows_in(home, _SEGMENTS):
+        found.append(log_line(header.encode()))
+        found += [log_line(line.encode()) for (line,) in rows_in(home, _LINES, (segment,))]
+    return found
+
+
+def edit_log(home: Path, said: str, instead: str) -> None:
+    """As somebody would who can write to it."""
+    if is_postgres():
+        rows_in(home, _EDIT, (f'"{said}"', f'"{instead}"'))
+        return
+    for path in segment_paths(home / "activity"):
+        path.write_bytes(path.read_bytes().replace(f'"{said}"'.encode(), f'"{instead}"'.encode()))
