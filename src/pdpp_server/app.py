@@ -50,7 +50,7 @@ def create_app(settings: Settings, services: Services | None = None, fetch: Fetc
     documents = Documents(proxy=settings.https_proxy)
     rates = Rates(settings.rate_per_second, settings.rate_burst, opened.now)
     desks = desks_of(opened, settings)
-    threads = Threads(reads_wait=elsewhere is not None)
+    threads = Threads(reads_wait=opened.waits)
     kernel = Kernel(settings, rates, threads, show=partial(trouble_page, desks))
     doors = (  # routes are tried in turn, and agents ask most: theirs is first
         HostedMcp(McpServer(TOOLS, log_bug), kernel, admitting(opened, kernel)),
@@ -99,14 +99,14 @@ def admitting(services: Services, kernel: Kernel) -> Callable[[Request], Awaitab
     A stranger is turned away before the body is read. A token that was good before is settled once, in the snapshot of
     its read, or before the answer leaves where nothing was read.
     """
-    waits = services.introspect is not None
+    asks_elsewhere = services.introspect is not None
 
     async def admit(request: Request) -> Admitted:
         address = kernel.origin_of(request)  # of a trusted host: others were turned away before
         reader = LocalReader(services, bearer_of(request.headers), address, request.state.request_id)
-        if reader.is_remembered and not waits:
+        if reader.is_remembered and not asks_elsewhere:
             return Admitted(reader, settle=reader.settle)
-        holder = await kernel.threads.read(request, reader.require_access) if waits else reader.require_access()
+        holder = await kernel.threads.point_read(request, reader.require_access)
         return Admitted(reader, package_headers(holder))
 
     return admit

@@ -423,6 +423,7 @@ class IngestStorageError(ServerTrouble):
     """Nothing of the batch was stored; sending it again is safe."""
 
     status, code = 503, "ingest_batch_storage_error"
+    retry_after_seconds = 5
 
 
 class RunTerminal(ServerTrouble):

@@ -123,7 +123,8 @@ def _database(value: str) -> str:
     parts = urlsplit(value)
     if parts.scheme not in {"postgresql", "postgres"} or not value.isprintable():
         raise ValueError
-    _ = parts.port
+    if "," not in parts.netloc:  # several hosts, each with a port of its own, are for libpq to read
+        _ = parts.port
     return value
 
 
@@ -409,7 +410,27 @@ class Settings:
             "PDPP_DATABASE_URL",
             "a postgresql:// address",
             _database,
-            "A PostgreSQL database, 15 or newer, that keeps everything durable instead of the home.",
+            "A PostgreSQL database, 15 or newer, that keeps everything durable instead of the home. TLS, several hosts "
+            "and whatever else libpq knows are parameters of the address.",
+        ),
+    )
+    database_connections: int = field(
+        default=10,
+        metadata=_variable(
+            "PDPP_DATABASE_CONNECTIONS",
+            "1 to 1000",
+            _whole(1, 1000),
+            "How many connections to that database one process opens for reads and writes; two more are for the "
+            "disclosure log.",
+        ),
+    )
+    database_write_ms: int = field(
+        default=300_000,
+        metadata=_variable(
+            "PDPP_DATABASE_WRITE_MS",
+            "1000 to 86400000",
+            _whole(1000, 86_400_000),
+            "How long one statement that writes may take there; PDPP_READ_DEADLINE_MS bounds those that read.",
         ),
     )
     key_file: Path | None = field(

@@ -11,6 +11,7 @@ from pdpp_server.store.consent.tokens import KIND, token_row
 from pdpp_server.store.digests import token_digest
 from pdpp_server.store.engine import Database
 from pdpp_server.store.engines.postgres.db import PostgresDatabase
+from pdpp_server.store.engines.postgres.pool import Pools
 from pdpp_server.store.engines.sqlite import peek
 from tests.engine.sitecustomize import VARIABLE
 
@@ -26,7 +27,7 @@ def owner_of(home: Path) -> int:
 
 
 def open_home(url: str, home: Path, **settings: Any) -> PostgresDatabase:
-    return PostgresDatabase(url, home, owner=owner_of(home), **settings)
+    return PostgresDatabase(Pools(url), home, owner=owner_of(home), **settings)
 
 
 def keep_homes_in(url: str, set_attribute: SetAttribute) -> None:

@@ -268,7 +268,12 @@ PROMISES: dict[str, Promise] = {
     ),
     "store.engines.refused": Promise(
         source="design: when one machine is not enough",
-        says="A database that is away, newer or opened above row security is refused by name, never with its password.",
+        says="A database that is away, full, too old, newer, read-only, without rights or opened above row security is "
+        "refused by name with what to do, never with its password.",
+    ),
+    "store.engines.pool": Promise(
+        source="design: when one machine is not enough",
+        says="A process has so many connections to PostgreSQL and no more; hosts and TLS are those of its address.",
     ),
     "store.engines.log": Promise(
         source="design: when one machine is not enough",

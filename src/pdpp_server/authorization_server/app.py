@@ -121,16 +121,17 @@ class AuthorizationServer:
         except PdppError as refusal:
             if not endpoint.is_oauth:
                 raise
-            kind = InvalidOAuthRequest if refusal.status < 500 else TemporarilyUnavailable
-            return await self._refused(request, kind(refusal.message))
+            if refusal.status < 500:
+                return await self._refused(request, InvalidOAuthRequest(refusal.message))
+            return await self._refused(request, TemporarilyUnavailable(refusal.message), refusal.retry_after_seconds)
 
-    async def _refused(self, request: Request, refusal: OAuthError) -> Response:
+    async def _refused(self, request: Request, refusal: OAuthError, wait: int = 0) -> Response:
         request.state.code = refusal.error
         headers = dict(NO_STORE)
         if isinstance(refusal, NotAResourceServer):
             headers["WWW-Authenticate"] = 'Basic realm="introspection"'
-        if isinstance(refusal, TooManyTries):
-            headers["Retry-After"] = str(refusal.seconds)
+        if seconds := refusal.seconds if isinstance(refusal, TooManyTries) else wait:
+            headers["Retry-After"] = str(seconds)
         trouble = Trouble(refusal.says, refusal.remedy, refusal.error, refusal.status, headers)
         body = oauth.encode_error(refusal.error, refusal.told, refusal.extra)
         return await self._kernel.told(request, trouble, _json(body, refusal.status, headers))

@@ -36,7 +36,7 @@ from pdpp_server.console.desks import Desks, PageHandler, Shaped
 from pdpp_server.console.page import FILES, Handed, Page, SeeOther, Wall, file_of_pages, redirected, rendered
 from pdpp_server.console.receiving import received
 from pdpp_server.console.visit import COOKIE, SECURE_COOKIE, Visit
-from pdpp_server.errors import InvalidRequest, Misdirected, PdppError, RateLimited, Unauthenticated
+from pdpp_server.errors import InvalidRequest, Misdirected, PdppError, Unauthenticated
 from pdpp_server.evidence.refusals import message_text, remedy_text
 from pdpp_server.http.bodies import body_of
 from pdpp_server.http.file_body import FileBody
@@ -254,5 +254,5 @@ async def _file(path: str, request: Request) -> Response:
 def refusal_page(refusal: PdppError) -> Page:
     """One page, and the same words as everywhere."""
     values = {"message": message_text(refusal), "remedy": remedy_text(refusal), "code": refusal.code}
-    waits = {"Retry-After": str(refusal.retry_after_seconds)} if isinstance(refusal, RateLimited) else {}
+    waits = {"Retry-After": str(refusal.retry_after_seconds)} if refusal.retry_after_seconds else {}
     return Page("refusal.html", values, refusal.status, headers=waits)

@@ -153,7 +153,7 @@ class HostedMcp:
         try:
             return await self._answer(request, admitted)
         finally:
-            _settle(request, admitted.settle, operation)
+            await self._kernel.threads.point_read(request, partial(_settle, request, admitted.settle, operation))
 
     async def _answer(self, request: Request, admitted: Admitted) -> Response:
         reader, told, _ = admitted
@@ -169,7 +169,9 @@ class HostedMcp:
             reply, fault = _told(ProtocolFault(PARSE_ERROR, "The body is not JSON."))
         else:
             work: Work = partial(exchange.answer, message)
-            reply, fault = await self._kernel.threads.read(request, work) if self._may_take_long(message) else work()
+            threads = self._kernel.threads
+            run = threads.read if self._may_take_long(message) else threads.point_read
+            reply, fault = await run(request, work)
         if fault is not None and request.state.code is None:
             request.state.code = ServerTrouble.code if fault == INTERNAL_ERROR else InvalidRequest.code
         if reply is None:

@@ -80,6 +80,11 @@ class Services:
     shelf: GrantShelf = field(default_factory=GrantShelf)
     known: "dict[bytes, _Known]" = field(default_factory=dict)
 
+    @property
+    def waits(self) -> bool:
+        """Whether a read waits for others: a database in another process, or an authorization server."""
+        return self.introspect is not None or self.database.is_elsewhere
+
     @cached_property
     def seal(self) -> Seal:
         return Seal(self.database.keys.kept(CURSOR_KEY))

@@ -1,5 +1,6 @@
 """Routes of the resource server, and where each of its handlers runs."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,6 +16,8 @@ from pdpp_server.reads.writes import require_owner
 from pdpp_server.resource_server.asked import AskedOverHttp, asked_of
 from pdpp_server.resource_server.endpoint import Endpoint, Handler, Inside, Notice
 from pdpp_server.resource_server.endpoints import ENDPOINTS
+
+ReadInThread = Callable[[Request, Callable[[], Response]], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,30 +38,24 @@ class ResourceServer:
         inside = Inside(self.services, self.kernel)
 
         async def run(request: Request) -> Response:
-            told = notice.tell(inside, request)
+            tell = partial(notice.tell, inside, request)
+            told = await self.kernel.threads.point_read(request, tell) if notice.reads else tell()
             return told if isinstance(told, Response) else json_reply(told)
 
         return run
 
     def _running(self, endpoint: Endpoint) -> RunRequest:
         match endpoint.runs:
-            case "loop" if self.services.introspect is None:  # or it would wait for another server
-                return self._on_loop(endpoint.handle)
-            case "loop" | "reader":
-                return self._in_reader(endpoint.handle)
+            case "loop":
+                return self._in_thread(endpoint.handle, self.kernel.threads.point_read)
+            case "reader":
+                return self._in_thread(endpoint.handle, self.kernel.threads.read)
             case "writer":
                 return self._in_writer(endpoint.handle, endpoint.body_bytes_max)
 
-    def _on_loop(self, handle: Handler) -> RunRequest:
+    def _in_thread(self, handle: Handler, threads: ReadInThread) -> RunRequest:
         async def run(request: Request) -> Response:
-            return _answered(handle, self.services, asked_of(request))
-
-        return run
-
-    def _in_reader(self, handle: Handler) -> RunRequest:
-        async def run(request: Request) -> Response:
-            asked = asked_of(request)
-            return await self.kernel.threads.read(request, partial(_answered, handle, self.services, asked))
+            return await threads(request, partial(_answered, handle, self.services, asked_of(request)))
 
         return run
 
@@ -68,7 +65,7 @@ class ResourceServer:
 
         async def run(request: Request) -> Response:
             asked = asked_of(request)
-            require_owner(self.services, asked.call)
+            await self.kernel.threads.point_read(request, partial(require_owner, self.services, asked.call))
             with_body = replace(asked, body=await body_of(request, most))
             return await self.kernel.threads.write(partial(_answered, handle, self.services, with_body))
 

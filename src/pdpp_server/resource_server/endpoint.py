@@ -39,7 +39,8 @@ class Inside(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What anybody may read: it tells of the server and of no data."""
+    """What anybody may read: it tells of the server and of no data, though it may try whether there is any."""
 
     operation: Operation
     tell: Callable[[Inside, Request], Json | Response]
+    reads: bool = False

@@ -424,6 +424,31 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             refusals=(errors.Misdirected,),
         ),
         probes.health,
+        reads=True,
+    ),
+    Notice(
+        Operation(
+            "GET",
+            "/livez",
+            "livez",
+            "Whether this process answers, whatever becomes of its database; one that does not is started again.",
+            (DocumentedAnswer("It does.", "Live"),),
+            refusals=(errors.Misdirected,),
+        ),
+        probes.live,
+    ),
+    Notice(
+        Operation(
+            "GET",
+            "/readyz",
+            "readyz",
+            "Whether a balancer should send requests here: the database can be read, has the schema that this version "
+            "knows, and takes lines of the log.",
+            (DocumentedAnswer("It should.", "Ready"), DocumentedAnswer("Not now.", "Ready", status=503)),
+            refusals=(errors.Misdirected,),
+        ),
+        probes.ready,
+        reads=True,
     ),
     Notice(
         Operation(

@@ -389,6 +389,15 @@ class Database(Protocol):
     @property
     def path(self) -> Path: ...
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether whoever asks it waits for another process, and so must not keep others waiting."""
+        ...
+
+    def has_schema(self, reading: Session, /) -> bool:
+        """Whether its tables are those that this version knows."""
+        ...
+
     def reading(self) -> Reading:
         """A snapshot for this thread, as a context manager."""
         ...

@@ -26,13 +26,19 @@ def database_of(settings: Settings, *, read_seconds: float | None = None) -> Dat
         return open_database(settings.home, read_seconds=seconds, log_sync=settings.log_sync)
     try:
         from pdpp_server.store.engines.postgres.db import PostgresDatabase  # noqa: PLC0415 - an extra, dear to import
+        from pdpp_server.store.engines.postgres.pool import Pools  # noqa: PLC0415
     except ModuleNotFoundError as missing:
         raise ServerTrouble(
             f"PDPP_DATABASE_URL needs {missing.name}, which is not installed.",
             remedy="pip install 'pdpp-server[postgres]'",
         ) from missing
     return PostgresDatabase(
-        settings.database_url, settings.home, owner=THE_OWNER, read_seconds=seconds, key_file=settings.key_file
+        Pools(settings.database_url, settings.database_connections),
+        settings.home,
+        owner=THE_OWNER,
+        read_seconds=seconds,
+        write_seconds=settings.database_write_ms / 1000,
+        key_file=settings.key_file,
     )
 
 

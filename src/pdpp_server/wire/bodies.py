@@ -499,4 +499,6 @@ SCHEMAS: dict[str, Any] = {
     ),
     "Document": _object({"openapi": TEXT, "info": ANY_OBJECT, "paths": ANY_OBJECT, "components": ANY_OBJECT}),
     "Health": _object({"object": _only("health"), "database": FLAG, "log": FLAG}),
+    "Live": _object({"object": _only("live")}),
+    "Ready": _object({"object": _only("ready"), "database": FLAG, "schema": FLAG, "log": FLAG}),
 }

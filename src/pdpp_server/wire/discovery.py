@@ -37,6 +37,13 @@ def encode_health(*, database: bool, log: bool) -> Json:
     return {"object": "health", "database": database, "log": log}
 
 
+LIVE: Json = {"object": "live"}
+
+
+def encode_ready(*, database: bool, schema: bool, log: bool) -> Json:
+    return {"object": "ready", "database": database, "schema": schema, "log": log}
+
+
 def encode_index(origin: str, issuer: str, revision: str) -> Json:
     return {
         "object": "pdpp_discovery_index",

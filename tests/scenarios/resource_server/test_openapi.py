@@ -64,6 +64,8 @@ SPOKEN = [
     ("mcp_protected_resource", "/.well-known/oauth-protected-resource/mcp", b""),
     ("openapi", "/openapi.json", b""),
     ("healthz", "/healthz", b""),
+    ("livez", "/livez", b""),
+    ("readyz", "/readyz", b""),
     ("metrics", "/metrics", b""),
 ]
 # Values that mean something in the shop, for requests that are made up.

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pdpp_server.errors import DisclosureLogUnavailable, QueryTimeout
 from pdpp_server.owner.desk import Owner
 from pdpp_server.store.engines.postgres.db import PostgresDatabase
+from pdpp_server.store.engines.postgres.pool import Pools
 from pdpp_server.store.engines.postgres.session import translated
 from pdpp_server.store.engines.postgres.values import given as given_back
 from pdpp_server.store.engines.postgres.values import kept
@@ -79,7 +80,7 @@ def test_a_transaction_sees_no_row_of_another_owner(postgres: Cluster, tmp_path:
 
 @requirement("store.deadlines.query")
 def test_a_read_that_takes_too_long_is_stopped_there_too(postgres: Cluster, tmp_path: Path) -> None:
-    database = PostgresDatabase(postgres.url, tmp_path / "home", owner=10_000, read_seconds=0.05)
+    database = PostgresDatabase(Pools(postgres.url), tmp_path / "home", owner=10_000, read_seconds=0.05)
     with pytest.raises(QueryTimeout), database.reading() as reading:
         reading.one("select pg_sleep(60)")
     with database.reading() as reading:

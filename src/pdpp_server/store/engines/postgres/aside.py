@@ -1,68 +1,42 @@
-"""A way in that waits for no writer: lines of the log, keys, and what was asked."""
+"""A way in that waits for no read and no writer: lines of the log, keys, and what was asked."""
 
-import os
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
-from threading import Lock
-from typing import Any
 
-import psycopg
-
+from pdpp_server.store.engines.postgres.connecting import NOT_NOW, unavailable
+from pdpp_server.store.engines.postgres.pool import Pool, PostgresConnection
 from pdpp_server.store.engines.postgres.session import PostgresWriting
 
-_BEGIN = "begin; select set_config('pdpp.owner', ?, true)"
-
-PostgresConnection = psycopg.Connection[tuple[Any, ...]]
+_BEGIN = "begin; select set_config('pdpp.owner', ?, true), set_config('statement_timeout', ?, true)"
+STATEMENT_MS = 5000
 
 
 class Aside:
-    """One connection, opened when it is first needed and again after trouble; a child never uses its parent's."""
+    """Short transactions of one owner, each on a connection of its own."""
 
-    def __init__(self, connect: Callable[[], PostgresConnection], owner: int) -> None:
-        self._connect, self._owner = connect, owner
-        self._lock = Lock()
-        self._connection: PostgresConnection | None = None
-        self._opened_by = 0
+    def __init__(self, pool: Pool, owner: int) -> None:
+        self._pool, self._owner = pool, owner
 
     @contextmanager
     def writing(self) -> Generator[PostgresWriting, None, None]:
         """One transaction, durable when the block is left.
 
         Raises:
-            psycopg.Error: nobody knows whether it was kept.
+            DatabaseUnavailable: it says why; nobody knows whether what was written is kept.
         """
-        with self._lock:
+        try:
+            connection = self._pool.begun(self._begin)
             try:
-                writing = self._begun()
+                writing = PostgresWriting(connection)
                 yield writing
                 writing.run("commit")
-            except BaseException:
-                self._let_go()
-                raise
+            finally:
+                self._pool.give_back(connection)  # which closes one whose transaction did not end
+        except NOT_NOW as error:
+            raise unavailable(error) from error
 
     def close(self) -> None:
-        with self._lock:
-            self._let_go()
+        self._pool.close()
 
-    def _begun(self) -> PostgresWriting:
-        """On another connection where the one from before was lost meanwhile: nothing was said on it yet."""
-        try:
-            return self._begin()
-        except psycopg.OperationalError:
-            self._let_go()
-            return self._begin()
-
-    def _begin(self) -> PostgresWriting:
-        writing = PostgresWriting(self._opened())
-        writing.run(_BEGIN, (str(self._owner),))
-        return writing
-
-    def _opened(self) -> PostgresConnection:
-        if self._connection is None or self._opened_by != os.getpid():
-            self._connection, self._opened_by = self._connect(), os.getpid()
-        return self._connection
-
-    def _let_go(self) -> None:
-        if self._connection is not None and self._opened_by == os.getpid():
-            self._connection.close()
-        self._connection = None
+    def _begin(self, connection: PostgresConnection) -> None:
+        PostgresWriting(connection).run(_BEGIN, (str(self._owner), str(STATEMENT_MS)))

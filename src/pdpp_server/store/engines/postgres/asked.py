@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 
 import orjson
-import psycopg
 
+from pdpp_server.errors import DatabaseUnavailable
 from pdpp_server.store.asked import SealedAsk
 from pdpp_server.store.engines.asked import ADD, ALL, DROP, FIND
 from pdpp_server.store.engines.postgres.aside import Aside
@@ -21,8 +21,8 @@ class PostgresAsked:
         try:
             with self._aside.writing() as writing:
                 writing.run(ADD, ask._asdict())
-        except psycopg.Error as error:
-            raise OSError(errno.EIO, str(error)) from error
+        except DatabaseUnavailable as error:
+            raise OSError(errno.EIO, error.message) from error
 
     def find(self, request_ids: Iterable[str]) -> list[SealedAsk]:
         with self._reading() as reading:

@@ -1,11 +1,12 @@
 """What makes records findable by their words and values, kept in the transaction that brings them."""
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 from pdpp_server.store.engines.postgres.values import kept
 from pdpp_server.store.engines.postgres.words import LENGTHS, PostingEntry, read, written
-from pdpp_server.store.engines.sqlite.cutting import cutter_in_memory
+from pdpp_server.store.engines.sqlite.cutting import Fts5Cutter, cutter_in_memory
 from pdpp_server.store.layout import DAY_BITS, StreamPlace, day_in
 from pdpp_server.store.records.reach import BoundValue
 from pdpp_server.store.session import Values
@@ -41,7 +42,11 @@ def _sequence_in(rid: int) -> int:
 class PostgresIndex:
     def __init__(self, writing: IndexWriting) -> None:
         self._writing = writing
-        self._cutter = cutter_in_memory()
+
+    @cached_property
+    def _cutter(self) -> Fts5Cutter:
+        """Dear to make, and most transactions bring no words."""
+        return cutter_in_memory()
 
     def add_words(self, place: StreamPlace, rows: Iterable[tuple[int, Sequence[str]]]) -> None:
         fresh: dict[tuple[str, int], list[PostingEntry]] = {}

@@ -3,7 +3,6 @@
 import secrets
 from collections.abc import Callable
 
-import psycopg
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
@@ -42,16 +41,13 @@ class PostgresKeys:
         self._known.pop(name, None)
 
     def _made_once(self, name: str) -> bytes:
-        try:
-            with self._aside.writing() as writing:
+        with self._aside.writing() as writing:
+            found = self._unwrapped(writing, name)
+            if found is None:
                 writing.run(_ADD, (name, self._wrapped(name)))
-                made = self._unwrapped(writing, name)
-        except psycopg.Error as error:
-            raise DisclosureLogUnavailable(
-                "The keys cannot be kept in the database, so nothing is read.", remedy="Try again later."
-            ) from error
-        assert made is not None
-        return made
+                found = self._unwrapped(writing, name)  # or the one that another process added meanwhile
+        assert found is not None
+        return found
 
     def _wrapped(self, name: str) -> bytes:
         return AESSIV(self._wrapping()).encrypt(secrets.token_bytes(KEY_BYTES), self._context(name))

@@ -9,7 +9,6 @@ from threading import Lock
 from typing import Unpack
 
 import orjson
-import psycopg
 
 from pdpp_server.errors import DatabaseUnavailable, DisclosureLogUnavailable, ServerTrouble
 from pdpp_server.model.activity import ClientDay, Day, Disclosure, Verdict
@@ -46,18 +45,17 @@ class PostgresLog:
         with self._lock:
             try:
                 self._append(disclosure)
-            except (psycopg.Error, OSError, DatabaseUnavailable) as error:
+            except BaseException as error:
                 self._is_certain = False
-                raise DisclosureLogUnavailable(
-                    "The disclosure log cannot be written, so nothing is read.",
-                    remedy="The operator must let the server write to its database; then it goes on by itself.",
-                ) from error
+                if isinstance(error, DatabaseUnavailable | OSError):
+                    raise _refused(error) from error
+                raise
 
     def can_append(self) -> bool:
         try:
             with self._aside.writing() as writing:
                 return writing.one(_CAN_WRITE) == "off"
-        except (psycopg.Error, ServerTrouble):
+        except ServerTrouble:
             return False
 
     def close(self) -> None:
@@ -107,6 +105,13 @@ class PostgresActivity:
         with self._reading() as reading:
             segments = {id: partial(_lines, reading, number, header) for number, id, header in reading.rows(_SEGMENTS)}
             return verify_segments(segments, ())
+
+
+def _refused(error: DatabaseUnavailable | OSError) -> DisclosureLogUnavailable:
+    why, remedy = (
+        (error.message, error.remedy) if isinstance(error, DatabaseUnavailable) else (str(error.strerror), None)
+    )
+    return DisclosureLogUnavailable(f"The disclosure log cannot be written, so nothing is read. {why}", remedy=remedy)
 
 
 def _logged(reading: Session) -> LoggedTables:

@@ -15,7 +15,7 @@ from pdpp_server.store.engines.meanings import KeptMeanings
 from pdpp_server.store.engines.sqlite.activity import SqliteActivity
 from pdpp_server.store.engines.sqlite.asked import SqliteAsked
 from pdpp_server.store.engines.sqlite.cutting import Fts5Cutter
-from pdpp_server.store.engines.sqlite.migrations import migrate
+from pdpp_server.store.engines.sqlite.migrations import migrate, migration_files
 from pdpp_server.store.engines.sqlite.released import erase_released
 from pdpp_server.store.engines.sqlite.scrub import are_traces_left, scrub
 from pdpp_server.store.engines.sqlite.session import SqliteSession, SqliteWriting
@@ -26,6 +26,7 @@ from pdpp_server.store.keys import KeyFiles
 from pdpp_server.store.layout import Layout, LayoutCache
 from pdpp_server.store.log import DisclosureLog
 from pdpp_server.store.records.words import Tokenizer
+from pdpp_server.store.session import Session
 
 _PRAGMAS = """
 pragma journal_mode = wal;
@@ -110,6 +111,8 @@ class SqliteWrite(SqliteWriting):
 class SqliteDatabase:
     """Everything that one home keeps. Opening it brings its schema up to date."""
 
+    is_elsewhere = False
+
     def __init__(self, path: Path, *, read_seconds: float = 5.0, log_sync: str = "normal") -> None:
         home = path.parent
         self.path = path
@@ -154,6 +157,9 @@ class SqliteDatabase:
         connection.execute(_PRAGMAS).fetchall()  # a statement that gives a row waits there until it is asked for more
         self._opened.append(connection)
         return connection
+
+    def has_schema(self, reading: Session) -> bool:
+        return reading.one("pragma user_version") == len(migration_files())
 
     def reading(self) -> SqliteReading:
         """This thread's reader; use it as a context manager."""

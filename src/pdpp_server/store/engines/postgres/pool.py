@@ -1,0 +1,105 @@
+"""The connections of one process to its database: a few, made when they are needed, each used by one at a time."""
+
+import os
+from collections.abc import Callable
+from threading import BoundedSemaphore
+from typing import Any
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from pdpp_server.errors import DatabaseUnavailable
+from pdpp_server.store.engines.postgres.connecting import connect
+
+WAIT_SECONDS = 5.0
+ASIDE = 2  # for lines of the log, which wait for no read and no writer
+
+PostgresConnection = psycopg.Connection[tuple[Any, ...]]
+
+
+class Pool:
+    """Whoever waits for a connection that cannot be made is told why, and at once: so each makes its own."""
+
+    def __init__(self, url: str, most: int) -> None:
+        self._url, self._most = url, most
+        self._begin()
+
+    def _begin(self) -> None:
+        self._used_by = os.getpid()
+        self._room = BoundedSemaphore(self._most)
+        self._idle: list[PostgresConnection] = []
+        self._is_closed = False
+
+    def begun(self, begin: Callable[[PostgresConnection], object]) -> PostgresConnection:
+        """A connection on which `begin` was said. One that was lost meanwhile is noticed by it, at no cost: nothing was
+        said on it yet. Then all that were idle are suspect, and another is made.
+
+        Raises:
+            DatabaseUnavailable: there is none; it says why.
+        """
+        if self._used_by != os.getpid():  # a child never uses its parent's
+            self._begin()
+        if not self._room.acquire(timeout=WAIT_SECONDS):
+            raise DatabaseUnavailable(
+                f"All {self._most} connections of this process to the database are in use.",
+                remedy="Try again; PDPP_DATABASE_CONNECTIONS allows more.",
+            )
+        try:
+            return self._begun_on_idle(begin) or self._begun_on_fresh(begin)
+        except BaseException:
+            self._room.release()
+            raise
+
+    def give_back(self, connection: PostgresConnection) -> None:
+        """Once what was begun on it has ended; a connection on which it did not is closed."""
+        is_usable = connection.pgconn.transaction_status == TransactionStatus.IDLE
+        if is_usable and not self._is_closed:
+            self._idle.append(connection)
+        else:
+            connection.close()
+        self._room.release()
+
+    def close(self) -> None:
+        """Those in use are closed when they are given back."""
+        self._is_closed = True
+        self._forget_idle()
+
+    def _begun_on_idle(self, begin: Callable[[PostgresConnection], object]) -> PostgresConnection | None:
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            return None
+        try:
+            begin(connection)
+        except psycopg.OperationalError:
+            connection.close()
+            self._forget_idle()
+            return None
+        return connection
+
+    def _begun_on_fresh(self, begin: Callable[[PostgresConnection], object]) -> PostgresConnection:
+        connection = connect(self._url)
+        try:
+            begin(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _forget_idle(self) -> None:
+        while self._idle:
+            try:
+                self._idle.pop().close()
+            except IndexError:  # another thread took the last one
+                return
+
+
+class Pools:
+    """One for reads and writers, which wait for each other where there are too many, and one that waits for neither."""
+
+    def __init__(self, url: str, most: int = 10) -> None:
+        self.work, self.aside = Pool(url, most), Pool(url, ASIDE)
+
+    def close(self) -> None:
+        self.work.close()
+        self.aside.close()

@@ -1,0 +1,210 @@
+"""A database in trouble: every door says so and when to come back, and goes on by itself afterwards."""
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from threading import Event, Thread
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+from httpx2 import Response
+
+from pdpp_server.errors import DatabaseUnavailable, ServerTrouble
+from pdpp_server.settings import Settings
+from pdpp_server.store.engines.postgres import connecting, pool
+from pdpp_server.store.opened import database_of
+from tests.requirements import requirement
+from tests.scenarios.resource_server.chats import Api, Chats
+from tests.scenarios.resource_server.writes import OwnersTools, envelope
+from tests.worlds.postgres import Cluster
+
+M1 = "/v1/streams/messages/records/m1"
+SCHEMA = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "schema", "arguments": {}}}
+READY = {"object": "ready", "database": True, "schema": True, "log": True}
+
+
+END_ALL_OTHERS = "select pg_terminate_backend(pid) from pg_stat_activity where datname = '{database}'"
+FULL = """
+create function is_full() returns trigger language plpgsql as $$
+    begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$;
+create trigger filled before insert on {table} for each row execute function is_full()
+"""
+
+
+class Trouble:
+    """A server, its database, and whoever can make trouble there."""
+
+    def __init__(self, api: Api, folder: Path, name: str) -> None:
+        self.api, self._folder, self._name = api, folder, name
+
+    def make(self, *statements: str) -> None:
+        """In the database, by whoever owns all of it; every connection of the server ends with it."""
+        self._as_operator(self._name, *statements)
+        self._as_operator("postgres", END_ALL_OTHERS.format(database=self._name))
+
+    def let_in(self, who: str) -> None:
+        self._as_operator("postgres", f"alter database {self._name} allow_connections {who == 'anybody'}")
+        self._as_operator("postgres", END_ALL_OTHERS.format(database=self._name))
+
+    def _as_operator(self, database: str, *statements: str) -> None:
+        with psycopg.connect(f"host={self._folder} dbname={database} user=postgres", autocommit=True) as operator:
+            operator.execute("set lock_timeout = 5000")
+            for statement in statements:
+                operator.execute(statement.encode())
+
+    def ask_everywhere(self) -> dict[str, Response]:
+        """One request at every door: a point read, a search, a write, clients, pages."""
+        api, tools = self.api, OwnersTools(self.api)
+        return {
+            "fetch": api.get(M1),
+            "search": api.get("/v1/search?q=pizza"),
+            "ingest": tools.post("messages", envelope("n1", "words")),
+            "revoke": api.client.post("/oauth/revoke", data={"token": "x"}),
+            "page": api.client.get("/sources", headers={"Accept": "text/html"}, follow_redirects=False),
+        }
+
+
+@contextmanager
+def served(settings: Settings, postgres: Cluster) -> Generator[Trouble, None, None]:
+    chats = Chats(settings.home, database_of(settings))
+    name = urlsplit(str(settings.database_url)).path.removeprefix("/")
+    with chats.serving() as api:
+        yield Trouble(api, postgres.folder, name)
+    chats.services.close()
+
+
+@pytest.fixture
+def settings(postgres: Cluster, tmp_path: Path) -> Settings:
+    return Settings(home=tmp_path / "home", database_url=postgres.fresh())
+
+
+@pytest.fixture
+def trouble(settings: Settings, postgres: Cluster) -> Iterator[Trouble]:
+    with served(settings, postgres) as trouble:
+        yield trouble
+
+
+@requirement("store.engines.setting")
+def test_every_door_says_when_to_come_back_and_answers_when_the_database_is_back(trouble: Trouble) -> None:
+    before = {door: answer.status_code for door, answer in trouble.ask_everywhere().items()}
+    trouble.let_in("nobody")
+    refused = trouble.ask_everywhere()
+    by_agent = trouble.api.client.post(
+        "/mcp", json=SCHEMA, headers={"Authorization": f"Bearer {trouble.api.chats.token}"}
+    )
+    ready, live = trouble.api.get("/readyz", token=None), trouble.api.get("/livez", token=None)
+    trouble.let_in("anybody")
+    after = {door: answer.status_code for door, answer in trouble.ask_everywhere().items()}
+
+    assert {door: answer.status_code for door, answer in refused.items()} == dict.fromkeys(refused, 503)
+    assert all(int(answer.headers["Retry-After"]) > 0 for answer in refused.values())
+    assert by_agent.json()["result"]["isError"]
+    assert "database_unavailable" in by_agent.text
+    assert (ready.status_code, live.status_code) == (503, 200)
+    assert ready.json() == {"object": "ready", "database": False, "schema": False, "log": False}
+    assert int(ready.headers["Retry-After"]) > 0
+    assert after == before
+    assert trouble.api.get("/readyz", token=None).json() == READY
+
+
+@requirement("store.engines.refused")
+def test_a_full_disk_of_the_database_is_said_with_what_to_do(trouble: Trouble) -> None:
+    trouble.make(FULL.replace("{table}", "disclosures"), FULL.replace("{table}", "records").partition("$$;")[2])
+    read, written = trouble.api.get(M1), OwnersTools(trouble.api).post("messages", envelope("n99", "words"))
+    trouble.make("drop trigger filled on disclosures", "drop trigger filled on records")
+
+    for refused, code in ((read, "disclosure_log_unavailable"), (written, "ingest_batch_storage_error")):
+        error = refused.json()["error"]
+        assert (refused.status_code, error["code"]) == (503, code)
+        assert "The disk of the database is full." in error["message"]
+        assert "give it room" in str(error)
+        assert int(refused.headers["Retry-After"]) > 0
+    assert trouble.api.get(M1).status_code == 200
+
+
+@requirement("store.engines.refused")
+def test_missing_rights_are_said_with_what_to_do(trouble: Trouble) -> None:
+    assert trouble.api.get(M1).status_code == 200
+    trouble.make("revoke insert on disclosures from pdpp")
+    unlogged = trouble.api.get(M1)
+    trouble.make("grant insert on disclosures to pdpp", "revoke select on records from pdpp")
+    unread = trouble.api.get(M1)
+    trouble.make("grant select on records to pdpp")
+
+    assert (unlogged.status_code, unlogged.json()["error"]["code"]) == (503, "disclosure_log_unavailable")
+    assert (unread.status_code, unread.json()["error"]["code"]) == (503, "database_unavailable")
+    for refused in (unlogged, unread):
+        assert "has no right" in refused.json()["error"]["message"]
+        assert int(refused.headers["Retry-After"]) > 0
+    assert trouble.api.get(M1).status_code == 200
+
+
+@requirement("store.engines.refused")
+def test_a_schema_of_another_version_is_told_to_the_balancer(trouble: Trouble) -> None:
+    trouble.make("update schema_version set version = version + 1")
+    told = trouble.api.get("/readyz", token=None)
+
+    assert (told.status_code, told.json()) == (503, {**READY, "schema": False})
+
+
+@requirement("store.engines.refused")
+def test_a_database_that_is_too_old_is_refused(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(psycopg.ConnectionInfo, "server_version", 140_012)
+    with pytest.raises(ServerTrouble, match="PostgreSQL 14") as told:
+        database_of(settings)
+    assert "15 or newer" in told.value.remedy
+
+
+@requirement("store.engines.pool")
+def test_a_process_opens_no_more_connections_than_it_may(
+    settings: Settings, postgres: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "WAIT_SECONDS", 0.05)
+    database = database_of(replace(settings, database_connections=1))
+    is_busy, may_go = Event(), Event()
+
+    def keep_busy() -> None:
+        with database.reading():
+            is_busy.set()
+            may_go.wait(10)
+
+    busy = Thread(target=keep_busy)
+    busy.start()
+    is_busy.wait(10)
+    with pytest.raises(DatabaseUnavailable, match="All 1 connections") as told, database.reading():
+        pass
+    may_go.set()
+    busy.join()
+    with database.reading() as reading:
+        assert reading.one("select count(*) from pg_stat_activity where datname = current_database()") == 1
+    assert "PDPP_DATABASE_CONNECTIONS" in told.value.remedy
+    database.close()
+
+
+@requirement("store.engines.pool")
+def test_of_several_hosts_the_one_that_takes_writes_is_used(settings: Settings, postgres: Cluster) -> None:
+    address = str(settings.database_url).replace("host=", "target_session_attrs=read-write&host=/nowhere,")
+    given = Settings.from_environ({"PDPP_DATABASE_URL": address, "PDPP_HOME": str(settings.home)})
+    several = Settings.from_environ({"PDPP_DATABASE_URL": "postgresql://me@one:5432,two:5433/pdpp"})
+    database = database_of(given)
+    database.close()
+    assert several.database_url == "postgresql://me@one:5432,two:5433/pdpp"
+
+
+@requirement("store.engines.pool")
+def test_what_the_address_says_of_tls_is_for_libpq(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    def connect(conninfo: str, **_: object) -> None:
+        said.append(conninfo)
+        raise psycopg.OperationalError("certificate verify failed for me:sesame@there")
+
+    monkeypatch.setattr(psycopg, "connect", connect)
+    address = "postgresql://me:sesame@there/pdpp?sslmode=verify-full&sslrootcert=/etc/ca.pem&connect_timeout=2"
+    with pytest.raises(DatabaseUnavailable, match="certificate verify failed") as told:
+        connecting.connect(address)
+
+    assert {"sslmode=verify-full", "sslrootcert=/etc/ca.pem", "connect_timeout=2"} < set(said[0].split())
+    assert "sesame" not in told.value.message
