@@ -96,6 +96,7 @@ class Asking:
             (1, self.by_blob),
             (2, self.by_page),
             (1, self.by_hosted_tool),
+            (1, self.by_looking_back),
         )
         weights = [weight for weight, _ in doors]
         for _ in range(many):
@@ -233,6 +234,29 @@ class Asking:
         if "field=" in path:
             left.fields.add(path.rpartition("field=")[2])
         return self._compare(f"page {path}", lines, left, response.content)
+
+    def by_looking_back(self) -> None:
+        """What was read, and what would be: pages that show titles of records and ask for each stream by itself."""
+        grant = self.random.choice(self.marked.owner.grants()).grant.grant_id
+        record = quote(mint(self._id()), safe="")
+        path = self.random.choice(
+            ("/", "/activity", f"/activity?record={record}", f"/clients/{grant}", f"/clients/{grant}/preview")
+        )
+        with self.lines() as lines:
+            response = self.visitor.get(path)
+        assert response.status_code < 400, path
+        self.tally.calls["looking back"] += 1
+        left = self.finder.looked_back(response.text)
+        named = {handle for line in lines for handle in line.records}
+        fields = {name for line in lines for name in line.fields}
+        self.tally.require(left.records <= named, path, f"{left.records - named} left unlogged")
+        self.tally.require(left.fields <= fields, path, f"{left.fields - fields} left unlogged")
+        if path.endswith("/preview"):  # where some have no name of their own, and are counted
+            logged = sum(len(line.records) for line in lines)
+            samples = self.finder.samples(response.text)
+            self.tally.require(logged == samples, path, f"{logged} records are logged, {samples} left")
+        elif more := named - left.records:
+            self.tally.unsent.append(f"{path}: {more} logged, and did not leave")
 
     def _another_page(self, id: RecordId) -> str:
         stream = f"/sources/{id.connection_id}/{id.stream}"

@@ -21,6 +21,8 @@ _LINE = re.compile(r"^(id|f_\w+): ", re.MULTILINE)
 _MATCHED_TITLE = re.compile(r' title "[^"]*<mark>')
 _OPENED = re.compile(r'"field_path":"(f_\w+|id)"')
 
+_SAMPLES = re.compile(r'<ul class="titles".*?</ul>', re.DOTALL)
+
 
 @dataclass
 class Left:
@@ -148,6 +150,24 @@ class Finder:
             left.fields.add("f_scan")
         left.fields |= {name.replace(" ", "_") for name in re.findall(r"<dt[^>]*>(id|f \w+)</dt><dd", shown)}
         return left
+
+    def looked_back(self, html: str) -> Left:
+        """A page that tells of earlier reads, or of what a client would see: by the titles on it.
+
+        What was asked at the time stands there too, in the words of whoever asked, which tells of no record.
+        """
+        left = Left()
+        for address, title in re.findall(r'href="/records/([^"?]+)"[^>]*>(.*?)</a>', html):
+            if title != "this record":  # which the address of the page names
+                left.records |= self.handles(unescape(unquote(address)))
+                left.fields |= self.marks(unescape(title)).fields
+        for titles in _SAMPLES.findall(html):
+            left |= self.marks(unescape(titles))
+        return left
+
+    def samples(self, html: str) -> int:
+        """How many records a preview draws."""
+        return sum(titles.count("<li>") for titles in _SAMPLES.findall(html))
 
 
 def _objects(value: Any) -> Iterator[Mapping[str, Any]]:

@@ -40,5 +40,6 @@ def _found(read: Read, id: RecordId) -> Record | None:
 def _titled(record: Record) -> Titled:
     handle, declared = mint(record.id), declared_title(record.roles, record.data)
     said = title(record.roles, record.data, record.origin, record.id.stream, record.authored_at)
-    fields = (declared[0],) if declared else ()
+    field = declared[0] if declared else record.time_field  # a title that nobody gave is made of its time
+    fields = (field,) if field else ()
     return Titled(handle, said, Shown((record.id.connection_id,), (record.id.stream,), fields, (handle,)))
