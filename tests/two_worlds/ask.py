@@ -28,6 +28,7 @@ from pdpp_server.model.queries import (
     AggregateQuery,
     BlobQuery,
     Condition,
+    Expand,
     FetchQuery,
     Query,
     RecordsQuery,
@@ -54,7 +55,7 @@ from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.envelope import url
 from pdpp_server.wire.grants import decode_selection
 from tests.engine.beneath import keep_key, lines_in
-from tests.two_worlds.plan import COMMON, HEAVY, SCALARS, SECRET, Life, Plan, some_blob_id, value_of
+from tests.two_worlds.plan import COMMON, HEAVY, SCALARS, SECRET, VIEW, Life, Plan, some_blob_id, value_of
 from tests.worlds.meant import put_model
 from tests.worlds.told import ToldReader, told
 from tests.worlds.world import NOW, Clock, close
@@ -196,6 +197,8 @@ def calls(plan: Plan, random: Random, many: int) -> Iterator[Asked]:
         yield _search_by_meaning(plan, random)
     for _ in range(many // 10):
         yield _search_filtered(plan, random)
+    for _ in range(many // 5):
+        yield random.choice((_expanded, _expanded_page, _viewed))(plan, random)
 
 
 def _streams(plan: Plan, random: Random) -> StreamsQuery:
@@ -260,6 +263,29 @@ def _sorted(plan: Plan, random: Random) -> RecordsQuery:
     """By any field: most of them have a range, and some are granted."""
     asked = _records(plan, random)
     return replace(asked, sort=_field(plan, asked.stream, random), count=False, window=False)
+
+
+def _expanded(plan: Plan, random: Random) -> FetchQuery:
+    asked = _fetch(plan, random)
+    return replace(asked, expand=_expand(plan, asked.stream, random))
+
+
+def _expanded_page(plan: Plan, random: Random) -> RecordsQuery:
+    asked = _records(plan, random)
+    return replace(asked, expand=_expand(plan, asked.stream, random), limit=random.choice((1, 3, 10)))
+
+
+def _expand(plan: Plan, stream: str, random: Random) -> tuple[Expand, ...]:
+    """A relation of that stream, or of no stream; by a visible or a hidden field."""
+    declared = [one for one in plan.document["streams"] if one["name"] == stream]
+    related = {each["name"]: each["cardinality"] for one in declared for each in one["relationships"]}
+    name = random.choice([*related, *related, "from_nowhere"])
+    limit = random.choice((None, 1, 5)) if related.get(name) == "has_many" else None
+    return (Expand(name, limit),)
+
+
+def _viewed(plan: Plan, random: Random) -> RecordsQuery:
+    return replace(_records(plan, random), fields=None, view=random.choice((VIEW, VIEW, "no_such_view")))
 
 
 def _changes(plan: Plan, random: Random) -> RecordsQuery:
@@ -527,7 +553,7 @@ def _tool_call(query: Tooled) -> tuple[str, dict[str, Any]]:
             return "search", {**asked, **narrowed, "limit": query.limit, "cursor": query.cursor}
         case FetchQuery():
             id = mint(RecordId(query.connection_id or "", query.stream, query.key))
-            return "fetch", {"id": id, "fields": query.fields and list(query.fields)}
+            return "fetch", {"id": id, "fields": query.fields and list(query.fields), **_expansion(query.expand)}
         case WindowQuery():
             id = mint(RecordId(query.connection_id or "", query.stream, query.key))
             place = {"q": query.q, "before_chars": query.before} if query.q else {"offset_chars": query.offset}
@@ -542,6 +568,8 @@ def _tool_call(query: Tooled) -> tuple[str, dict[str, Any]]:
                 "stream": query.stream,
                 "connection_id": query.connection_id,
                 "fields": query.fields and list(query.fields),
+                "view": query.view,
+                **_expansion(query.expand),
                 "filter": filter_of(query.conditions) or None,
                 "sort": query.sort and ("" if query.ascending else "-") + query.sort,
                 "count": "exact" if query.count else None,
@@ -564,6 +592,11 @@ def _tool_call(query: Tooled) -> tuple[str, dict[str, Any]]:
                 "filter": filter_of(query.conditions) or None,
                 "connection_id": query.connection_id,
             }
+
+
+def _expansion(asked: tuple[Expand, ...]) -> dict[str, Any]:
+    limits = {each.name: each.limit for each in asked if each.limit is not None}
+    return {"expand": [each.name for each in asked] or None, "expand_limit": limits or None}
 
 
 def _by_method(side: Side, query: ResourceQuery | CompletionQuery) -> bytes:

@@ -14,6 +14,8 @@ from tests.two_worlds.plan import SECRET, Plan, plan
 PAGES_MAX = 4
 _BESIDE = re.compile(rb"beside=[1-9]|neighbour_count")
 
+_EXPANDED = re.compile(rb"expanded\W{1,4}(link|from_)")
+
 
 class Difference(AssertionError):
     """The two worlds can be told apart."""
@@ -61,6 +63,7 @@ def _ask_both(left: Side, right: Side, door: Door, query: Asked, where: str) -> 
         tally["beside"] += _BESIDE.search(told) is not None
         tally["refused"] += b"error" in told[:40] or told.startswith(b"('")
         tally[type(query).__name__] += 1
+        tally["expanded"] += _EXPANDED.search(told) is not None
         tally["around"] += b"earlier_cursor" in told and b"error" not in told[:40]
         if cursor is None or not isinstance(query, SearchQuery | RecordsQuery):
             break

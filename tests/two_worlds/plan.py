@@ -32,6 +32,8 @@ _ROLES = (None, None, "primary-title", "primary-body", "actor", "secondary")
 Json = dict[str, Any]
 Name = tuple[str, str, tuple[str, ...]]  # connection, stream and key of a record
 EXTRA = "an account nobody granted"
+LINK = "link"  # a field that holds the key of a record of another stream
+VIEW = "short"
 RUNS = 0.05  # how often an import ends
 
 
@@ -50,6 +52,7 @@ class Grown:
     since: str | None = None
     until: str | None = None
     resources: frozenset[str] | None = None
+    leads_to: str | None = None  # the stream that its link is about
 
     def shows(self, connection: str, key: str, data: Json) -> bool:
         """Whether the grant shows the record: said once more, in plain words, without the store."""
@@ -155,6 +158,8 @@ def plan(seed: int, *, is_heavy: bool = False) -> Plan:
     }
     granted = random.sample(sorted(streams), random.randint(1, len(streams)))
     streams |= {name: _granted(random, streams[name], names) for name in granted}
+    beside = Random(seed + 2)  # of its own, so that all else is what it was for each seed
+    streams = {name: _linked(beside, one, streams) for name, one in streams.items()}
     document = _document(seed, streams)
     made = Plan(seed, is_heavy, document, streams, _NOTHING, _NOTHING)
     everywhere = _everywhere(random, names), _everywhere(random, names)
@@ -198,6 +203,15 @@ def _granted(random: Random, stream: Grown, names: list[str]) -> Grown:
     )
 
 
+def _linked(random: Random, stream: Grown, streams: dict[str, Grown]) -> Grown:
+    """Sometimes to records of another stream or of its own, sometimes by a field that is hidden."""
+    targets = [one.name for one in streams.values() if len(one.key) == 1]
+    if not targets or random.random() < 0.3:
+        return stream
+    granted = stream.granted | ({LINK} if stream.connections and random.random() < 0.7 else set())
+    return replace(stream, leads_to=random.choice(targets), granted=granted)
+
+
 def _document(seed: int, streams: dict[str, Grown]) -> Json:
     random = Random(seed + 1)
     return {
@@ -206,11 +220,11 @@ def _document(seed: int, streams: dict[str, Grown]) -> Json:
         "declaration_version": str(seed),
         "publisher": {"id": "https://registry.pdpp.dev/"},
         "display": {"name": "Random"},
-        "streams": [_stream_document(random, stream) for stream in streams.values()],
+        "streams": [_stream_document(random, stream, streams) for stream in streams.values()],
     }
 
 
-def _stream_document(random: Random, stream: Grown) -> Json:
+def _stream_document(random: Random, stream: Grown, streams: dict[str, Grown]) -> Json:
     with_roles = random.random() < 0.7
     properties: Json = {name: {"type": "string"} for name in stream.key}
     for name, kind in stream.fields.items():
@@ -231,6 +245,7 @@ def _stream_document(random: Random, stream: Grown) -> Json:
     if stream.cursor:
         document["cursor_field"] = stream.cursor
     kinds = {kind: [name for name, of in stream.fields.items() if of == kind] for kind in _SCHEMAS}
+    _relate(document, stream, streams)
     numbers, times = kinds["integer"] + kinds["number"], kinds["date-time"] + kinds["date"]
     scalars = [name for name, kind in stream.fields.items() if kind in SCALARS]
     document["query"]["range_filters"] = {name: ["gte", "lt"] for name in numbers + times}
@@ -244,6 +259,21 @@ def _stream_document(random: Random, stream: Grown) -> Json:
         "group_by_time": times,
     }
     return document
+
+
+def _relate(document: Json, stream: Grown, streams: dict[str, Grown]) -> None:
+    """With what its link leads to, and with the records whose links lead to it; and with a view."""
+    document["views"] = [{"id": VIEW, "label": "Short", "fields": [*stream.key, *list(stream.fields)[:3]]}]
+    there = [one.name for one in streams.values() if one.leads_to == stream.name]
+    relations = {f"from_{name}": (name, "has_many") for name in there}
+    if stream.leads_to:
+        document["schema"]["properties"][LINK] = {"type": "string"}
+        relations[LINK] = stream.leads_to, "has_one"
+    document["relationships"] = [
+        {"name": name, "stream": target, "foreign_key": LINK, "cardinality": cardinality}
+        for name, (target, cardinality) in relations.items()
+    ]
+    document["query"]["expand"] = [{"name": name} for name in relations]
 
 
 SCALARS = {"text", "integer", "number", "boolean", "date-time", "date"}
@@ -436,6 +466,8 @@ def _side_data(random: Random, plan: Plan, stream: Grown, data: Json, words: Seq
     for name, kind in stream.fields.items():
         if name not in keeps and random.random() < 0.8:
             changed[name] = value_of(random, kind, words, plan.is_heavy)
+    if stream.leads_to and LINK not in keeps:
+        changed[LINK] = _link(data["id"], words)
     return changed
 
 
@@ -447,7 +479,14 @@ def _event(
     for name, kind in stream.fields.items():
         if random.random() < (0.3 if kind == "blob" else 0.85) or name == "body":
             data[name] = value_of(random, kind, words, plan.is_heavy)
+    if stream.leads_to:
+        data[LINK] = _link(key[0], words)
     return Event(connection, stream.name, key, data, _moment(random))
+
+
+def _link(key: str, words: Sequence[str]) -> str:
+    """Hidden ones differ with the words of their side."""
+    return _name(Random(f"{key} {words[-1]}").randrange(30))
 
 
 def _moment(random: Random) -> str | None:
@@ -456,8 +495,12 @@ def _moment(random: Random) -> str | None:
     return iso(_DAY + timedelta(days=random.randint(0, 30), minutes=random.randint(0, 600)))
 
 
+def _name(number: int) -> str:
+    return f"{'r é/'[number % 4]}{number}" if number % 5 == 0 else f"r{number}"
+
+
 def _key(stream: Grown, number: int) -> tuple[str, ...]:
-    name = f"{'r é/'[number % 4]}{number}" if number % 5 == 0 else f"r{number}"
+    name = _name(number)
     return (name,) if len(stream.key) == 1 else (name, str(number % 3))
 
 

@@ -21,6 +21,7 @@ from pdpp_server.store.records import (
     around,
     blobs,
     changes,
+    expand,
     fetch,
     freshness,
     ingest,
@@ -94,7 +95,8 @@ def test_two_worlds_that_differ_only_in_what_is_hidden_answer_with_the_same_byte
 
     assert tally["calls"] >= len(seeds) * CALLS_EACH
     assert all(
-        tally[what] for what in ("refused", "followed", "words_of_one_world", "hidden_times", "around", *ASKED)
+        tally[what]
+        for what in ("refused", "followed", "words_of_one_world", "hidden_times", "around", "expanded", *ASKED)
     ), tally
 
 
@@ -248,6 +250,18 @@ def rank_what_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
 ranked = query_records._ranked
 
 
+def relate_to_what_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expand, "shows", lambda *_: True)
+    monkeypatch.setattr(expand, "reaches", lambda reading, scope: reaches(reading, unbounded(scope)))
+
+
+def relate_by_a_hidden_field(monkeypatch: pytest.MonkeyPatch) -> None:
+    required = permit._require_field
+    monkeypatch.setattr(
+        permit, "_require_field", lambda scope, name, param: required(scope, name, param) if param != "expand" else None
+    )
+
+
 def count_hidden_records_in_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(aggregate, "reaches", lambda reading, scope: reaches(reading, unbounded(scope)))
 
@@ -337,6 +351,8 @@ FAULTS = {
     keep_to_a_talk_by_a_hidden_field: False,
     sort_by_a_hidden_field: False,
     rank_what_is_hidden: False,
+    relate_to_what_is_hidden: False,
+    relate_by_a_hidden_field: False,
     count_hidden_records_in_numbers: False,
     tell_of_changes_in_hidden_fields: False,
     renew_the_time_with_a_hidden_change: False,
