@@ -15,6 +15,7 @@ import importlib
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -39,14 +40,24 @@ from tools.tree import ROOT
 RULES = ROOT / "tests" / "mutants.toml"
 KEPT = ROOT / "build" / "mutants.json"
 WORKERS = 2
-SECONDS_MAX = 240  # of one run of tests; past it a mutant counts as killed: it hangs
+SECONDS_MAX = 240  # of processor time, of one run of tests; past it a mutant counts as killed: it hangs
+WAITED_MAX = 4 * SECONDS_MAX  # by the clock, for one that only waits
 NEAR_SECONDS, WIDE_SECONDS = 8.0, 40.0  # of tests chosen by distance, for modules that name none
 EXAMPLES = 30  # that Hypothesis tries: a mutant that only the hundredth one meets is worth a test of its own
 NOT_MUTATED = 99  # how a test process ends that imported from elsewhere than from its copy
 _NEED_SETTINGS = {"core/VariableReplacer", "core/VariableInserter"}
 _SAME_FOR_NONE = {"core/ReplaceComparisonOperator_Is_Eq", "core/ReplaceComparisonOperator_IsNot_NotEq"}
 
-_OTHERS = "tests/scenarios/clients/"  # programs of other makers, which wait by the clock: a busy machine fails them
+_WAITING = (  # for other programs, by the clock: a busy machine fails them
+    "tests/scenarios/clients/",
+    "tests/scenarios/connect/",
+    "tests/scenarios/authorization_server/test_hostile.py",
+    "tests/scenarios/authorization_server/test_sdk.py",
+    "tests/scenarios/cli/test_live.py",
+    "tests/scenarios/console/test_browser.py",
+    "tests/scenarios/console/test_following.py",
+    "tests/scenarios/separate/test_processes.py",
+)
 
 Position = tuple[int, int]
 Span = tuple[Position, Position]
@@ -221,7 +232,7 @@ def tests_for(file: str, said: Rules, graph: grimp.ImportGraph, seconds: dict[st
     near = distances(graph, [module for module in [module_of(file)] if module])
     tests = ranked(sorted((ROOT / "tests").rglob("test_*.py")), [file], near)
     inside = [test for test in tests if test.startswith(("tests/unit/", "tests/scenarios/"))]
-    inner = [test for test in inside if not test.startswith(_OTHERS)]
+    inner = [test for test in inside if not test.startswith(_WAITING)]
     first = fitting(inner, seconds, NEAR_SECONDS)
     return Tests(tuple(first), tuple(fitting(inner[len(first) :], seconds, WIDE_SECONDS)))
 
@@ -313,7 +324,7 @@ class Workshop:
 
     def _start(self, run: Run) -> None:
         stale = self._stale_with(run.mutant.file) if run.mutant else set[str]()
-        run.until = time.monotonic() + SECONDS_MAX
+        run.until = time.monotonic() + WAITED_MAX
         run.pid = os.fork()
         if run.pid == 0:
             _test(run, stale)
@@ -387,6 +398,7 @@ def _preload_others(folder: Path) -> None:
 def _test(run: Run, stale: set[str]) -> None:
     """In the forked process, which ends here."""
     os.setsid()
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS_MAX, SECONDS_MAX))
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.chdir(run.place)
     output = os.open(f"{run.place}.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
