@@ -23,6 +23,7 @@ from pdpp_server.evidence.activity import (
     who_read,
 )
 from pdpp_server.evidence.handles import parse
+from pdpp_server.evidence.said import say
 from pdpp_server.evidence.words import day_words, local_day
 from pdpp_server.model.activity import NOTHING, Asked, Disclosure, together
 from pdpp_server.model.pending import Pending
@@ -132,7 +133,7 @@ def _span(desks: Desks, day: str) -> tuple[str | None, str | None]:
     try:
         start = datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=desks.zone)
     except ValueError:
-        raise InvalidRequest("A day is written as 2026-01-31.", param="day") from None
+        raise InvalidRequest(say("A day is written as 2026-01-31."), param="day") from None
     return iso(start), iso(start + timedelta(days=1))
 
 

@@ -38,6 +38,7 @@ from pdpp_server.console.receiving import received
 from pdpp_server.console.visit import COOKIE, SECURE_COOKIE, Visit
 from pdpp_server.errors import InvalidRequest, Misdirected, PdppError, Unauthenticated
 from pdpp_server.evidence.refusals import message_text, remedy_text
+from pdpp_server.evidence.said import say
 from pdpp_server.http.bodies import body_of
 from pdpp_server.http.file_body import FileBody
 from pdpp_server.http.kernel import Kernel
@@ -49,13 +50,18 @@ FORM_BYTES, FORM_FIELDS = 256 * 1024, 5000
 # What programs are told in words of their own: code to what a person makes of it.
 FOR_PEOPLE = {
     Unauthenticated.code: (
-        "This address is for programs. They show a token here, which a browser does not have.",
-        "An agent is given the address that ends in /mcp, and then sends you to your own page to say yes. What is kept "
-        "here is on your pages.",
+        say("This address is for programs. They show a token here, which a browser does not have."),
+        say(
+            "An agent is given the address that ends in /mcp, and then sends you to your own page to say yes. "
+            "What is kept here is on your pages."
+        ),
     ),
     Misdirected.code: (
-        "This server does not answer under the name by which you called it.",
-        "Use the address that `pdpp serve` printed; or let it know this name: PDPP_TRUSTED_HOSTS or PDPP_PUBLIC_URL.",
+        say("This server does not answer under the name by which you called it."),
+        say(
+            "Use the address that `pdpp serve` printed; "
+            "or let it know this name: PDPP_TRUSTED_HOSTS or PDPP_PUBLIC_URL."
+        ),
     ),
 }
 FORM_TYPE = "application/x-www-form-urlencoded"
@@ -168,12 +174,12 @@ class Console:
 
     async def _form(self, request: Request) -> tuple[tuple[str, str], ...]:
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM_TYPE:
-            raise InvalidRequest(f"A form is sent as {FORM_TYPE}.", param="Content-Type")
+            raise InvalidRequest(say("A form is sent as {type}.", type=FORM_TYPE), param="Content-Type")
         body = await body_of(request, FORM_BYTES)
         try:
             return tuple(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=FORM_FIELDS))
         except ValueError:
-            raise InvalidRequest("The form cannot be read.") from None
+            raise InvalidRequest(say("The form cannot be read.")) from None
 
 
 def visit_of(desks: Desks, request: Request, form: tuple[tuple[str, str], ...] = ()) -> Visit:

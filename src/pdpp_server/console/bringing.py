@@ -7,6 +7,7 @@ from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page, SeeOther
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRequest, NotFound
+from pdpp_server.evidence.said import say
 from pdpp_server.evidence.words import size_text
 from pdpp_server.importers.guesses import PARTS_MAX
 from pdpp_server.importers.registry import IMPORTERS, declaration_of
@@ -92,7 +93,7 @@ def take(desks: Desks, visit: Visit) -> Page | SeeOther:
                 desks.uploads.give_up(upload.id)
             return SeeOther("/import")
         case _:
-            raise InvalidRequest("The form cannot be read.")
+            raise InvalidRequest(say("The form cannot be read."))
     return SeeOther(f"/import/{upload.id}")
 
 
@@ -100,9 +101,11 @@ def _find(desks: Desks, visit: Visit) -> Upload:
     upload = desks.uploads.find(visit.named["upload_id"])
     if upload is None:
         raise NotFound(
-            "These files are not here any more.",
-            remedy="What was imported of them is among your sources. To bring more in, choose them again: nothing is "
-            "imported twice.",
+            say("These files are not here any more."),
+            remedy=say(
+                "What was imported of them is among your sources. To bring more in, choose them again: nothing is "
+                "imported twice."
+            ),
         )
     return upload
 
@@ -119,8 +122,8 @@ def _choice(visit: Visit, place: int) -> int | None:
 def _line(upload: Upload) -> tuple[str, str, str]:
     """Its id, its files, its stage."""
     first = upload.files[0][0] if upload.files else ""
-    more = f" and {len(upload.files) - 1} more" if len(upload.files) > 1 else ""
-    return upload.id, f"{first}{more}", upload.stage
+    more = len(upload.files) - 1
+    return upload.id, say("{first} and {more} more", first=first, more=more) if more else first, upload.stage
 
 
 def _shown(place: int, each: Brought) -> AccountShown:

@@ -11,6 +11,7 @@ from pdpp_server.console.visit import Visit
 from pdpp_server.console.would_read import grants_read, is_telling
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.refusals import message_text
+from pdpp_server.evidence.said import say
 from pdpp_server.model.grants import Grant
 from pdpp_server.model.selections import Selection
 from pdpp_server.model.times import iso
@@ -88,7 +89,7 @@ def _kept(rows: list[GrantRow], ticks: Ticks) -> dict[str, Selection]:
     asked = tuple(selection_of(row.grant) for row in rows)
     kept = kept_of(ticks, asked, tuple(row.grant.streams for row in rows))
     if not kept:
-        raise InvalidRequest("Leave something that it may read, or end its access.", param="stream")
+        raise InvalidRequest(say("Leave something that it may read, or end its access."), param="stream")
     return {rows[place].grant.grant_id: selection for place, selection in kept.items()}
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pdpp_server.console.desks import Desks
 from pdpp_server.evidence.activity import OWN_NAMES
-from pdpp_server.evidence.words import counted
+from pdpp_server.evidence.said import say
 from pdpp_server.model.activity import ClientDay
 from pdpp_server.model.times import iso
 
@@ -64,8 +64,14 @@ def chart(desks: Desks, clients: frozenset[str] | None = None) -> Chart | None:
         [(colours[client], names.get(client, client)) for client in order],
         days[0],
         days[-1],
-        f"{counted(reads, 'read')}, {counted(records, 'record')}",
+        _numbers(reads, records),
     )
+
+
+def _numbers(reads: int, records: int) -> str:
+    times = say("1 read") if reads == 1 else say("{reads} reads", reads=reads)
+    amount = say("1 record") if records == 1 else say("{records} records", records=records)
+    return say("{times}, {amount}", times=times, amount=amount)
 
 
 def _is_drawn(read: ClientDay, clients: frozenset[str] | None) -> bool:
@@ -85,7 +91,8 @@ def _bars(days: list[str], read: list[ClientDay], rows: Iterable[ChartRow], colo
         height = max(2.0, round(HEIGHT * each.disclosures / most, 1))
         heights[each.day] += height
         row = said[each.day, each.client_id]
-        says = f"{each.day}: {row.name}, {counted(row.reads, 'read')}, {counted(row.records, 'record')}"
+        numbers = _numbers(row.reads, row.records)
+        says = say("{day}: {name}, {numbers}", day=each.day, name=row.name, numbers=numbers)
         bars.append(
             Bar(days.index(each.day), round(HEIGHT - heights[each.day], 1), height, colours[each.client_id], says)
         )

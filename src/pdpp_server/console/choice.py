@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRequest
+from pdpp_server.evidence.said import say
 from pdpp_server.model.authorization import Decision
 from pdpp_server.model.grants import StreamGrant
 from pdpp_server.model.selections import Selection, StreamSelection, TimeRange
@@ -111,7 +112,7 @@ def decision_of(ticks: Ticks, asked: tuple[Selection, ...], most: Most) -> Decis
     """Raises `InvalidRequest` where something is left to choose."""
     selections = tuple(kept_of(ticks, asked, most).values())
     if not selections:
-        raise InvalidRequest("Choose at least one stream.", param="stream")
+        raise InvalidRequest(say("Choose at least one stream."), param="stream")
     return Decision(selections, end_of(ticks), ticks.ai_training)
 
 
@@ -143,7 +144,7 @@ def _streams(ticks: Ticks, i: int, selection: Selection, most: tuple[StreamGrant
         if len(stream.connections) == 1:
             connections = stream.connections
         if not connections:
-            raise InvalidRequest("Choose from which of your connections it may read.", param="connection")
+            raise InvalidRequest(say("Choose from which of your connections it may read."), param="connection")
         view, fields = _narrowed_fields(ticks, (i, j), stream, asked)
         yield StreamSelection(
             name=stream.name,
@@ -184,7 +185,7 @@ def _narrowed_time(ticks: Ticks, stream: StreamGrant) -> TimeRange | None:
 def _moment(time: str) -> int:
     found = instant(time)
     if found is None:
-        raise InvalidRequest("A date is written as 2026-01-31.", param="since")
+        raise InvalidRequest(say("A date is written as 2026-01-31."), param="since")
     return found
 
 
@@ -231,5 +232,5 @@ def named_place(value: str) -> tuple[tuple[int, ...], str]:
 def place_of(text: str) -> tuple[int, ...]:
     parts = text.split(".")
     if not all(part.isascii() and part.isdigit() and len(part) < 9 for part in parts):
-        raise InvalidRequest("The form cannot be read.")
+        raise InvalidRequest(say("The form cannot be read."))
     return tuple(map(int, parts))

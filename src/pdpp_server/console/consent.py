@@ -11,10 +11,11 @@ from pdpp_server.console.picks import picked, picks_of, picks_of_form
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRequest, PdppError
 from pdpp_server.evidence.refusals import message_text, remedy_text
+from pdpp_server.evidence.said import say
 from pdpp_server.model.authorization import Ask
 
 DAYS = 90
-CHANGED = "You changed something. This is what it would give now."
+CHANGED = say("You changed something. This is what it would give now.")
 
 
 def show(desks: Desks, visit: Visit) -> Page:
@@ -106,7 +107,7 @@ def _reviewed(desks: Desks, choosing: Choosing, *, is_first: bool = False) -> Ch
     """
     try:
         if not choosing.asked:
-            raise InvalidRequest("Choose at least one source.")
+            raise InvalidRequest(say("Choose at least one source."))
         decision = replace(decision_of(choosing.ticks, choosing.asked, choosing.most), ai_training=True)
         return replace(choosing, review=desks.consent.review(choosing.ask.ask_id, decision))
     except InvalidRequest as refusal:

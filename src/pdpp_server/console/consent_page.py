@@ -14,6 +14,7 @@ from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
 from pdpp_server.console.picks import Pick, day_of
 from pdpp_server.console.would_read import GrantRead, grants_read, is_telling
+from pdpp_server.evidence.said import say
 from pdpp_server.evidence.words import counted
 from pdpp_server.model.authorization import Ask, Offer, Review
 from pdpp_server.model.selections import Selection
@@ -136,7 +137,7 @@ def consent_page(desks: Desks, choosing: Choosing) -> Page:
 def _who(ask: Ask) -> Who:
     client = ask.client
     host = urlsplit(client.client_id).hostname if client.is_verified else None
-    names = {"client_uri": "its site", "policy_uri": "its policy", "tos_uri": "its terms"}
+    names = {"client_uri": say("its site"), "policy_uri": say("its policy"), "tos_uri": say("its terms")}
     return Who(
         client.name or client.client_id,
         client.client_id,
@@ -156,8 +157,8 @@ def _goes_to(host: str, redirect_uri: str | None) -> bool:
 def _target(address: str) -> str:
     parts = urlsplit(address)
     if parts.scheme not in {"http", "https"}:
-        return f"the app on this computer that opens {parts.scheme}: links"
-    return "an app on this computer" if parts.hostname in LOOPBACK else parts.netloc
+        return say("the app on this computer that opens {scheme}: links", scheme=parts.scheme)
+    return say("an app on this computer") if parts.hostname in LOOPBACK else parts.netloc
 
 
 def _purpose(selection: Selection) -> tuple[str, str]:
@@ -240,7 +241,7 @@ def _ways(declaration: Declaration, place: int, connection: str, picks: list[Pic
     ]
     nothing, everything = (
         ConsentWay("", "Nothing", not picks),
-        ConsentWay(f"{place}:{connection}", "Everything", chosen == 0),
+        ConsentWay(f"{place}:{connection}", say("Everything"), chosen == 0),
     )
     return [nothing, *presets, everything]
 

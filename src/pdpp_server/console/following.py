@@ -10,6 +10,7 @@ from pdpp_server.console.page import Page, SeeOther
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRequest, NotFound, PdppError
 from pdpp_server.evidence.refusals import message_text, remedy_text
+from pdpp_server.evidence.said import say
 from pdpp_server.importers.live.adding import mailbox_settings, tried
 from pdpp_server.importers.live.dav import dav_settings
 from pdpp_server.model.live import LiveSource
@@ -87,9 +88,9 @@ def _page(asked: Mapping[str, str], said: str, status: int = 200) -> Page:
 def _settings(asked: Mapping[str, str], password: str) -> tuple[str, dict[str, Any]]:
     kind, address, user = asked["kind"], asked["address"], asked["user"]
     if kind not in KINDS or asked["security"] not in SECURITIES:
-        raise InvalidRequest("The form cannot be read.")
+        raise InvalidRequest(say("The form cannot be read."))
     if not (address and user and password):
-        raise InvalidRequest("An address, a user and a password are needed.", param="address")
+        raise InvalidRequest(say("An address, a user and a password are needed."), param="address")
     if kind != "imap":
         url = address if "://" in address else f"https://{address}"
         return f"{kind} {user}", dav_settings(kind, url, user)
@@ -104,7 +105,7 @@ def _port(text: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and 0 < int(text[:6]) <= PORT_MAX):
-        raise InvalidRequest("A port is a number from 1 to 65535.", param="port")
+        raise InvalidRequest(say("A port is a number from 1 to 65535."), param="port")
     return int(text)
 
 

@@ -1,8 +1,9 @@
-"""Every sentence of the pages, as the templates say it; another language is a file with the same sentences in it.
+"""Every sentence of the pages, as templates and code say it; another language is a file with the same sentences in it.
 
 `python -m pdpp_server.console.language` writes `sentences/en.json`, the list of them; with `--check` it only compares.
 """
 
+import ast
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -107,11 +108,25 @@ class Spoken(Extension):
         return said(source, lambda sentence: self.known.get(sentence, sentence)) if self.known else source
 
 
+def patterns() -> dict[str, list[str]]:
+    """By module, what code hands to `say`."""
+    package = _FOLDER.parent
+    modules = sorted(path for name in ("console", "evidence") for path in (package / name).rglob("*.py"))
+    return {path.relative_to(package).as_posix(): _patterns(path.read_text("utf-8")) for path in modules}
+
+
+def _patterns(source: str) -> list[str]:
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    spoken = [call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id == "say"]
+    return [*dict.fromkeys(text.value for text in spoken if isinstance(text, ast.Constant) and type(text.value) is str)]
+
+
 def listed() -> bytes:
     """Every template with its sentences, each beside itself: a copy of it is where another language begins."""
     templates = sorted((_FOLDER / "templates").glob("*.html"))
-    found = {path.name: {each: each for each in sentences(path.read_text("utf-8"))} for path in templates}
-    return orjson.dumps({name: those for name, those in found.items() if those}, option=orjson.OPT_INDENT_2) + b"\n"
+    found = {path.name: sentences(path.read_text("utf-8")) for path in templates} | patterns()
+    named = {name: {each: each for each in those} for name, those in found.items()}
+    return orjson.dumps({name: those for name, those in named.items() if those}, option=orjson.OPT_INDENT_2) + b"\n"
 
 
 def main(arguments: list[str]) -> int:

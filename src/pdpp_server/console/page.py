@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from pdpp_server.console.language import Spoken, catalogue
 from pdpp_server.console.visit import COOKIE, SECURE_COOKIE, Visit
+from pdpp_server.evidence.said import Said, say
 from pdpp_server.evidence.text import visible_lines
 from pdpp_server.evidence.words import counted, local_moment
 from pdpp_server.model.activity import NOTHING, Shown
@@ -60,24 +61,27 @@ class SeeOther:
     session: str | None = None
 
 
-def _visible(value: object) -> object:
+def _visible(value: object, known: Mapping[str, str]) -> object:
     """Every text on a page passes here: a character that cannot be seen is shown as what it is."""
+    if isinstance(value, Said):
+        return visible_lines(value.in_words_of(known))
     return visible_lines(value) if type(value) is str else value
 
 
 @cache
 def environment(language: str) -> Environment:
-    """The templates in that language."""
+    """The templates in that language, and what is said in them."""
+    known = catalogue(language)
     made = Environment(
         loader=FileSystemLoader(_FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_visible,
+        finalize=partial(_visible, known=known),
         extensions=[Spoken],
     )
-    made.extensions[Spoken.identifier].known = catalogue(language)  # type: ignore[attr-defined]
+    made.extensions[Spoken.identifier].known = known  # type: ignore[attr-defined]
     return made
 
 
@@ -92,14 +96,17 @@ class Wall:
     def at(self, time: str) -> Markup:
         """The same, where the day is known."""
         local = datetime.fromisoformat(time).astimezone(self.zone)
-        return Markup('<time datetime="{0}" title="{0}">at {1}</time>').format(time, f"{local:%H:%M %Z}")
+        return self._told(time, say("at {clock}", clock=f"{local:%H:%M %Z}"))
 
     def when(self, time: str | None) -> Markup:
         """A stored time by that clock; the exact instant is under the pointer."""
         if not time:
-            return Markup("never")
-        said = Markup('<time datetime="{0}" title="{0}">{1}</time>')
-        return said.format(time, local_moment(time, self.zone, self.now))
+            return Markup(say("never").in_words_of(catalogue(self.language)))
+        return self._told(time, local_moment(time, self.zone, self.now))
+
+    def _told(self, time: str, words: Said) -> Markup:
+        shown = Markup('<time datetime="{0}" title="{0}">{1}</time>')
+        return shown.format(time, words.in_words_of(catalogue(self.language)))
 
 
 def rendered(page: Page, visit: Visit, *, signed_in: bool, decided_at: str | None, wall: Wall) -> Response:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from pdpp_server.console.choice import named_place
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRequest
+from pdpp_server.evidence.said import say
 from pdpp_server.model.authorization import Decision, Offer
 from pdpp_server.model.selections import Selection, StreamSelection, TimeRange
 from pdpp_server.model.times import instant
@@ -113,7 +114,7 @@ def _compact(date: str) -> str:
         return ""
     found = date.replace("-", "")
     if instant(date) is None or len(found) != _DAY_CHARS or not found.isdigit():
-        raise InvalidRequest("A date is written as 2026-01-31.", param="since")
+        raise InvalidRequest(say("A date is written as 2026-01-31."), param="since")
     return found
 
 

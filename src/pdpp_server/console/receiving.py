@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import IngestStorageError, InvalidRequest, TooLarge
+from pdpp_server.evidence.said import say
 from pdpp_server.evidence.words import size_text
 from pdpp_server.http.threads import Threads
 from pdpp_server.importers.uploads import Uploads
@@ -55,9 +56,9 @@ class Received:
         try:
             self._parser.write(data)
         except FormParserError:
-            raise InvalidRequest("The form cannot be read.") from None
+            raise InvalidRequest(say("The form cannot be read.")) from None
         except OSError as error:
-            raise IngestStorageError(f"The files cannot be written: {error.strerror}.") from None
+            raise IngestStorageError(say("The files cannot be written: {reason}.", reason=error.strerror)) from None
 
     def finish(self) -> None:
         """Raises: InvalidRequest, where the form broke off or brought no file."""
@@ -66,11 +67,11 @@ class Received:
         try:
             self._parser.finalize()
         except FormParserError:
-            raise InvalidRequest("The files did not arrive whole.", remedy="Choose them again.") from None
+            raise InvalidRequest(say("The files did not arrive whole."), remedy=say("Choose them again.")) from None
         if self._file is not None:
-            raise InvalidRequest("The files did not arrive whole.", remedy="Choose them again.")
+            raise InvalidRequest(say("The files did not arrive whole."), remedy=say("Choose them again."))
         if not self.files:
-            raise InvalidRequest("No file was chosen.", remedy="Go back, and choose one.")
+            raise InvalidRequest(say("No file was chosen."), remedy=say("Go back, and choose one."))
         self._uploads.arrived(self.id)
 
     def drop(self) -> None:
@@ -108,7 +109,7 @@ class Received:
         self._admit()
         self.files += 1
         if self.files > FILES_MAX:
-            raise TooLarge(f"At most {FILES_MAX} files at once.", remedy="Put them into a zip.")
+            raise TooLarge(say("At most {most} files at once.", most=FILES_MAX), remedy=say("Put them into a zip."))
         if not self.is_known:
             self._file = self._uploads.place(self.id, name).open("xb")
 
@@ -120,7 +121,7 @@ class Received:
         replace(self._visit, form=form).require_own_form()
         wanted = dict(form).get("upload", "")
         if not ID.fullmatch(wanted):
-            raise InvalidRequest("The form cannot be read.")
+            raise InvalidRequest(say("The form cannot be read."))
         self.id, self.is_known = wanted, not self._uploads.begin(wanted)
 
     def _take(self, data: bytes) -> None:
@@ -129,7 +130,7 @@ class Received:
         elif not self._is_skipped and not self.is_known:
             self._said += data
             if len(self._said) > FIELD_BYTES:
-                raise InvalidRequest("The form cannot be read.")
+                raise InvalidRequest(say("The form cannot be read."))
 
     def _close(self) -> None:
         if self._file is not None:
@@ -150,7 +151,7 @@ async def received(request: Request, visit: Visit, uploads: Uploads, most: int, 
     kind, options = parse_options_header(request.headers.get("content-type"))
     told = request.headers.get("content-length", "")
     if kind != FORM_TYPE or not options.get(b"boundary"):
-        raise InvalidRequest("Files are sent as multipart/form-data.", param="Content-Type")
+        raise InvalidRequest(say("Files are sent as multipart/form-data."), param="Content-Type")
     require_size(int(told) if told.isdigit() else 0, most)
     uploads.require_room(int(told) if told.isdigit() else 0)
     form = Received(options[b"boundary"], visit, uploads, most)
@@ -159,7 +160,7 @@ async def received(request: Request, visit: Visit, uploads: Uploads, most: int, 
         await threads.flow(form.finish)
     except ClientDisconnect:
         form.drop()
-        raise InvalidRequest("The files did not arrive whole.", remedy="Choose them again.") from None
+        raise InvalidRequest(say("The files did not arrive whole."), remedy=say("Choose them again.")) from None
     except BaseException:
         form.drop()
         raise
@@ -180,6 +181,11 @@ async def _pour(request: Request, feed: Callable[[bytes], None], threads: Thread
 def require_size(size: int, most: int) -> None:
     if size > most:
         raise TooLarge(
-            f"These files have more than {size_text(most)}, which is the most that a page takes (PDPP_UPLOAD_BYTES).",
-            remedy="Use `pdpp import FILE`, or put them into the folder `inbox` of this home: neither has a limit.",
+            say(
+                "These files have more than {most}, which is the most that a page takes (PDPP_UPLOAD_BYTES).",
+                most=size_text(most),
+            ),
+            remedy=say(
+                "Use `pdpp import FILE`, or put them into the folder `inbox` of this home: neither has a limit."
+            ),
         )

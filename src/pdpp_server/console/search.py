@@ -11,6 +11,7 @@ from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.hits import unproven
+from pdpp_server.evidence.said import say
 from pdpp_server.evidence.shown import hits_shown
 from pdpp_server.evidence.titles import hit_title, label
 from pdpp_server.model.pending import Pending
@@ -68,11 +69,13 @@ def _conditions(desks: Desks, asked: dict[str, str]) -> tuple[Condition, ...]:
     if not (first or end):
         return ()
     if not (asked["source"] and asked["stream"]):
-        raise InvalidRequest("Dates narrow a search of one stream.", remedy="Choose a source and a stream as well.")
+        raise InvalidRequest(
+            say("Dates narrow a search of one stream."), remedy=say("Choose a source and a stream as well.")
+        )
     stream = declared(desks, asked["source"], asked["stream"])
     field = time_filter(stream)
     if field is None:
-        raise InvalidRequest("That stream cannot be narrowed by dates.")
+        raise InvalidRequest(say("That stream cannot be narrowed by dates."))
     found: list[Condition] = []
     if first:
         found.append(Condition(field, "gte", instant_of(desks, stream, field, first)))

@@ -5,6 +5,7 @@ from pdpp_server.console.page import Page, SeeOther
 from pdpp_server.console.visit import Visit, own_path
 from pdpp_server.errors import InvalidRequest, PdppError, PermissionDenied, RateLimited, Unauthenticated
 from pdpp_server.evidence.refusals import message_text, remedy_text
+from pdpp_server.evidence.said import say
 from pdpp_server.owner.sign_in import PASSWORD_CHARS_MIN
 
 
@@ -38,7 +39,7 @@ def take_welcome(desks: Desks, visit: Visit) -> Page | SeeOther:
     to, password = own_path(visit.value("next")), visit.value("password")
     try:
         if password != visit.value("again"):
-            raise InvalidRequest("The two passwords are not the same.", param="again")
+            raise InvalidRequest(say("The two passwords are not the same."), param="again")
         return SeeOther(to, desks.sign_in.set_first_password(visit.value("code"), password, visit.address))
     except (InvalidRequest, PermissionDenied, RateLimited) as refusal:
         return _form("welcome.html", to, refusal)

@@ -7,6 +7,7 @@ from pdpp_server.console.following import followed
 from pdpp_server.console.page import Page
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import ConnectionNotFound
+from pdpp_server.evidence.said import say
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.times import iso, iso_micros
 from pdpp_server.owner.desk import StoredSource
@@ -61,7 +62,10 @@ def remove(desks: Desks, visit: Visit) -> Page:
 def _find(desks: Desks, wanted: str) -> SourceShown:
     found = next((source for source in desks.owner.sources() if source.connection_id == wanted), None)
     if found is None:
-        raise ConnectionNotFound(f"There is no source {wanted!r}, or no longer.", remedy="Sources shows what is here.")
+        raise ConnectionNotFound(
+            say("There is no source {wanted!r}, or no longer.", wanted=wanted),
+            remedy=say("Sources shows what is here."),
+        )
     return _shown(found, desks.owner.declarations()[wanted])
 
 

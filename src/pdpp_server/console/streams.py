@@ -12,6 +12,7 @@ from pdpp_server.console.rows import TALK_CHARS, RecordRow, rows_of, rows_shown,
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import ConnectionNotFound, InvalidRequest, NotFound
 from pdpp_server.evidence.handles import parse
+from pdpp_server.evidence.said import say
 from pdpp_server.evidence.words import local_day
 from pdpp_server.model.activity import Shown, together
 from pdpp_server.model.pending import Pending
@@ -60,10 +61,12 @@ def declared(desks: Desks, connection: str, name: str) -> Stream:
     """Raises `ConnectionNotFound` or `NotFound`: a page that is opened after its thing was removed says so."""
     declaration = desks.owner.declarations().get(connection)
     if declaration is None:
-        raise ConnectionNotFound("That source is not here, or not any more.", remedy="Your sources are on their page.")
+        raise ConnectionNotFound(
+            say("That source is not here, or not any more."), remedy=say("Your sources are on their page.")
+        )
     stream = declaration.streams.get(name)
     if stream is None:
-        raise NotFound("That source has no such stream.", remedy="Its page lists what it has.")
+        raise NotFound(say("That source has no such stream."), remedy=say("Its page lists what it has."))
     return stream
 
 
@@ -111,7 +114,7 @@ def day_asked(text: str) -> date | None:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise InvalidRequest("A day is written as 2026-01-31.", param="from") from None
+        raise InvalidRequest(say("A day is written as 2026-01-31."), param="from") from None
 
 
 def _month(text: str) -> tuple[date, date]:
@@ -119,7 +122,7 @@ def _month(text: str) -> tuple[date, date]:
         first = date.fromisoformat(f"{text}-01")
         return first, next_month(first)
     except (ValueError, OverflowError):
-        raise InvalidRequest("A month is written as 2026-01.", param="month") from None
+        raise InvalidRequest(say("A month is written as 2026-01."), param="month") from None
 
 
 def next_month(first: date) -> date:

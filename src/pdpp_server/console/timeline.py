@@ -10,6 +10,7 @@ from pdpp_server.console.rows import RecordRow, row_of, rows_shown, shown_fields
 from pdpp_server.console.streams import instant_of, time_filter
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRequest
+from pdpp_server.evidence.said import say
 from pdpp_server.evidence.words import day_words
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import Condition, RecordsQuery
@@ -44,7 +45,7 @@ def _day(desks: Desks, text: str) -> date | None:
         try:
             return date.fromisoformat(text)
         except ValueError:
-            raise InvalidRequest("A day is written as 2026-01-31.", param="day") from None
+            raise InvalidRequest(say("A day is written as 2026-01-31."), param="day") from None
     today = desks.now().astimezone(desks.zone).date()
     latest = [stream.latest for source in desks.owner.sources() for stream in source.streams if stream.latest]
     days = [date(1970, 1, 1) + timedelta(microseconds=each) for each in latest]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from pdpp_server.errors import PermissionDenied
+from pdpp_server.evidence.said import say
 
 COOKIE, SECURE_COOKIE = "pdpp", "__Host-pdpp"
 
@@ -49,8 +50,8 @@ class Visit:
         token = self.value("form_token").encode()
         if not (came_from_us and self.has_cookie and hmac.compare_digest(token, self.form_token.encode())):
             raise PermissionDenied(
-                "This form did not come from a page of yours, or that page is too old.",
-                remedy="Open the page again and repeat what you did.",
+                say("This form did not come from a page of yours, or that page is too old."),
+                remedy=say("Open the page again and repeat what you did."),
             )
 
 

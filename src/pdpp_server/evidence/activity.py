@@ -5,20 +5,26 @@ from collections.abc import Iterable, Mapping
 
 from pdpp_server.errors import InvalidRecordId
 from pdpp_server.evidence.handles import parse
+from pdpp_server.evidence.said import say, say_all
 from pdpp_server.evidence.text import clip_shown
-from pdpp_server.evidence.words import counted, listed, many
+from pdpp_server.evidence.words import counted, many
 from pdpp_server.model.activity import Asked, Disclosure
 
 WORDS_CHARS = 80
-_COMPARED = {"eq": "is", "gte": "from", "gt": "after", "lte": "up to", "lt": "before"}
-_METRICS = {"count": "counted", "sum": "added up", "min": "asked for the least", "max": "asked for the most"}
+_COMPARED = {"eq": say("is"), "gte": say("from"), "gt": say("after"), "lte": say("up to"), "lt": say("before")}
+_METRICS = {
+    "count": say("counted"),
+    "sum": say("added up"),
+    "min": say("asked for the least"),
+    "max": say("asked for the most"),
+}
 _LOOKED = frozenset({"schema", "streams", "stream_metadata", "connections"})
 
 PREVIEW_CLIENT, PAGES_CLIENT, COMMAND_CLIENT = "owner-preview", "owner-pages", "owner-command"
 OWN_NAMES = {
-    PREVIEW_CLIENT: "you, as a preview",
-    PAGES_CLIENT: "you, on your pages",
-    COMMAND_CLIENT: "you, by the command",
+    PREVIEW_CLIENT: say("you, as a preview"),
+    PAGES_CLIENT: say("you, on your pages"),
+    COMMAND_CLIENT: say("you, by the command"),
 }
 
 
@@ -58,17 +64,17 @@ def what_was_done(disclosure: Disclosure, asked: Asked | None) -> str:
     found = _amounts(_by_stream([disclosure]))
     match disclosure.operation:
         case "search":
-            return f"searched{_for(disclosure, asked)} and saw {found or 'nothing'}"
+            return say("searched{what} and saw {found}", what=_for(disclosure, asked), found=found or say("nothing"))
         case "aggregate":
-            return _summed(disclosure) + _where(asked)
+            return _where(_summed(disclosure), asked)
         case "read_record_field" | "read_blob":
-            return f"read a part of {found or 'a record'}"
+            return say("read a part of {found}", found=found or say("a record"))
         case "titles":
-            return f"saw the titles of {found or 'nothing'}"
+            return say("saw the titles of {found}", found=found or say("nothing"))
         case operation if operation in _LOOKED:
-            return "looked at what there is"
+            return say("looked at what there is")
         case _:
-            return f"read {found or 'nothing'}" + _where(asked)
+            return _where(say("read {found}", found=found or say("nothing")), asked)
 
 
 def what_was_done_in_all(disclosures: Iterable[Disclosure]) -> str:
@@ -78,31 +84,35 @@ def what_was_done_in_all(disclosures: Iterable[Disclosure]) -> str:
     records = _amounts(_by_stream(together))
     looks = sum(done[name] for name in _LOOKED)
     parts = [
-        f"read {records}" if records else "",
-        f"searched {_times(done['search'])}" if done["search"] else "",
-        f"counted {_times(done['aggregate'])}" if done["aggregate"] else "",
+        say("read {found}", found=records) if records else "",
+        say("searched {times}", times=_times(done["search"])) if done["search"] else "",
+        say("counted {times}", times=_times(done["aggregate"])) if done["aggregate"] else "",
     ]
     said = [part for part in parts if part]
-    return listed(said) if said else f"looked {_times(looks or len(together))} at what there is"
+    return say_all(said) or say("looked {times} at what there is", times=_times(looks or len(together)))
 
 
 def _for(disclosure: Disclosure, asked: Asked | None) -> str:
     """What for, in the words of the asker; without them it is said that they were not kept."""
     streams = disclosure.query.get("streams")
-    within = f" in {listed([clip_shown(str(name), WORDS_CHARS) for name in streams])}" if streams else ""
+    within = say(" in {streams}", streams=say_all([_short(str(name)) for name in streams])) if streams else ""
     if asked is None or not asked.words:
-        return f"{within} (the words were not kept)"
-    return f"{within} for “{clip_shown(asked.words, WORDS_CHARS)}”" + _where(asked)
+        return say("{within} (the words were not kept)", within=within)
+    return _where(say("{within} for “{words}”", within=within, words=_short(asked.words)), asked)
 
 
-def _where(asked: Asked | None) -> str:
+def _where(said: str, asked: Asked | None) -> str:
     if asked is None or not asked.conditions:
-        return ""
-    said = [
-        f"{_short(field)} {_COMPARED.get(comparison, comparison)} “{_short(value)}”"
+        return said
+    conditions = [
+        say("{field} {compared} “{value}”", field=_short(field), compared=_compared(comparison), value=_short(value))
         for field, comparison, value in asked.conditions
     ]
-    return f" where {listed(said)}"
+    return say("{said} where {conditions}", said=said, conditions=say_all(conditions))
+
+
+def _compared(comparison: str) -> str:
+    return _COMPARED.get(comparison, comparison)
 
 
 def _short(text: str) -> str:
@@ -112,9 +122,11 @@ def _short(text: str) -> str:
 def _summed(disclosure: Disclosure) -> str:
     query = disclosure.query
     field, by = query.get("field"), query.get("group_by") or query.get("group_by_time")
-    words = _METRICS.get(str(query.get("metric")), "counted")
-    what = f"{field} of {listed(disclosure.streams)}" if field else listed(disclosure.streams) or "records"
-    return clip_shown(f"{words} {what}" + (f" by {by}" if by else ""), 2 * WORDS_CHARS)
+    streams = say_all([_short(name) for name in disclosure.streams])
+    what = say("{field} of {streams}", field=_short(str(field)), streams=streams) if field else streams
+    done = _METRICS.get(str(query.get("metric")), _METRICS["count"])
+    summed = say("{done} {what}", done=done, what=what or say("records"))
+    return say("{summed} by {field}", summed=summed, field=_short(str(by))) if by else summed
 
 
 def _by_stream(disclosures: Iterable[Disclosure]) -> Counter[str]:
@@ -131,10 +143,8 @@ def _stream(record: str) -> str:
 
 
 def _amounts(streams: Counter[str]) -> str:
-    return listed(
-        [many(number, clip_shown(name.replace("_", " "), WORDS_CHARS)) for name, number in streams.most_common()]
-    )
+    return say_all([many(number, _short(name.replace("_", " "))) for name, number in streams.most_common()])
 
 
 def _times(number: int) -> str:
-    return {1: "once", 2: "twice"}.get(number, f"{number} times")
+    return {1: say("once"), 2: say("twice")}.get(number) or say("{number} times", number=number)

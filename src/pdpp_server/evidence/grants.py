@@ -1,6 +1,6 @@
 """What a grant lets be read, in the owner's words."""
 
-from pdpp_server.evidence.words import counted
+from pdpp_server.evidence.said import say
 from pdpp_server.model.grants import StreamGrant
 
 
@@ -22,6 +22,18 @@ def fields_text(stream: StreamGrant) -> str:
 
 def bounds_texts(stream: StreamGrant) -> list[str]:
     """A midnight is its day."""
-    ends = [("since", stream.time.since), ("before", stream.time.until)] if stream.time else []
-    only = [f"only {counted(len(stream.resources), 'named record')}"] if stream.resources is not None else []
-    return [*(f"{word} {bound.removesuffix('T00:00:00Z')}" for word, bound in ends if bound), *only]
+    since, until = (_day(stream.time.since), _day(stream.time.until)) if stream.time else ("", "")
+    named = None if stream.resources is None else len(stream.resources)
+    return [
+        *([say("since {day}", day=since)] if since else []),
+        *([say("before {day}", day=until)] if until else []),
+        *([] if named is None else [_only(named)]),
+    ]
+
+
+def _only(named: int) -> str:
+    return say("only 1 named record") if named == 1 else say("only {named} named records", named=named)
+
+
+def _day(bound: str | None) -> str:
+    return (bound or "").removesuffix("T00:00:00Z")

@@ -1,7 +1,14 @@
 """Numbers, sizes and times as people read them, in the terminal and on pages alike."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
+
+from pdpp_server.evidence.said import Said, say
+
+_MONTHS = (
+    *(say("January"), say("February"), say("March"), say("April"), say("May"), say("June")),
+    *(say("July"), say("August"), say("September"), say("October"), say("November"), say("December")),
+)
 
 
 def moment(time: str | None) -> str:
@@ -42,13 +49,20 @@ def local_day(time: str, zone: tzinfo) -> str:
 def day_words(day: str, now: datetime) -> str:
     """`Today`, `Yesterday`, or the day by its name; `now` is in the zone of the day."""
     found, today = datetime.fromisoformat(day).date(), now.date()
-    near = {today: "Today", today - timedelta(days=1): "Yesterday"}
-    return near.get(found) or f"{found.day} {found:%B %Y}"
+    near = {today: say("Today"), today - timedelta(days=1): say("Yesterday")}
+    return near.get(found) or _day(found)
 
 
-def local_moment(time: str, zone: tzinfo, now: datetime) -> str:
+def _day(day: date) -> str:
+    return say("{day} {month} {year}", day=day.day, month=_MONTHS[day.month - 1], year=day.year)
+
+
+def local_moment(time: str, zone: tzinfo, now: datetime) -> Said:
     """By the owner's clock and with its zone: `today at 14:02 CET`, `3 May 2026 at 09:30 CEST`."""
-    local = datetime.fromisoformat(time).astimezone(zone)
-    day = day_words(local.date().isoformat(), now.astimezone(zone))
-    near = day.lower() if day in {"Today", "Yesterday"} else day
-    return f"{near} at {local:%H:%M %Z}"
+    local, today = datetime.fromisoformat(time).astimezone(zone), now.astimezone(zone).date()
+    clock = f"{local:%H:%M %Z}"
+    if local.date() == today:
+        return say("today at {clock}", clock=clock)
+    if local.date() == today - timedelta(days=1):
+        return say("yesterday at {clock}", clock=clock)
+    return say("{day} at {clock}", day=_day(local.date()), clock=clock)
