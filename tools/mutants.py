@@ -50,10 +50,11 @@ _SAME_FOR_NONE = {"core/ReplaceComparisonOperator_Is_Eq", "core/ReplaceCompariso
 
 _WAITING = (  # for other programs, by the clock: a busy machine fails them
     "tests/scenarios/clients/",
+    "tests/scenarios/cli/",
     "tests/scenarios/connect/",
+    "tests/scenarios/journeys/",
     "tests/scenarios/authorization_server/test_hostile.py",
     "tests/scenarios/authorization_server/test_sdk.py",
-    "tests/scenarios/cli/test_live.py",
     "tests/scenarios/console/test_browser.py",
     "tests/scenarios/console/test_following.py",
     "tests/scenarios/separate/test_processes.py",
