@@ -21,6 +21,10 @@ PROMISES: dict[str, Promise] = {
         source="issue 15: two worlds in every mode",
         says="What a grant hides changes nothing of a search by meaning: no hit, no order, no count, no score.",
     ),
+    "rs.search.meaning-names": Promise(
+        source="issue 15: a name that is a declared actor counts as who spoke",
+        says="By meaning, too, the name of who spoke lifts what they said; it is no part of what is meant.",
+    ),
     "rs.search.cursor-mode": Promise(
         source="ruling 51",
         says="A cursor goes on in the mode that was used, or is refused.",

@@ -32,7 +32,7 @@ def serve(services: Services, call: Call, query: SearchQuery) -> Pending[SearchP
         opened = read.seal.open("search", query.cursor, bound_to=bound_to) if query.cursor else None
         after = Position.unpack(opened[1:]) if opened else None
         mode = chosen_mode(services.meaning, query, _MODES[opened[0]] if opened else None)
-        by = _by_meaning(services.meaning, query, mode)
+        by = _by_meaning(services.meaning, mode)
         ranked = search(read.store, permitted, after, read.today, by)
         used: Used = "lexical" if ranked.waiting is None else mode
         named = namings([found.record for found in ranked.found])
@@ -93,8 +93,8 @@ def chosen_mode(meaning: Meaning | None, query: SearchQuery, kept: Used | None) 
     return wanted
 
 
-def _by_meaning(meaning: Meaning | None, query: SearchQuery, mode: Used) -> ByMeaning | None:
-    """The question as its meaning. Without a model that can be used words go on alone, where they were to count."""
+def _by_meaning(meaning: Meaning | None, mode: Used) -> ByMeaning | None:
+    """What knows the meaning. Without a model that can be used words go on alone, where they were to count."""
     if mode == "lexical" or meaning is None:
         return None
     encoder = meaning.encoder()
@@ -102,7 +102,7 @@ def _by_meaning(meaning: Meaning | None, query: SearchQuery, mode: Used) -> ByMe
         raise UnsupportedMode(
             "The model for search by meaning is damaged. This server has: auto, lexical.", param="mode"
         )
-    return ByMeaning(encoder.asked(query.text), mode == "hybrid") if encoder else None
+    return ByMeaning(encoder, mode == "hybrid") if encoder else None
 
 
 def _seal(seal: Seal, mode: Used, bound_to: bytes, position: Position) -> str:

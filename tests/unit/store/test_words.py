@@ -210,3 +210,18 @@ def test_the_first_three_letters_find_what_a_longer_prefix_finds_even_where_they
     assert asked_of_index("gasoline", phrase.opening.match)
     assert not asked_of_index("garden", phrase.opening.match)
     assert asked_of_index("the houses", TOKENIZER.query("house*").wanted[0].match)
+
+
+@pytest.mark.parametrize(
+    ("question", "left"),
+    [
+        ("What did Anna's boat cost?", "What did boat cost?"),
+        ("Did ANNA, or ann, sail?", "Did or ann, sail?"),
+        ("Anna", "Anna"),
+        ('"Anna sails" annas', '"Anna sails"'),
+    ],
+)
+def test_a_question_without_a_name_keeps_the_rest_as_it_was_typed(question: str, left: str) -> None:
+    names = TOKENIZER.query("Anna").wanted
+
+    assert TOKENIZER.without(question, names) == left

@@ -10,6 +10,11 @@ from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import SID_BITS
 from pdpp_server.store.records.count import count
 from pdpp_server.store.records.reach import Reach
+from pdpp_server.store.records.scores import actor_field
+from pdpp_server.store.records.texts import Texts
+from pdpp_server.store.records.words import Phrase
+
+OF_OTHERS = 0.5  # what a record is worth that somebody else said than whom the question names
 
 
 class Near(NamedTuple):
@@ -27,10 +32,6 @@ class Nearness:
 
     records: dict[int, Near] = field(default_factory=dict[int, Near])
     waiting: int = 0
-
-    @property
-    def similarities(self) -> dict[int, float]:
-        return {rid: near.similarity for rid, near in self.records.items()}
 
 
 def meant_fields(reach: Reach) -> dict[int, str]:
@@ -95,3 +96,29 @@ def _nearest(
 
 def _order(near: Near) -> tuple[float, str, int]:
     return -near.similarity, near.field, near.start
+
+
+def similarities(
+    reading: Reading, reaches: Iterable[Reach], near: Nearness, names: Sequence[Phrase]
+) -> dict[int, float]:
+    """How near each record is. Where the question names who spoke, what others said counts less."""
+    similar = {rid: one.similarity for rid, one in near.records.items()}
+    if not names:
+        return similar
+    for reach in reaches:
+        for rid in _said_by_others(
+            reading, reach, [rid for rid in similar if rid >> SID_BITS == reach.place.sid], names
+        ):
+            similar[rid] *= OF_OTHERS
+    return similar
+
+
+def _said_by_others(reading: Reading, reach: Reach, rids: Sequence[int], names: Sequence[Phrase]) -> list[int]:
+    """Those of the records that somebody said whom the question does not name."""
+    actor = actor_field(reach)
+    if actor is None or not rids:
+        return []
+    texts = Texts(reading.tokenizer, names)
+    actors = {rid: str(value) for rid, value in reading.records.field_of(rids, actor).items() if value}
+    is_named = {value: texts.note({0: value}) is not None for value in set(actors.values())}
+    return [rid for rid, value in actors.items() if not is_named[value]]

@@ -64,12 +64,18 @@ def _scores(
 # Who spoke ---------------------------------------------------------------------------------------------------------
 
 
-def _actor_column(reach: Reach) -> int:
-    """The column of the index that says who spoke, as a bit; none where it is not declared, granted and searched."""
-    stream, slots = reach.scope.stream, reach.place.slots
+def actor_field(reach: Reach) -> str | None:
+    """The field that says who spoke; none where it is not declared, granted and searched."""
+    stream = reach.scope.stream
     actor = next((name for name, role in stream.roles.items() if role == "actor"), None)
-    is_searched = actor in slots and actor in reach.scope.fields and actor in stream.lexical_fields
-    return 1 << slots[actor] if actor is not None and is_searched else 0
+    is_searched = actor in reach.place.slots and actor in reach.scope.fields and actor in stream.lexical_fields
+    return actor if is_searched else None
+
+
+def _actor_column(reach: Reach) -> int:
+    """Its column of the index, as a bit."""
+    actor = actor_field(reach)
+    return 0 if actor is None else 1 << reach.place.slots[actor]
 
 
 def _names(words: WordQuery, noted: Mapping[int, MatchCounts], actors: Mapping[int, int]) -> list[bool]:

@@ -13,7 +13,7 @@ import orjson
 
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.grants.permitted import Permitted, Scope
-from pdpp_server.meaning.loading import MeantQuestion
+from pdpp_server.meaning.loading import Encoder, MeantQuestion
 from pdpp_server.model.queries import Condition, SearchQuery
 from pdpp_server.model.records import Recall, Record, RecordId
 from pdpp_server.model.times import newest
@@ -27,7 +27,7 @@ from pdpp_server.store.records.fetch import require_declared
 from pdpp_server.store.records.filters import left_of
 from pdpp_server.store.records.freshness import newest_change
 from pdpp_server.store.records.fusion import fused
-from pdpp_server.store.records.meanings import Near, Nearness, nearness
+from pdpp_server.store.records.meanings import Near, Nearness, nearness, similarities
 from pdpp_server.store.records.neighbours import lifted, of_talks
 from pdpp_server.store.records.query_records import newest_of
 from pdpp_server.store.records.rank import MatchCounts
@@ -111,9 +111,9 @@ class _Group:
 
 
 class ByMeaning(NamedTuple):
-    """The question as its meaning, and whether words count beside it."""
+    """The model that knows what the question means, and whether words count beside it."""
 
-    question: MeantQuestion
+    model: Encoder
     words_count: bool
 
 
@@ -130,6 +130,10 @@ def search(
     require_declared(reading.layout, permitted)
     everything = _everything(reading, permitted)
     groups = _groups(everything)
+    if by is not None and not by.words_count and words.unwanted:
+        raise InvalidRequest(
+            "A search by meaning alone cannot leave words out.", param="q", remedy="Leave out the minus, or use hybrid."
+        )
     if not words.has_topic:
         return _newest(reading, groups, permitted.query, words)
     held, is_complete = _note_candidates(reading, groups, words)
@@ -137,13 +141,18 @@ def search(
     reached = [reach for group in groups for reach in group.reaches]
     told = scored(reading, reached, words, held, _visible_records(reading, groups), dates)
     scores = told.scores
-    # A neighbour might hold what must not occur: where a query says that, only matches are found.
-    ranked, lifted_by = lifted(reading, [] if words.unwanted else reached, scores)
+    # A neighbour might hold what must not occur: where a query says that, only matches are found. Where words do not
+    # count, they lift nothing.
+    lifts = not words.unwanted and (by is None or by.words_count)
+    ranked, lifted_by = lifted(reading, reached if lifts else [], scores)
     ranked = of_talks(reading, reached, ranked)
     beside = len(ranked) - len(scores)
-    near = _near(reading, everything, by, scores if words.unwanted else None)
+    near = Nearness()
     if by is not None:
-        ranked = fused(ranked if by.words_count else {}, near.similarities)
+        asked = by.model.asked(reading.tokenizer.without(permitted.query.text, told.names))
+        near = _near(reading, everything, asked, scores if words.unwanted else None)
+        similar = similarities(reading, everything, near, told.names)
+        ranked = fused(ranked if by.words_count else {}, similar)
     page, has_more = _page(reading, everything, ranked, after, permitted.query, lifted_by)
     matches = len(scores) if is_complete else max(*counts, len(scores))
     each = tuple(zip([phrase.typed for phrase in words.wanted], counts, strict=True)) if permitted.query.lean else ()
@@ -194,17 +203,13 @@ def _suggested(
     return tuple(suggestions(reading.tokenizer, words, counts, count_any, LOOKED)) if groups else ()
 
 
-def _near(reading: Reading, everything: Sequence[Reach], by: ByMeaning | None, only: Container[int] | None) -> Nearness:
+def _near(
+    reading: Reading, everything: Sequence[Reach], question: MeantQuestion, only: Container[int] | None
+) -> Nearness:
     """What is near by its meaning; where a query says what must not occur, only of matches, which do not hold it."""
-    if by is None:
-        return Nearness()
-    near = nearness(reading, everything, by.question)
+    near = nearness(reading, everything, question)
     if only is None:
         return near
-    if not by.words_count:
-        raise InvalidRequest(
-            "A search by meaning alone cannot leave words out.", param="q", remedy="Leave out the minus, or use hybrid."
-        )
     return Nearness({rid: one for rid, one in near.records.items() if rid in only}, near.waiting)
 
 

@@ -122,7 +122,7 @@ class Tokenizer:
         dated: set[Phrase] = set()
         for part in _QUERY_PART.finditer(text.replace("\0", " ")):  # a NUL would end the statement's text
             is_word = part["word"] is not None
-            raw = _POSSESSIVE.sub("", part["word"]) if is_word else part["phrase"]
+            raw = _part_text(part)
             tokens = self.tokens(raw)
             if not tokens:
                 continue
@@ -145,8 +145,18 @@ class Tokenizer:
         excluded = tuple(unwanted.values())[:_MAX_PHRASES]
         return WordQuery(chosen, excluded, tuple(dict.fromkeys(short)), frozenset(plain), bool(wanted), beside)
 
+    def without(self, text: str, words: Sequence[Phrase]) -> str:
+        """A question without these of its words; whole where nothing else is left of it."""
+        left_out = {phrase.tokens for phrase in words}
+        parts = [part for part in _QUERY_PART.finditer(text) if self.tokens(_part_text(part)) not in left_out]
+        return " ".join([part[0] for part in parts]) or text
+
     def finder(self, phrases: Sequence[Phrase], weights: Sequence[float]) -> "Finder":
         return Finder(self._cutter, phrases, weights)
+
+
+def _part_text(part: re.Match[str]) -> str:
+    return part["phrase"] if part["word"] is None else _POSSESSIVE.sub("", part["word"])
 
 
 def _is_stop_word(raw: str) -> bool:
