@@ -76,7 +76,7 @@ def client_of(services: Services, documents: WayOut, client_id: str | None) -> C
         if stored:
             return stored.client
         host = (urlsplit(client_id).hostname or "")[:HOST_CHARS]
-        says = f"The client's document cannot be read: {trouble.message} The app describes itself at {host}."
+        says = f"The client's document cannot be read. {trouble.message} The app describes itself at {host}."
         raise UnknownClient(says, remedy=AWAY_REMEDY if isinstance(trouble, NoWayOut) else LATER_REMEDY) from trouble
 
 
@@ -158,7 +158,7 @@ def _fetched(fetch: Fetch, client_id: str) -> tuple[Json, int]:
     except Away:
         raise
     except PdppError as trouble:
-        raise UnknownClient(f"The client's document cannot be read: {trouble.message}") from trouble
+        raise UnknownClient(f"The client's document cannot be read. {trouble.message}") from trouble
     except orjson.JSONDecodeError as trouble:
         raise UnknownClient("The client's document is not JSON.") from trouble
     told = FRESH_SECONDS if fresh_seconds is None else fresh_seconds

@@ -124,7 +124,7 @@ WELL = {
     "keys": "{keys} there",
     "database": "sound, schema {schema}",
     "counts": "right, {records} records",
-    "meaning": "{models} model, whose vectors and records agree",
+    "meaning": "its vectors and the records agree",
     "index": "finds every record and nothing else",
     "history": "consistent",
     "blobs": "{blobs} there, each as it was delivered",
@@ -214,6 +214,8 @@ def _well(finding: Finding) -> str:
         return f"our server answers at {facts['port']}"
     if finding.part == "password" and not facts["set"]:
         return "none yet; `pdpp owner password` sets one, before a client signs in"
+    if finding.part == "meaning" and not facts["models"]:
+        return "no model; `pdpp meaning install` brings one, for search by meaning"
     if finding.part == "address" and not facts:
         return "for this machine only; PDPP_PUBLIC_URL names one for others"
     if finding.part == "inbox" and "waiting" not in facts:

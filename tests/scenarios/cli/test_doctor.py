@@ -293,6 +293,7 @@ def test_a_setting_that_cannot_be_meant_is_one_of_the_faults(notes: Command) -> 
     assert ran.code == 1
     assert "WRONG   settings: a setting cannot be meant (PDPP_LOG_SYNC must be normal or full.)" in ran.out
     assert "ok      database" in ran.out
+    assert "ok      meaning: no model; `pdpp meaning install` brings one" in ran.out
 
 
 @requirement("cli.doctor.finds")
