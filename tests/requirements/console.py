@@ -70,6 +70,11 @@ PROMISES: dict[str, Promise] = {
         source=PAGES,
         says="Files that are sent twice are one upload, and an import that is asked for twice is one import.",
     ),
+    "con.import.removal": Promise(
+        source="ruling 52",
+        says="What is in doubt to be removed stays until the owner says on the page that it may go; what was removed comes "
+        "back by a button.",
+    ),
     "con.import.nothing-left": Promise(
         source=PAGES,
         says="What is no export, too large, broken off or a bomb ends with a sentence, and nothing of it stays.",

@@ -13,6 +13,7 @@ from pdpp_server.importers.guesses import PARTS_MAX
 from pdpp_server.importers.registry import IMPORTERS, declaration_of
 from pdpp_server.importers.uploads import Brought, Upload
 from pdpp_server.model.ingest import Rejection
+from pdpp_server.model.runs import Undone
 from pdpp_server.model.times import iso_micros
 
 HOW_TO_AS_OF = "November 2026"
@@ -47,7 +48,8 @@ class AccountShown(NamedTuple):
     rejected: int
     rejections: list[Rejection]
     removed: int
-    undo: int
+    undone: Undone | None  # what had been removed is back
+    missing: int  # stay until the owner says that they may go
     kept: list[str]  # why something stays that it has no longer
     said: str
     is_done: bool
@@ -75,6 +77,7 @@ def show_one(desks: Desks, visit: Visit) -> Page:
         "left": [(part.name, part.files, size_text(part.size), part.guess) for part in upload.left[:PARTS_MAX]],
         "more_left": max(0, len(upload.left) - PARTS_MAX),
         "percent": upload.percent,
+        "missing": sum(each.missing for each in accounts),
         "stored": sum(each.accepted for each in accounts),
     }
     return Page("upload.html", values, has_script=True)
@@ -88,6 +91,10 @@ def take(desks: Desks, visit: Visit) -> Page | SeeOther:
             desks.uploads.start(upload.id, {place: _choice(visit, place) for place in _places(visit)})
         case "stop":
             desks.uploads.stop(upload.id)
+        case "remove":
+            desks.uploads.remove_missing(upload.id)
+        case action if (place := _undone(action)) is not None:
+            desks.uploads.undo(upload.id, place)
         case "discard":
             if upload.stage in {"found", "nothing"}:
                 desks.uploads.give_up(upload.id)
@@ -112,6 +119,12 @@ def _find(desks: Desks, visit: Visit) -> Upload:
 
 def _places(visit: Visit) -> list[int]:
     return [int(value) for value in visit.values("account") if value.isascii() and value.isdigit() and len(value) < 6]
+
+
+def _undone(action: str) -> int | None:
+    """The account that is meant, by its place."""
+    asks, _, place = action.partition(".")
+    return int(place) if asks == "undo" and place.isascii() and place.isdigit() and len(place) < 6 else None
 
 
 def _choice(visit: Visit, place: int) -> int | None:
@@ -153,7 +166,8 @@ def _shown(place: int, each: Brought) -> AccountShown:
         rejected=tally.rejected if tally else 0,
         rejections=tally.rejections[:REJECTIONS_SHOWN] if tally else [],
         removed=tally.removal.removed if tally else 0,
-        undo=tally.removal.run if tally and tally.removal.removed else 0,
+        undone=each.undone,
+        missing=tally.removal.missing - tally.removal.removed if tally and each.awaits_owner else 0,
         kept=[*tally.removal.why_kept] if tally else [],
         said=each.said,
         is_done=bool(each.connection_id or each.said),

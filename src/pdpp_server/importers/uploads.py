@@ -3,7 +3,7 @@
 import re
 import shutil
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
@@ -15,11 +15,13 @@ from typing import Literal
 
 from pdpp_server.errors import InvalidRequest, PdppError, TooLarge
 from pdpp_server.importers.guesses import UntakenPart
+from pdpp_server.importers.missing import ASK_NOBODY, MissingChoice
 from pdpp_server.importers.registry import IMPORTERS, FoundAccount, look_into, nothing_known, with_mapping
 from pdpp_server.importers.run import Survey, Tally, fingerprint_of, import_account, survey
 from pdpp_server.importers.source import Importer, Meter
 from pdpp_server.importers.watch import Stopped
 from pdpp_server.model.ingest import Finished
+from pdpp_server.model.runs import Undone
 from pdpp_server.owner.desk import Owner
 
 FOLDER = "uploads"
@@ -44,6 +46,12 @@ class Brought:
     connection_id: str = ""
     tally: Tally | None = None
     said: str = ""  # why nothing came of it
+    undone: Undone | None = None  # what it had removed is back
+
+    @property
+    def awaits_owner(self) -> bool:
+        """Whether something stays that it has no longer, until they say that it may go."""
+        return self.tally is not None and self.tally.removal.awaits_owner
 
     @property
     def name(self) -> str:
@@ -75,6 +83,10 @@ class Upload:
     @property
     def is_under_way(self) -> bool:
         return self.stage in {"arriving", "looking", "importing"}
+
+    @property
+    def awaits_owner(self) -> bool:
+        return any(each.awaits_owner for each in self.accounts)
 
     @property
     def percent(self) -> int:
@@ -171,7 +183,29 @@ class Uploads:
                 return
             size = sum(_work(each.found) for each in accounts)
             upload = self._known[id] = replace(upload, stage="importing", accounts=accounts, size=size, said="")
-        self._workers.submit(self._guarded, id, lambda: self._import(upload))
+        self._workers.submit(self._guarded, id, lambda: self._import(upload, range(len(accounts)), ASK_NOBODY))
+
+    def remove_missing(self, id: str) -> None:
+        """The owner says that what these files have no longer may go, however much it is: they are read once more."""
+        with self._lock:
+            upload = self._known.get(id)
+            if upload is None or upload.stage != "done" or not upload.awaits_owner:
+                return
+            waiting = [place for place, each in enumerate(upload.accounts) if each.awaits_owner]
+            size = sum(_work(upload.accounts[place].found) for place in waiting)
+            upload = self._known[id] = replace(upload, stage="importing", size=size)
+        agreed = MissingChoice(settled=lambda _: True)
+        self._workers.submit(self._guarded, id, lambda: self._import(upload, waiting, agreed))
+
+    def undo(self, id: str, place: int) -> None:
+        """Bring back what an account of it removed, once. Raises: NotFound, where that cannot be done any more."""
+        upload = self._known.get(id)
+        if upload is None or upload.stage != "done" or not 0 <= place < len(upload.accounts):
+            return
+        account = upload.accounts[place]
+        if account.undone is None and account.tally is not None:
+            undone = self._owner.undo_import(account.tally.removal.run)
+            self._put(_with(upload, place, replace(account, undone=undone)))
 
     def stop(self, id: str) -> None:
         """After the batch in hand; what is stored stays."""
@@ -213,16 +247,17 @@ class Uploads:
         before = fingerprint and self._owner.finished_import(found.declaration, found.account.name, fingerprint)
         return Brought(found, seen, before or None)
 
-    def _import(self, upload: Upload) -> None:
+    def _import(self, upload: Upload, places: Iterable[int], missing: MissingChoice) -> None:
         finished = 0
-        for place, each in enumerate(upload.accounts):
+        for place in places:
+            each = upload.accounts[place]
             meter, begun = each.found.files.meter, each.found.files.meter.read
             upload = self._put(replace(upload, done=partial(_done, meter, begun, finished, _work(each.found))))
-            upload = self._put(_with(upload, place, self._imported(upload.id, each)))
+            upload = self._put(_with(upload, place, self._imported(upload.id, each, missing)))
             finished += _work(each.found)
         self._put(replace(upload, stage="stopped" if upload.id in self._stopped else "done"))
 
-    def _imported(self, id: str, each: Brought) -> Brought:
+    def _imported(self, id: str, each: Brought, missing: MissingChoice) -> Brought:
         found = each.found
 
         def heard(_: int, tally: Tally) -> None:
@@ -235,7 +270,7 @@ class Uploads:
             writer = self._owner.writer(found.declaration, each.name)
             if before:
                 return replace(each, before=before, connection_id=writer.connection_id)
-            tally = import_account(found, writer, heard, fingerprint)
+            tally = import_account(found, writer, heard, fingerprint, missing)
             return replace(each, connection_id=writer.connection_id, tally=tally)
         except PdppError as refusal:
             return replace(each, said=_words(refusal))
@@ -253,7 +288,7 @@ class Uploads:
                 self._put(replace(known, stage="nothing", said=said))
         finally:
             known = self._known.get(id)
-            if known is None or known.stage != "found":
+            if known is None or not (known.stage == "found" or known.awaits_owner):
                 shutil.rmtree(self._folder / id, ignore_errors=True)
 
     def _put(self, upload: Upload) -> Upload:

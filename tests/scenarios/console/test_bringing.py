@@ -11,6 +11,7 @@ import pytest
 from httpx2 import Response
 
 from pdpp_server.importers.uploads import Uploads
+from tests.importers.test_newer import TODAY, event, ics
 from tests.requirements import requirement
 from tests.scenarios.console.visitor import Visitor, fields_of, shown, visiting
 from tests.worlds.world import World
@@ -89,6 +90,35 @@ def test_files_are_recognised_shown_imported_and_told(owner: Visitor, world: Wor
 
     again = settled(owner, send(owner, ("choir.ics", CALENDAR)))[1]
     assert "The same files were read to their end" in shown(again)
+
+
+def imported(owner: Visitor, *files: tuple[str, bytes]) -> tuple[str, str]:
+    there, page = settled(owner, send(owner, *files))
+    return settled(owner, owner.post(there, [*fields_of(page, there), ("action", "import")]))
+
+
+@requirement("con.import.removal")
+def test_a_large_removal_waits_for_a_yes_on_the_page_and_can_be_undone_there(owner: Visitor, world: World) -> None:
+    def events() -> int:
+        (choir,) = (source for source in world.owner.sources() if source.name == "Choir")
+        return next(stream.records for stream in choir.streams if stream.name == "events")
+
+    def pressed(there: str, page: str, action: str) -> str:
+        return settled(owner, owner.post(there, [*fields_of(page, there), ("action", action)]))[1]
+
+    imported(owner, ("choir.ics", ics(*map(event, "abcd"), name="Choir").encode()))
+    there, page = imported(owner, ("choir (1).ics", ics(event("a"), stamp=TODAY, name="Choir").encode()))
+
+    assert "Kept what it has no longer: it is more than half of what was there" in shown(page)
+    assert "Remove 6 records" in shown(page)  # events, and when they are
+    assert events() == 4
+    page = pressed(there, page, "remove")
+    assert "6 removed that it has no longer" in shown(page)
+    assert (events(), left_behind(world)) == (1, [])
+    assert "6 removed that it has no longer" in shown(pressed(there, page, "remove"))  # sent twice it is done once
+    assert "6 records are back, and later imports keep them" in shown(pressed(there, page, "undo.0"))
+    assert events() == 4
+    assert "6 records are back" in shown(pressed(there, page, "undo.0"))
 
 
 @requirement("con.import.once")
