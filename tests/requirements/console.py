@@ -72,8 +72,8 @@ PROMISES: dict[str, Promise] = {
     ),
     "con.import.removal": Promise(
         source="ruling 52",
-        says="What is in doubt to be removed stays until the owner says on the page that it may go; what was removed comes "
-        "back by a button.",
+        says="What is in doubt to be removed stays until the owner says on the page that it may go; what was removed "
+        "comes back by a button.",
     ),
     "con.import.nothing-left": Promise(
         source=PAGES,

@@ -11,6 +11,7 @@ import orjson
 from playwright.sync_api import Page
 
 from pdpp_server.wire.grants import DETAIL_TYPE
+from tests.importers.test_newer import TODAY, event, ics
 from tests.scenarios.authorization_server.flow import CHALLENGE, EVERY_FLOW
 from tests.worlds.lived import AGENT, FORMER, MAIL, PASSWORD, SCRIPT, Lived
 
@@ -347,8 +348,39 @@ def import_done(walk: Walk) -> None:
         box.check()
     walk.click("Import")
     walk.page.get_by_role("link", name="Bring more in").wait_for()
+    _forget_choir(walk)
+
+
+def _bring_choir(walk: Walk, name: str, text: str) -> None:
+    walk.full.exports.joinpath(name).write_text(text, "utf-8")
+    _choose_files(walk, name)
+    walk.click("Import")
+    walk.page.get_by_role("link", name="Bring more in").wait_for()
+
+
+def _bring_less(walk: Walk) -> None:
+    _bring_choir(walk, "choir.ics", ics(*map(event, "abcd"), name="Choir"))
+    _bring_choir(walk, "choir-1.ics", ics(event("a"), stamp=TODAY, name="Choir"))
+
+
+def _forget_choir(walk: Walk) -> None:
+    """The other states know nine accounts."""
     brought = [source for source in walk.full.owner.sources() if source.name == "Choir"]
-    walk.full.owner.remove_source(brought[0].connection_id)  # the other states know nine accounts
+    walk.full.owner.remove_source(brought[0].connection_id)
+
+
+@_state(FULL)
+def import_removes_much(walk: Walk) -> None:
+    _bring_less(walk)
+    _forget_choir(walk)
+
+
+@_state(FULL)
+def import_removed(walk: Walk) -> None:
+    _bring_less(walk)
+    walk.click("Remove 6 records")
+    walk.page.get_by_text("removed that it has no longer").wait_for()
+    _forget_choir(walk)
 
 
 @_state(FULL)
