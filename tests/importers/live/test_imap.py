@@ -2,9 +2,9 @@
 
 import mailbox
 from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -25,11 +25,14 @@ from pdpp_server.importers.registry import look_into
 from pdpp_server.importers.run import import_account
 from pdpp_server.importers.watch import Stopped
 from pdpp_server.owner.writer import Writer
+from tests.importers.live.relayed import relayed
 from tests.requirements import requirement
 from tests.worlds.mailserver import PASSWORD, USER, MailServer, letter, mail_server
 from tests.worlds.world import World
 
 PLAIN_SERVER = "IMAP4rev1 IDLE SPECIAL-USE UNSELECT"  # one that knows neither CONDSTORE nor QRESYNC
+ROUND_TRIPS_MAX = 3  # for a folder in which nothing is new
+SIGNING_IN_MAX = 6  # authenticate and its answer, capabilities, enable, list
 
 
 @pytest.fixture(scope="module", params=["", PLAIN_SERVER], ids=["qresync", "plain"])
@@ -80,20 +83,6 @@ def expunge(server: MailServer, *numbers: int, folder: str = "INBOX") -> None:
         mail.expunge()
 
 
-@contextmanager
-def asked(followed: Followed, monkeypatch: pytest.MonkeyPatch) -> Generator[list[ImapConversation], None, None]:
-    """The conversations of one try."""
-    held: list[ImapConversation] = []
-
-    def noted(connection: ImapConversation, *given: Any) -> None:
-        held.append(connection)
-        sign_in(connection, *given)
-
-    monkeypatch.setattr(imap, "sign_in", noted)
-    yield held
-    monkeypatch.undo()
-
-
 @requirement("imp.live.imap-same")
 def test_mail_is_the_same_as_in_an_export_of_the_same_account(followed: Followed, tmp_path: Path) -> None:
     letters = [letter(1), letter(2, In_Reply_To="<1@example.org>", subject="Re: Letter 1"), letter(3)]
@@ -121,18 +110,21 @@ def test_mail_is_the_same_as_in_an_export_of_the_same_account(followed: Followed
 
 
 @requirement("imp.live.imap-once", "imp.live.imap-untouched")
-def test_nothing_new_costs_few_questions_and_nothing_is_marked(
-    followed: Followed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_new_costs_three_commands_for_a_folder_and_nothing_is_marked(followed: Followed) -> None:
     followed.server.put([letter(n) for n in range(10)])
     followed.server.put([letter(n) for n in range(10, 15)], "Work")
     followed.sync()
 
-    with asked(followed, monkeypatch) as held:
+    with relayed(followed.server.port) as (port, said):
+        followed.mailbox = followed.mailbox._replace(server=ImapServer("127.0.0.1", port, "none"))
         assert followed.sync() == "nothing changed"
-    (connection,) = held
-    signing_in = 6  # authenticate and its answer, capabilities, enable, list
-    assert connection.trips <= signing_in + 3 * 2
+
+    commands = [line.partition(" ")[2] for line in said]
+    opened = [number for number, command in enumerate(commands) if command.startswith("EXAMINE")]
+    assert len(opened) == len(set(commands[number] for number in opened)) == 2  # each folder once
+    for begun, end in pairwise([*opened, len(commands)]):
+        assert end - begun <= ROUND_TRIPS_MAX, commands[begun:end]
+    assert opened[0] <= SIGNING_IN_MAX, commands[: opened[0]]
     with followed.server.mail() as mail:
         mail.select("INBOX", readonly=True)
         assert mail.search(None, "SEEN") == ("OK", [b""])

@@ -84,7 +84,6 @@ class Dav:
 
     def __init__(self, client: httpx2.Client, url: str, kind: DavKind) -> None:
         self._client, self._url, self._kind = client, url, kind
-        self.trips = 0
 
     def collections(self) -> list[Collection]:
         """The calendars or address books of whoever signed in. Raises: SourceTrouble."""
@@ -159,7 +158,6 @@ class Dav:
 
     def _ask(self, method: str, url: str, body: str, depth: int) -> tuple[list[_Answer] | None, str]:
         """The parts of a multistatus and its token; None where the server refuses the question itself."""
-        self.trips += 1
         status, location, raw = self._sent(method, url, body, depth)
         for _ in range(REDIRECTS_MAX):
             if status not in (301, 302, 307, 308):

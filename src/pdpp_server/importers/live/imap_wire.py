@@ -65,7 +65,6 @@ class _Imap(imaplib.IMAP4):
 
     def __init__(self, server: ImapServer, context: ssl.SSLContext | None) -> None:
         self._tls, self._left = context if server.security == "tls" else None, COMMAND_BYTES_MAX
-        self.trips = 0
         super().__init__(server.host, server.port, ANSWER_SECONDS)
 
     def _create_socket(self, timeout: float | None) -> socket.socket:
@@ -78,7 +77,6 @@ class _Imap(imaplib.IMAP4):
 
     def send(self, data: Any) -> None:
         self._left = COMMAND_BYTES_MAX
-        self.trips += 1
         super().send(data)
 
     def read(self, size: int) -> bytes:
@@ -220,11 +218,6 @@ class ImapConversation:
     def __init__(self, server: ImapServer, imap: _Imap) -> None:
         self._server, self._imap = server, imap
         self.can_tell_vanished = self.can_idle = False
-
-    @property
-    def trips(self) -> int:
-        """How often the server was asked."""
-        return self._imap.trips
 
     def sign_in(self, user: str, password: str) -> None:
         """Raises: SourceTrouble."""
