@@ -17,6 +17,7 @@ import pytest
 
 from pdpp_server.importers import files as module
 from pdpp_server.importers.files import UnsafeZip, open_files
+from pdpp_server.importers.registry import recognise
 from pdpp_server.importers.source import DamagedFile, Files
 from tests.requirements import requirement
 
@@ -216,7 +217,9 @@ def test_a_damaged_member_is_named_when_it_is_read(tmp_path: Path) -> None:
 
 
 @requirement("imp.files.damaged")
-def test_an_archive_is_closed_whichever_of_its_parts_is_dropped_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_archive_is_closed_whichever_of_its_parts_is_dropped_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The error of a damaged member holds frames that hold the archive: such a ring is taken down in any order."""
     monkeypatch.delattr(ZipFile, "__del__")
     ring: list[object] = [opened(packed(tmp_path / "z.zip", ("a.txt", b"a")))]
@@ -286,3 +289,14 @@ def test_what_is_packed_and_no_tar_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "a.gz").write_bytes(gzip.compress(b"text"))
     (tmp_path / "b.gz").write_bytes(b"\x1f\x8b\x08nothing")
     assert [list(opened(tmp_path / name).entries) for name in ("a.gz", "b.gz")] == [["a.gz"], ["b.gz"]]
+
+
+@requirement("imp.files.opened-once")
+def test_of_a_file_that_is_nobodys_only_the_beginning_is_unpacked(tmp_path: Path) -> None:
+    """Otherwise an export of a hundred thousand pictures is looked at for minutes."""
+    path = packed(
+        tmp_path / "export.zip", *((f"{n}.dat", b"\x00" + b"nothing that is known here. " * 8000) for n in range(3))
+    )
+    files = opened(path)
+    assert recognise(files) == []
+    assert files.meter.read <= 3 * module.FIRST_BYTES

@@ -3,11 +3,14 @@
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from time import monotonic
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from pdpp_server.cli.terminal import size_text
+
+STEP_SECONDS = 0.1  # who reads many small files says so far more often than anybody can see
 
 
 @contextmanager
@@ -22,9 +25,14 @@ def bytes_bar(what: str) -> Generator[Callable[[int, int | None], None], None, N
     )
     with Progress(*parts, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("", total=None, size="")
+        shown_at = 0.0
 
         def advance(done: int, total: int | None) -> None:
-            bar.update(task, completed=done, total=total, size=size_text(done))
+            nonlocal shown_at
+            now = monotonic()
+            if now - shown_at >= STEP_SECONDS:
+                shown_at = now
+                bar.update(task, completed=done, total=total, size=size_text(done))
 
         yield advance
 

@@ -8,8 +8,8 @@ import stat
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import datetime, tzinfo
 from functools import partial
 from pathlib import Path
@@ -169,6 +169,8 @@ def _in_zip(path: Path, meter: Meter) -> Iterator[File]:
 def _member_name(member: ZipInfo) -> str:
     """Zips of many programs hold UTF-8 and do not say so."""
     name = member.filename
+    if name.isascii():
+        return name.replace("\\", "/")
     if not member.flag_bits & _UTF8_NAME:
         with suppress(UnicodeError):
             name = name.encode("cp437").decode("utf-8")
@@ -251,6 +253,9 @@ def _require_safe_member(name: str, member: tarfile.TarInfo) -> None:
 # Streams ----------------------------------------------------------------------------------------------------------
 
 
+_TROUBLES = (BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError, OSError)
+
+
 class _Readable(Protocol):
     def read(self, size: int, /) -> bytes | None: ...
     def seek(self, offset: int, whence: int = 0, /) -> int: ...
@@ -272,7 +277,7 @@ class _Counted(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview, /) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
-        with _told(self._name):
+        with _Told(self._name):
             data = self._inner.read(min(len(buffer), self._room)) or b""
         buffer[: len(data)] = data
         self._meter.count(len(data))
@@ -280,7 +285,7 @@ class _Counted(io.RawIOBase):
         return len(data)
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        with _told(self._name):
+        with _Told(self._name):
             return self._inner.seek(offset, whence)
 
     def tell(self) -> int:
@@ -292,14 +297,22 @@ class _Counted(io.RawIOBase):
 
 
 def _open(name: str, opened: Callable[[], _Readable], meter: Meter) -> BinaryIO:
-    with _told(name):
+    with _Told(name):
         return io.BufferedReader(_Counted(name, opened(), meter), BUFFER_BYTES)
 
 
-@contextmanager
-def _told(name: str) -> Generator[None, None, None]:
-    try:
-        yield
-    except (BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError, OSError) as error:
-        said = f"{name} cannot be read to its end ({error})."
-        raise DamagedFile(said, param=name, remedy="Have it exported again.") from error
+class _Told:
+    """What goes wrong inside is told by the name of the file; a plain class, because small files are many."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, _TROUBLES):
+            said = f"{self._name} cannot be read to its end ({error})."
+            raise DamagedFile(said, param=self._name, remedy="Have it exported again.") from error

@@ -9,7 +9,7 @@ from pdpp_server.importers.formats.charsets import decoded
 
 CHUNK_BYTES = 256 * 1024
 VALUE_BYTES_MAX = 64 * 1024
-HEAD_BYTES = 64 * 1024
+FIRST_BYTES, HEAD_BYTES = 4096, 64 * 1024  # to know whether it is one, and whose
 
 # One that never ends is looked through once: the next one ends the search for its end.
 _QUOTED = rb"<!\[CDATA\[((?:(?!<!\[CDATA\[|\]\]>).)*+)\]\]>"

@@ -18,7 +18,7 @@ from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.times import iso
 from pdpp_server.wire.envelope import Json
 
-HEAD_BYTES = 16 * 1024
+FIRST_BYTES, HEAD_BYTES = 4096, 16 * 1024  # to know whether it may be XML, and whose
 
 _STATEMENT = re.compile(
     rb"<(?:\w+:)?BkToCstmr(?:Stmt|AcctRpt|DbtCdtNtfctn)[\s>]|<(?:\w+:)?Document\s[^>]*xsd:camt\.05[234]\.001\.[0-9]{2}"
@@ -46,8 +46,10 @@ _BEFORE, _AFTER = frozenset({"opening", "previous_closing"}), "closing"
 
 def knows(head: Head) -> str | None:
     """The name of the bank: its BIC, else that of the file."""
+    if not head.first(FIRST_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+        return None
     start = head.first(HEAD_BYTES)
-    if not start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") or not _STATEMENT.search(start):
+    if not _STATEMENT.search(start):
         return None
     bank = _BANK.search(start)
     return bank[1].decode() if bank else account_name(head.file.name)

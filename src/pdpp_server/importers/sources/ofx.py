@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pdpp_server.importers.formats.charsets import decoded
 from pdpp_server.importers.formats.json_values import without_gaps
 from pdpp_server.importers.formats.money import amount, direction, money
-from pdpp_server.importers.formats.ofx_tags import HEAD_BYTES, charset_of, is_ofx, tags
+from pdpp_server.importers.formats.ofx_tags import FIRST_BYTES, HEAD_BYTES, charset_of, is_ofx, tags
 from pdpp_server.importers.identity import SeenRecords, account_name, digest, record_key
 from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
@@ -43,8 +43,9 @@ _NAMED = re.compile(rb"<(ORG|FID|BANKID|BROKERID)>\s*([^<\r\n]+)", re.IGNORECASE
 
 def knows(head: Head) -> str | None:
     """The name of the bank, else that of the file."""
-    start = head.first(HEAD_BYTES)
-    return _bank(start) or account_name(head.file.name) if is_ofx(start) else None
+    if not is_ofx(head.first(FIRST_BYTES)):
+        return None
+    return _bank(head.first(HEAD_BYTES)) or account_name(head.file.name)
 
 
 def accounts(files: Files, known: Known) -> Iterable[Account]:
