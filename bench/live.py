@@ -2,7 +2,8 @@
 
 Everything is done by the command `pdpp`, in processes of its own, against Debian's dovecot on this machine. Times are
 processor time of `pdpp` itself, so that a busy machine changes little; memory is the largest that the process had.
-BENCH_MESSAGES (50,000), BENCH_KILLS (100), BENCH_CHAT (200,000 messages), BENCH_MEMBERS (100,000) make it smaller.
+BENCH_MESSAGES (50,000), BENCH_KILLS (100), BENCH_CHAT (50,000 messages), BENCH_MEMBERS (100,000) make it smaller.
+BENCH_BEFORE names a folder with another version (`git archive ce3adab | tar x -C FOLDER`) to import chats beside.
 """
 
 import json
@@ -23,14 +24,16 @@ from tests.worlds.mailserver import PASSWORD, USER, MailServer, letter, mail_ser
 
 MESSAGES = int(os.environ.get("BENCH_MESSAGES", "50000"))
 KILLS = int(os.environ.get("BENCH_KILLS", "100"))
-CHAT = int(os.environ.get("BENCH_CHAT", "200000"))
+CHAT = int(os.environ.get("BENCH_CHAT", "50000"))
+BEFORE = os.environ.get("BENCH_BEFORE", "")
+ROUNDS = 3  # in turns, of which the least counts
 MEMBERS = int(os.environ.get("BENCH_MEMBERS", "100000"))
 NEW_EACH_TIME = 40
 WAIT_SECONDS = 600.0
 KILO = 1024
 
-_COUNT = """
-select count(*) from records join streams using(sid) where name = 'messages' and data is not null
+_KEYS = """
+select key from records join streams using(sid) where name = 'messages' and data is not null
 """
 
 _CALENDAR = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:1\nDTSTART:20260101T100000Z\nSUMMARY:One\nEND:VEVENT\nEND:VCALENDAR\n"
@@ -43,10 +46,10 @@ class Ran(NamedTuple):
     megabytes: float
 
 
-def pdpp(home: Path, *words: str, given: str = "") -> Ran:
-    """To its end."""
+def pdpp(home: Path, *words: str, given: str = "", version: str = "") -> Ran:
+    """To its end; by the sources in another folder where that is named."""
     begun = time.monotonic()
-    process = _started(home, *words)
+    process = _started(home, *words, version=version)
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(given.encode())
@@ -61,9 +64,11 @@ def pdpp(home: Path, *words: str, given: str = "") -> Ran:
     return Ran(out, used.ru_utime + used.ru_stime, seconds, used.ru_maxrss / KILO)
 
 
-def _started(home: Path, *words: str) -> subprocess.Popen[bytes]:
+def _started(home: Path, *words: str, version: str = "") -> subprocess.Popen[bytes]:
     line = [sys.executable, "-m", "pdpp_server.cli.main", *words]
     env = {**os.environ, "PDPP_HOME": str(home)}
+    if version:
+        env["PYTHONPATH"] = str(Path(version) / "src")
     pipe = subprocess.PIPE
     return subprocess.Popen(line, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, env=env)
 
@@ -104,10 +109,11 @@ def mailbox() -> dict[str, Any]:
         imported = pdpp(base / "by-file", "import", str(base / "all.mbox"), "--name", USER)
         first = pdpp(base / "by-imap", *_add_words(server), given=PASSWORD)
         second = pdpp(base / "by-imap", "sync")
-        counts = [_messages(base / home) for home in ("by-file", "by-imap")]
+        by_file, by_imap = (_messages(base / home) for home in ("by-file", "by-imap"))
     return {
         "messages": MESSAGES,
-        "counts": counts,
+        "counts": [len(by_file), len(by_imap)],
+        "in_one_only": len(by_file ^ by_imap),
         "sync_speed_of_import": round(imported.cpu / first.cpu, 3),
         "sync_megabytes": round(first.megabytes),
         "second_sync_cpu_share": round(second.cpu / first.cpu, 4),
@@ -116,7 +122,7 @@ def mailbox() -> dict[str, Any]:
 
 
 def kills() -> dict[str, Any]:
-    """A sync that is killed again and again while mail keeps coming: what is lost, what is doubled."""
+    """A sync that is killed again and again while mail keeps coming: which messages are lost, which are doubled."""
     with mail_server() as server, _folder() as base:
         home, chance = base / "home", random.Random(18)
         filled(server, letters(0, NEW_EACH_TIME))
@@ -135,8 +141,9 @@ def kills() -> dict[str, Any]:
             done += 1
         pdpp(home, "sync", USER)
         kept = _messages(home)
-    told = {"tries": done, "killed_while_running": effective, "there": there, "kept": kept}
-    return {**told, "lost": max(0, there - kept), "doubled": max(0, kept - there)}
+    sent = {f"{number}@example.org" for number in range(there)}
+    told = {"tries": done, "killed_while_running": effective, "there": there, "kept": len(kept)}
+    return {**told, "lost": len(sent - kept), "doubled": len(kept - sent)}
 
 
 def idle() -> dict[str, Any]:
@@ -152,7 +159,7 @@ def idle() -> dict[str, Any]:
             for number in range(there + 1, there + 11):
                 server.put([letter(number)])
                 begun = time.monotonic()
-                _until(lambda number=number: _messages(home) == number)
+                _until(lambda number=number: len(_messages(home)) == number)
                 waited.append(time.monotonic() - begun)
         finally:
             serving.terminate()
@@ -167,24 +174,38 @@ def _heard(server: MailServer, home: Path) -> int:
         server.put([letter(number)])
         end = time.monotonic() + 10
         while time.monotonic() < end:
-            if _messages(home) == number:
+            if len(_messages(home)) == number:
                 return number
             time.sleep(0.2)
     raise AssertionError("nothing is heard of")
 
 
 def chats() -> dict[str, Any]:
-    """A long WhatsApp chat."""
+    """A long WhatsApp chat; beside another version, where one is named, in turns."""
     with _folder() as base:
         path = base / "WhatsApp Chat with Rosa.txt"
-        with path.open("w", encoding="utf-8") as file:
-            for number in range(CHAT):
-                day, minute = 1 + number // 1440 % 28, number % 1440
-                month = 1 + number // (1440 * 28) % 12
-                time_of_day = f"{minute // 60:02}:{minute % 60:02}"
-                file.write(f"{day:02}/{month:02}/2026, {time_of_day} - Rosa: Message {number} about the lamp\n")
-        ran = pdpp(base / "home", "import", str(path))
-        return {"messages": CHAT, "a_second_of_cpu": round(CHAT / ran.cpu), "megabytes": round(ran.megabytes)}
+        path.write_text("".join(_chat_lines(CHAT)), "utf-8")
+        tried: dict[str, list[Ran]] = {"": [], **({BEFORE: []} if BEFORE else {})}
+        for number in range(ROUNDS):
+            for version, runs in tried.items():
+                home = base / f"{number}-{'before' if version else 'now'}"
+                runs.append(pdpp(home, "import", str(path), version=version))
+        cpu = {version: min(run.cpu for run in runs) for version, runs in tried.items()}
+        told = {"messages": CHAT, "a_second_of_cpu": round(CHAT / cpu[""]), "megabytes": round(tried[""][0].megabytes)}
+        return told if not BEFORE else {**told, "speed_of_before": round(cpu[BEFORE] / cpu[""], 2)}
+
+
+def _chat_lines(messages: int) -> Iterable[str]:
+    """As people write: some lines of one message, some pictures, letters of many alphabets."""
+    chance, minute = random.Random(18), 0
+    words = ("lamp", "harbour", "tide", "Schlüssel", "naïve", "😀", "¿qué?", "завтра", "at", "eight", "the", "keeper")
+    for _ in range(messages):
+        minute += chance.choice((0, 0, 1, 2, 7))
+        day, clock = divmod(minute, 1440)
+        date = f"{1 + day % 28:02}/{1 + day // 28 % 12:02}/{2020 + day // 336}"
+        said = " ".join(chance.choices(words, k=chance.randint(2, 22)))
+        said = chance.choices((said, f"{said}\n{said}", "<Media omitted>"), (85, 10, 5))[0]
+        yield f"{date}, {clock // 60:02}:{clock % 60:02} - {chance.choice(('Rosa', 'Ann'))}: {said}\n"
 
 
 def zipped() -> dict[str, Any]:
@@ -207,12 +228,12 @@ def _folder() -> Generator[Path, None, None]:
         yield Path(folder)
 
 
-def _messages(home: Path) -> int:
+def _messages(home: Path) -> set[str]:
+    """Their ids: a doubled one would have another."""
     database = open_database(home)
     try:
         with database.reading() as reading:
-            ((count,),) = reading.rows(_COUNT)
-            return int(count)
+            return {str(key) for (key,) in reading.rows(_KEYS)}
     finally:
         database.close()
 
