@@ -104,6 +104,7 @@ ADDRESSES = (
     Address("/follow", following.show, following.take),
     Address("/follow/stop", following.show, following.stop),
     Address("/follow/again", following.show, following.again),
+    Address("/follow/let-go", following.show, following.let_go),
     Address("/remove/{connection_id}", sources.show_removing, sources.remove),
     Address("/connect", connect.show, is_of_clients=True),
 )

@@ -29,6 +29,7 @@ class FollowedShown(NamedTuple):
     next_at: str | None
     trouble: str
     said: str
+    withheld: int
 
 
 def show(desks: Desks, visit: Visit) -> Page:
@@ -65,9 +66,17 @@ def again(desks: Desks, visit: Visit) -> SeeOther:
     return SeeOther("/sources")
 
 
+def let_go(desks: Desks, visit: Visit) -> SeeOther:
+    """So much is gone there that only the owner can mean it: they do."""
+    desks.owner.live.let_go(visit.value("name"))
+    return SeeOther("/sources")
+
+
 def followed(desks: Desks) -> list[FollowedShown]:
     return [
-        FollowedShown(one.name, one.kind, _where(one), one.succeeded_at, one.next_at, one.trouble, one.said)
+        FollowedShown(
+            one.name, one.kind, _where(one), one.succeeded_at, one.next_at, one.trouble, one.said, one.withheld
+        )
         for one in desks.owner.live.all()
     ]
 

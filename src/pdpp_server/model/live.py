@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+WITHHELD, AGREED = "withheld", "agreed"
 BACK_OFF_MINUTES, BACK_OFF_MOST = 1, timedelta(hours=6)
 
 
@@ -20,6 +21,16 @@ class LiveSource(NamedTuple):
     failures: int = 0
     trouble: str = ""
     said: str = ""  # what the last good try found
+
+    @property
+    def withheld(self) -> int:
+        """How many records it has no longer stay here, because they are so many that only the owner can mean it."""
+        return int(self.state.get(WITHHELD, 0))
+
+    @property
+    def agreed(self) -> int:
+        """How many may go by the owner's word: those that were withheld when they gave it, and no more."""
+        return int(self.state.get(AGREED, 0))
 
     def is_due(self, now: str) -> bool:
         return self.next_at is None or self.next_at <= now

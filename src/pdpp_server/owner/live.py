@@ -8,7 +8,7 @@ from typing import Any
 
 from pdpp_server.errors import Conflict, NotFound
 from pdpp_server.held import held
-from pdpp_server.model.live import LiveSource, next_try
+from pdpp_server.model.live import AGREED, LiveSource, next_try
 from pdpp_server.model.times import iso
 from pdpp_server.owner.secrets import Secrets
 from pdpp_server.reads.services import Services
@@ -79,6 +79,13 @@ class LiveSources:
         """The owner wants it, however the last try went. Raises: NotFound."""
         self.named(name)
         with self._services.database.writing() as writer:
+            live.note_asked_for(writer, name)
+
+    def let_go(self, name: str) -> None:
+        """What it has no longer, and what was withheld, may go; it is asked at once. Raises: NotFound."""
+        source = self.named(name)
+        with self._services.database.writing() as writer:
+            live.keep_state(writer, name, {**source.state, AGREED: source.withheld})
             live.note_asked_for(writer, name)
 
     def held(self) -> AbstractContextManager[None]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -106,3 +107,33 @@ def test_trouble_is_said_it_can_be_asked_again_and_stopped_twice(owner: Visitor,
 
     assert world.owner.live.all() == []
     assert owner.send(page, "/follow/again").status_code == 404
+
+
+@requirement("con.sources.follow", "imp.newer.half")
+def test_most_of_an_account_goes_only_after_a_word_on_the_page_and_no_more_than_was_said(
+    owner: Visitor, world: World, tmp_path: Path
+) -> None:
+    """A folder of notes, as of a program that another one fills."""
+    vault = tmp_path / "vault"
+    (vault / ".obsidian").mkdir(parents=True)
+    for name in "abcdefgh":
+        (vault / f"{name}.md").write_text(f"# Note {name}\n\nOf that day.\n", "utf-8")
+    world.owner.live.add("notes", "folder", {"path": str(vault)}, None)
+    syncing = Syncing(world.owner, UTC, registry.all_importers(), lambda: datetime.now(UTC))
+
+    def synced(*gone: str) -> str:
+        for name in gone:
+            (vault / f"{name}.md").unlink()
+        return sync_one(syncing, world.owner.live.named("notes"))
+
+    synced()
+    assert "kept that it has no longer" in synced(*"abcde")
+    page = owner.page("/sources")
+    assert "5 items that you have here are gone there" in shown(page)
+
+    assert owner.send(page, "/follow/let-go").status_code == 303
+    assert "kept that it has no longer" in synced("f")  # one more than was spoken of
+    assert "6 items that you have here are gone there" in shown(owner.page("/sources"))
+    owner.send(owner.page("/sources"), "/follow/let-go")
+    assert "6 removed" in synced()
+    assert "are gone there" not in shown(owner.page("/sources"))

@@ -15,6 +15,7 @@ from pdpp_server.importers.missing import MissingChoice
 from pdpp_server.importers.registry import look_into, nothing_known
 from pdpp_server.importers.source import Importer
 from pdpp_server.importers.watch import bring_found
+from pdpp_server.model.live import WITHHELD
 from pdpp_server.owner.desk import Owner
 
 _FLAGS = re.compile(r"[:;!]2,[A-Za-z]*\Z")  # of a message in a Maildir: whether it was read is no change of it
@@ -41,7 +42,7 @@ def sync_folder(
     top = Path(settings["path"])
     _require_folder(top)
     seen = _signature(top)
-    if seen == state.get("seen") and not state.get("awaits_owner"):
+    if seen == state.get("seen") and not state.get(WITHHELD):
         return "nothing changed", dict(state)
     looked = look_into(top, zone, None, importers, now)
     if not looked.found:
@@ -50,17 +51,9 @@ def sync_folder(
                 f"Nothing in {top} is known any more.", remedy="If its disk is not there, it is tried again by itself."
             )
         raise nothing_known(str(top), looked.left)
-    awaits_owner = False
-
-    def settled(doubt: Any) -> bool:
-        nonlocal awaits_owner
-        agrees = missing.settled(doubt)
-        awaits_owner = awaits_owner or not agrees
-        return agrees
-
-    said = [bring_found(one, owner, is_stopping, MissingChoice(missing.keep, settled)) for one in looked.found]
+    said = [bring_found(one, owner, is_stopping, missing) for one in looked.found]
     said += [f"{name} is left out: {refusal.message}" for name, refusal in looked.refused.items()]
-    return " ".join(said), {"seen": seen, "awaits_owner": awaits_owner}
+    return " ".join(said), {"seen": seen}
 
 
 def _require_folder(top: Path) -> None:

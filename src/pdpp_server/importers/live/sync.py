@@ -1,7 +1,7 @@
 """One try of a live source: read what changed, note how it went, say it in a sentence."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from typing import Any
@@ -12,9 +12,9 @@ from pdpp_server.importers.live.dav import sync_dav
 from pdpp_server.importers.live.folder import sync_folder
 from pdpp_server.importers.live.imap import mailbox_of, sync_imap
 from pdpp_server.importers.live.oauth import secret_of
-from pdpp_server.importers.missing import ASK_NOBODY, MissingChoice
+from pdpp_server.importers.missing import ASK_NOBODY, Doubt, MissingChoice
 from pdpp_server.importers.source import Importer
-from pdpp_server.model.live import LiveSource
+from pdpp_server.model.live import AGREED, WITHHELD, LiveSource
 from pdpp_server.model.times import iso
 from pdpp_server.owner.desk import Owner
 
@@ -40,13 +40,31 @@ class Syncing:
 
 def sync_one(syncing: Syncing, source: LiveSource) -> str:
     """What came of it. Raises: PdppError, which is noted with when it is tried again; Stopped, which is not."""
+    withholding = Withholding(syncing.missing, source.agreed)
     try:
-        said, state = _synced(syncing, source)
+        said, state = _synced(replace(syncing, missing=withholding.choice), source)
     except PdppError as refusal:
         syncing.owner.live.went_wrong(source, f"{refusal.message} {refusal.remedy}".strip())
         raise
-    syncing.owner.live.went_well(source, state, said, PAUSES[source.kind])
+    state = {name: value for name, value in state.items() if name not in {WITHHELD, AGREED}}
+    kept = {WITHHELD: withholding.count} if withholding.count else {}
+    syncing.owner.live.went_well(source, state | kept, said, PAUSES[source.kind])
     return said
+
+
+class Withholding:
+    """What the owner wants done with what is missing, counting what waits for a word of theirs."""
+
+    def __init__(self, missing: MissingChoice, agreed: int) -> None:
+        self._missing, self._agreed = missing, agreed
+        self.count = 0
+        self.choice = MissingChoice(missing.keep, self._settled)
+
+    def _settled(self, doubt: Doubt) -> bool:
+        if doubt.missing <= self._agreed or self._missing.settled(doubt):
+            return True
+        self.count += doubt.missing
+        return False
 
 
 def _synced(syncing: Syncing, source: LiveSource) -> tuple[str, dict[str, Any]]:

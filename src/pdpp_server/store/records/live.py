@@ -26,6 +26,7 @@ update live_sources set tried_at = ?, next_at = ?, failures = failures + 1, trou
 """
 _DUE = "update live_sources set next_at = null where name = ? and failures = 0"
 _ASKED_FOR = "update live_sources set next_at = null where name = ?"
+_KEEP_STATE = "update live_sources set state = ? where name = ?"
 _CURSOR = "select cursor from live_cursors where collection = ?"
 _KEEP_CURSOR = """
 insert into live_cursors(collection, cursor) values(?, ?) on conflict(collection) do update set cursor = excluded.cursor
@@ -89,6 +90,10 @@ def note_bad(writer: Writing, name: str, trouble: str, now: str, next_at: str) -
 def note_due(writer: Writing, name: str) -> None:
     """Unless it failed lately, and waits."""
     writer.run(_DUE, (name,))
+
+
+def keep_state(writer: Writing, name: str, state: Mapping[str, Any]) -> None:
+    writer.run(_KEEP_STATE, (orjson.dumps(state).decode(), name))
 
 
 def note_asked_for(writer: Writing, name: str) -> None:
