@@ -13,7 +13,7 @@ import orjson
 
 from pdpp_server.cli.home import Home, now, open_home
 from pdpp_server.cli.removals import settled_by_owner
-from pdpp_server.cli.terminal import connection_name, json_option, moment, print_json
+from pdpp_server.cli.terminal import connection_name, counted, json_option, moment, print_json
 from pdpp_server.errors import Conflict, PdppError
 from pdpp_server.evidence.text import quoted, visible
 from pdpp_server.importers import registry
@@ -26,6 +26,7 @@ from pdpp_server.importers.live.sync import Syncing, sync_one
 from pdpp_server.importers.missing import MissingChoice
 from pdpp_server.importers.watch import Stopped
 from pdpp_server.model.live import LiveSource
+from pdpp_server.model.times import iso
 from pdpp_server.settings import Settings, machine_zone
 from pdpp_server.wire.connect import Given, TokenService, decode_token_service, encode_token_service
 
@@ -300,10 +301,16 @@ def _document(source: LiveSource) -> dict[str, Any]:
 def print_live(home: Home) -> None:
     for source in home.owner.live.all():
         last = f"last read {moment(source.succeeded_at)}" if source.succeeded_at else "never read"
-        click.echo(f"{quoted(source.name)} is followed ({source.kind}), {last}")
+        click.echo(f"{quoted(source.name)} is followed ({source.kind}), {last}, {_next(source)}")
         if source.trouble:
-            click.echo(f"  {visible(source.trouble)}")
-            click.echo(f"  tried {source.failures} times, next at {moment(source.next_at or '')}")
+            click.echo(f"  failed {counted(source.failures, 'time')}: {visible(source.trouble)}")
+
+
+def _next(source: LiveSource) -> str:
+    """One that is due waits for somebody to ask it: nothing runs but what the owner runs."""
+    if source.next_at is None or source.is_due(iso(now())):
+        return "due now (by `pdpp serve` or `pdpp sync`)"
+    return f"next try {moment(source.next_at)}"
 
 
 # Beside the server ----------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """`pdpp sources add folder` and `pdpp sync`: what is followed stays fresh, and trouble is said with what to do."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -50,6 +51,7 @@ def test_a_folder_is_followed(pdpp: Command, vault: Path) -> None:
     added = pdpp("sources", "add", "folder", vault)
     assert (added.code, notes_in(pdpp)) == (0, 4), added.err
     assert "'Notes': 4 accepted" in added.out
+    assert re.search(r"Notes.* is followed \(folder\), last read .*, next try 2[0-9-]{9}", pdpp("sources").out)
     before = {path: path.stat().st_mtime_ns for path in vault.rglob("*")}
 
     assert "nothing changed" in pdpp("sync").out
@@ -106,7 +108,9 @@ def test_a_folder_that_is_not_there_waits_and_loses_nothing(pdpp: Command, vault
     assert (failed.code, "There is no folder" in failed.err, "tried again by itself" in failed.err) == (1, True, True)
     assert (followed(pdpp)["failures"], followed(pdpp)["trouble"][:8]) == (1, "There is")
     assert "No source is due" in pdpp("sync").out
-    assert "There is no folder" in pdpp("sources").out
+    told = pdpp("sources").out
+    assert re.search(r"next try 2[0-9-]{9}.*\n  failed 1 time: There is no folder", told)
+    assert "tried again by itself" in told  # what to do about it
 
     vault.mkdir()  # where the disk was, an empty folder
     assert "Nothing in" in pdpp("sync", "Notes").err

@@ -1,5 +1,6 @@
-"""An account that is followed from a page, against Debian's dovecot: tried, kept sealed, said, stopped."""
+"""Accounts that are followed from a page, against Debian's dovecot and radicale: tried, kept sealed, said, stopped."""
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +11,8 @@ from pdpp_server.importers import registry
 from pdpp_server.importers.live.sync import Syncing, sync_one
 from tests.requirements import requirement
 from tests.scenarios.console.visitor import Visitor, shown
+from tests.worlds import davserver
+from tests.worlds.davserver import dav_server
 from tests.worlds.mailserver import PASSWORD, USER, MailServer, letter, mail_server
 from tests.worlds.world import World
 
@@ -40,11 +43,46 @@ def test_a_mailbox_is_followed_by_address_user_and_password(owner: Visitor, worl
     kept = b"".join(path.read_bytes() for path in world.home.rglob("*") if path.is_file())
     assert PASSWORD.encode() not in kept
 
-    syncing = Syncing(world.owner, UTC, registry.all_importers(), lambda: datetime.now(UTC))
-    sync_one(syncing, followed)
+    asked(world)
 
-    assert "last read" in owner.page("/sources")
+    assert re.search(r"last read .* · next try ", shown(owner.page("/sources")))
     assert "Tide tables" in owner.page("/search?q=tide")
+
+
+def asked(world: World) -> None:
+    """As the server does it beside the pages."""
+    syncing = Syncing(world.owner, UTC, registry.all_importers(), lambda: datetime.now(UTC))
+    for source in world.owner.live.due():
+        sync_one(syncing, source)
+
+
+CALENDAR = (
+    "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//t//t//EN\r\nBEGIN:VEVENT\r\nUID:e1\r\nDTSTAMP:20260101T000000Z\r\n"
+    "DTSTART:20261118T090000Z\r\nSUMMARY:Lens polishing\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+)
+CARD = "BEGIN:VCARD\r\nVERSION:3.0\r\nUID:c1\r\nFN:Cem Quay\r\nN:Quay;Cem;;;\r\nEMAIL:cem@example.org\r\nEND:VCARD\r\n"
+
+
+@requirement("con.sources.follow")
+def test_calendars_and_contacts_are_followed_from_the_page(owner: Visitor, world: World) -> None:
+    with dav_server() as server:
+        server.make("home", "Home")
+        server.put("home/e1.ics", CALENDAR)
+        server.make("people", "People", is_calendar=False)
+        server.put("people/c1.vcf", CARD)
+        given = {"address": server.url, "user": davserver.USER, "password": davserver.PASSWORD}
+        for kind in ("caldav", "carddav"):
+            answer = owner.send(owner.page("/follow"), "/follow", kind=kind, **given)
+            assert answer.status_code == 303, shown(answer.text)
+        refused = owner.send(owner.page("/follow"), "/follow", kind="carddav", **{**given, "password": "wrong-one"})
+        assert (refused.status_code, "wrong-one" in refused.text) == (400, False)
+        asked(world)
+
+    page = shown(owner.page("/sources"))
+    assert "caldav ann" in page
+    assert "carddav ann" in page
+    assert "Lens polishing" in owner.page("/search?q=polishing")
+    assert "Cem Quay" in owner.page("/search?q=quay")
 
 
 @requirement("con.sources.follow")
