@@ -61,7 +61,7 @@ demo: setup  ## set up, load a sample life, serve it, and show one agent journey
 
 test: setup check clients browser servers  ## set up and run every check, every test and the wheel
 	$(BIN)/basedpyright --level error --pythonplatform Windows src
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 	$(BIN)/python -m tools.wheel
 
 quick: setup  ## the tests that a change can have broken, nearest first, about a minute: make quick base=main

@@ -117,6 +117,10 @@ PROMISES: dict[str, Promise] = {
         source=PAGES,
         says="No page is wider than a screen of 390 pixels, whatever things are called.",
     ),
+    "con.pages.print": Promise(
+        source=PAGES,
+        says="On paper a page has nothing to press and no dark background; where less motion is wanted, nothing moves.",
+    ),
     "con.pages.small": Promise(
         source=PAGES,
         says="Each page is at most 60 kB, without its attachments.",

@@ -19,6 +19,7 @@ from tests.worlds import chat
 from tests.worlds.world import World
 
 MESSAGES = {"name": "messages"}
+PAGE_BYTES = 60_000
 
 
 def asking(flow: Flow, *streams: dict[str, Any], **detail: Any) -> str:
@@ -274,6 +275,21 @@ def test_a_filter_loses_no_choice(owner: Visitor, flow: Flow, world: World) -> N
     owner.send(owner.send(filtered, "/consent", action="review").text, "/consent", action="approve")
 
     assert {each for stream in given(world).streams for each in stream.connections} == {world.work}
+
+
+@requirement("con.consent.many", "con.pages.small")
+def test_twenty_accounts_are_one_page_that_a_filter_makes_short(owner: Visitor, flow: Flow, world: World) -> None:
+    with_presets(world)
+    for number in range(18):
+        world.deliver(f"Account {number:02}", [chat.message("m1", text="Hello")])
+
+    whole = picking(owner, flow, action="")
+    filtered = owner.send(whole, "/consent", action="filter", filter="account 07").text
+
+    assert all(f"Account {number:02}" in shown(whole) for number in range(18))
+    assert len(whole.encode()) <= PAGE_BYTES
+    assert [name for name in re.findall(r"Account \d\d", shown(filtered)) if name != "Account 07"] == []
+    assert "Account 07" in shown(filtered)
 
 
 @requirement("con.consent.empty")

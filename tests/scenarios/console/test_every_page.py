@@ -94,6 +94,25 @@ def test_names_of_two_hundred_characters_without_a_space_fit(walk: Walk, life: L
     assert too_wide == {}
 
 
+@requirement("con.pages.print")
+def test_on_paper_there_is_nothing_to_press_and_nothing_moves_where_that_is_asked_for(walk: Walk) -> None:
+    page = walk.page
+    walk.through(sign_in, lambda walk: walk.go("/activity"))
+    pressed = page.locator("button, nav a, summary, .filter")
+    assert pressed.first.is_visible()
+
+    page.emulate_media(media="print", color_scheme="dark")
+    assert [each.inner_text() for each in pressed.all() if each.is_visible()] == []
+    assert page.get_by_role("heading", name="Activity").is_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+    page.emulate_media(media="screen", reduced_motion="reduce")
+    moving = "[...document.querySelectorAll('*')].map(each => getComputedStyle(each)).filter(style =>"
+    still = page.evaluate(f"{moving} style.transitionDuration != '0s' || style.animationName != 'none').length")
+    page.emulate_media(media="screen", reduced_motion="no-preference")
+    assert still == 0
+
+
 def _walked(walk: Walk, state: State) -> list[str]:
     state(walk)
     return sticking_out(walk)
