@@ -9,9 +9,10 @@ from pdpp_server.console.attachments import AttachmentShown, attachments_of
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
 from pdpp_server.console.visit import Visit
-from pdpp_server.errors import InvalidRequest
+from pdpp_server.errors import ConnectionNotFound, InvalidRequest, NotFound
 from pdpp_server.evidence.binary import binary_text
 from pdpp_server.evidence.handles import mint, parse
+from pdpp_server.evidence.said import say
 from pdpp_server.evidence.shown import record_shown, related_to, shown_of, window_shown
 from pdpp_server.evidence.titles import body, declared_title, label, title
 from pdpp_server.evidence.values import by_importance, readable_text
@@ -49,8 +50,18 @@ class AttachedRecord(NamedTuple):
 
 def show(desks: Desks, visit: Visit) -> Pending[Page]:
     id = parse(visit.named["handle"])
-    if field := visit.query.get("field"):
-        return _window(desks, visit, id, field)
+    try:
+        return _window(desks, visit, id, field) if (field := visit.query.get("field")) else _whole(desks, visit, id)
+    except NotFound as refusal:
+        if refusal.code not in {NotFound.code, ConnectionNotFound.code}:  # it is there, but not that part of it
+            raise
+        raise NotFound(
+            say("That record is not here, or not any more."),
+            remedy=say("It may have been removed since. Search finds what is here."),
+        ) from None
+
+
+def _whole(desks: Desks, visit: Visit, id: RecordId) -> Pending[Page]:
     query = FetchQuery(id.stream, id.key, id.connection_id or None, expand=_with_bytes(desks, id))
     return desks.reads.reader(visit.request_id).fetch(query).shaped(partial(_page, desks))
 

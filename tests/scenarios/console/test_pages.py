@@ -228,7 +228,7 @@ def test_a_refusal_is_a_page_with_the_words_of_every_door(owner: Visitor, world:
     response = owner.get(f"/records/{world.work}/messages:none")
 
     assert response.status_code == 404
-    assert "No record with that id in &#39;messages&#39;." in response.text
+    assert "That record is not here, or not any more." in response.text
     assert "not_found" in response.text
     assert response.headers["request-id"] in response.text
 
