@@ -84,6 +84,9 @@ class Finder:
         return left
 
     def _named(self, place: Mapping[str, Any]) -> str | None:
+        handle = place.get("handle")  # of a record of a talk, which says its connection and stream once
+        if isinstance(handle, str) and handle in self._marked.by_handle and "data" in place:
+            return handle
         key = place.get("record_key") or place.get("record_id") or place.get("id")
         named = (place.get("connection_id"), place.get("stream"), key)
         return self._by_name.get(named)
@@ -97,7 +100,7 @@ class Finder:
                 continue
             left |= self.marks(line)
             first, _, rest = line.partition(" ")
-            if self.handles(first):
+            if self.handles(first) or ", all with {" in line:
                 left.fields |= {*_MEMBER.findall(line), *(NAMES & {rest.partition(" ")[0]})}
             if _MATCHED_TITLE.search(line):  # of which there may be room for the word that matched, and for no mark
                 titles = {TITLES[self._marked.by_handle[handle].stream] for handle in self.handles(first)}

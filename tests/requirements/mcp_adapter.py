@@ -289,6 +289,10 @@ PROMISES: dict[str, Promise] = {
         says="Without a stream it gives a short index whose text names every granted stream, also beyond the rows.",
         scenario=("S104",),
     ),
+    "mcp.schema.only-stream": Promise(
+        source="evidence per byte",
+        says="Where one stream is granted, the index tells its fields at once.",
+    ),
     "mcp.schema.compact-kept": Promise(
         source="MCP adapter contract: schema tool",
         says="With a stream the compact schema of the server is in the structured data unchanged.",
@@ -384,7 +388,7 @@ PROMISES: dict[str, Promise] = {
     "mcp.search.exchange": Promise(
         source="evidence per byte",
         says="A hit that came by its neighbours stands in the order of the talk beside the hit that lifted it, is "
-        "counted apart and takes no place of a match.",
+        "counted apart and takes no place of a match; nor is a page turned for such hits alone.",
         ruling=(36,),
     ),
     "mcp.search.ends-early": Promise(
@@ -398,8 +402,8 @@ PROMISES: dict[str, Promise] = {
     ),
     "mcp.search.teaches": Promise(
         source="evidence per byte",
-        says="A word that matched nothing is named, a word that drowns another is counted, and a name that is a "
-        "sender's offers the filter on it.",
+        says="A word that matched nothing is named, with one that somebody wrote and that is almost the same; a word "
+        "that drowns another is counted, and a name that is a sender's offers the filter on it.",
     ),
     "mcp.search.envelope": Promise(
         source="MCP adapter contract: search",
@@ -649,8 +653,8 @@ PROMISES: dict[str, Promise] = {
     ),
     "mcp.around.talk": Promise(
         source="decisions: around",
-        says="`around` takes an id as it was printed and shows that record among its neighbours, oldest first, with a "
-        "cursor each way in both channels.",
+        says="`around` takes an id as it was printed and shows that record among its neighbours as they were said, "
+        "oldest first, with a cursor each way in both channels; what they share is said once.",
         ruling=(44,),
     ),
     "mcp.around.nearest": Promise(

@@ -12,10 +12,10 @@ from pdpp_server.model.sources import Origin
 NAME_CHARS = 40  # of labels and actors
 FIRST_CHARS, SECOND_CHARS = 400, 120  # of the excerpts of one hit
 PAGE_BYTES, FEW_BYTES = 16_000, 7500  # of any page, and of one of no more hits than by default
-_FEW_HITS = 13  # with what stands beside them
+_FEW_MATCHES = 10  # and what stands beside them
 _FULL_HITS, _FULL_BYTES, _FURTHER_BYTES = 10, 240, 100  # for the texts of the first hits, and of each further one
 _LEAST_BYTES = 60
-_WRAPPER_BYTES, _HIT_BYTES, _EXCERPT_BYTES, _MARK_BYTES = 820, 285, 90, 9  # about what each takes beside its texts
+_WRAPPER_BYTES, _HIT_BYTES, _EXCERPT_BYTES, _MARK_BYTES = 900, 225, 90, 9  # about what each takes beside its texts
 _NOT_CUT_CHARS = 20  # a rest that is no longer than what would be said of it
 _WORDS_MOST, _WORD_CHARS = 12, 40
 
@@ -43,7 +43,8 @@ def _lean_hits(hits: Sequence[Hit]) -> Iterator[Hit]:
 def _room(hits: Sequence[Hit]) -> int:
     """For the texts: as much as the first hits are worth, within what the page leaves beside all else that it says."""
     worth = _FULL_BYTES * min(len(hits), _FULL_HITS) + _FURTHER_BYTES * max(0, len(hits) - _FULL_HITS)
-    most = FEW_BYTES if len(hits) <= _FEW_HITS else PAGE_BYTES
+    matches = sum(1 for hit in hits if not hit.is_beside)
+    most = FEW_BYTES if matches <= _FEW_MATCHES else PAGE_BYTES
     return min(worth, most - _WRAPPER_BYTES - sum(map(_about_bytes, hits)))
 
 

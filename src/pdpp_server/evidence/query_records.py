@@ -1,10 +1,11 @@
 """A page of records, one line for each; and the same page clipped to the room that there is."""
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice, pairwise
+from typing import Any, NamedTuple
 
-from pdpp_server.evidence.binary import page_without_bytes
+from pdpp_server.evidence.binary import Binary, page_without_bytes
 from pdpp_server.evidence.budget import affordable, first_that_fits, that_fit
 from pdpp_server.evidence.calls import (
     AskedArguments,
@@ -19,10 +20,11 @@ from pdpp_server.evidence.calls import (
 )
 from pdpp_server.evidence.fitted import Fitted
 from pdpp_server.evidence.handles import mint
-from pdpp_server.evidence.record_lines import EntryLine, entry_line, least_line_bytes
+from pdpp_server.evidence.record_lines import EntryLine, entry_line, least_line_bytes, said_line
 from pdpp_server.evidence.remarks import filtered_out, warning_lines
 from pdpp_server.evidence.shown import Entry, shown_of
 from pdpp_server.evidence.text import byte_len, compact_json, handle_text, name_text
+from pdpp_server.evidence.titles import ACTOR_ROLE, BODY_ROLE, TIME_ROLE
 from pdpp_server.model.activity import NOTHING, Shown, together
 from pdpp_server.model.queries import RecordsQuery
 from pdpp_server.model.records import Around, Record, RecordPage, Tombstone
@@ -32,6 +34,9 @@ QUERY_BYTES = 3600
 _LONG_BYTES = 160  # of a handle that is not repeated
 _CURSOR_BYTES, _LONG_MARK_BYTES, _LONG_CALL_BYTES = 200, 700, 450
 _NAME_CHARS = 64
+_SHARED_BYTES, _SHARED_MOST = 60, 4  # of what all records of a talk have in common and is said once
+_SAID = (BODY_ROLE, ACTOR_ROLE, TIME_ROLE)
+_ABSENT = object()
 _LEAST_BYTES, _FAIR_BYTES = 150, 240  # of what a record says before another gets more: of a whole page, of a part
 _PART_BYTES = len(", the first 100 of them here, next_cursor goes on after all 100")
 
@@ -65,21 +70,17 @@ def _around_text(page: RecordPage, query: RecordsQuery, asked: AskedArguments) -
 
 
 def _page_text(page: RecordPage, query: RecordsQuery, asked: AskedArguments) -> RecordsText:
-    page = page_without_bytes(page)
+    page, shared = _said_once(page_without_bytes(page))
     handles = [mint(entry.id) for entry in page.records]
     ahead = _ahead(page, asked)
     opening_bytes = _opening_bytes(page.records, handles)
-    room = QUERY_BYTES - byte_len(_head_text(page, query, len(handles))) - opening_bytes
+    room = QUERY_BYTES - byte_len(_head_text(page, query, len(handles), shared)) - opening_bytes
     named = [*zip(page.records, handles, strict=True)]
     least = [least_line_bytes(entry, handle, _LEAST_BYTES) for entry, handle in named]
     for_rest = _PART_BYTES + _rest_bytes(asked) if len(handles) > 1 and not page.around else 0
     said = affordable(warning_lines(page.warnings), room - _lines_bytes(ahead) - for_rest - least[0])
     remarks = [line for line in said if line]
     room -= _lines_bytes(remarks)
-    if sum(least) > room - _lines_bytes(ahead) and page.next_cursor and ahead:
-        ahead = [
-            _more_words(asked)
-        ]  # the first line has that cursor already; what is left of this one is worth a record
     sizes, spare = that_fit(least, room - _lines_bytes(ahead), for_rest)
     if len(sizes) < len(handles):  # if some must go, then the others are worth reading
         fair = (least_line_bytes(entry, handle, _FAIR_BYTES) for entry, handle in named)
@@ -92,12 +93,39 @@ def _page_text(page: RecordPage, query: RecordsQuery, asked: AskedArguments) -> 
         spare -= _lines_bytes([rest])
     lines: list[EntryLine] = []
     for left, entry, handle, size in zip(range(shown, 0, -1), page.records, handles, sizes, strict=False):
-        lines.append(entry_line(entry, handle, size - 1 + spare // left))
+        line = said_line if page.around else entry_line
+        lines.append(line(entry, handle, size - 1 + spare // left))
         spare -= byte_len(lines[-1].text) + 1 - size
-    opening = _opening_text(lines, page.records, opening_bytes + max(0, spare))
+    opening = _opening_text(page, lines, opening_bytes + max(0, spare))
     rows = (line.text for line in lines)
-    whole = (_head_text(page, query, shown), *rows, *remarks, *ahead, opening)
-    return RecordsText("\n".join(part for part in whole if part), shown, _told(page.records, lines))
+    whole = (_head_text(page, query, shown, shared), *rows, *remarks, *ahead, opening)
+    told = together(_told(page.records, lines), shown_of((), shared))
+    return RecordsText("\n".join(part for part in whole if part), shown, told)
+
+
+def _said_once(page: RecordPage) -> tuple[RecordPage, Mapping[str, Any]]:
+    """Of a page around a record: without what handles tell and without what all its records share, and that."""
+    records = [entry for entry in page.records if isinstance(entry, Record)]
+    if not page.around or len(records) < max(2, len(page.records)):
+        return page, {}
+    shared = dict(islice(_shared(records), _SHARED_MOST))
+
+    def left_of(record: Record) -> Record:
+        key = record.id.key
+        kept = {name: value for name, value in record.data.items() if name not in shared and value != key}
+        return record._replace(data=kept)
+
+    return replace(page, records=tuple(map(left_of, records))), shared
+
+
+def _shared(records: Sequence[Record]) -> Iterator[tuple[str, Any]]:
+    """Short values that are the same in all; who said something stands beside it nevertheless."""
+    first, *others = (record.data for record in records)
+    roles = records[0].roles or {}
+    for name, value in first.items():
+        is_short = not isinstance(value, Binary) and byte_len(compact_json(value)) <= _SHARED_BYTES
+        if is_short and roles.get(name) not in _SAID and all(data.get(name, _ABSENT) == value for data in others):
+            yield name, value
 
 
 def _told(entries: Sequence[Entry], lines: Sequence[EntryLine]) -> Shown:
@@ -116,7 +144,7 @@ def records_next(fitted: Fitted, query: RecordsQuery, asked: AskedArguments) -> 
     for handle, fields in fitted.clipped.items():
         return (read_whole(handle, next(iter(fields))), *ahead)
     if page.around and ahead:  # whose records are all whole: nothing of them is left to open
-        return tuple(ahead)
+        return tuple(ahead[-1:])  # later; `meta.around` has the cursor of the other way
     records = [entry for entry in page.records if isinstance(entry, Record)]
     return (*(fetch_of(mint(record.id)) for record in records[:1]), *ahead)
 
@@ -145,7 +173,7 @@ def _is_short(handle: str) -> bool:
     return byte_len(handle) <= _LONG_BYTES
 
 
-def _around_head_text(page: RecordPage, around: Around, query: RecordsQuery) -> str:
+def _around_head_text(page: RecordPage, around: Around, query: RecordsQuery, shared: Mapping[str, Any]) -> str:
     here, handle = len(page.records), mint(around.id)
     named = handle_text(handle) if _is_short(handle) else "that record"
     counted = f"{here} record{'' if here == 1 else 's'}" if page.count is None else f"{here} of {page.count} records"
@@ -153,7 +181,8 @@ def _around_head_text(page: RecordPage, around: Around, query: RecordsQuery) -> 
     ends = "" if query.cursor else _ends_text(around)
     earlier, later = ((name_text(mark) if mark else None) for mark in (around.earlier_cursor, around.later_cursor))
     marks = [f" {name}={mark}" for name, mark in (("earlier_cursor", earlier), ("later_cursor", later)) if mark]
-    return f"{name_text(query.stream)}: {counted} {where} {named}, oldest first{ends}.{''.join(marks)}"
+    alike = f", all with {compact_json(shared)}" if shared else ""
+    return f"{name_text(query.stream)}: {counted} {where} {named}, oldest first{ends}{alike}.{''.join(marks)}"
 
 
 def _ends_text(around: Around) -> str:
@@ -164,9 +193,9 @@ def _ends_text(around: Around) -> str:
     return ", none after them" if around.later_cursor is None else ""
 
 
-def _head_text(page: RecordPage, query: RecordsQuery, shown: int) -> str:
+def _head_text(page: RecordPage, query: RecordsQuery, shown: int, shared: Mapping[str, Any]) -> str:
     if page.around:
-        return _around_head_text(page, page.around, query)
+        return _around_head_text(page, page.around, query, shared)
     here = len(page.records)
     part = "" if shown == here else f", the first {shown} of them here"
     turned = "the next " if query.cursor else ""
@@ -225,21 +254,21 @@ def _mark_text(page: RecordPage) -> str:
 _MORE = "more: the same call with cursor = next_cursor"
 _NOT_BOTH = " instead of changes_since"  # a feed goes on by its cursor alone
 _AROUND = "more: the same call with cursor = earlier_cursor or later_cursor"
+_LATER = "next time: query_records with changes_since = next_changes_since"
 _NO_CURSOR = "more: no cursor leads to them; repeat with connection_id, a narrower filter or a larger limit"
 
 
 def _ahead(page: RecordPage, asked: AskedArguments) -> list[str]:
     """How to go on after the page."""
     if page.around:
-        return [_AROUND] if page.around.earlier_cursor or page.around.later_cursor else []
+        return [_AROUND] if page.around.goes_on else []
     if byte_len(page.next_cursor or page.next_changes_since or "") > _LONG_MARK_BYTES:
         return []
     if page.next_cursor:
-        return [_call_text(f"more: {call.text}", _more_words(asked)) for call in _onward(page, asked)]
+        return [_more_words(asked)]
     if page.is_short:
         return [_NO_CURSOR]
-    later = "next time: query_records with changes_since = next_changes_since"
-    return [_call_text(f"next time: {call.text} gives what changed since now", later) for call in _onward(page, asked)]
+    return [_call_text(f"next time: {call.text} gives what changed since now", _LATER) for call in _onward(page, asked)]
 
 
 def _more_words(asked: AskedArguments) -> str:
@@ -280,11 +309,11 @@ def _opening_bytes(entries: Sequence[Entry], handles: Sequence[str]) -> int:
     return 1 + max(whole + byte_len(_CUTS) if called else 0, byte_len(_SHORT_READ))
 
 
-def _opening_text(lines: Sequence[EntryLine], entries: Sequence[Entry], limit: int) -> str:
-    """Open what the first cut left out; where nothing was cut, the first record."""
+def _opening_text(page: RecordPage, lines: Sequence[EntryLine], limit: int) -> str:
+    """Open what the first cut left out; where nothing was cut, the first record, but none of a talk that goes on."""
     openings = [line.opening for line in lines if line.opening]
-    live = [entry for entry in entries[: len(lines)] if isinstance(entry, Record)]
-    if not live:
+    live = [entry for entry in page.records[: len(lines)] if isinstance(entry, Record)]
+    if not live or (not openings and page.around and page.around.goes_on):
         return ""
     reads = [call for call in openings if call.tool == "read_record_field"]
     call = (reads or openings or [fetch_of(mint(live[0].id))])[0]

@@ -6,11 +6,12 @@ from typing import NamedTuple
 from pdpp_server.evidence.calls import NextCall, fetch_of, read_whole
 from pdpp_server.evidence.expansions import expanded_text
 from pdpp_server.evidence.shown import Entry
-from pdpp_server.evidence.text import byte_len, handle_text, quoted
-from pdpp_server.evidence.titles import BODY_ROLE, TITLE_ROLE, moment
+from pdpp_server.evidence.text import byte_len, clip_shown, handle_text, quoted
+from pdpp_server.evidence.titles import BODY_ROLE, TITLE_ROLE, body, dated, declared_actor, moment
 from pdpp_server.evidence.values import ShownValue, by_importance, shown_value
 from pdpp_server.model.records import Record, Tombstone
 
+_ACTOR_CHARS = 48
 _LONGEST_BYTES = 300  # of a handle that leaves no room for fields
 _FIELDS_MOST = 200
 _AROUND_BYTES = len('"":,')
@@ -41,6 +42,16 @@ def _about_bytes(record: Record, most: int) -> int:
     if len(record.data) > most // 8 or record.expanded:
         return most
     return 2 + sum(byte_len(name) + len(str(value)) + 6 for name, value in record.data.items())
+
+
+def said_line(entry: Entry, handle: str, room: int) -> EntryLine:
+    """A record of a talk as it was said: when, by whom and what, then its other fields; else as any record."""
+    named = handle_text(handle)
+    said = _said_text(entry, room - byte_len(named) - 1) if isinstance(entry, Record) else None
+    if said is None:
+        return entry_line(entry, handle, room)
+    opening = read_whole(handle, said.cut) if said.cut else fetch_of(handle) if said.left_out else None
+    return EntryLine(f"{named} {said.text}", opening, said.shown)
 
 
 def entry_line(entry: Entry, handle: str, room: int) -> EntryLine:
@@ -76,6 +87,32 @@ class FieldsText(NamedTuple):
     cut: str | None
     left_out: int
     shown: tuple[str, ...]
+
+
+_NO_FIELDS = FieldsText("", None, 0, ())
+
+
+def _said_text(record: Record, room: int) -> FieldsText | None:
+    """None where nobody says anything, or where there is no room for it."""
+    said, spoken = body(record.roles, record.data), declared_actor(record.roles, record.data)
+    if said is None or spoken is None:
+        return None
+    when = dated(record.authored_at)
+    time_field = next((name for name, value in record.data.items() if when and value == record.authored_at), None)
+    first = tuple(name for name in (time_field, spoken[0], said[0]) if name is not None)
+    others = {name: value for name, value in record.data.items() if name not in first}
+    head = " ".join(filter(None, (when, f"by {quoted(clip_shown(spoken[1], _ACTOR_CHARS))}: ")))
+    left = room - byte_len(head)
+    rest = _fields_text(record._replace(data=others), left // 3) if others else _NO_FIELDS
+    left -= byte_len(rest.text) + 1
+    words = ShownValue(said[1], "text")
+    ways = ((chars, words.short_text(chars)) for chars in (len(words.whole), *_STEPS) if chars <= left)
+    fitting = next(((chars, text) for chars, text in ways if byte_len(text) <= left), None)
+    if fitting is None:
+        return None
+    chars, text = fitting
+    cut = said[0] if words.is_cut_short(chars) else rest.cut
+    return FieldsText(f"{head}{text} {rest.text}".rstrip(), cut, rest.left_out, (*first, *rest.shown))
 
 
 def _fields_text(record: Record, room: int) -> FieldsText:

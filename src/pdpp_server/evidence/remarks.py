@@ -2,18 +2,18 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pdpp_server.evidence.calls import words_of
 from pdpp_server.evidence.text import clip_shown, compact_json, name_text, quoted
 from pdpp_server.evidence.titles import moment
 from pdpp_server.model.queries import Condition, SearchQuery
-from pdpp_server.model.records import Recall, SearchPage, Warned
+from pdpp_server.model.records import Recall, RecordPage, SearchPage, Warned
 
 SOURCES = "sources: "
 _SOURCES_SHOWN = 8
 _WORD_CHARS = 40
 _RAREST_SHOWN = 2  # words of the query, and the commonest beside them
-_BEGINNING_CHARS = 4  # of a word, by which other forms of it may be found
 _DROWNED = 30  # times as often: then one word drowns another
 
 
@@ -21,7 +21,7 @@ def recall_says(recall: Recall) -> str:
     """What was complete, in words."""
     any_word = "; any word may match, rare ones count most" if len(recall.words) > 1 else ""
     if recall.complete:
-        return f"all matches of these words were ranked{any_word}; other words may find more"
+        return f"all matches of these words ranked{any_word}"
     if recall.is_newest:
         return "nothing was looked for; these are the newest records"
     if recall.ranked is None:
@@ -30,7 +30,7 @@ def recall_says(recall: Recall) -> str:
 
 
 def search_remarks(page: SearchPage, query: SearchQuery) -> list[str]:
-    lines = (*recall_lines(page.recall), *word_lines(page.recall.words), *_sender_lines(page, query))
+    lines = (*recall_lines(page.recall), *word_lines(page.recall), *_sender_lines(page, query))
     return [*lines, *warning_lines(page.warnings), *_source_lines(page)]
 
 
@@ -41,22 +41,22 @@ def recall_lines(recall: Recall) -> Iterator[str]:
         yield f"recall: only {recall.ranked} matches were ranked{window}; {narrower}"
 
 
-def word_lines(words: Sequence[tuple[str, int]]) -> Iterator[str]:
-    """What matched nothing; and how often each word occurs, where one drowns the others."""
+def word_lines(recall: Recall) -> Iterator[str]:
+    """What matched nothing; and how many records hold each word, where one drowns the others."""
+    words = recall.words
     missing = [quoted(clip_shown(word, _WORD_CHARS)) for word, count in words if not count]
     if missing:
-        yield f"no match: {', '.join(missing)}{_beginning(words)}"
-    counted = sorted((count, word) for word, count in words if count)
+        yield f"no match: {', '.join(missing)}"
+    heres = recall.here or [None] * len(words)
+    counted = sorted((count, word, here) for (word, count), here in zip(words, heres, strict=False) if count)
     if len(counted) > 1 and counted[-1][0] >= _DROWNED * counted[0][0]:
         few = [*counted[:_RAREST_SHOWN], *counted[_RAREST_SHOWN:][-1:]]
-        told = [f"{quoted(clip_shown(word, _WORD_CHARS))} {count}" for count, word in few]
+        told = [f"{quoted(clip_shown(word, _WORD_CHARS))} {count}{_here_text(here)}" for count, word, here in few]
         yield f"records: {', '.join(told)}"
 
 
-def _beginning(words: Sequence[tuple[str, int]]) -> str:
-    """How other forms of the first word that matched nothing could be found."""
-    missing = [word for word, count in words if not count and word.isalpha() and len(word) > _BEGINNING_CHARS]
-    return f"; other forms: {missing[0][:_BEGINNING_CHARS]}*" if missing else ""
+def _here_text(here: int | None) -> str:
+    return "" if here is None else f" ({here or 'none'} here)"
 
 
 def _sender_lines(page: SearchPage, query: SearchQuery) -> Iterator[str]:
@@ -80,9 +80,32 @@ def filtered_out(stream: str, connection_id: str | None, conditions: Sequence[Co
     return f"next: {nearest}; a filter compares whole values, as they are stored; {listing}"
 
 
+PAGE_SHORTENED = "page_shortened"
+
+
+def hits_shortened(page: SearchPage, limit: int) -> SearchPage:
+    """The page, which says that not all of it fits into one answer."""
+    matches = sum(1 for hit in page.hits if not hit.is_beside)
+    if matches < limit:
+        message = f"of {limit} matches asked for, {matches} fit in one answer; the cursor goes on after them."
+    else:
+        message = "not all that stands beside the matches fits in one answer."
+    return replace(page, warnings=_but_once(page.warnings, Warned(PAGE_SHORTENED, message, "limit")))
+
+
+def records_shortened(page: RecordPage, limit: int) -> RecordPage:
+    message = f"of {limit} records asked for, {len(page.records)} fit in one answer; the cursor goes on after them."
+    return replace(page, warnings=_but_once(page.warnings, Warned(PAGE_SHORTENED, message, "limit")))
+
+
+def _but_once(warnings: tuple[Warned, ...], said: Warned) -> tuple[Warned, ...]:
+    return (*[warned for warned in warnings if warned.code != said.code], said)
+
+
 def warning_lines(warnings: tuple[Warned, ...]) -> Iterator[str]:
     for warned in warnings:
-        yield f"warning {name_text(clip_shown(warned.code, 40))}: {quoted(clip_shown(warned.message, 120))}"
+        kind = "note" if warned.is_note else f"warning {name_text(clip_shown(warned.code, 40))}"
+        yield f"{kind}: {quoted(clip_shown(warned.message, 120))}"
 
 
 def _source_lines(page: SearchPage) -> Iterator[str]:

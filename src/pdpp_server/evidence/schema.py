@@ -18,6 +18,7 @@ INDEX_BYTES, DETAIL_BYTES = 8000, 6000
 SEARCH_MODES = "lexical"
 UNSAID = "?"  # a number or type that the server did not say
 _MONTH_CHARS = len("2026-11")
+_FIELDS_BYTES = 2500  # of the only stream, told with the index
 _ENTRY_BYTES_MIN, _OTHERS_BYTES, _NOTE_BYTES = 700, 400, 100
 _FLAGS = (
     "flags: eq exact filter, range(operators), lex word search, sem search by meaning, sort, agg(aggregations), "
@@ -46,11 +47,28 @@ def index_text(catalogue: Catalogue) -> SchemaText:
         ways = (_index(catalogue, numbers, chars, stream_text) for chars in (LABEL_CHARS, 40, 20))
         text = first_that_fits(ways, INDEX_BYTES)
         if byte_len(text) <= INDEX_BYTES:
-            return SchemaText(text, days=stream_text is _with_months)
+            return SchemaText(_with_fields(catalogue, text), days=stream_text is _with_months)
     return SchemaText(_index(catalogue, numbers, 0, lambda entry, _: name_text(entry.stream.name)))
 
 
+def is_of_one_stream(catalogue: Catalogue) -> bool:
+    """Then its fields are what would be asked for next; a server elsewhere may not have told them yet."""
+    return len(catalogue.entries) == 1 and bool(catalogue.entries[0].stream.fields)
+
+
+def _with_fields(catalogue: Catalogue, index: str) -> str:
+    if not is_of_one_stream(catalogue):
+        return index
+    told, _ = index.rsplit("\n", 1)
+    _, *fields = _entry_text(catalogue, catalogue.entries[0], _FIELDS_BYTES, full=False).split("\n")
+    text = "\n".join((told, _FLAGS, *fields, f"next: {index_next(catalogue)[0].text}"))
+    return text if byte_len(text) <= INDEX_BYTES else index
+
+
 def index_next(catalogue: Catalogue) -> tuple[NextCall, ...]:
+    """The fields of the first stream; where these are told already, that stream."""
+    if is_of_one_stream(catalogue):
+        return stream_next(catalogue)
     return tuple(schema_of(entry.stream.name) for entry in catalogue.entries[:1])
 
 
@@ -72,7 +90,7 @@ StreamText = Callable[[StreamEntry, Mapping[Origin, int]], str]
 
 def _index(catalogue: Catalogue, numbers: Mapping[Origin, int], label_chars: int, stream_text: StreamText) -> str:
     streams, connections = len(catalogue.entries), len(numbers)
-    call = index_next(catalogue)[0].text
+    call = schema_of(catalogue.entries[0].stream.name).text
     lines = [
         f"schema: {_counted(connections, 'connection')}, {_counted(streams, 'stream')}. "
         "[1] is connection number 1; after a stream its connections, records and first..last month.",

@@ -20,6 +20,7 @@ from pdpp_server.model.records import Excerpt, SearchPage
 
 SEARCH_BYTES = 3600
 _PART_BYTES = len(", the first 100 of them here")
+_WHOLE_BYTES = len(", none of them whole: a lower limit shows more")
 _CURSOR_BYTES = 170  # kept free for a cursor that is yet to be asked for
 _REST_BYTES = _CURSOR_BYTES + len('rest: the same search with {"cursor":""}')
 _COPIED_BYTES = 64  # of a call that only turns the page and is printed whole, beside its cursor
@@ -45,13 +46,14 @@ def search_text(page: SearchPage, query: SearchQuery, ids: Sequence[str], rest: 
     if not hits:
         return SearchText(_nothing_text(page), 0)
     room = SEARCH_BYTES - byte_len(_head_text(page, query, ids[0], len(hits))) - _following_bytes(page, query, ids)
-    rows = hit_rows(hits, ids, room)
+    rows = hit_rows(hits, ids, room if query.brief else room - _WHOLE_BYTES)
     shown = len(rows)
+    whole = _whole_text(rows, query)
     following = _following(page, query, ids, rows, rest)
     told = shown_of([hit.id for hit in hits[:shown]], [name for row in rows for name in row.fields])
     if any(line.startswith(SOURCES) for line in following):  # which names those of all hits
         told = together(told, Shown(connections=tuple([hit.id.connection_id for hit in hits])))
-    lines = (_head_text(page, query, ids[0], shown), *as_a_talk(hits[:shown], rows), *following)
+    lines = (_head_text(page, query, ids[0], shown, whole), *as_a_talk(hits[:shown], rows), *following)
     return SearchText("\n".join(lines), shown, told)
 
 
@@ -105,14 +107,20 @@ def _reading(handle: str, excerpt: Excerpt) -> NextCall | None:
     return read_around(handle, excerpt.field, word) if is_plain else None
 
 
-def _head_text(page: SearchPage, query: SearchQuery, first_id: str, shown: int) -> str:
+def _whole_text(rows: Sequence[Piece], query: SearchQuery) -> str:
+    """How many hits are whole, where a given limit leaves the others little room."""
+    whole = sum(1 for row in rows if row.cut is None)
+    return "" if query.brief or whole == len(rows) else f", {whole or 'none'} of them whole: a lower limit shows more"
+
+
+def _head_text(page: SearchPage, query: SearchQuery, first_id: str, shown: int, whole: str = "") -> str:
     here = len(page.hits)
     part = "" if shown == here else f", the first {shown} of them here"
     turned = "the next " if query.cursor else ""
     found = f"{turned}{_counted(page)}{_more_text(page)}"
     first = "newest" if page.recall.is_newest else "best"
     order = f", {first} first" if here > 1 else ""
-    return f"search: {found}{part}{order}. first_fetch_id={handle_text(first_id)}"
+    return f"search: {found}{part}{order}{whole}. first_fetch_id={handle_text(first_id)}"
 
 
 def _counted(page: SearchPage) -> str:
@@ -157,7 +165,8 @@ def _following(
 ) -> list[str]:
     """Remarks as far as there is room, then the calls."""
     shown = len(rows)
-    taken = byte_len(_head_text(page, query, ids[0], shown)) + sum(byte_len(row.text) + 1 for row in rows)
+    head = _head_text(page, query, ids[0], shown, _whole_text(rows, query))
+    taken = byte_len(head) + sum(byte_len(row.text) + 1 for row in rows)
     taken += beside_bytes(page.hits[:shown])
     calls: list[list[str]] = []
     if shown < len(page.hits):
@@ -225,7 +234,7 @@ def _what_for(call: NextCall) -> str:
 
 
 def _nothing_text(page: SearchPage) -> str:
-    lines = [*recall_lines(page.recall), *word_lines(page.recall.words), *warning_lines(page.warnings)]
+    lines = [*recall_lines(page.recall), *word_lines(page.recall), *warning_lines(page.warnings)]
     as_of = moment(page.as_of)
     fresh = f" Data as of {as_of}." if as_of else ""
     said = [line for line in lines if byte_len(line) < 600][:3]

@@ -9,7 +9,7 @@ from pdpp_server.model.records import Hit, Record
 from pdpp_server.model.sources import Origin
 
 TITLE_CHARS = LABEL_CHARS = 80
-TITLE_ROLE, BODY_ROLE, ACTOR_ROLE = "primary-title", "primary-body", "actor"
+TITLE_ROLE, BODY_ROLE, ACTOR_ROLE, TIME_ROLE = "primary-title", "primary-body", "actor", "event-time"
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _DATE_CHARS, _MINUTE_CHARS = len("2026-11-15"), len("2026-11-15T08:00")
 
@@ -66,6 +66,14 @@ def identity(origin: Origin, stream: str, authored_at: str | None) -> str:
 
 def hit_identity(hit: Hit) -> str:
     return identity(hit.origin, hit.id.stream, hit.authored_at)
+
+
+def short_title(hit: Hit, limit: int) -> str:
+    """The same where its time stands beside it: then a title that is made up of label, stream and time ends at the
+    day."""
+    is_made_up = hit.title in ("", hit_identity(hit))
+    day = moment(hit.authored_at)[:_DATE_CHARS]
+    return identity(hit.origin, hit.id.stream, day) if is_made_up else hit_title(hit, limit)
 
 
 def hit_title(hit: Hit, limit: int = TITLE_CHARS) -> str:

@@ -140,6 +140,10 @@ class Recall:
     words: tuple[tuple[str, int], ...] = ()  # of the query, and how many visible records hold each
     is_newest: bool = False  # nothing was looked for: these are the newest records
     meant: int = 0  # further hits that only their meaning found
+    here: tuple[int, ...] = ()  # of `words`, how many hits of this page hold each; empty where nobody said
+
+
+NOTES = frozenset({"read_as", "did_you_mean", "no_words"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +154,11 @@ class Warned:
     message: str
     param: str | None = None
     detail: Mapping[str, Any] | None = None
+
+    @property
+    def is_note(self) -> bool:
+        """Whether it says what was made of a question, with which nothing is amiss."""
+        return self.code in NOTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +186,10 @@ class Around:
     later_cursor: str | None = None
     center: int = 0  # what is nearest to this place of the page is kept where there is not room for all
     cursor_before: Callable[[int], str | None] = field(default=lambda _: None, compare=False, repr=False)
+
+    @property
+    def goes_on(self) -> bool:
+        return self.earlier_cursor is not None or self.later_cursor is not None
 
 
 @dataclass(frozen=True, slots=True)

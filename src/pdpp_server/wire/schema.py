@@ -320,11 +320,15 @@ def _compact_row(entry: StreamEntry, narrows: bool, lifted: tuple[Origin, ...]) 
         **present(record_count=entry.records),
         **({"granted_connections": _encode_origins(own)} if own != lifted else {}),
         "holdings": {holding.origin.connection_id: _encode_amounts(holding) for holding in entry.holdings},
-        "field_capabilities": {
-            name: _flags(stream, field, name in entry.granted, narrows) for name, field in stream.fields.items()
-        },
+        "field_capabilities": flags_of(entry, narrows),
         "expand_capabilities": [_encode_short_expandable(expandable) for expandable in entry.expandable],
     }
+
+
+def flags_of(entry: StreamEntry, narrows: bool) -> dict[str, str]:
+    """What each field can do, in short."""
+    stream = entry.stream
+    return {name: _flags(stream, field, name in entry.granted, narrows) for name, field in stream.fields.items()}
 
 
 def _compact_views(stream: Stream) -> Json:

@@ -90,7 +90,7 @@ def encode_page(page: SearchPage, links_self: str, warnings: Iterable[Warned] = 
         "links": {"self": links_self, "next": next_link(links_self, page.next_cursor)},
         "meta": {
             **_encode_recall(page.recall),
-            **(present(words=dict(page.recall.words) or None, narrows=page.narrows or None) if whole else {}),
+            **(_encode_words(page) if whole else {}),
             **present(as_of=page.as_of, partial=is_partial(page.warnings)),
             **_encode_meaning(page),
             "warnings": encode_warnings((*page.warnings, *warnings)),
@@ -104,7 +104,9 @@ def encode_lean(page: SearchPage, recall_says: str, warnings: Iterable[Warned] =
     told = present(ranked_candidate_count=recall.ranked, candidate_window_limit=recall.window)
     beside = sum(1 for hit in page.hits if hit.is_beside)
     meant = sum(1 for hit in page.hits if hit.is_meant)
-    warned = [*page.warnings, *warnings]
+    said = [*page.warnings, *warnings]
+    notes = [note.message for note in said if note.is_note]
+    warned = [warning for warning in said if not warning.is_note]
     return {
         "object": "list",
         "url": "/v1/search",
@@ -122,7 +124,7 @@ def encode_lean(page: SearchPage, recall_says: str, warnings: Iterable[Warned] =
             },
             **present(words=dict(recall.words) or None, as_of=page.as_of, partial=is_partial(page.warnings)),
             **_encode_meaning(page),
-            **present(warnings=encode_warnings(warned) if warned else None),
+            **present(notes=notes or None, warnings=encode_warnings(warned) if warned else None),
         },
     }
 
@@ -175,9 +177,11 @@ def _encode_about(hit: Hit) -> Json:
 
 
 def _encode_lean_hit(hit: Hit) -> Json:
-    """Its marks say which fields matched; that is told in words only where they do not."""
+    """Its marks say which fields matched; that is told in words only where they do not. Whose name is in the question
+    can be seen: beside a mark, that the actor matched too says nothing more."""
     marked = {excerpt.field for excerpt in hit.excerpts if excerpt.is_placed and excerpt.marks}
-    is_told_by_marks = marked.issuperset(hit.matched_fields)
+    seen = {*marked, hit.actor_field} if marked else marked
+    is_told_by_marks = seen.issuperset(hit.matched_fields)
     return {
         "stream": hit.id.stream,
         "record_key": hit.id.key,
@@ -400,6 +404,13 @@ def _encode_meaning(page: SearchPage) -> Json:
     }
 
 
+def _encode_words(page: SearchPage) -> Json:
+    """How many records hold each word of the query, and how many of this page; and whether filters can narrow it."""
+    words, here = page.recall.words, page.recall.here
+    held_here = {word: held for (word, _), held in zip(words, here, strict=False)}
+    return present(words=dict(words) or None, words_here=held_here or None, narrows=page.narrows or None)
+
+
 def _accuracy(recall: Recall) -> str:
     if recall.matches is None:
         return "not_counted"
@@ -417,6 +428,8 @@ def _ranking_scope(recall: Recall) -> str:
 def _decode_recall(meta: Mapping[str, Any]) -> Recall:
     """A server that says nothing about its ranking has not ranked everything, as far as we know."""
     recall = object_of(meta, "recall")
+    words = {word: count for word, count in object_of(meta, "words").items() if isinstance(count, int)}
+    here = object_of(meta, "words_here")
     return Recall(
         recall.get("complete") is True,
         whole_of(meta, "count"),
@@ -424,7 +437,8 @@ def _decode_recall(meta: Mapping[str, Any]) -> Recall:
         whole_of(recall, "ranked_candidate_count"),
         whole_of(recall, "candidate_window_limit"),
         whole_of(recall, "neighbour_count") or 0,
-        tuple([(word, count) for word, count in object_of(meta, "words").items() if isinstance(count, int)]),
+        tuple(words.items()),
         recall.get("ranking_scope") == _NEWEST,
         whole_of(recall, "meaning_count") or 0,
+        tuple([whole_of(here, word) or 0 for word in words]) if here else (),
     )

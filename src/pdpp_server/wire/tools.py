@@ -12,7 +12,7 @@ from pdpp_server.model.parameters import parameters
 from pdpp_server.model.records import Record, RecordId, RecordPage, SearchPage, Tombstone
 from pdpp_server.model.text import FieldWindow
 from pdpp_server.wire import aggregate, errors, query_records, read_record_field, schema, search
-from pdpp_server.wire.envelope import Json, encode_warnings, present
+from pdpp_server.wire.envelope import NO_COUNT, Json, encode_warnings, present
 from pdpp_server.wire.params import NestedPath, Params
 
 LEGEND = {
@@ -146,13 +146,17 @@ READ_WITH: Json = {
 _MONTH_CHARS = len("2026-11")
 
 
-def encode_index(catalogue: Catalogue) -> Json:
-    """What there is, of which connection, and from when to when: each once, and by name."""
+def encode_index(catalogue: Catalogue, *, fields: bool = False) -> Json:
+    """What there is, of which connection, and from when to when: each once, and by name; with `fields`, what each of
+    these can do."""
     connectors: list[Json] = []
     for source, entries in schema.by_source(catalogue):
         origins = dict.fromkeys(holding.origin for entry in entries for holding in entry.holdings)
         connections = [present(connection_id=one.connection_id, display_name=one.label) for one in origins]
         streams = [{"name": entry.stream.name, "holdings": _holdings(entry, _MONTH_CHARS)} for entry in entries]
+        if fields:
+            for row, entry in zip(streams, entries, strict=True):
+                row["field_capabilities"] = schema.flags_of(entry, catalogue.narrows)
         connectors.append({"connector_key": source.connector_key, "connections": connections, "streams": streams})
     counted = {"connector_count": len(connectors), "stream_count": len(catalogue.entries)}
     return {
@@ -160,6 +164,7 @@ def encode_index(catalogue: Catalogue) -> Json:
         "detail": "compact",
         **counted,
         "connectors": connectors,
+        **({"field_capability_legend": LEGEND} if fields else {}),
     }
 
 
@@ -283,9 +288,8 @@ def encode_records(
     envelope = _without(query_records.encode_page(page, stream, ""), "links")
     entries = zip(page.records, envelope["data"], strict=True)
     envelope["data"] = [_with_handle(entry, encoded, handle_of) for entry, encoded in entries]
-    if page.around:  # where a cursor stands once, with the way that it goes
-        envelope.pop("next_cursor", None)
-        envelope["meta"]["around"] |= {"handle": handle_of(page.around.id)}
+    if page.around:
+        envelope = _talk(envelope, handle_of(page.around.id))
     envelope["meta"] |= present(clipped=clipped or None, omitted_fields=omitted or None)
     return {
         "next": encode_next(steps),
@@ -293,6 +297,25 @@ def encode_records(
         **present(read_with=READ_CLIPPED if clipped else None),
         "request_id": request_id,
     }
+
+
+_OF_A_TALK = ("connector_key", "connection_id", "display_name")  # the same for all that is said in it
+
+
+def _talk(envelope: Json, handle: str) -> Json:
+    """A page around a record: what its records share is said once, as is each cursor, with the way that it goes."""
+    told, records = envelope["meta"], envelope["data"]
+    shared = {name: value for name, value in records[0].items() if name in _OF_A_TALK} if records else {}
+    empty = [name for name, value in told.items() if value in ([], NO_COUNT)]
+    meta = {**_without(told, *empty), "around": {"handle": handle, **told["around"], **shared}}
+    return {**_without(envelope, "next_cursor"), "data": [_said(record) for record in records], "meta": meta}
+
+
+def _said(record: Json) -> Json:
+    """When it was stored does not matter here, and its own time stands in its data."""
+    is_told = record.get("authored_at") in record["data"].values()
+    unsaid = ("object", "stream", "emitted_at", *_OF_A_TALK, *(("authored_at",) if is_told else ()))
+    return _without(record, *unsaid)
 
 
 def _with_handle(entry: Record | Tombstone, encoded: Json, handle_of: Callable[[RecordId], str]) -> Json:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Generator
@@ -61,6 +62,11 @@ class Result:
             return None
         tool, _, rest = lines[-1].removeprefix(f"{word}: ").partition(" ")
         return tool, json.JSONDecoder().raw_decode(rest)[0]
+
+    def mark(self, name: str) -> str | None:
+        """The cursor or bookmark of that name on the first line."""
+        found = re.search(rf" {name}=(\S+)", self.text.split("\n")[0])
+        return found[1] if found else None
 
 
 class Agent:

@@ -46,10 +46,11 @@ def test_a_hit_is_read_among_what_was_said_before_and_after(agent: Agent, boat: 
     assert keys(found) == ["b03", "b04", "b05", "b06", "b07"]
     assert told_keys(found, boat) == keys(found)
     marks = found.structured["data"]["meta"]["around"]
-    head = f"messages: 5 records around {id}, oldest first."
+    head = f'messages: 5 records around {id}, oldest first, all with {{"subject":"Boat"}}.'
     said = f" earlier_cursor={marks['earlier_cursor']} later_cursor={marks['later_cursor']}"
     assert found.text.split("\n")[0] == head + said
     assert marks["handle"] == id
+    assert found.text.count(marks["earlier_cursor"]) == found.text.count(marks["later_cursor"]) == 1
     assert "next_cursor" not in found.structured["data"]
     whole = agent.call("query_records", stream="messages", around=id, limit=100, fields=["author"])
     assert whole.text.startswith(f"messages: 20 records around {id}, oldest first, none before or after them.")
@@ -58,13 +59,37 @@ def test_a_hit_is_read_among_what_was_said_before_and_after(agent: Agent, boat: 
 @requirement("mcp.around.talk")
 def test_the_next_steps_go_on_either_way(agent: Agent, boat: World) -> None:
     first = agent.call("query_records", stream="messages", around=handle_of(boat, "b05"), limit=5)
-    steps = [step["arguments"] for step in first.structured["next"] if step["tool"] == "query_records"]
+    (onward,) = (step["arguments"] for step in first.structured["next"])
+    back = first.structured["data"]["meta"]["around"]["earlier_cursor"]
 
-    earlier, later = (agent.call("query_records", **arguments) for arguments in steps)
+    earlier, later = (agent.call("query_records", **{**onward, **turned}) for turned in ({"cursor": back}, {}))
 
     assert keys(earlier) == ["b00", "b01", "b02"]
     assert keys(later) == ["b08", "b09", "b10", "b11", "b12"]
-    assert later.text.startswith(f"messages: 5 records further on from {handle_of(boat, 'b05')}, oldest first.")
+    assert later.text.startswith(
+        f"messages: 5 records further on from {handle_of(boat, 'b05')}, oldest first, all with"
+    )
+
+
+@requirement("mcp.around.talk")
+def test_a_talk_is_read_as_it_was_said_and_what_its_records_share_is_said_once(agent: Agent, boat: World) -> None:
+    found = agent.call("query_records", stream="messages", around=handle_of(boat, "b05"), limit=3)
+
+    said = [line for line in found.text.split("\n") if "/messages:b" in line][1:]
+    assert said[0] == f'{handle_of(boat, "b04")} 2026-07-01T09:04Z Wed by "Ada": "so it goes"'
+    assert not any("Boat" in line or '"id"' in line for line in said)
+    told = found.structured["data"]
+    assert told["meta"]["around"]["connector_key"] == "chat"
+    assert [*told["data"][0]] == ["handle", "id", "data"]
+    assert "warnings" not in told["meta"] and "count" not in told["meta"]
+
+
+@requirement("mcp.around.talk")
+def test_after_a_whole_talk_nothing_is_offered_that_stands_there(agent: Agent, boat: World) -> None:
+    some = agent.call("query_records", stream="messages", around=handle_of(boat, "b05"), limit=3)
+
+    assert some.text.endswith("\nmore: the same call with cursor = earlier_cursor or later_cursor")
+    assert "fetch" not in some.text
 
 
 @requirement("mcp.around.talk", "mcp.adapter.same-door")
@@ -74,7 +99,8 @@ def test_the_tool_gives_the_neighbours_that_the_endpoint_gives(agent: Agent, boa
     data = agent.call("query_records", stream="messages", around=handle_of(boat, "b05"), limit=5).structured["data"]
 
     assert [entry["id"] for entry in data["data"]] == [entry["id"] for entry in body["data"]]
-    assert {**body["meta"]["around"], "handle": handle_of(boat, "b05")} == data["meta"]["around"]
+    shared = {"connector_key": "chat", "connection_id": boat.work, "display_name": "Work chat"}
+    assert {**body["meta"]["around"], "handle": handle_of(boat, "b05"), **shared} == data["meta"]["around"]
 
 
 @requirement("mcp.around.nearest")

@@ -189,8 +189,9 @@ def test_what_does_not_fit_is_listed_and_read_on_by_the_calls_given(agent: Agent
 @requirement("mcp.query.handles-in-text", "mcp.channels.no-dead-handles")
 def test_a_feed_is_followed_to_its_end_and_taken_up_again_later(agent: Agent, world: World) -> None:
     found = agent.call("query_records", stream="messages", changes_since="beginning", limit=4)
-    while following := found.call_after("more"):
-        found = agent.call(following[0], **following[1])
+    while cursor := found.mark("next_cursor"):
+        assert "\nmore: the same call with cursor = next_cursor instead of changes_since\n" in found.text
+        found = agent.call("query_records", stream="messages", cursor=cursor, limit=4)
     later = found.call_after("next time")
     assert later
     world.deliver(chat.WORK, [chat.deletion("m3"), chat.message("m9", text="New")])

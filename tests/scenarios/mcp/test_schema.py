@@ -22,6 +22,20 @@ def test_the_text_alone_leads_from_the_index_to_the_fields_of_every_source(agent
         assert word in stream.text
 
 
+@requirement("mcp.schema.only-stream")
+def test_the_index_of_one_stream_tells_its_fields_at_once(connect: Connect, world: World) -> None:
+    agent = connect(world.grant(world.both("messages")))
+
+    index, stream = agent.call("schema"), agent.call("schema", stream="messages")
+
+    assert index.text.startswith("schema: 2 connections, 1 stream. ")
+    assert index.text.split("\n")[-4:] == stream.text.split("\n")[-4:]
+    (row,) = (row for one in index.structured["data"]["connectors"] for row in one["streams"])
+    (told,) = (row for one in stream.structured["data"]["connectors"] for row in one["streams"])
+    assert row["field_capabilities"] == told["field_capabilities"]
+    assert index.structured["next"] == stream.structured["next"]
+
+
 @requirement("mcp.schema.full-ambiguous", "mcp.refusals.ambiguity")
 def test_full_detail_of_a_shared_stream_asks_which_source_before_it_says_anything(agent: Agent, world: World) -> None:
     refused = agent.call("schema", stream="messages", detail="full")

@@ -93,7 +93,7 @@ def test_a_page_of_no_particular_limit_ends_where_hits_get_much_weaker(world: Wo
 def test_a_word_that_matched_nothing_is_named_and_a_sender_offers_a_filter(world: World) -> None:
     found = talking(world).call("search", query="alpenglow bo zeppelin")
 
-    assert '\nno match: "bo", "zeppelin"; other forms: zepp*\n' in found.text
+    assert '\nno match: "bo", "zeppelin"\n' in found.text
     assert found.structured["data"]["meta"]["words"] == {"alpenglow": 1, "bo": 0, "zeppelin": 0}
     assert '\nonly by Bo: add "streams":["messages"],"filter":{"author":"Bo"}\n' in found.text
 
@@ -105,7 +105,51 @@ def test_a_word_that_drowns_another_is_counted(world: World) -> None:
 
     found = agent_on(world.reader).call("search", query="witness game")
 
-    assert '\nrecords: "witness" 1, "game" 41\n' in found.text
+    assert '\nrecords: "witness" 1 (1 here), "game" 41 (3 here)\n' in found.text
+
+
+@requirement("mcp.search.teaches")
+def test_for_a_word_that_stands_nowhere_one_is_named_that_somebody_wrote(world: World) -> None:
+    world.deliver(WORK, [message(f"g{n}", text="Our community has communal soup.", author="Ada") for n in range(3)])
+    agent = agent_on(world.reader)
+
+    mistyped, begun = agent.call("search", query="commund"), agent.call("search", query="soupcon communicate")
+
+    assert '\nnote: "commund stands nowhere, communal in 3 records"\n' in mistyped.text
+    assert mistyped.structured["data"]["meta"]["notes"] == ["commund stands nowhere, communal in 3 records"]
+    assert "warning" not in mistyped.text and "warnings" not in mistyped.structured["data"]["meta"]
+    assert "soupcon stands nowhere, soup in 3 records" in begun.text
+
+
+@requirement("mcp.search.teaches")
+def test_a_month_is_a_time_and_no_word_that_matched_nothing(world: World) -> None:
+    found = talking(world).call("search", query="alpenglow in March")
+
+    assert "no match: " not in found.text and "March" not in found.structured["data"]["meta"]["words"]
+    assert '\nnote: "ranked higher: time 03-01 to 03-31"\n' in found.text
+
+
+@requirement("mcp.search.exchange")
+def test_a_page_is_not_turned_for_what_only_stands_beside_matches(world: World) -> None:
+    said = [message(f"q{n}", text="And so on.", author="Ada", sent_at=f"2026-07-02T09:{n:02}:00Z") for n in range(20)]
+    world.deliver(WORK, [*said, message("hit", text="A zeppelin!", author="Bo", sent_at="2026-07-02T09:10:30Z")])
+
+    found = agent_on(world.reader).call("search", query="zeppelin", limit=1)
+
+    assert found.text.startswith("search: 1 match.") and "\nmore: " not in found.text
+    assert not found.structured["data"]["has_more"]
+
+
+@requirement("mcp.search.one-line")
+def test_of_many_hits_it_is_said_how_many_are_whole(world: World) -> None:
+    world.deliver(WORK, [message(f"w{n}", text=f"walrus {'so it goes ' * 20}", author="Ada") for n in range(12)])
+    agent = agent_on(world.reader)
+
+    many, few = agent.call("search", query="walrus", limit=12), agent.call("search", query="walrus", limit=3)
+
+    whole = [line for line in many.text.split("\n") if "<mark>" in line and " more)" not in line]
+    assert f", {len(whole)} of them whole: a lower limit shows more. first_fetch_id=" in many.text
+    assert "of them whole" not in few.text
 
 
 @requirement("mcp.search.next-step")

@@ -279,7 +279,8 @@ def test_the_structured_form_spends_its_room_on_words_and_names_every_field_that
 
     assert [len(hit["evidence"]) for hit in few["data"]["data"]] == [2]
     assert [len(hit["evidence"]) for hit in many["data"]["data"]][-1] == 1
-    assert all(hit["matched_fields"] == ["subject", "text"] for hit in many["data"]["data"])
+    told = [hit.get("matched_fields", [each["field_path"] for each in hit["evidence"]]) for hit in many["data"]["data"]]
+    assert all(set(fields) == {"subject", "text"} for fields in told)
     assert len(orjson.dumps(many)) <= 16_000
 
 

@@ -8,13 +8,14 @@ from pdpp_server.errors import ConflictingConnectionId, InvalidRecordId
 from pdpp_server.evidence.fitted import LEAST_CHARS, Fitted, even_chars, fitted
 from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.evidence.query_records import records_next, records_text
+from pdpp_server.evidence.remarks import records_shortened
 from pdpp_server.evidence.shown import around_shown
 from pdpp_server.mcp.arguments import arguments_for, input_schema
 from pdpp_server.mcp.render import json_bytes
 from pdpp_server.mcp.tool import Tool, ToolResult
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import AROUND_LIMIT, RecordsQuery
-from pdpp_server.model.records import RecordPage, Warned
+from pdpp_server.model.records import RecordPage
 from pdpp_server.port.reader import Reader
 from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.query_records import decode_query
@@ -22,7 +23,6 @@ from pdpp_server.wire.tool_answers import RECORDS_ANSWER
 from pdpp_server.wire.tools import encode_records, params_of
 
 STRUCTURED_BYTES = 24_000
-PAGE_SHORTENED = "page_shortened"
 _RECORD_BYTES = 400  # about what a record takes beside its data
 _FEWER = (40, 20, 10, 5, 2, 1, 0)  # fields and related records of the only record, where even that is too long
 
@@ -78,12 +78,14 @@ class _Fitting:
             return found.shaped(lambda _: done)
         fewer = max(1, min(count - 1, count * STRUCTURED_BYTES // made.size))
         cut = _cut(page, fewer)
-        return self._again(fewer) if cut is None else self.result(found, self._shortened(cut), fewer)
+        if cut is None:
+            return self._again(fewer)
+        return self.result(found, records_shortened(cut, self.query.limit), fewer)
 
     def _again(self, fewer: int) -> Pending[ToolResult]:
         """Asked with another limit, where nobody makes cursors for a part of a page."""
         again = self.reader.query_records(replace(self.query, limit=fewer))
-        return again.followed(lambda shorter: self.result(again, self._shortened(shorter), fewer))
+        return again.followed(lambda shorter: self.result(again, records_shortened(shorter, self.query.limit), fewer))
 
     def _structured(self, page: RecordPage, request_id: str) -> _Structured:
         """The first way that fits, or the last."""
@@ -102,12 +104,6 @@ class _Fitting:
             if made.size <= STRUCTURED_BYTES:
                 break
         return made
-
-    def _shortened(self, page: RecordPage) -> RecordPage:
-        here, limit = len(page.records), self.query.limit
-        message = f"{limit} records were asked for, {here} fit in one answer; the cursor goes on after them."
-        others = [warned for warned in page.warnings if warned.code != PAGE_SHORTENED]
-        return replace(page, warnings=(*others, Warned(PAGE_SHORTENED, message, "limit")))
 
 
 def _ways(page: RecordPage) -> Iterator[Fitted]:

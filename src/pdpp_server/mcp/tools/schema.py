@@ -9,6 +9,7 @@ from pdpp_server.evidence.schema import (
     connection_numbers,
     index_next,
     index_text,
+    is_of_one_stream,
     number_ranges,
     several_sources,
     shown_catalogue,
@@ -85,6 +86,8 @@ def _first_that_fits(ways: Iterator[SchemaForm], limit: int) -> SchemaDocument:
 
 
 def _index_ways(catalogue: Catalogue) -> Iterator[SchemaForm]:
+    if is_of_one_stream(catalogue):
+        yield SchemaForm(partial(wire.encode_index, catalogue, fields=True), days=True)
     yield SchemaForm(partial(wire.encode_index, catalogue), days=True)
     for label_chars, counts in ((80, True), (40, True), (20, True), (0, False)):
         labelled = shown_catalogue(catalogue, label_chars)

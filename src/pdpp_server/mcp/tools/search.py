@@ -8,24 +8,23 @@ from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.binary import hits_without_bytes
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.lean import FEW_BYTES, PAGE_BYTES, lean_page
-from pdpp_server.evidence.remarks import recall_says
+from pdpp_server.evidence.remarks import hits_shortened, recall_says
 from pdpp_server.evidence.search import SearchText, search_next, search_text
 from pdpp_server.evidence.shown import lean_shown, shown_of
-from pdpp_server.evidence.titles import hit_title
+from pdpp_server.evidence.titles import short_title
 from pdpp_server.mcp.arguments import arguments_for, input_schema
 from pdpp_server.mcp.render import json_bytes, record_url
 from pdpp_server.mcp.tool import Tool, ToolResult
 from pdpp_server.model.activity import Shown, together
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import QUERY_CHARS_MAX, TOOL_LIMIT, SearchQuery
-from pdpp_server.model.records import SearchPage, Warned
+from pdpp_server.model.records import SearchPage
 from pdpp_server.port.reader import Reader
 from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.search import decode_query
 from pdpp_server.wire.tool_answers import SEARCH_ANSWER
 from pdpp_server.wire.tools import encode_search, params_of
 
-PAGE_SHORTENED = "page_shortened"
 TITLE_CHARS, LEAST_TITLE_CHARS = 60, 24
 
 
@@ -77,9 +76,9 @@ class _Fitting:
         fewer = max(1, min(count - 1, count * most // made.size))
         cut = _cut(page, fewer)
         if cut is not None:
-            return self.result(found, self._shortened(cut), fewer)
+            return self.result(found, hits_shortened(cut, self.query.limit), fewer)
         again = self.reader.search(replace(self.query, limit=fewer, brief=False)).shaped(hits_without_bytes)
-        return again.followed(lambda shorter: self.result(again, self._shortened(shorter), fewer))
+        return again.followed(lambda shorter: self.result(again, hits_shortened(shorter, self.query.limit), fewer))
 
     def _in_both_channels(
         self, found: Pending[SearchPage], page: SearchPage, ids: list[str], made: _Structured
@@ -103,7 +102,7 @@ class _Fitting:
                 recall_says(page.recall),
                 request_id,
                 ids=ids,
-                titles=[hit_title(hit, chars) for hit in page.hits],
+                titles=[short_title(hit, chars) for hit in page.hits],
                 url_of=lambda id: record_url(self.reader, id),
                 steps=search_next(lean, self.query, ids),
             )
@@ -111,12 +110,6 @@ class _Fitting:
             if size <= structured_bytes(self.query.limit):
                 break
         return _Structured(lean, body, size)
-
-    def _shortened(self, page: SearchPage) -> SearchPage:
-        here, limit = len(page.hits), self.query.limit
-        message = f"{limit} matches were asked for, {here} hits fit in one answer; the cursor goes on after them."
-        others = [warned for warned in page.warnings if warned.code != PAGE_SHORTENED]
-        return replace(page, warnings=(*others, Warned(PAGE_SHORTENED, message, "limit")))
 
 
 def structured_bytes(limit: int) -> int:

@@ -2,6 +2,7 @@
 
 import hashlib
 import struct
+from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -21,7 +22,7 @@ from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import SID_BITS
 from pdpp_server.store.records.asked import Narrowed, Where
 from pdpp_server.store.records.count import count
-from pdpp_server.store.records.dates import AskedDays, dates_in
+from pdpp_server.store.records.dates import AskedDates, AskedDays, dates_in
 from pdpp_server.store.records.excerpts import Proof, lean_proof, meant_proof, proof
 from pdpp_server.store.records.fetch import require_declared
 from pdpp_server.store.records.filters import left_of
@@ -35,7 +36,7 @@ from pdpp_server.store.records.reach import Reach, named
 from pdpp_server.store.records.scope import reaches
 from pdpp_server.store.records.scores import HeldCounts, scored
 from pdpp_server.store.records.showing import Showing, StoredRow
-from pdpp_server.store.records.suggestions import Suggestion, suggestions
+from pdpp_server.store.records.suggestions import FEW_RECORDS, Suggestion, suggestions
 from pdpp_server.store.records.texts import Texts
 from pdpp_server.store.records.words import Finder, Phrase, WordQuery
 
@@ -155,10 +156,12 @@ def search(
         ranked = fused(ranked if by.words_count else {}, similar)
     page, has_more = _page(reading, everything, ranked, after, permitted.query, lifted_by)
     matches = len(scores) if is_complete else max(*counts, len(scores))
-    each = tuple(zip([phrase.typed for phrase in words.wanted], counts, strict=True)) if permitted.query.lean else ()
+    each = [*_each_word(words, counts, told.dates)] if permitted.query.lean else []
     window = None if is_complete else CANDIDATES
     meant = sum(1 for rid in ranked if rid not in scores and rid not in lifted_by)
-    recall = Recall(is_complete, matches, is_complete, len(scores), window, beside, each, meant=meant)
+    held_by = tuple([(words.wanted[i].typed, counts[i]) for i in each])
+    here = _held_here(reading, page, each)
+    recall = Recall(is_complete, matches, is_complete, len(scores), window, beside, held_by, meant=meant, here=here)
     finder = reading.tokenizer.finder(words.wanted, told.weights)
     counted_from = asked_on.toordinal() if dates.is_relative else 0
     page = [candidate.counted_from(counted_from) for candidate in page]
@@ -174,6 +177,19 @@ def search(
         suggested=_suggested(reading, groups, words, counts),
         waiting=near.waiting if by else None,
     )
+
+
+def _each_word(words: WordQuery, counts: Sequence[int], dates: AskedDates) -> Iterator[int]:
+    """Which are worth a word: one of a time that was understood, and that stands nowhere, is none to look for."""
+    for place, (phrase, held) in enumerate(zip(words.wanted, counts, strict=True)):
+        if held or not (dates.days and phrase in words.dated):
+            yield place
+
+
+def _held_here(reading: Reading, page: Sequence[_Candidate], each: Sequence[int]) -> tuple[int, ...]:
+    """How many records of the page hold each of these words."""
+    noted = [note for candidate in page if (note := reading.words.noted.get(candidate.rid))]
+    return tuple([sum(1 for note in noted if note.counts[place]) for place in each])
 
 
 def _newest(reading: Reading, groups: Sequence[_Group], query: SearchQuery, words: WordQuery) -> Ranked:
@@ -197,10 +213,32 @@ def _newest(reading: Reading, groups: Sequence[_Group], query: SearchQuery, word
 def _suggested(
     reading: Reading, groups: Sequence[_Group], words: WordQuery, counts: Sequence[int]
 ) -> tuple[Suggestion, ...]:
-    def count_any(any_of: Sequence[Phrase], most: int) -> int:
-        return _matches(reading, groups, any_of, most)
+    return tuple(suggestions(reading.tokenizer, words, counts, _Standing(reading, groups))) if groups else ()
 
-    return tuple(suggestions(reading.tokenizer, words, counts, count_any, LOOKED)) if groups else ()
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """What stands in granted fields of visible records."""
+
+    reading: Reading
+    groups: Sequence[_Group]
+
+    def count(self, any_of: Sequence[Phrase], most: int) -> int:
+        return _matches(self.reading, self.groups, any_of, most)
+
+    def forms(self, phrase: Phrase) -> Counter[str]:
+        """In how many records each form stands; of many records, in the first that were looked at."""
+        finder = self.reading.tokenizer.finder((phrase,), (1.0,))
+        forms: Counter[str] = Counter()
+        for group in self.groups:
+            by_sid = {reach.place.sid: _granted_fields(reach) for reach in group.indexed.reaches}
+            holding = self.reading.words.matching(group.indexed, [phrase])[:FEW_RECORDS]
+            for rid, *_, data in self.reading.records.stored(holding):
+                record = orjson.loads(data)
+                texts = [text for name in by_sid[rid >> SID_BITS] if isinstance(text := record.get(name), str)]
+                spans = [(text, span) for text in texts for span in finder.spans(text, near=len(text))]
+                forms.update({text[span.start : span.end].lower() for text, span in spans})
+        return forms
 
 
 def _near(
@@ -506,8 +544,23 @@ def _page(
     ordered = sorted(_candidates(reading, everything, contenders), key=lambda candidate: _order(candidate.position))
     if after is not None:
         ordered = [candidate for candidate in ordered if _order(candidate.position) > _order(after)]
-    size = _lean_size(ordered[:limit], query, lifted_by) if query.lean else limit
-    return ordered[:size], len(ordered) > size
+    if not query.lean:
+        return ordered[:limit], len(ordered) > limit
+    size = _lean_size(ordered[:limit], query, lifted_by)
+    return ordered[:size], _matches_follow(ordered[:size], ordered[size:], scores, lifted_by)
+
+
+def _matches_follow(
+    page: Sequence[_Candidate],
+    others: Sequence[_Candidate],
+    scores: Mapping[int, float],
+    lifted_by: Container[int],
+) -> bool:
+    """Whether a further page would have a match: what only stands beside matches is no reason to turn one."""
+    if any(candidate.rid not in lifted_by for candidate in others):
+        return True
+    least = min((candidate.position.score for candidate in (*page, *others)), default=0.0)
+    return any(score < least and rid not in lifted_by for rid, score in scores.items())
 
 
 def _lean_size(ordered: Sequence[_Candidate], query: SearchQuery, lifted_by: Container[int]) -> int:
@@ -516,7 +569,7 @@ def _lean_size(ordered: Sequence[_Candidate], query: SearchQuery, lifted_by: Con
     matches = 0
     for taken, candidate in enumerate(ordered):
         is_weak = candidate.position.score < LEAN_SHARE * ordered[0].position.score
-        if matches == query.limit or (query.brief and taken >= LEAN_LEAST and is_weak):
+        if matches == query.limit or (query.brief and matches and taken >= LEAN_LEAST and is_weak):
             return taken
         matches += candidate.rid not in lifted_by
     return len(ordered)
