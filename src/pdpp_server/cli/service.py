@@ -75,10 +75,13 @@ def uninstall(settings: Settings, environ: Mapping[str, str] = os.environ) -> No
     if not service.path.exists():
         click.echo("There was nothing to remove.")
         return
-    for command in service.end:
-        _run(command)
-    service.path.unlink()
-    click.echo(f"Ended and removed: {service.path}. Your data stays in {settings.home}.")
+    try:
+        for command in service.end:
+            _run(command)
+    finally:  # also where nobody can be asked: whoever keeps services finds nothing to begin
+        service.path.unlink()
+        click.echo(f"Removed: {service.path}. Your data stays in {settings.home}.")
+    click.echo("The server has ended.")
 
 
 def _service(settings: Settings, words: Sequence[str], environ: Mapping[str, str]) -> Service:
@@ -166,4 +169,8 @@ def _run(command: tuple[str, ...]) -> None:
         raise click.ClickException(f"`{line}` cannot be run here. Run it yourself where it can.") from None
     if done.returncode:
         said = (done.stderr or done.stdout).strip().splitlines()
-        raise click.ClickException(f"`{line}` was refused: {said[0] if said else 'it did not say why'}")
+        raise click.ClickException(
+            f"`{line}` was refused: {said[0] if said else 'it did not say why'}. "
+            "It wants somebody who is signed in: not by su or sudo, nor in a container. "
+            "There, keep `pdpp serve` running yourself."
+        )

@@ -240,7 +240,10 @@ def test_a_keeper_that_refuses_is_quoted_and_a_secret_is_written_nowhere(pdpp: C
     secret = pdpp("serve", "--install", PDPP_INTROSPECTION_SECRET="s3cret", **path)
 
     assert (refused.code, "systemctl --user daemon-reload" in refused.err) == (1, True)
-    assert "Failed to connect to bus" in refused.err
+    assert "Failed to connect to bus. It wants somebody who is signed in" in refused.err
+    gone = pdpp("serve", "--uninstall", **path)
+    assert (gone.code, "Removed: " in gone.out) == (1, True)
+    assert "nothing to remove" in pdpp("serve", "--uninstall", **path).out
     assert (secret.code, "PDPP_INTROSPECTION_SECRET_FILE" in secret.err) == (64, True)
     assert pdpp("serve", "--install", PDPP_HOST="0.0.0.0", **path).code == 64
 
