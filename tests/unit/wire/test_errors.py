@@ -6,6 +6,7 @@ from pdpp_server.errors import (
     AmbiguousConnection,
     Candidate,
     Conflict,
+    ConnectionNotFound,
     InvalidCursor,
     InvalidRequest,
     NotFound,
@@ -14,6 +15,7 @@ from pdpp_server.errors import (
     RateLimited,
     ServerTrouble,
     SourceUnavailable,
+    StreamNotGranted,
     Unauthenticated,
 )
 from pdpp_server.wire.errors import decode, encode
@@ -120,3 +122,17 @@ def test_an_older_servers_candidate_is_named_by_alias_and_address() -> None:
     body = {"error": {"code": "ambiguous_connection", "message": "Which?", "available_connections": [entry]}}
 
     assert decode(409, body).candidates == (Candidate("cin_a", "slack"),)
+
+
+@pytest.mark.parametrize(
+    ("context", "refusal"), [("stream_not_allowed", StreamNotGranted), ("instance_mismatch", ConnectionNotFound)]
+)
+def test_a_401_that_is_not_about_the_token_does_not_send_anybody_to_connect_again(
+    context: str, refusal: type[PdppError]
+) -> None:
+    body = {"error": {"code": "authentication_error", "message": "No.", "context": context}}
+
+    decoded = decode(401, body)
+
+    assert type(decoded) is refusal
+    assert "Connect again" not in (decoded.remedy or "")
