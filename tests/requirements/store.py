@@ -210,7 +210,7 @@ PROMISES: dict[str, Promise] = {
     "store.search.candidates": Promise(
         source="decision 0008",
         says="Of too many matches no more are scored than the limit says: the newest, or where the grant hides their "
-        "time the shortest; counts that are kept are made anew when the stream changes.",
+        "time the last by their keys; counts that are kept are made anew when the stream changes.",
     ),
     "store.deadlines.query": Promise(
         source="design: the embedded store",

@@ -76,6 +76,11 @@ class Records(Protocol):
         """The same in the order of keys alone."""
         ...
 
+    def rids_by_key(self, sid: int, before: str, most: int) -> tuple[list[int], str | None]:
+        """The rids of a stream from the last key on, or from before that one, hidden ones too; the key at which to go
+        on, where there may be more."""
+        ...
+
     def ranked(
         self, reach: Reach, table: str, fid: int, start: BoundValue, *, ascending: bool, chunk: int
     ) -> list[tuple[BoundValue, int, str, int, int, str, str]]:
@@ -185,8 +190,8 @@ class Words(Protocol):
         """Note those that hold a wanted phrase, and what narrows; of each reach the newest so many, where said."""
         ...
 
-    def lengths(self, where: Where, words: WordQuery, narrowed: Narrowed) -> list[tuple[int, int]]:
-        """The same records, each with the number of words in its granted columns; nothing is noted."""
+    def holding(self, where: Where, words: WordQuery, narrowed: Narrowed) -> list[int]:
+        """Which ones that are; nothing is noted."""
         ...
 
 

@@ -58,7 +58,24 @@ def test_a_hidden_time_does_not_choose_what_is_scored(tmp_path: Path, monkeypatc
 
     assert answers[0] == answers[1]
     assert len(answers[0]) == LIMIT
-    assert {int(key[1:]) % 4 for key in answers[0]} <= {0, 1}  # the shortest
+    assert {*answers[0]} == {*sorted(f"n{i}" for i in range(28))[-LIMIT:]}  # the last by their keys
+
+
+@requirement("store.search.candidates")
+def test_where_the_time_is_hidden_those_that_hold_both_words_are_the_last_by_their_keys_too(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "CANDIDATES", LIMIT)
+    monkeypatch.setattr(search, "BY_KEY", 4)
+    texts = ("meeting moon", "meeting", "moon")
+    sent = [message(f"n{i}", text=texts[i % 3], sent_at=f"2026-07-{28 - i:02}T12:00:00Z") for i in range(25)]
+    world.deliver(WORK, sent)
+    granted = {"name": "messages", "instance_ids": [world.work], "fields": TIMELESS}
+
+    hits = found(world, world.grant(granted), "meeting moon")
+
+    both = sorted(f"n{i}" for i in range(0, 25, 3))
+    assert {*hits[:4]} == {*both[-4:]}
 
 
 @requirement("store.search.candidates")

@@ -50,6 +50,10 @@ _PAGE_BY_KEY = """
 select r.rid, r.key, r.version, r.revised, r.emitted_at, r.data from records r
 where r.sid = :sid and r.key {beyond} :key and {where} and r.data is not null order by r.key {order} limit :chunk
 """
+_RIDS_BY_KEY = """
+select {listed}, min(found.key), count(*) from (
+    select rid, key from records where sid = :sid and key < :key order by key desc limit :most) found
+"""
 _ASCENDING, _DESCENDING = {"beyond": ">", "order": "asc"}, {"beyond": "<", "order": "desc"}
 _AT_VALUE = "select value, key from positions where fid = ? and value >= ? and value <= ? order by value, key"
 _AT_KEY = "select key from records where sid = ? and key >= ? and key <= ? and data is not null order by key"
@@ -195,6 +199,12 @@ class Tables(ABC):
         statement = _PAGE_BY_KEY.format(where=self.narrowing(reach, "r.rid"), **order)
         asked = {**reach.values, "sid": reach.place.sid, "key": self.kept_key(start), "chunk": chunk}
         return [(NO_VALUE, *row) for row in self._session.rows(statement, asked)]
+
+    def rids_by_key(self, sid: int, before: str, most: int) -> tuple[list[int], str | None]:
+        key = self.kept_key(before or NO_VALUE)
+        statement = _RIDS_BY_KEY.format(listed=self.listed("rid"))
+        rids, last, number = self._session.one(statement, {"sid": sid, "key": key, "most": most})
+        return orjson.loads(rids or "[]"), last if number == most else None
 
     def ranked(
         self, reach: Reach, table: str, fid: int, start: BoundValue, *, ascending: bool, chunk: int

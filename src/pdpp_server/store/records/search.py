@@ -43,6 +43,8 @@ from pdpp_server.store.records.words import Finder, Phrase, WordQuery
 CANDIDATES = 4000  # rows that one search scores at the most, about 2 µs each
 EACH_PHRASE = 4  # phrases with which so many can be scored; of longer questions fewer, because each row costs more
 COMMON, OF_EACH = 400, 10  # of them, the newest that hold phrases of which there are more; of each stream so many
+FEW_COMMON = 200  # of those, that hold two phrases: with fewer, records that hold one of them can come among the best
+BY_KEY = 200  # of those, where a hidden time leaves no order but that of keys, which is a longer way to them
 LOOKED = 1000  # of the newest records, or of those that hold a word that may have been meant
 COUNTED = 50_000  # matches of one phrase that are counted, about 40 ns each
 LEAN_SHARE, LEAN_LEAST = 0.25, 3  # of the best score on a brief page, below which it ends; but not before so many hits
@@ -475,41 +477,47 @@ def _note_all(reading: Reading, groups: Sequence[_Group], words: WordQuery, narr
 
 
 def _note_newest(reading: Reading, groups: Sequence[_Group], words: WordQuery, common: Sequence[int]) -> None:
-    """The newest records that hold the two rarest of the common phrases, and the newest that hold the rarest; as many
-    as there is room for beside those that are noted already."""
+    """The newest records that hold the two rarest of the common phrases; where these are few, the newest that hold the
+    rarest. As many as there is room for beside those that are noted already."""
     parts = [group.indexed._replace(reaches=[reach]) for group in groups for reach in group.indexed.reaches]
     rarest = tuple(words.wanted[i] for i in common[:2])
-    room = min(CANDIDATES, len(reading.words.noted) + max(COMMON, OF_EACH * len(parts)))
+    before = len(reading.words.noted)
+    room = min(CANDIDATES, before + max(COMMON, OF_EACH * len(parts)))
     for phrases in (rarest, rarest[:1]) if len(rarest) > 1 else (rarest,):
+        if len(reading.words.noted) - before >= FEW_COMMON:
+            return
         narrowed = Narrowed(phrases, hold_all=True)
         most = (room - len(reading.words.noted)) // len(parts)
         for part in parts:
             if _shows_its_order(part.reaches[0].scope):
                 reading.words.note(part, words, narrowed, most)
             else:
-                _note_shortest(reading, part, words, narrowed, most)
+                _note_last(reading, part, words, narrowed, min(most, BY_KEY))
 
 
-def _note_shortest(reading: Reading, part: Where, words: WordQuery, narrowed: Narrowed, most: int) -> None:
-    """What is newest would tell of a hidden time. Where that is hidden the shortest texts are taken, in which a word
-    says most; of those of one length the first by the digest of their ids."""
+def _note_last(reading: Reading, part: Where, words: WordQuery, narrowed: Narrowed, most: int) -> None:
+    """What is newest would tell of a hidden time. Where that is hidden the last by their keys are taken, as pages do."""
     (reach,) = part.reaches
-    by_length: dict[int, list[int]] = {}
-    for rid, length in reading.words.lengths(part, words, narrowed):
-        by_length.setdefault(length, []).append(rid)
-    chosen: list[int] = []
-    for _, rids in sorted(by_length.items()):
-        room = most - len(chosen)
-        chosen += rids if len(rids) <= room else _first_by_digest(reading, reach, rids, room)
-        if len(chosen) == most:
-            break
-    if chosen:
+    holding = reading.words.holding(part, words, narrowed)
+    if chosen := _last_by_key(reading, reach, holding, most):
         reading.words.note(part._replace(reaches=[named(reach, chosen, few=0)]), words, narrowed)
 
 
-def _first_by_digest(reading: Reading, reach: Reach, rids: Sequence[int], most: int) -> list[int]:
-    digests = {rid: _digest(reach, key) for rid, key, _ in reading.records.keys(rids)}
-    return sorted(digests, key=digests.__getitem__)[:most]
+def _last_by_key(reading: Reading, reach: Reach, rids: Sequence[int], most: int) -> list[int]:
+    """Where there are many of them, they lie close in the order of keys, which is followed as far as it has to be."""
+    if len(rids) <= most:
+        return [*rids]
+    if len(rids) <= CANDIDATES:
+        keys = {rid: key for rid, key, _ in reading.records.keys(rids)}
+        return sorted(keys, key=keys.__getitem__, reverse=True)[:most]
+    chosen: list[int] = []
+    key: str | None = ""
+    while len(chosen) < most and key is not None:
+        likely = (most - len(chosen)) * count(reading, reach) // len(rids)
+        followed, key = reading.records.rids_by_key(reach.place.sid, key, likely + most)
+        found = {*followed}.intersection(rids)
+        chosen += [rid for rid in followed if rid in found]
+    return chosen[:most]
 
 
 def _shows_its_order(scope: Scope) -> bool:

@@ -59,12 +59,11 @@ class PostgresWords:
             chosen = sorted(_rids(held, words, narrowed), reverse=True)[:newest]
             self._note(reach, where.slots, [held[phrase] for phrase in words.wanted], chosen)
 
-    def lengths(self, where: Where, words: WordQuery, narrowed: Narrowed) -> list[tuple[int, int]]:
-        found: list[tuple[int, int]] = []
+    def holding(self, where: Where, words: WordQuery, narrowed: Narrowed) -> list[int]:
+        found: list[int] = []
         for reach in where.reaches:
             held = {phrase: self._held(reach, where.slots, phrase) for phrase in words.all}
-            lengths = self._terms(reach, where.slots, LENGTHS)
-            found += [(rid, _length(lengths, rid)) for rid in sorted(_rids(held, words, narrowed))]
+            found += sorted(_rids(held, words, narrowed))
         return found
 
     def _note(self, reach: Reach, slots: Sequence[int], held: Sequence[Places], rids: Sequence[int]) -> None:

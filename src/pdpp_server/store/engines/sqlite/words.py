@@ -6,7 +6,7 @@ import apsw
 import orjson
 
 from pdpp_server.store.engines.sqlite.counted import Counted
-from pdpp_server.store.engines.sqlite.ranking import Ranking, length_of
+from pdpp_server.store.engines.sqlite.ranking import Ranking
 from pdpp_server.store.engines.sqlite.tables import SqliteTables
 from pdpp_server.store.records.asked import Narrowed, Where
 from pdpp_server.store.records.rank import MatchCounts
@@ -24,10 +24,6 @@ select words.rowid, {held}(words), sizes.sz from words cross join words_docsize 
 where words match :match and {where}
 """
 _NOTED_NEWEST = _NOTED + " order by words.rowid desc limit :most"
-_SIZES = """
-select words.rowid, sizes.sz from words cross join words_docsize sizes on sizes.id = words.rowid
-where words match :match and {where}
-"""
 
 
 class SqliteWords:
@@ -61,16 +57,10 @@ class SqliteWords:
         return total
 
     def matching(self, where: Where, any_of: Sequence[Phrase]) -> list[int]:
-        asked = f"{columns_of(where)}({any_match(any_of)})"
-        return [
-            rid
-            for narrowing, values in self._spans(where.reaches)
-            for rid in orjson.loads(self._session.one(_MATCHING.format(where=narrowing), {"match": asked, **values}))
-        ]
+        return self._rids(where, f"{columns_of(where)}({any_match(any_of)})")
 
     def note(self, where: Where, words: WordQuery, narrowed: Narrowed | None = None, newest: int | None = None) -> None:
-        narrowed = _unless_single(words, narrowed)
-        besides = narrowed.phrases if narrowed else ()
+        besides = narrowed.phrases if narrowed and not _is_all(words, narrowed) else ()
         statement = _NOTED if newest is None else _NOTED_NEWEST
         bound = {"match": match_of(where, words, narrowed), "most": newest}
         held = self._ranking.use([1 + besides.count(phrase) for phrase in words.wanted], where.slots)
@@ -78,17 +68,15 @@ class SqliteWords:
             asked = statement.format(held=held, where=narrowing)
             self._ranking.note(self._session.rows(asked, {**bound, **values}))
 
-    def lengths(self, where: Where, words: WordQuery, narrowed: Narrowed) -> list[tuple[int, int]]:
-        known: dict[bytes, int] = {}
-        found: list[tuple[int, int]] = []
-        bound = {"match": match_of(where, words, _unless_single(words, narrowed))}
-        for narrowing, values in self._spans(where.reaches):
-            for rid, sizes in self._session.rows(_SIZES.format(where=narrowing), {**bound, **values}):
-                length = known.get(sizes)
-                if length is None:
-                    length = known[sizes] = length_of(sizes, where.slots)
-                found.append((rid, length))
-        return found
+    def holding(self, where: Where, words: WordQuery, narrowed: Narrowed) -> list[int]:
+        return self._rids(where, match_of(where, words, narrowed))
+
+    def _rids(self, where: Where, match: str) -> list[int]:
+        return [
+            rid
+            for narrowing, values in self._spans(where.reaches)
+            for rid in orjson.loads(self._session.one(_MATCHING.format(where=narrowing), {"match": match, **values}))
+        ]
 
     def _spans(self, reaches: Sequence[Reach]) -> Iterator[tuple[str, dict[str, int | str]]]:
         """Reaches as few ranges: neighbours of which nothing is hidden become one."""
@@ -112,10 +100,10 @@ def any_match(phrases: Sequence[Phrase]) -> str:
     return " OR ".join(phrase.match for phrase in phrases)
 
 
-def _unless_single(words: WordQuery, narrowed: Narrowed | None) -> Narrowed | None:
-    """What narrows, but for a single word: that would be looked for twice."""
-    is_single = len(words.wanted) == 1 and not words.unwanted
-    return None if is_single and narrowed is not None and narrowed.phrases == words.wanted else narrowed
+def _is_all(words: WordQuery, narrowed: Narrowed) -> bool:
+    """Whether all that is wanted has to be held: then nothing has to be looked for twice."""
+    is_one = len(words.wanted) == 1
+    return {*narrowed.phrases} == {*words.wanted} and (is_one or narrowed.hold_all)
 
 
 def match_of(where: Where, words: WordQuery, narrowed: Narrowed | None) -> str:
@@ -125,11 +113,14 @@ def match_of(where: Where, words: WordQuery, narrowed: Narrowed | None) -> str:
     matches in other columns only, and a hidden word would change a score. NOT binds to the last part of what narrows.
     """
     columns, wanted = columns_of(where), any_match(words.wanted)
+    unwanted = "".join(f" NOT {phrase.match}" for phrase in words.unwanted)
     if narrowed is None:
         return f"{columns}({wanted})"
+    if _is_all(words, narrowed):
+        every = " AND ".join(phrase.match for phrase in words.wanted)
+        return f"{columns}({every}{unwanted})"
     if narrowed.hold_all:
         besides = " AND ".join(phrase.match for phrase in narrowed.phrases)
     else:
         besides = f"({any_match(narrowed.phrases)})"
-    unwanted = "".join(f" NOT {phrase.match}" for phrase in words.unwanted)
     return f"{columns}(({wanted}) AND {besides}{unwanted})"
