@@ -122,6 +122,7 @@ class Side:
 def open_side(plan: Plan, life: Life, afterwards: Life, home: Path) -> Side:
     """Live those lives in an empty folder; between them give the plan's grant under names that both worlds share."""
     clock = Clock()
+    home.mkdir(parents=True, exist_ok=True)
     put_model(home)
     services = open_services(home, now=clock)
     for name in KEYS:

@@ -20,6 +20,7 @@ from pdpp_server.store.records import (
     aggregate,
     around,
     blobs,
+    candidates,
     changes,
     expand,
     fetch,
@@ -59,10 +60,12 @@ def quick_and_quiet(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def bound_the_ranking(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small enough that a heavy word has more matches than are counted, scored and looked at."""
-    monkeypatch.setattr(search, "CANDIDATES", 20)
-    monkeypatch.setattr(search, "COMMON", 8)
-    monkeypatch.setattr(search, "OF_EACH", 1)
-    monkeypatch.setattr(search, "COUNTED", 60)
+    monkeypatch.setattr(candidates, "CANDIDATES", 20)
+    monkeypatch.setattr(candidates, "COMMON", 8)
+    monkeypatch.setattr(candidates, "OF_EACH", 1)
+    monkeypatch.setattr(candidates, "FEW_COMMON", 4)
+    monkeypatch.setattr(candidates, "BY_KEY", 5)
+    monkeypatch.setattr(candidates, "COUNTED", 60)
 
 
 def let_everything_be_a_talk(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,10 +152,10 @@ def count_what_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def weigh_words_by_what_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    everything, visible = "select sum(live) from streams", search._visible_records
+    everything, visible = "select sum(live) from streams", search.visible_records
     monkeypatch.setattr(
         search,
-        "_visible_records",
+        "visible_records",
         lambda reading, groups: dict.fromkeys(visible(reading, groups), reading.one(everything)),
     )
 
@@ -162,8 +165,10 @@ def lift_by_a_hidden_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def look_for_words_in_every_field(monkeypatch: pytest.MonkeyPatch) -> None:
-    groups = search._groups
-    monkeypatch.setattr(search, "_groups", lambda *asked: [replace(group, is_part=False) for group in groups(*asked)])
+    groups = search.grouped_by_columns
+    monkeypatch.setattr(
+        search, "grouped_by_columns", lambda *asked: [replace(group, is_part=False) for group in groups(*asked)]
+    )
 
 
 def let_an_and_stand_below_a_not(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,15 +184,15 @@ def let_an_and_stand_below_a_not(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def look_at_the_newest_by_a_hidden_time(monkeypatch: pytest.MonkeyPatch) -> None:
     bound_the_ranking(monkeypatch)
-    monkeypatch.setattr(search, "_shows_its_order", lambda _: True)
+    monkeypatch.setattr(candidates, "_shows_its_order", lambda _: True)
 
 
 def order_hits_by_a_hidden_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    candidates = search._candidates
+    ordered = search._candidates
     at = "select at from records where rid = ?"
 
     def in_time(reading: Any, *told: Any) -> Iterator[Any]:
-        for each in candidates(reading, *told):
+        for each in ordered(reading, *told):
             time = reading.one(at, (each.rid,))
             yield each._replace(position=each.position._replace(at=time or 0))
 

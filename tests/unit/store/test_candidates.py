@@ -7,7 +7,7 @@ import pytest
 
 from pdpp_server.model.queries import Condition, SearchQuery
 from pdpp_server.store.engines.sqlite.ranking import length_of
-from pdpp_server.store.records import filters, search
+from pdpp_server.store.records import candidates, filters
 from tests.requirements import requirement
 from tests.worlds.chat import WORK, deletion, message
 from tests.worlds.world import Clock, World, build
@@ -26,7 +26,7 @@ def found(world: World, token: str, query: str) -> Sequence[str]:
 def test_no_more_records_are_scored_than_the_limit_says(
     world: World, monkeypatch: pytest.MonkeyPatch, query: str, fields: list[str] | None
 ) -> None:
-    monkeypatch.setattr(search, "CANDIDATES", LIMIT)
+    monkeypatch.setattr(candidates, "CANDIDATES", LIMIT)
     sent = [
         message(f"n{i}", text=f"meeting moon walrus{i % 9}", sent_at=f"2026-07-{i + 1:02}T12:00:00Z") for i in range(25)
     ]
@@ -42,7 +42,7 @@ def test_no_more_records_are_scored_than_the_limit_says(
 
 @requirement("store.search.candidates")
 def test_a_hidden_time_does_not_choose_what_is_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "CANDIDATES", LIMIT)
+    monkeypatch.setattr(candidates, "CANDIDATES", LIMIT)
     answers: list[Sequence[str]] = []
     for name, times in {"one": range(28), "other": range(27, -1, -1)}.items():
         (tmp_path / name).mkdir()
@@ -65,8 +65,8 @@ def test_a_hidden_time_does_not_choose_what_is_scored(tmp_path: Path, monkeypatc
 def test_where_the_time_is_hidden_those_that_hold_both_words_are_the_last_by_their_keys_too(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "CANDIDATES", LIMIT)
-    monkeypatch.setattr(search, "BY_KEY", 4)
+    monkeypatch.setattr(candidates, "CANDIDATES", LIMIT)
+    monkeypatch.setattr(candidates, "BY_KEY", 4)
     texts = ("meeting moon", "meeting", "moon")
     sent = [message(f"n{i}", text=texts[i % 3], sent_at=f"2026-07-{28 - i:02}T12:00:00Z") for i in range(25)]
     world.deliver(WORK, sent)
@@ -80,7 +80,7 @@ def test_where_the_time_is_hidden_those_that_hold_both_words_are_the_last_by_the
 
 @requirement("store.search.candidates")
 def test_a_count_is_made_anew_when_a_record_comes_or_goes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "CANDIDATES", LIMIT)
+    monkeypatch.setattr(candidates, "CANDIDATES", LIMIT)
     world.deliver(WORK, [message(f"n{i}", text="meeting", sent_at="2026-07-02T12:00:00Z") for i in range(15)])
     counted: list[int | None] = []
     for change in (None, message("n15", text="meeting", sent_at="2026-07-02T12:00:00Z"), deletion("n3"), None):
@@ -109,9 +109,9 @@ def test_the_sizes_of_columns_are_read_as_fts5_keeps_them(sizes: bytes, slots: t
 def test_of_a_common_word_the_newest_few_are_scored_and_of_two_those_that_hold_both(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "CANDIDATES", LIMIT)
-    monkeypatch.setattr(search, "COMMON", 4)
-    monkeypatch.setattr(search, "OF_EACH", 1)
+    monkeypatch.setattr(candidates, "CANDIDATES", LIMIT)
+    monkeypatch.setattr(candidates, "COMMON", 4)
+    monkeypatch.setattr(candidates, "OF_EACH", 1)
     texts = {day: "meeting moon" if day < 3 else ("meeting", "moon")[day % 2] for day in range(1, 26)}
     sent = [message(f"n{day}", text=text, sent_at=f"2026-07-{day:02}T12:00:00Z") for day, text in texts.items()]
     world.deliver(WORK, sent)
@@ -126,7 +126,7 @@ def test_of_a_common_word_the_newest_few_are_scored_and_of_two_those_that_hold_b
 def test_many_records_that_a_filter_leaves_are_found_as_if_each_was_looked_at(
     world: World, monkeypatch: pytest.MonkeyPatch, limit: int
 ) -> None:
-    monkeypatch.setattr(search, "CANDIDATES", limit)
+    monkeypatch.setattr(candidates, "CANDIDATES", limit)
     sent = [
         message(
             f"n{i}", text="meeting " * (1 + i % 3), author="Mia" if i % 2 else "Tom", sent_at="2026-07-02T12:00:00Z"

@@ -12,7 +12,7 @@ import pytest
 from pdpp_server.model.ingest import Incoming
 from pdpp_server.model.queries import SearchQuery
 from pdpp_server.store.engines.sqlite.cutting import Fts5Cutter
-from pdpp_server.store.records import search
+from pdpp_server.store.records import candidates
 from pdpp_server.store.records.neighbours import TALK
 from pdpp_server.store.records.rank import K1, MENTIONED, USUAL_LENGTH, B
 from pdpp_server.store.records.words import Phrase, Tokenizer, WordQuery
@@ -202,7 +202,7 @@ def test_a_hidden_time_orders_no_hits(world: World) -> None:
 @requirement("grants.worlds.ranking")
 def test_an_edit_of_a_hidden_field_makes_no_record_newer(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a stream has no time of its own and there are too many matches, the newest that came are looked at."""
-    monkeypatch.setattr(search, "CANDIDATES", 100)
+    monkeypatch.setattr(candidates, "CANDIDATES", 100)
     writer = world.owner.writer(decode_declaration(TIMELESS), "Timeless")
 
     def brought(n: int, day: int, **more: str) -> None:
@@ -298,7 +298,7 @@ def test_a_ranking_that_looked_at_a_part_says_so_and_counts_at_least_what_it_saw
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.deliver(FAMILY, [message(f"t{n}", text="alpenglow") for n in range(150)])
-    monkeypatch.setattr(search, "CANDIDATES", 20)
+    monkeypatch.setattr(candidates, "CANDIDATES", 20)
 
     recall = world.reader.search(SearchQuery("alpenglow")).value.recall
 

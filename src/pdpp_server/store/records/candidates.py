@@ -1,0 +1,309 @@
+"""Which of the matches are scored: all that hold rare words, and of common ones some that a reader can name."""
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import add
+
+import orjson
+
+from pdpp_server.grants.permitted import Scope
+from pdpp_server.store.engine import Reading
+from pdpp_server.store.layout import SID_BITS
+from pdpp_server.store.records.asked import Narrowed, Where
+from pdpp_server.store.records.count import count
+from pdpp_server.store.records.rank import MatchCounts
+from pdpp_server.store.records.reach import Reach, named
+from pdpp_server.store.records.scores import HeldCounts
+from pdpp_server.store.records.texts import Texts
+from pdpp_server.store.records.words import Phrase, WordQuery
+
+CANDIDATES = 4000  # rows that one search scores at the most, about 2 µs each
+EACH_PHRASE = 4  # phrases with which so many can be scored; of longer questions fewer, because each row costs more
+COMMON, OF_EACH = 400, 10  # of them, the newest that hold phrases of which there are more; of each stream so many
+FEW_COMMON = 200  # of those, that hold two phrases: with fewer, records that hold one of them can come among the best
+BY_KEY = 200  # of those, where a hidden time leaves no order but that of keys, which is a longer way to them
+COUNTED = 50_000  # matches of one phrase that are counted, about 40 ns each
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Reaches that are asked in the same columns: all that their rows have, or only the granted ones."""
+
+    slots: tuple[int, ...]
+    is_part: bool
+    reaches: list[Reach]
+
+    @property
+    def indexed(self) -> Where:
+        """Those for which the index is asked."""
+        return Where([reach for reach in self.reaches if not reach.is_few], self.slots, self.is_part)
+
+
+def note_candidates(reading: Reading, groups: Sequence[Group], words: WordQuery) -> tuple[HeldCounts, bool]:
+    """MatchCounts the records to be ranked; how many hold each phrase, and whether these are all that match."""
+    reading.words.noted.clear()
+    held, is_complete = _note_indexed(reading, groups, words)
+    few = _note_few(reading, groups, words)
+    return {connection: list(map(add, counts, few[connection])) for connection, counts in held.items()}, is_complete
+
+
+def grouped_by_columns(everything: Sequence[Reach]) -> list[Group]:
+    grouped: dict[tuple[int, ...] | None, Group] = {}
+    for reach in everything:
+        granted = tuple(sorted(granted_fields(reach).values()))
+        if not granted:
+            continue
+        is_part = len(granted) < len(reach.place.slots)
+        columns = granted if is_part else None
+        known = grouped.get(columns)
+        merged = granted if known is None else tuple(sorted({*known.slots, *granted}))
+        grouped[columns] = Group(merged, is_part, [*(known.reaches if known else ()), reach])
+    return list(grouped.values())
+
+
+def granted_fields(reach: Reach) -> dict[str, int]:
+    """The fields that are searched, each with its column of the index."""
+    slots, stream, fields = reach.place.slots, reach.scope.stream, reach.scope.fields
+    return {name: slots[name] for name in stream.lexical_fields if name in fields and name in slots}
+
+
+def count_matches(reading: Reading, groups: Sequence[Group], any_of: Sequence[Phrase], most: int) -> int:
+    """How many visible records hold any of these; counting stops at `most`."""
+    total = 0
+    for group in groups:
+        if total >= most:
+            return most
+        total += reading.words.count(group.indexed, any_of, most - total)
+    return total
+
+
+def _connections(groups: Sequence[Group]) -> list[str]:
+    """Those that are searched, in the order of their ids."""
+    return sorted({reach.origin.connection_id for group in groups for reach in group.reaches})
+
+
+def _of_connection(groups: Sequence[Group], connection: str) -> list[Group]:
+    """What is searched of one of them."""
+    parts = [
+        replace(group, reaches=[reach for reach in group.reaches if reach.origin.connection_id == connection])
+        for group in groups
+    ]
+    return [group for group in parts if group.reaches]
+
+
+def _none(groups: Sequence[Group], words: WordQuery) -> HeldCounts:
+    return {connection: [0] * len(words.wanted) for connection in _connections(groups)}
+
+
+def totals(held: HeldCounts, words: WordQuery) -> list[int]:
+    """Of each phrase, how many records of all connections hold it."""
+    return [sum(counts[phrase] for counts in held.values()) for phrase in range(len(words.wanted))]
+
+
+def _note_indexed(reading: Reading, groups: Sequence[Group], words: WordQuery) -> tuple[HeldCounts, bool]:
+    """Phrases that stand in no visible record are left out after one look for each: every further one would cost the
+    more, the more hidden records they stand in."""
+    if noted := _note_many(reading, groups, words):
+        return noted
+    standing = {phrase for phrase in words.all if _stands(reading, groups, phrase.opening or phrase)}
+    wanted = tuple(phrase for phrase in words.wanted if phrase in standing)
+    unwanted = tuple(phrase for phrase in words.unwanted if phrase in standing)
+    if not wanted:
+        return _none(groups, words), True
+    asked = WordQuery(wanted, unwanted)
+    held, is_complete = _note_opened(reading, groups, asked) or _note_standing(reading, groups, asked)
+    if len(wanted) == len(words.wanted):
+        return held, is_complete
+    for rid, note in reading.words.noted.items():
+        counts, slots = _spread(note.counts, words, standing), _spread(note.slots, words, standing)
+        reading.words.noted[rid] = note._replace(counts=counts, slots=slots)
+    return {connection: _spread(counts, words, standing) for connection, counts in held.items()}, is_complete
+
+
+def _note_many(reading: Reading, groups: Sequence[Group], words: WordQuery) -> tuple[HeldCounts, bool] | None:
+    """Of many single records what they hold is noted at once: every statement has to look up each of them, so that a
+    count beforehand costs as much. None where there are none such, or where more match than are scored."""
+    is_many = any(reach.shown == "many" for group in groups for reach in group.reaches)
+    if not is_many or words.unwanted or any(phrase.is_long for phrase in words.wanted):
+        return None
+    for group in groups:
+        reading.words.note(group.indexed, words, None, CANDIDATES + 1)
+    if len(reading.words.noted) > CANDIDATES:
+        reading.words.noted.clear()
+        return None
+    return _holders(groups, words, reading.words.noted), True
+
+
+def _stands(reading: Reading, groups: Sequence[Group], phrase: Phrase) -> bool:
+    return any(reading.words.stands(group.indexed, phrase) for group in groups)
+
+
+def _spread(counts: Sequence[int], words: WordQuery, standing: Container[Phrase]) -> list[int]:
+    """One count for each wanted phrase, where those that stand nowhere had none."""
+    told = iter(counts)
+    return [next(told) if phrase in standing else 0 for phrase in words.wanted]
+
+
+def _note_few(reading: Reading, groups: Sequence[Group], words: WordQuery) -> HeldCounts:
+    """Of records that are few and named, each is looked at: the index would pass over hidden ones between them."""
+    texts = Texts(reading.tokenizer, words.all)
+    noted: dict[int, MatchCounts] = {}
+    for reach in (reach for group in groups for reach in group.reaches if reach.is_few):
+        noted |= read_texts(reading, texts, reach, reach.rids or ())
+    return _kept(reading, groups, noted, words)
+
+
+def _note_opened(reading: Reading, groups: Sequence[Group], words: WordQuery) -> tuple[HeldCounts, bool] | None:
+    """For long prefixes, of which the index would merge every word, those of hidden records too: what begins with the
+    same three letters is found at once, and then read. None where there is no such prefix, or too much of that."""
+    if not any(phrase.is_long for phrase in words.all):
+        return None
+    any_of = [phrase.opening or phrase for phrase in words.all]
+    found = count_matches(reading, groups, any_of, CANDIDATES + 1)
+    if found > CANDIDATES:
+        return None
+    noted: dict[int, MatchCounts] = {}
+    if found:
+        texts = Texts(reading.tokenizer, words.all)
+        for group in groups:
+            noted |= _read_all(reading, texts, group, reading.words.matching(group.indexed, any_of))
+    return _kept(reading, groups, noted, words), True
+
+
+def _read_all(reading: Reading, texts: Texts, group: Group, rids: Sequence[int]) -> dict[int, MatchCounts]:
+    noted: dict[int, MatchCounts] = {}
+    by_sid: dict[int, list[int]] = {}
+    for rid in rids:
+        by_sid.setdefault(rid >> SID_BITS, []).append(rid)
+    for reach in group.indexed.reaches:
+        noted |= read_texts(reading, texts, reach, by_sid.get(reach.place.sid, []))
+    return noted
+
+
+def read_texts(reading: Reading, texts: Texts, reach: Reach, rids: Sequence[int]) -> dict[int, MatchCounts]:
+    """Those of the records that hold any phrase, in fields that the grant shows."""
+    fields = granted_fields(reach)
+    noted: dict[int, MatchCounts] = {}
+    for rid, *_, data in reading.records.stored(rids):
+        record = orjson.loads(data)
+        held = {slot: text for name, slot in fields.items() if isinstance(text := record.get(name), str)}
+        if note := texts.note(held):
+            noted[rid] = note
+    return noted
+
+
+def _kept(reading: Reading, groups: Sequence[Group], noted: Mapping[int, MatchCounts], words: WordQuery) -> HeldCounts:
+    """MatchCounts those that hold what is wanted and nothing that is not; of all, how many hold each wanted phrase."""
+    wanted = len(words.wanted)
+    for rid, note in noted.items():
+        if any(note.counts[:wanted]) and not any(note.counts[wanted:]):
+            reading.words.noted[rid] = note._replace(counts=note.counts[:wanted], slots=note.slots[:wanted])
+    return _holders(groups, words, noted)
+
+
+def _holders(groups: Sequence[Group], words: WordQuery, noted: Mapping[int, MatchCounts]) -> HeldCounts:
+    """How many of these records hold each phrase."""
+    connection_of = {reach.place.sid: reach.origin.connection_id for group in groups for reach in group.reaches}
+    counts = {connection: [0] * len(words.wanted) for connection in _connections(groups)}
+    for rid, note in noted.items():
+        held = counts[connection_of[rid >> SID_BITS]]
+        for phrase in range(len(held)):
+            held[phrase] += note.counts[phrase] > 0
+    return counts
+
+
+def _counted(reading: Reading, groups: Sequence[Group], words: WordQuery) -> HeldCounts:
+    """How many visible records hold each phrase, by connection; counting stops somewhere."""
+    connections = _connections(groups)
+    most = max(COUNTED // len(connections), CANDIDATES)
+    return {
+        connection: [count_matches(reading, part, [phrase], most) for phrase in words.wanted]
+        for connection, part in ((connection, _of_connection(groups, connection)) for connection in connections)
+    }
+
+
+def _note_standing(reading: Reading, groups: Sequence[Group], words: WordQuery) -> tuple[HeldCounts, bool]:
+    """Rare phrases are followed to every record; where all of them together are too many, the common ones only add to
+    the scores of records that a rare one found, and give their newest records."""
+    if not words.unwanted and (found := count_matches(reading, groups, words.wanted, CANDIDATES + 1)) <= CANDIDATES:
+        if found:
+            _note_all(reading, groups, words, None)
+        return _holders(groups, words, reading.words.noted), True
+    held = _counted(reading, groups, words)
+    counts = totals(held, words)
+    rarest = sorted(range(len(counts)), key=counts.__getitem__)
+    room = CANDIDATES * EACH_PHRASE // max(EACH_PHRASE, len(counts))
+    essential: list[int] = []
+    for i in rarest:
+        if sum(counts[j] for j in essential) + counts[i] > room:
+            break
+        essential.append(i)
+    if any(counts[i] for i in essential):
+        _note_all(reading, groups, words, Narrowed(tuple(words.wanted[i] for i in essential)))
+    common = rarest[len(essential) :]
+    if common:
+        _note_newest(reading, groups, words, common)
+    return held, not common
+
+
+def _note_all(reading: Reading, groups: Sequence[Group], words: WordQuery, narrowed: Narrowed | None) -> None:
+    for group in groups:
+        reading.words.note(group.indexed, words, narrowed)
+
+
+def _note_newest(reading: Reading, groups: Sequence[Group], words: WordQuery, common: Sequence[int]) -> None:
+    """The newest records that hold the two rarest of the common phrases; where these are few, the newest that hold the
+    rarest. As many as there is room for beside those that are noted already."""
+    parts = [group.indexed._replace(reaches=[reach]) for group in groups for reach in group.indexed.reaches]
+    rarest = tuple(words.wanted[i] for i in common[:2])
+    before = len(reading.words.noted)
+    room = min(CANDIDATES, before + max(COMMON, OF_EACH * len(parts)))
+    for phrases in (rarest, rarest[:1]) if len(rarest) > 1 else (rarest,):
+        if len(reading.words.noted) - before >= FEW_COMMON:
+            return
+        narrowed = Narrowed(phrases, hold_all=True)
+        most = (room - len(reading.words.noted)) // len(parts)
+        for part in parts:
+            if _shows_its_order(part.reaches[0].scope):
+                reading.words.note(part, words, narrowed, most)
+            else:
+                _note_last(reading, part, words, narrowed, min(most, BY_KEY))
+
+
+def _note_last(reading: Reading, part: Where, words: WordQuery, narrowed: Narrowed, most: int) -> None:
+    """What is newest would tell of a hidden time. Where that is hidden, the last by their keys are taken."""
+    (reach,) = part.reaches
+    holding = reading.words.holding(part, words, narrowed)
+    if chosen := _last_by_key(reading, reach, holding, most):
+        reading.words.note(part._replace(reaches=[named(reach, chosen, few=0)]), words, narrowed)
+
+
+def _last_by_key(reading: Reading, reach: Reach, rids: Sequence[int], most: int) -> list[int]:
+    """Where there are many of them, they lie close in the order of keys, which is followed as far as it has to be."""
+    if len(rids) <= most:
+        return [*rids]
+    if len(rids) <= CANDIDATES:
+        keys = {rid: key for rid, key, _ in reading.records.keys(rids)}
+        return sorted(keys, key=keys.__getitem__, reverse=True)[:most]
+    chosen: list[int] = []
+    key: str | None = ""
+    while len(chosen) < most and key is not None:
+        likely = (most - len(chosen)) * count(reading, reach) // len(rids)
+        followed, key = reading.records.rids_by_key(reach.place.sid, key, likely + most)
+        found = {*followed}.intersection(rids)
+        chosen += [rid for rid in followed if rid in found]
+    return chosen[:most]
+
+
+def _shows_its_order(scope: Scope) -> bool:
+    return scope.stream.order_field is None or scope.stream.order_field in scope.fields
+
+
+def visible_records(reading: Reading, groups: Sequence[Group]) -> dict[str, int]:
+    """How many each connection has."""
+    total = dict.fromkeys(_connections(groups), 0)
+    for group in groups:
+        for reach in group.reaches:
+            visible = count(reading, reach)
+            total[reach.origin.connection_id] += visible if reach.is_whole else min(visible, COUNTED)
+    return total
