@@ -54,3 +54,21 @@ def test_what_cannot_be_read_is_told_with_its_line() -> None:
 @pytest.mark.parametrize("other", [b":20: one\n:21: two\n", b"", b"notes\n\n:20:X\nnothing more\n"])
 def test_other_texts_are_left_alone(other: bytes) -> None:
     assert list(MT940.recognise(files_of(other))) == []
+
+
+@requirement("imp.files.recognised")
+@pytest.mark.parametrize("before", [b"ABNANL2A\n940\nABNANL2A\n", b"0000 01INGBNL2AXXXX00001\n940 00\n", b"\r\n", b"{1:F01X}{4:\n"])
+def test_what_banks_write_above_a_statement_is_passed_over(before: bytes) -> None:
+    assert len(records(MT940, "transactions", before + BEGIN + b":61:260302D1,00NOV NONREF\r\n")) == 1
+
+
+@requirement("imp.bank.once")
+def test_a_kind_of_three_letters_is_none_of_the_reference() -> None:
+    data = one(b"260302D1,00NOV NONREF")
+    assert (data["kind"], "reference" in data) == ("NOV", False)
+
+
+@requirement("imp.bank.once")
+def test_what_a_booking_is_for_may_stand_in_a_field_of_the_bank() -> None:
+    data = one(b"2603020302DF2402,00S   X", b":NS:01526715\r\n15Harbour Insurance\r\n17G2000001\r\n")
+    assert (data["description"], data["reference"]) == ("01526715 15Harbour Insurance 17G2000001", "X")

@@ -20,13 +20,14 @@ LINE_BYTES_MAX = 64 * 1024
 FIELD_LINES_MAX = 100  # the standard has six
 
 _BEGINS = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:\s++|\{[^\n]*+|[A-Z0-9]{1,30}+\r?\n)*+:20:[^\n]*+\n(?:[^\n]*+\n){0,4}?:25:[^\n]*\S"
+    rb"(?:\xef\xbb\xbf)?(?:\s++|\{[^\n]*+|[A-Z0-9][A-Z0-9 ]{0,39}+\r?\n)*+:20:[^\n]*+\n(?:[^\n]*+\n){0,4}?:25:[^\n]*\S"
 )
-_FIELD = re.compile(r":([0-9]{2}[A-Z]?):(.*)", re.DOTALL)
+_FIELD = re.compile(r":([0-9]{2}[A-Z]?|NS):(.*)", re.DOTALL)
+_PURPOSES = ("86", "NS")  # the second one is of banks in Austria and Hungary
 _BANK = re.compile(r"([A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?|[0-9]{8})/(.+)")
 _BOOKING = re.compile(
     r"(?P<day>[0-9]{6})(?P<entry>[0-9]{4})?(?P<mark>R?[CD])[A-Z]?(?P<amount>[0-9]{1,15}[,.][0-9]{0,6})"
-    r"(?P<kind>[A-Z][A-Z0-9]{3})?(?P<rest>.*)",
+    r"(?P<kind>[A-Z][A-Z0-9 ]{3})?(?P<rest>.*)",
     re.DOTALL,
 )
 _BALANCE = re.compile(r"(?P<mark>[CD])(?P<day>[0-9]{6})(?P<currency>[A-Z]{3})(?P<amount>[0-9]{1,15}[,.][0-9]{0,6})\s*")
@@ -125,7 +126,7 @@ class _Ledger:
 
     def outcomes(self, field: _Field, file: str) -> Iterator[Outcome]:
         place = f"{file}:{field.line}"
-        if field.tag == "86":
+        if field.tag in _PURPOSES:
             yield from self.booked(field.text)
             return
         yield from self.booked()
@@ -224,7 +225,7 @@ class _Ledger:
                 "direction": direction(signed),
                 "booked_on": _booked(valued, found["entry"] or "").isoformat(),
                 "value_on": valued.isoformat(),
-                "kind": found["kind"] or "",
+                "kind": (found["kind"] or "").strip(),
                 "is_reversal": found["mark"].startswith("R") or None,
                 "reference": "" if reference.strip() in _NO_REFERENCE else " ".join(reference.split()),
                 "bank_reference": "" if bank_reference.strip() in _NO_REFERENCE else bank_reference.strip(),
