@@ -239,7 +239,9 @@ def test_what_lies_in_an_export_inside_a_folder_is_told_with_its_place(tmp_path:
         ("x.json", b"[1, 2]", "JSON", "--declaration"),
         ("t.csv", b"a;b\n1;2\n", "a table", "--mapping"),
         ("empty", b"", "an empty file", "again"),
-        ("what.bin", b"\0\1", "", "--list"),
+        ("readme.xyz", "Küste".encode() * 900, "plain text", "Markdown"),
+        ("what.xyz", b"\xff\xfe\xfd\xfc\xfb", "nothing that is known here.", "--list"),
+        ("what.bin", b"\0\1", "nothing that is known here.", "--list"),
     ],
 )
 def test_a_file_that_is_not_known_gets_a_guess_and_what_to_do(

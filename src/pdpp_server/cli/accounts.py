@@ -192,7 +192,7 @@ def _further(found: FoundAccount, seen: Survey) -> Iterator[str]:
         yield "nothing in it is a record"
     if seen.attachments:
         yield counted(seen.attachments, "attachment")
-    if seen.rejected:
+    if seen.rejected and not found.account.lacks:  # else nothing of it was tried
         yield f"{counted(seen.rejected, 'part')} cannot be read as a record"
     if seen.share < 1:
         yield f"counted so far, in the first {seen.share:.0%}; all of it is imported"

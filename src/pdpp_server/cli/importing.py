@@ -80,9 +80,9 @@ def importing(
     listed; the rest is kept. Importing again stores nothing twice, so a run that was stopped is simply run again.
     Without PATH, the folders where programs usually keep such files are looked into.
 
-    A newer export of the same calendar, address book, vault or chat also removes what it has no longer: never if it was
-    damaged, rejected in part or cannot be shown to be newer, and more than half only after asking. --undo RUN brings
-    it back for 90 days; without a number it lists what can be brought back.
+    A newer export of the same calendar, address book, vault, chat or bank account also removes what it has no longer:
+    never if it was damaged, rejected in part or cannot be shown to be newer, and more than half only after asking.
+    --undo RUN brings it back for 90 days; without a number it lists what can be brought back.
 
     Data of your own comes as NDJSON, one record a line, with --declaration and --name; without them a declaration is
     proposed for NDJSON, JSON, CSV and SQLite, shown, and taken with --yes. What `pdpp export` made is

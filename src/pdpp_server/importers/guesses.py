@@ -141,7 +141,16 @@ def _guess_of_text(start: bytes, name: str) -> Guess | None:
         return _JSON
     if name.endswith((".csv", ".tsv")):
         return _TABLE
-    return _TEXT if name.endswith((".txt", ".log", ".rtf")) else None
+    return _TEXT if name.endswith((".txt", ".log", ".rtf")) or _is_text(start) else None
+
+
+def _is_text(start: bytes) -> bool:
+    """As far as it is sure that no character is cut in two."""
+    try:
+        start[:-3].decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def parts_left(files: Files, taken: Iterable[str]) -> list[UntakenPart]:

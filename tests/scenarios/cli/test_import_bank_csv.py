@@ -30,6 +30,7 @@ def test_a_csv_is_shown_first_and_imported_with_yes_and_the_next_one_by_itself(p
     assert shown.code == 1
     assert "2026-03-01 -12.50 EUR Ferry" in shown.out
     assert "--yes imports it so" in shown.out
+    assert "cannot be read" not in shown.out  # nothing of it was tried
     assert pdpp("sources", "--json").json["connections"] == []
 
     agreed = pdpp("import", table, "--zone", "UTC", "--yes", "--json")
