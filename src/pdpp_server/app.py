@@ -48,7 +48,7 @@ def create_app(settings: Settings, services: Services | None = None, fetch: Fetc
     opened.core_strict = settings.core_strict
     opened.introspect = elsewhere.rights if elsewhere else None
     documents = Documents(proxy=settings.https_proxy)
-    rates = Rates(settings.rate_per_second, settings.rate_burst, opened.now)
+    rates = Rates(settings.rate_per_second, settings.rate_burst, opened.now, opened.ledger("rates"))
     desks = desks_of(opened, settings)
     threads = Threads(reads_wait=opened.waits)
     kernel = Kernel(settings, rates, threads, show=partial(trouble_page, desks))
@@ -61,7 +61,9 @@ def create_app(settings: Settings, services: Services | None = None, fetch: Fetc
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None, None]:
+        rates.begin()
         yield
+        rates.close()
         desks.uploads.close()
         kernel.threads.close()
         documents.close()
@@ -90,6 +92,7 @@ def services_of(settings: Settings) -> Services:
         change_history_limit=settings.change_history_limit,
         keep_asked=settings.keep_asked,
         database=database_of(settings),
+        is_one_of_many=settings.workers > 1,
     )
 
 

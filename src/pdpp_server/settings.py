@@ -443,6 +443,12 @@ class Settings:
             "Without it, `keys/wrapping.key` in the home.",
         ),
     )
+    workers: int = field(
+        default=1,
+        metadata=_variable(
+            "PDPP_WORKERS", "1 to 64", _whole(1, 64), "How many processes `pdpp serve` answers with, on one port."
+        ),
+    )
 
     @property
     def authorization_server(self) -> str | None:

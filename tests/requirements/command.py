@@ -3,6 +3,10 @@
 from tests.requirements.promise import Promise
 
 PROMISES: dict[str, Promise] = {
+    "cli.serve.workers": Promise(
+        source="design: when one machine is not enough",
+        says="`pdpp serve --workers N` answers with N processes on one port; a dead one is replaced, all end with it.",
+    ),
     "cli.activity.today": Promise(
         source="issue 17: activity in sentences",
         says="`pdpp activity --today` tells in sentences what clients did today, with what they asked.",

@@ -275,6 +275,10 @@ PROMISES: dict[str, Promise] = {
         source="design: when one machine is not enough",
         says="A process has so many connections to PostgreSQL and no more; hosts and TLS are those of its address.",
     ),
+    "store.engines.limits": Promise(
+        source="design: when one machine is not enough",
+        says="Limits, throttles and lockouts hold over all processes of a server; the rate of a token within a second.",
+    ),
     "store.engines.log": Promise(
         source="design: when one machine is not enough",
         says="On PostgreSQL a line of the log is committed there before its answer leaves, chained for each process.",

@@ -77,9 +77,10 @@ class AuthorizationServer:
     def __init__(self, services: Services, kernel: Kernel, fetch: Fetch, is_owner: Callable[[Request], bool]) -> None:
         self.services, self._kernel, self._is_owner = services, kernel, is_owner
         self.documents = WayOut(fetch, services.now, is_used=kernel.settings.client_documents)
-        self._registrations = Limiter(TRIES, services.now, strangers=TRIES_OF_STRANGERS)
-        self._asks = Limiter(TRIES, services.now, strangers=TRIES_OF_STRANGERS)
-        self._asks_of_known = Limiter(TRIES, services.now)
+        now, ledger = services.now, services.ledger
+        self._registrations = Limiter(TRIES, now, strangers=TRIES_OF_STRANGERS, ledger=ledger("registrations"))
+        self._asks = Limiter(TRIES, now, strangers=TRIES_OF_STRANGERS, ledger=ledger("asks"))
+        self._asks_of_known = Limiter(TRIES, now, ledger=ledger("asks of known"))
 
     def routes(self) -> list[Route]:
         """From a client's request to its token. Where tokens are given elsewhere, only what our answers refer to."""

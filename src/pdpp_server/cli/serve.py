@@ -5,7 +5,7 @@ import logging
 import socket
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from http.client import HTTPConnection
 from pathlib import Path
@@ -15,15 +15,17 @@ import click
 import uvicorn
 from starlette.types import ASGIApp
 
-from pdpp_server.app import create_app
+from pdpp_server.app import create_app, services_of
 from pdpp_server.cli.home import read_settings
 from pdpp_server.cli.live import live_followed
 from pdpp_server.cli.meaning import meaning_caught_up
 from pdpp_server.cli.running import marked
 from pdpp_server.cli.service import install, uninstall
 from pdpp_server.cli.watching import inbox_watched
+from pdpp_server.cli.workers import Workers, asked_to_stop
 from pdpp_server.http.hosts import LOOPBACK
 from pdpp_server.http.protocol import CONNECTIONS_MAX, guarded, room_for_connections
+from pdpp_server.owner.sign_in import SignIn
 from pdpp_server.settings import Settings
 
 if sys.platform == "win32":
@@ -52,10 +54,22 @@ BACKLOG = 2048  # what uvicorn itself would ask for
     type=click.IntRange(0, 65_535),
     help="The port to listen on, 0 for a free one.  [default: 8787, or PDPP_PORT]",
 )
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    help="How many processes answer on that port.  [default: 1, or PDPP_WORKERS]",
+)
 @click.option("--log/--no-log", default=None, help="A line of JSON for each request.  [default: not on a terminal]")
 @click.option("--install", "does_install", is_flag=True, help="Keep it running: as a service of systemd or launchd.")
 @click.option("--uninstall", "does_uninstall", is_flag=True, help="End that service, and take it away.")
-def serve(host: str | None, port: int | None, log: bool | None, does_install: bool, does_uninstall: bool) -> None:
+def serve(
+    host: str | None,
+    port: int | None,
+    workers: int | None,
+    log: bool | None,
+    does_install: bool,
+    does_uninstall: bool,
+) -> None:
     """Serve this home over HTTP until you press Ctrl-C.
 
     Only this machine can reach it unless you say otherwise. For others, put it behind https and name its address in
@@ -71,13 +85,19 @@ def serve(host: str | None, port: int | None, log: bool | None, does_install: bo
     if does_uninstall:
         uninstall(settings)
         return
-    chosen = replace(settings, host=host or settings.host, port=settings.port if port is None else port)
+    chosen = replace(
+        settings,
+        host=host or settings.host,
+        port=settings.port if port is None else port,
+        workers=workers or settings.workers,
+    )
     _require_purpose(chosen, is_named=host is not None)
     if does_install:
-        given = {"--host": host, "--port": port}
+        given = {"--host": host, "--port": port, "--workers": workers}
         install(chosen, [word for name, value in given.items() if value is not None for word in (name, str(value))])
         return
-    _serve(chosen, logs=not sys.stderr.isatty() if log is None else log)
+    run = _serve if chosen.workers == 1 else _serve_by_many
+    run(chosen, logs=not sys.stderr.isatty() if log is None else log)
 
 
 def _require_purpose(chosen: Settings, *, is_named: bool) -> None:
@@ -100,7 +120,7 @@ def _serve(chosen: Settings, *, logs: bool) -> None:
     chosen = replace(chosen, port=listening.getsockname()[1])
     app = create_app(chosen)
     if not logs:
-        _quiet()
+        quiet()
     server = server_of(app)
     _print_addresses(chosen, address_of(listening), app.state.sign_in.setup_code)
     try:
@@ -108,6 +128,30 @@ def _serve(chosen: Settings, *, logs: bool) -> None:
             server.run(sockets=[listening])
     except KeyboardInterrupt:
         click.echo("Ended.")
+
+
+def _serve_by_many(chosen: Settings, *, logs: bool) -> None:
+    """What must be done once is done here: the inbox, live sources, the index of meaning. The others answer."""
+    if sys.platform == "win32":
+        raise click.UsageError("Several processes cannot share one port on Windows; start one `pdpp serve`.")
+    listening = listen(chosen.host, chosen.port)
+    chosen = replace(chosen, port=listening.getsockname()[1])
+    _print_addresses(chosen, address_of(listening), _setup_code(chosen))
+    beside = inbox_watched(chosen), live_followed(chosen), meaning_caught_up(chosen), marked(chosen)
+    with ExitStack() as stack:
+        stopping = stack.enter_context(asked_to_stop())
+        for each in beside:
+            stack.enter_context(each)
+        Workers(chosen, listening, logs=logs).run(stopping)
+    click.echo("Ended.")
+
+
+def _setup_code(chosen: Settings) -> str | None:
+    services = services_of(chosen)
+    try:
+        return SignIn(services).setup_code
+    finally:
+        services.close()
 
 
 def _print_addresses(chosen: Settings, listening: str, setup_code: str | None) -> None:
@@ -125,7 +169,7 @@ def _print_addresses(chosen: Settings, listening: str, setup_code: str | None) -
     click.echo("Ctrl-C ends it.")
 
 
-def _quiet() -> None:
+def quiet() -> None:
     """A line for each request would hide the rest; slow ones and bugs are still told."""
     logging.getLogger("pdpp_server.access").setLevel(logging.WARNING)
 
@@ -187,7 +231,7 @@ def listen_somewhere(port: int | None = None) -> socket.socket:
 def serving(app: ASGIApp, listening: socket.socket) -> Generator[str, None, None]:
     """The whole server, in a thread of this process, from its first answer until we leave; the address it has."""
     server = server_of(app)
-    _quiet()
+    quiet()
     thread = Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     try:

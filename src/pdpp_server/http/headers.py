@@ -19,6 +19,7 @@ from pdpp_server.errors import (
     UnsupportedVersion,
 )
 from pdpp_server.model.grants import Holder
+from pdpp_server.store.digests import token_digest
 from pdpp_server.wire.discovery import WITH_SLASH
 from pdpp_server.wire.envelope import VERSION
 from pdpp_server.wire.oauth import READ_SCOPE
@@ -70,10 +71,10 @@ def bearer_of(headers: Headers) -> str:
     return token.strip()
 
 
-def token_of(request: Request) -> int | None:
-    """Which token it is, for as long as this process lives; the token itself is kept nowhere."""
+def token_of(request: Request) -> str | None:
+    """Which token it is, the same in every process; the token itself is kept nowhere."""
     try:
-        return hash(bearer_of(request.headers))
+        return token_digest(bearer_of(request.headers)).hex()
     except Unauthenticated:
         return None
 

@@ -1,26 +1,18 @@
 """How often something may be tried: counted for whoever tries it, and for all strangers together."""
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
 from threading import Lock
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from pdpp_server.errors import RateLimited
+from pdpp_server.store.tries import NOTHING, Ledger, Spent
 
 KEYS_MAX, KNOWN_MAX = 10_000, 1000
-
-
-class Spent(NamedTuple):
-    """What somebody has tried: how often, by the rule's own count, and since when or when last."""
-
-    times: float
-    at: float
-
-
-NOTHING = Spent(0, 0)
 
 
 class Rule(Protocol):
@@ -43,12 +35,12 @@ class Steadily:
     burst: int
 
     def wait(self, spent: Spent, now: float) -> float:
-        return (self._left_over(spent, now) + 1 - self.burst) / self.per_second
+        return (self.left_over(spent, now) + 1 - self.burst) / self.per_second
 
     def after(self, spent: Spent, now: float) -> Spent:
-        return Spent(self._left_over(spent, now) + 1, now)
+        return Spent(self.left_over(spent, now) + 1, now)
 
-    def _left_over(self, spent: Spent, now: float) -> float:
+    def left_over(self, spent: Spent, now: float) -> float:
         rested = max(0.0, now - spent.at)
         return max(0.0, spent.times - rested * self.per_second)
 
@@ -88,79 +80,119 @@ class EverSlower:
         return Spent(1 if is_forgotten else spent.times + 1, now)
 
 
+OpenLedger = Callable[[], AbstractContextManager[Ledger]]
+EACH, ALL, KNOWN, AIM = "each", "all", "known", "aim"  # what a ledger counts
+
+
+class Memory:
+    """A ledger of this process alone. Whoever tried longest ago is forgotten first; the sum of all is not."""
+
+    def __init__(self) -> None:
+        self._counted: defaultdict[str, OrderedDict[str, Spent]] = defaultdict(OrderedDict)
+        self._lock = Lock()
+
+    @contextmanager
+    def open(self) -> Generator[Ledger, None, None]:
+        with self._lock:
+            yield self
+
+    def get(self, kind: str, whose: str) -> Spent:
+        return self._counted[kind].get(whose, NOTHING)
+
+    def put(self, kind: str, whose: str, spent: Spent) -> None:
+        counted = self._counted[kind]
+        counted[whose] = spent
+        counted.move_to_end(whose)
+        if len(counted) > (KNOWN_MAX if kind == KNOWN else KEYS_MAX):
+            counted.popitem(last=False)
+
+    def drop(self, kind: str, whose: str) -> None:
+        self._counted[kind].pop(whose, None)
+
+    def clear(self, kind: str) -> None:
+        self._counted[kind].clear()
+
+
 class Limiter:
-    """Counted in memory, for this process. Whoever tried longest ago is forgotten first; the sum of all is not.
+    """Counted in the memory of this process, or in a ledger that is open to all of them.
 
     Somebody who is known is counted alone: what strangers spend together does not hold them up.
     """
 
-    def __init__(self, each: Rule, now: Callable[[], datetime], *, strangers: Rule | None = None) -> None:
+    def __init__(
+        self,
+        each: Rule,
+        now: Callable[[], datetime],
+        *,
+        strangers: Rule | None = None,
+        ledger: OpenLedger | None = None,
+    ) -> None:
         self._each, self._strangers, self._now = each, strangers, now
-        self._spent: OrderedDict[Hashable, Spent] = OrderedDict()
-        self._known: OrderedDict[Hashable, None] = OrderedDict()
-        self._all = NOTHING
-        self._lock = Lock()
+        self._open = ledger or Memory().open
 
-    def __contains__(self, whose: Hashable) -> bool:
+    def __contains__(self, whose: str) -> bool:
         """Whether anything was counted for them."""
-        return whose in self._spent
+        with self._open() as ledger:
+            return ledger.get(EACH, whose) != NOTHING
 
-    def require(self, whose: Hashable, remedy: str | None = None) -> None:
+    def require(self, whose: str, remedy: str | None = None) -> None:
         """Raises `RateLimited` while they have to wait; it says for how long."""
         now = self._now().timestamp()
-        with self._lock:
-            wait = self._wait(whose, now)
+        with self._open() as ledger:
+            wait = self._wait(ledger, whose, now)
         if wait > 0:
             raise _refused(wait, remedy)
 
-    def spend(self, whose: Hashable) -> None:
+    def spend(self, whose: str) -> None:
         """One more, whether it was allowed or not."""
         now = self._now().timestamp()
-        with self._lock:
-            self._count(whose, now)
+        with self._open() as ledger:
+            self._count(ledger, whose, now)
 
-    def take(self, whose: Hashable) -> None:
+    def take(self, whose: str) -> None:
         """One more if it is allowed; raises `RateLimited` and counts nothing if it is not."""
         now = self._now().timestamp()
-        with self._lock:
-            wait = self._wait(whose, now)
+        with self._open() as ledger:
+            wait = self._wait(ledger, whose, now)
             if wait <= 0:
-                self._count(whose, now)
+                self._count(ledger, whose, now)
         if wait > 0:
             raise _refused(wait, None)
 
-    def know(self, whose: Hashable) -> None:
+    def know(self, whose: str) -> None:
         """They are no stranger: from now on they are counted alone."""
-        with self._lock:
-            self._known[whose] = None
-            self._known.move_to_end(whose)
-            if len(self._known) > KNOWN_MAX:
-                self._known.popitem(last=False)
+        now = self._now().timestamp()
+        with self._open() as ledger:
+            ledger.put(KNOWN, whose, Spent(1, now))
 
-    def forgive(self, whose: Hashable) -> None:
+    def forgive(self, whose: str) -> None:
         """What they tried was meant well."""
-        with self._lock:
-            self._spent.pop(whose, None)
+        with self._open() as ledger:
+            ledger.drop(EACH, whose)
 
-    def forget(self) -> None:
-        """Nobody has tried anything."""
-        with self._lock:
-            self._spent.clear()
-            self._all = NOTHING
+    def aim_at(self, what: str) -> None:
+        """What is tried at from now on: what was tried at another before is forgotten."""
+        now = self._now().timestamp()
+        with self._open() as ledger:
+            if ledger.get(AIM, what) == NOTHING:
+                for kind in (EACH, ALL, AIM):
+                    ledger.clear(kind)
+                ledger.put(AIM, what, Spent(1, now))
 
-    def _wait(self, whose: Hashable, now: float) -> float:
-        own = self._each.wait(self._spent.get(whose, NOTHING), now)
-        if self._strangers is None or whose in self._known:
+    def _wait(self, ledger: Ledger, whose: str, now: float) -> float:
+        own = self._each.wait(ledger.get(EACH, whose), now)
+        if self._strangers is None or _is_known(ledger, whose):
             return own
-        return max(own, self._strangers.wait(self._all, now))
+        return max(own, self._strangers.wait(ledger.get(ALL, ""), now))
 
-    def _count(self, whose: Hashable, now: float) -> None:
-        self._spent[whose] = self._each.after(self._spent.get(whose, NOTHING), now)
-        self._spent.move_to_end(whose)
-        if len(self._spent) > KEYS_MAX:
-            self._spent.popitem(last=False)
-        if self._strangers is not None and whose not in self._known:
-            self._all = self._strangers.after(self._all, now)
+    def _count(self, ledger: Ledger, whose: str, now: float) -> None:
+        ledger.put(EACH, whose, self._each.after(ledger.get(EACH, whose), now))
+        if self._strangers is not None and not _is_known(ledger, whose):
+            ledger.put(ALL, "", self._strangers.after(ledger.get(ALL, ""), now))
+
+
+def _is_known(ledger: Ledger, whose: str) -> bool:
+    return ledger.get(KNOWN, whose) != NOTHING
 
 
 def _refused(wait: float, remedy: str | None) -> RateLimited:

@@ -39,7 +39,7 @@ class ConsentDesk:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._wrong_codes = Limiter(WRONG_CODES, services.now)
+        self._wrong_codes = Limiter(WRONG_CODES, services.now, ledger=services.ledger("wrong codes"))
 
     def ask(self, ask_id: str) -> Ask:
         """What waits for the owner.

@@ -1,7 +1,9 @@
 """The owner at the door of the pages: a password, set once with a code or from the terminal, and sessions by it."""
 
+import hmac
 import secrets
 from datetime import timedelta
+from functools import cached_property
 from hmac import compare_digest
 from os import urandom
 from threading import Lock
@@ -14,7 +16,7 @@ from pdpp_server.errors import InvalidRequest, PermissionDenied, Unauthenticated
 from pdpp_server.http.limiter import EverSlower, Limiter
 from pdpp_server.http.visitors import visitor
 from pdpp_server.model.times import iso
-from pdpp_server.reads.services import Services
+from pdpp_server.reads.services import CURSOR_KEY, Services
 from pdpp_server.store.consent import owner as store
 
 PASSWORD_CHARS_MIN, PASSWORD_CHARS_MAX = 10, 1000
@@ -25,6 +27,7 @@ ITERATIONS, LANES, MEMORY_KIB, HASH_BYTES, SALT_BYTES = 3, 4, 64 * 1024, 32, 16
 # Wrong guesses of one address, and of all that never guessed right: together they wait less, since nobody may lock the
 # owner out.
 GUESSES, GUESSES_OF_STRANGERS = EverSlower(free=5, longest_seconds=900), EverSlower(free=25, longest_seconds=30)
+SETUP_GROUPS = 2
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that looks like another
 _WRONG = "That is not the password."
 _RESET = "`pdpp owner password` in a terminal of this machine sets a new one"
@@ -40,12 +43,20 @@ class SignIn:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._guesses = Limiter(GUESSES, services.now, strangers=GUESSES_OF_STRANGERS)
-        self._guessed: str | None = None  # the password that they were about, as it is kept
+        self._guesses = Limiter(
+            GUESSES, services.now, strangers=GUESSES_OF_STRANGERS, ledger=services.ledger("guesses")
+        )
         self._one_at_a_time = Lock()  # each look at a password takes 64 MiB
-        self._setup_code = generated_secret(2)
 
     # the password
+
+    @cached_property
+    def _setup_code(self) -> str:
+        """The same in every process that serves the same."""
+        key = self._services.database.keys.kept(CURSOR_KEY)
+        made = hmac.digest(key, b"setup code", "sha256")
+        letters = [_LETTERS[byte % len(_LETTERS)] for byte in made[: SETUP_GROUPS * 4]]
+        return "-".join("".join(letters[start : start + 4]) for start in range(0, len(letters), 4))
 
     @property
     def has_password(self) -> bool:
@@ -98,9 +109,7 @@ class SignIn:
             RateLimited: too many wrong ones.
         """
         address, phc = visitor(address), self._password()
-        if phc != self._guessed:  # guesses at an old password say nothing about the new one
-            self._guesses.forget()
-            self._guessed = phc
+        self._guesses.aim_at(phc or "")  # guesses at an old password say nothing about the new one
         self._guesses.require(address, remedy=f"Forgotten it? {_RESET}, and ends the wait.")
         if phc is None or not self._is_password(password, phc):
             self._guesses.spend(address)

@@ -1,9 +1,10 @@
 """What a read needs, built once at start-up."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
@@ -37,6 +38,7 @@ from pdpp_server.store.digests import token_digest
 from pdpp_server.store.engine import Database, Reading
 from pdpp_server.store.layout import Layout
 from pdpp_server.store.opened import open_database
+from pdpp_server.store.tries import Ledger
 from pdpp_server.wire.cursors import Seal
 from pdpp_server.wire.grants import decode_grant
 from pdpp_server.wire.introspection import Rights, mismatch
@@ -79,6 +81,11 @@ class Services:
     meaning: Meaning | None = None  # the model of this home, where it has one
     shelf: GrantShelf = field(default_factory=GrantShelf)
     known: "dict[bytes, _Known]" = field(default_factory=dict)
+    is_one_of_many: bool = False  # whether other processes serve the same
+
+    def ledger(self, name: str) -> "Callable[[], AbstractContextManager[Ledger]] | None":
+        """Where tries are counted; None where this process counts for itself."""
+        return partial(self.database.tries.open, name) if self.is_one_of_many else None
 
     @property
     def waits(self) -> bool:
@@ -257,6 +264,7 @@ def open_services(
     change_history_limit: int = 0,
     keep_asked: bool = True,
     database: Database | None = None,
+    is_one_of_many: bool = False,
 ) -> Services:
     """Everything a read needs, on one home; with its own database unless another is given."""
     kept = database or open_database(home)
@@ -267,4 +275,5 @@ def open_services(
         AskedWords(kept.asked, kept.keys, is_kept=keep_asked),
         change_history_limit=change_history_limit,
         meaning=Meaning(home),
+        is_one_of_many=is_one_of_many or kept.is_elsewhere,
     )

@@ -18,6 +18,7 @@ from pdpp_server.store.records.rank import MatchCounts
 from pdpp_server.store.records.reach import BoundValue, IndexedRange, Reach
 from pdpp_server.store.records.words import Phrase, Tokenizer, WordQuery
 from pdpp_server.store.session import Session, Values
+from pdpp_server.store.tries import Tries
 
 Stored = tuple[int, str, int, int, str, str]  # rid, key, version, revised, emitted_at, data
 
@@ -387,6 +388,9 @@ class Database(Protocol):
 
     @property
     def keys(self) -> Keys: ...
+
+    @property
+    def tries(self) -> Tries: ...
 
     @property
     def layouts(self) -> LayoutCache: ...

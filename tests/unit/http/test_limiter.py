@@ -79,13 +79,16 @@ def test_whoever_takes_new_names_is_forgotten_but_the_sum_is_not(monkeypatch: py
         limiter.take("name 0")
 
 
-def test_forgiving_is_for_one_and_forgetting_for_all() -> None:
+def test_forgiving_is_for_one_and_another_aim_for_all() -> None:
     limiter = Limiter(InWindow(1, 60), Clock(), strangers=InWindow(3, 60))
+    limiter.aim_at("a password")
     for name in ("a", "b", "c"):
         limiter.take(name)
     limiter.know("a")
     limiter.forgive("a")
 
     assert (waits(limiter, "a"), waits(limiter, "b")) == (0, 60)
-    limiter.forget()
+    limiter.aim_at("a password")
+    assert waits(limiter, "b") == 60
+    limiter.aim_at("another one")
     assert waits(limiter, "b") == 0

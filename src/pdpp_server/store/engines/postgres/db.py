@@ -23,6 +23,7 @@ from pdpp_server.store.engines.postgres.log import PostgresActivity, PostgresLog
 from pdpp_server.store.engines.postgres.pool import Pool, Pools, PostgresConnection
 from pdpp_server.store.engines.postgres.session import PostgresSession, PostgresWriting, translated
 from pdpp_server.store.engines.postgres.tables import PostgresTables
+from pdpp_server.store.engines.postgres.tries import PostgresTries
 from pdpp_server.store.engines.postgres.words import PostgresWords
 from pdpp_server.store.engines.sqlite.cutting import cutter_in_memory
 from pdpp_server.store.keys import KeyFiles
@@ -136,6 +137,7 @@ class PostgresDatabase:
         self.activity = PostgresActivity(self.reading)
         self.asked = PostgresAsked(aside, self.reading)
         self.keys = PostgresKeys(aside, owner, partial(KeyFiles(wrapping.parent).kept, wrapping.name))
+        self.tries = PostgresTries(Aside(pools.work, owner))
         self.blobs = PostgresBlobs(home / "drafts", self.reading)
         self.layouts = LayoutCache()
         self._pools, self._owner, self._read_seconds = pools, owner, read_seconds

@@ -494,6 +494,16 @@ create table asked(
     sealed bytea not null,
     primary key(owner, request_id, operation)
 );
+-- What was tried how often, by whom, counted over all processes; whose tries they are is a digest.
+create table tries(
+    owner bigint not null default named_owner(),
+    name text collate "C" not null,
+    kind text collate "C" not null,
+    whose text collate "C" not null,
+    times double precision not null,
+    at double precision not null,
+    primary key(owner, name, kind, whose)
+);
 create table keys(
     owner bigint not null default named_owner(),
     name text collate "C" not null,

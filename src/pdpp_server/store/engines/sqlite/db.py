@@ -20,6 +20,7 @@ from pdpp_server.store.engines.sqlite.released import erase_released
 from pdpp_server.store.engines.sqlite.scrub import are_traces_left, scrub
 from pdpp_server.store.engines.sqlite.session import SqliteSession, SqliteWriting
 from pdpp_server.store.engines.sqlite.tables import SqliteTables
+from pdpp_server.store.engines.sqlite.tries import SqliteTries
 from pdpp_server.store.engines.sqlite.watchdog import Watchdog, WatchedStatement
 from pdpp_server.store.engines.sqlite.words import SqliteWords
 from pdpp_server.store.keys import KeyFiles
@@ -121,6 +122,7 @@ class SqliteDatabase:
         self.activity = SqliteActivity(home)
         self.asked = SqliteAsked(home / "asked.sqlite")
         self.keys = KeyFiles(home / "keys")
+        self.tries = SqliteTries(home / "tries.sqlite")
         self._read_seconds = read_seconds
         self._watchdog = Watchdog(read_seconds)
         self._local = threading.local()
@@ -235,6 +237,7 @@ class SqliteDatabase:
         return wal.stat().st_size if wal.exists() else 0
 
     def close(self) -> None:
+        self.tries.close()
         for connection in self._opened:
             connection.close()
         self._opened.clear()

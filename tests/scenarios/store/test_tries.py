@@ -1,0 +1,94 @@
+"""Tries are counted over all processes of a server, on either engine."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from pdpp_server.errors import RateLimited, Unauthenticated
+from pdpp_server.http.limiter import InWindow, Limiter
+from pdpp_server.http.rate import Rates
+from pdpp_server.owner.sign_in import SignIn
+from pdpp_server.reads.services import Services, open_services
+from pdpp_server.store.engine import Database
+from pdpp_server.store.engines.sqlite.db import SqliteDatabase
+from tests.requirements import requirement
+from tests.worlds.postgres import Cluster
+from tests.worlds.world import Clock
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def two(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[tuple[Services, Services]]:
+    """Two processes of one server, as far as a limit can tell."""
+
+    def opened() -> Database:
+        if request.param == "sqlite":
+            return SqliteDatabase(tmp_path / "home" / "pdpp.sqlite")
+        cluster: Cluster = request.getfixturevalue("postgres")
+        return cluster.open(tmp_path / "home")
+
+    here, there = (
+        open_services(tmp_path / "home", now=clock, database=opened(), is_one_of_many=True) for _ in range(2)
+    )
+    yield here, there
+    here.close()
+    there.close()
+
+
+@requirement("store.engines.limits")
+def test_wrong_passwords_at_one_process_are_waited_for_at_the_other(two: tuple[Services, Services]) -> None:
+    here, there = (SignIn(services) for services in two)
+    here.set_password(PASSWORD)
+    for door in (here, there, here, there, here):
+        with pytest.raises(Unauthenticated):
+            door.sign_in("wrong wrong wrong", "203.0.113.5")
+    with pytest.raises(RateLimited):
+        there.sign_in(PASSWORD, "203.0.113.5")
+    assert here.sign_in(PASSWORD, "203.0.113.6")
+    there.set_password("another horse battery")
+    assert here.sign_in("another horse battery", "203.0.113.5")  # guesses at the old one say nothing about it
+
+
+@requirement("store.engines.limits")
+def test_what_many_take_at_once_is_what_one_could(two: tuple[Services, Services], clock: Clock) -> None:
+    limiters = [Limiter(InWindow(7, 60), clock, ledger=services.ledger("asks")) for services in two]
+    taken = 0
+    for turn in range(20):
+        try:
+            limiters[turn % 2].take("an address")
+        except RateLimited:
+            continue
+        taken += 1
+    assert taken == 7
+
+
+@requirement("store.engines.limits")
+def test_a_token_has_one_rate_at_all_processes_within_a_second(two: tuple[Services, Services], clock: Clock) -> None:
+    here, there = (Rates(1, 10, clock, services.ledger("rates")) for services in two)
+    _take(here, 6)
+    _take(there, 1)
+    for rates in (here, there):
+        rates.tell()
+    _take(there, 3)
+    with pytest.raises(RateLimited):
+        _take(there, 1)
+    clock.moment += timedelta(seconds=5)
+    there.tell()
+    here.tell()
+    _take(there, 2)
+
+
+@requirement("store.engines.limits")
+def test_the_first_password_has_one_code_wherever_it_is_asked_for(two: tuple[Services, Services]) -> None:
+    here, there = (SignIn(services) for services in two)
+    assert here.setup_code == there.setup_code
+    assert there.set_first_password(str(here.setup_code), PASSWORD, "127.0.0.1")
+    assert here.setup_code is None
+
+
+def _take(rates: Rates, times: int) -> None:
+    for _ in range(times):
+        rates.take("a token")
