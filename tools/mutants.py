@@ -58,6 +58,8 @@ _WAITING = (  # for other programs, by the clock: a busy machine fails them
     "tests/scenarios/console/test_browser.py",
     "tests/scenarios/console/test_following.py",
     "tests/scenarios/separate/test_processes.py",
+    "tests/scenarios/store/test_database_url.py",
+    "tests/scenarios/store/test_engines.py",
 )
 
 Position = tuple[int, int]
