@@ -279,6 +279,10 @@ PROMISES: dict[str, Promise] = {
         source="design: when one machine is not enough",
         says="Limits, throttles and lockouts hold over all processes of a server; the rate of a token within a second.",
     ),
+    "store.engines.balanced": Promise(
+        source="design: when one machine is not enough",
+        says="Two servers on one database pass the hosted scenarios behind a balancer that alternates, in both eras.",
+    ),
     "store.engines.log": Promise(
         source="design: when one machine is not enough",
         says="On PostgreSQL a line of the log is committed there before its answer leaves, chained for each process.",
