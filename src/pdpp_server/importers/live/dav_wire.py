@@ -167,7 +167,8 @@ class Dav:
         if status in (401, 403) and method == "PROPFIND":
             raise SourceTrouble(
                 f"{self._where} refuses this user and password.",
-                remedy="Many services want an app password. Then stop the source and add it again.",
+                remedy="Many services want an app password. If it is followed already, follow it again on the page, or "
+                "stop it and add it again.",
             )
         if status in (403, 404, 405, 409, 410, 412, 501, 507):
             return None, ""
