@@ -242,7 +242,8 @@ class ImapConversation:
                 raise SourceTrouble(
                     f"{self._server.host} refuses the user {user} with this {what}.",
                     remedy="Many services want an app password, made in the settings of the account; Microsoft wants a "
-                    "token (--oauth). If it is followed already, follow it again on the page, or stop it and add it again.",
+                    "token (--oauth). If it is followed already, follow it again on the page, or stop it and add it "
+                    "again.",
                 ) from error
             _, told = self._imap.capability()
             can = set(b" ".join(cast("list[bytes]", told)).decode("ascii", "replace").upper().split())
