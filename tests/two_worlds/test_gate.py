@@ -42,6 +42,7 @@ LIGHT = [range(first, first + 8) for first in (1, 9, 17, 37)]
 HEAVY = [range(first, first + 4) for first in (101, 105)]
 SOAK = range(1000, 1400)
 CALLS_EACH = 60
+Fault = Callable[[pytest.MonkeyPatch], None]
 ASKED = (
     *("SchemaQuery", "StreamsQuery", "ConnectorsQuery", "StreamMetadataQuery", "RecordsQuery", "AggregateQuery"),
     *("SearchQuery", "FetchQuery", "WindowQuery", "BlobQuery", "ResourceQuery", "CompletionQuery"),
@@ -349,55 +350,58 @@ def open_a_blob_for_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blobs, "reaches", lambda reading, scope: reaches(reading, unbounded(scope)))
 
 
-FAULTS = {
-    show_every_record_by_its_id: False,
-    order_pages_by_a_hidden_field: False,
-    show_hidden_records_around_a_visible_one: False,
-    keep_to_a_talk_by_a_hidden_field: False,
-    sort_by_a_hidden_field: False,
-    rank_what_is_hidden: False,
-    relate_to_what_is_hidden: False,
-    relate_by_a_hidden_field: False,
-    count_hidden_records_in_numbers: False,
-    tell_of_changes_in_hidden_fields: False,
-    renew_the_time_with_a_hidden_change: False,
-    date_a_stream_by_hidden_changes: False,
-    date_a_stream_by_hidden_deliveries: False,
-    date_a_search_by_hidden_streams: False,
-    let_an_edit_of_any_field_be_a_change: False,
-    count_cut_days_as_whole: False,
-    count_moves_by_a_hidden_time: False,
-    name_a_day_after_any_run: False,
-    name_a_day_after_a_failed_run: False,
-    open_a_blob_for_everybody: False,
-    order_hits_by_a_hidden_time: False,
-    count_what_is_hidden: False,
-    weigh_words_by_what_is_hidden: False,
-    lift_by_a_hidden_time: False,
-    look_for_words_in_every_field: False,
-    let_an_and_stand_below_a_not: False,
-    take_neighbours_from_outside_the_grant: False,
-    order_neighbours_by_a_hidden_time: False,
-    look_at_the_newest_by_a_hidden_time: True,
+# Each with the first seed that shows it: that one is tried first, so that the gate is quick to fail.
+FAULTS: dict[Fault, int] = {
+    show_every_record_by_its_id: 1,
+    order_pages_by_a_hidden_field: 16,
+    show_hidden_records_around_a_visible_one: 2,
+    keep_to_a_talk_by_a_hidden_field: 6,
+    sort_by_a_hidden_field: 3,
+    rank_what_is_hidden: 4,
+    relate_to_what_is_hidden: 7,
+    relate_by_a_hidden_field: 15,
+    count_hidden_records_in_numbers: 7,
+    tell_of_changes_in_hidden_fields: 1,
+    renew_the_time_with_a_hidden_change: 1,
+    date_a_stream_by_hidden_changes: 1,
+    date_a_stream_by_hidden_deliveries: 2,
+    date_a_search_by_hidden_streams: 1,
+    let_an_edit_of_any_field_be_a_change: 1,
+    count_cut_days_as_whole: 11,
+    count_moves_by_a_hidden_time: 3,
+    name_a_day_after_any_run: 2,
+    name_a_day_after_a_failed_run: 3,
+    open_a_blob_for_everybody: 3,
+    order_hits_by_a_hidden_time: 3,
+    count_what_is_hidden: 1,
+    weigh_words_by_what_is_hidden: 1,
+    lift_by_a_hidden_time: 3,
+    look_for_words_in_every_field: 3,
+    let_an_and_stand_below_a_not: 26,
+    take_neighbours_from_outside_the_grant: 5,
+    order_neighbours_by_a_hidden_time: 43,
+    look_at_the_newest_by_a_hidden_time: 127,
 }
+HEAVY_FAULTS: set[Fault] = {look_at_the_newest_by_a_hidden_time}
 
 
-@pytest.mark.parametrize(
-    ("fault", "is_heavy"), FAULTS.items(), ids=lambda value: getattr(value, "__name__", str(value))
-)
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_the_gate_fails_when_something_hidden_shows(
-    fault: Callable[[pytest.MonkeyPatch], None], is_heavy: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fault(monkeypatch)
 
     with pytest.raises(Difference, match="seed"):
-        compared(seeds_for(fault, is_heavy), tmp_path, is_heavy=is_heavy)
+        compared(seeds_for(fault), tmp_path, is_heavy=fault in HEAVY_FAULTS)
 
 
-def seeds_for(fault: Callable[[pytest.MonkeyPatch], None], is_heavy: bool) -> Iterable[int]:
+def seeds_for(fault: Fault) -> list[int]:
+    first = FAULTS[fault]
     if fault is count_moves_by_a_hidden_time:
-        return [seed for seed in range(1, 300) if is_bounded_by_a_hidden_time(plan(seed))]
-    return range(127, 139) if is_heavy else range(1, 60)
+        others = [seed for seed in range(1, 300) if is_bounded_by_a_hidden_time(plan(seed))]
+    else:
+        others = [*range(127, 139)] if fault in HEAVY_FAULTS else [*range(1, 60)]
+    return [first, *(seed for seed in others if seed != first)]
 
 
 def is_bounded_by_a_hidden_time(made: Plan) -> bool:
