@@ -204,8 +204,8 @@ def take_neighbours_from_outside_the_grant(monkeypatch: pytest.MonkeyPatch) -> N
     let_everything_be_a_talk(monkeypatch)
     beside = neighbours._beside
 
-    def unnarrowed(reading: Any, reach: Any, sources: list[int]) -> Any:
-        return beside(reading, replace(reach, shown="whole", values={"low": 0, "high": 1 << 62}), sources)
+    def unnarrowed(reading: Any, reach: Any, *asked: Any) -> Any:
+        return beside(reading, replace(reach, shown="whole", values={"low": 0, "high": 1 << 62}), *asked)
 
     monkeypatch.setattr(neighbours, "_beside", unnarrowed)
 

@@ -24,8 +24,22 @@ class Beside(NamedTuple):
     share: float
 
 
+class Titles:
+    """Of which talk a record is a part, by its title where one is declared; each is read once in a search."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._known: dict[int, object] = {}
+
+    def of(self, reach: Reach, rids: Iterable[int]) -> Mapping[int, object]:
+        title, unknown = _title(reach), sorted({*rids}.difference(self._known))
+        if title is not None and unknown:
+            self._known.update(self._reading.records.field_of(unknown, title))
+        return self._known
+
+
 def lifted(
-    reading: Reading, reaches: Iterable[Reach], scores: Mapping[int, float]
+    reading: Reading, reaches: Iterable[Reach], scores: Mapping[int, float], titles: Titles
 ) -> tuple[Mapping[int, float], Mapping[int, int]]:
     """The scores with the shares of neighbours, and those neighbours that had no score, each with what lifted it
     most."""
@@ -37,7 +51,7 @@ def lifted(
     for reach in reaches:
         sources = by_sid.get(reach.place.sid)
         if sources and _is_talk(reach):
-            for source, rid, share in _beside(reading, reach, sources):
+            for source, rid, share in _beside(reading, reach, sources, titles):
                 parts.setdefault(rid, [scores.get(rid, 0.0)]).append(share * scores[source])
                 if rid not in scores:
                     lifting[rid] = max(lifting.get(rid, (0.0, 0)), (share * scores[source], -source))
@@ -46,27 +60,26 @@ def lifted(
     return ranked, {rid: -source for rid, (_, source) in lifting.items()}
 
 
-def of_talks(reading: Reading, reaches: Iterable[Reach], ranked: Mapping[int, float]) -> Mapping[int, float]:
+def of_talks(reaches: Iterable[Reach], ranked: Mapping[int, float], titles: Titles) -> Mapping[int, float]:
     """The scores, where the best of them are lifted the more, the more of these belong to the same talk: what was said
     on one day, and where a title is declared under one title. What belongs to no talk stands for itself."""
     by_sid: dict[int, list[int]] = {}
     for rid in _sources(ranked):
         by_sid.setdefault(rid >> SID_BITS, []).append(rid)
-    talks = [talk for reach in reaches for talk in _talks(reading, reach, by_sid.get(reach.place.sid, []))]
+    talks = [talk for reach in reaches for talk in _talks(reach, by_sid.get(reach.place.sid, []), titles)]
     masses = [sqrt(fsum([ranked[rid] ** 2 for rid in talk])) for talk in talks]
     most = max(masses, default=0.0) or 1.0  # words that say nothing weigh nothing
     lifts = {rid: 1 + TALK * mass / most for talk, mass in zip(talks, masses, strict=True) for rid in talk}
     return {**ranked, **{rid: ranked[rid] * lift for rid, lift in lifts.items()}}
 
 
-def _talks(reading: Reading, reach: Reach, rids: list[int]) -> list[list[int]]:
+def _talks(reach: Reach, rids: list[int], titles: Titles) -> list[list[int]]:
     if len(rids) < 2 or not _is_talk(reach):
         return [[rid] for rid in rids]
-    title = _title(reach)
-    titles = reading.records.field_of(rids, title) if title else dict[int, object]()
+    known = titles.of(reach, rids)
     talks: dict[tuple[int, str], list[int]] = {}
     for rid in rids:
-        talks.setdefault((day_in(rid), str(titles.get(rid))), []).append(rid)
+        talks.setdefault((day_in(rid), str(known.get(rid))), []).append(rid)
     return list(talks.values())
 
 
@@ -98,7 +111,7 @@ def _title(reach: Reach) -> str | None:
     return next((name for name, role in reach.scope.stream.roles.items() if role == "primary-title"), None)
 
 
-def _beside(reading: Reading, reach: Reach, sources: list[int]) -> list[Beside]:
+def _beside(reading: Reading, reach: Reach, sources: list[int], titles: Titles) -> list[Beside]:
     assert reach.place.position is not None
     fid = reach.place.fids[reach.place.position]
     found = [
@@ -107,14 +120,5 @@ def _beside(reading: Reading, reach: Reach, sources: list[int]) -> list[Beside]:
         for side in sides
         for rid, share in zip(side, SHARES, strict=False)
     ]
-    return _of_one_title(reading, reach, found) if found else found
-
-
-def _of_one_title(reading: Reading, reach: Reach, found: list[Beside]) -> list[Beside]:
-    """Where a stream declares a title, it names what records of the same title are a part of."""
-    title = _title(reach)
-    if title is None:
-        return found
-    rids = sorted({rid for beside in found for rid in beside[:2]})
-    titles = reading.records.field_of(rids, title)
-    return [beside for beside in found if titles[beside.source] == titles[beside.rid]]
+    known = titles.of(reach, [rid for beside in found for rid in beside[:2]])
+    return [beside for beside in found if known.get(beside.source) == known.get(beside.rid)]

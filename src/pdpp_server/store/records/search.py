@@ -37,7 +37,7 @@ from pdpp_server.store.records.filters import left_of
 from pdpp_server.store.records.freshness import newest_change
 from pdpp_server.store.records.fusion import fused
 from pdpp_server.store.records.meanings import Near, Nearness, nearness, similarities
-from pdpp_server.store.records.neighbours import lifted, of_talks
+from pdpp_server.store.records.neighbours import Titles, lifted, of_talks
 from pdpp_server.store.records.query_records import newest_of
 from pdpp_server.store.records.reach import Reach
 from pdpp_server.store.records.scope import reaches
@@ -134,8 +134,9 @@ def search(
     # A neighbour might hold what must not occur: where a query says that, only matches are found. Where words do not
     # count, they lift nothing.
     lifts = not words.unwanted and (by is None or by.words_count)
-    ranked, lifted_by = lifted(reading, reached if lifts else [], scores)
-    ranked = of_talks(reading, reached, ranked)
+    titles = Titles(reading)
+    ranked, lifted_by = lifted(reading, reached if lifts else [], scores, titles)
+    ranked = of_talks(reached, ranked, titles)
     beside = len(ranked) - len(scores)
     near = Nearness()
     if by is not None:
