@@ -17,15 +17,17 @@ from typing import Any
 
 from bench.search_cost import GRANTS, is_filled, token_of
 from bench.world import PATIENCE, VOCABULARY, fill, now
+from pdpp_server.meaning.blocks import entry_bytes
 from pdpp_server.meaning.loading import Encoder, MeantQuestion
 from pdpp_server.model.queries import SearchQuery
 from pdpp_server.owner.meaning import MeaningDesk
 from pdpp_server.reads import search
-from pdpp_server.reads.services import Call, open_services
+from pdpp_server.reads.services import Call, Services, open_services
 from pdpp_server.store.opened import open_database
 from tests.worlds.told import told
 
 COUNT, QUESTIONS, SHORT_TEXTS = 100_000, 40, 128
+_LINES = "select sum(length(lines) - 2) from meaning_blocks"  # each block says first how many dimensions it has
 WORDS = "where did anna say that the lease of the flat would end before they go to the sea in august".split()
 
 
@@ -69,7 +71,8 @@ def measure(home: Path, weights: Path) -> dict[str, float]:
         model = desk.meaning.encoder()
         assert model is not None and services.meaning is not None
         numbers = {"texts of 40 pieces in a CPU second": texts_a_second(model)}
-        numbers |= _index(desk, Drawn(model))
+        desk.index(Drawn(model), lambda _: None, lambda: False)
+        numbers |= {"bytes a passage": _bytes_a_passage(services, desk, model.dimensions)}
         call = Call(token_of(services, home, GRANTS["whole"]), "req_bench")
 
         def asked(mode: str) -> Callable[[str], object]:
@@ -81,17 +84,10 @@ def measure(home: Path, weights: Path) -> dict[str, float]:
         services.close()
 
 
-def _index(desk: MeaningDesk, drawn: Drawn) -> dict[str, float]:
-    made: list[int] = []
-    encode = drawn.encode
-
-    def counted(texts: Sequence[str]) -> Any:
-        made.append(len(texts))
-        return encode(texts)
-
-    drawn.encode = counted
-    desk.index(drawn, lambda _: None, lambda: False)
-    return {"bytes a passage": desk.status().extent.size / sum(made)} if made else {}
+def _bytes_a_passage(services: Services, desk: MeaningDesk, dimensions: int) -> float:
+    with services.database.reading() as reading:
+        lines = reading.one(_LINES)
+    return desk.status().extent.size / (lines / entry_bytes(dimensions))
 
 
 def _side_by_side(lexical: Callable[[str], object], hybrid: Callable[[str], object]) -> dict[str, float]:

@@ -72,9 +72,10 @@ def new_block(dimensions: int) -> bytes:
     return _HEAD.pack(dimensions)
 
 
-def entries(block: bytes, dimensions: int) -> bytes:
-    """The lines of a block; none where it is of another model's size."""
-    return block[_HEAD.size :] if _fits(block, dimensions, entry_bytes(dimensions)) else b""
+def entries(blocks: Iterable[bytes], dimensions: int) -> list[bytes]:
+    """The lines of each block; none where it is of another model's size."""
+    head, size = _HEAD.pack(dimensions), entry_bytes(dimensions)
+    return [block[2:] if block[:2] == head and not (len(block) - 2) % size else b"" for block in blocks]
 
 
 def without(block: bytes, rids: Iterable[int]) -> bytes:

@@ -33,6 +33,9 @@ class Marked(NamedTuple):
     signs: Signs
 
     def only(self, mask: NDArray[np.bool_]) -> "Marked":
+        """These lines; nothing is copied where all of them are meant."""
+        if mask.all():
+            return self
         return Marked(self.rids[mask], self.numbers[mask], self.fields[mask], self.signs[mask])
 
     @property
@@ -51,11 +54,9 @@ def kept(rid: int, places: Sequence[tuple[int, int, int]], vectors: Vectors, dim
 
 def marked(blocks: Iterable[tuple[int, bytes]], dimensions: int) -> Marked:
     """All lines of some blocks; a block of another model's size has none."""
-    numbers: list[int] = []
-    pieces: list[bytes] = []
-    for number, block in blocks:
-        numbers.append(number)
-        pieces.append(entries(block, dimensions))
+    kept_blocks = [*blocks]
+    numbers = [number for number, _ in kept_blocks]
+    pieces = entries([block for _, block in kept_blocks], dimensions)
     size = entry_bytes(dimensions)
     kind = np.dtype([("at", "<u2"), ("number", "<u2"), ("field", "<u4"), ("signs", "u1", (size - 8,))])
     lines: Any = np.frombuffer(b"".join(pieces), kind)
@@ -90,7 +91,8 @@ class AskedVector:
         if also:
             is_visible |= np.isin(every.rids, np.array(also, np.int64))
         visible = every.only(is_visible)
-        return SeenVectors(visible.records, visible.only(np.isin(visible.fields, np.array([*fields], np.uint32))))
+        granted = [visible.fields == number for number in fields]
+        return SeenVectors(visible.records, visible.only(np.logical_or.reduce(granted)))
 
     def alike(self, seen: Sequence[SeenVectors]) -> list[tuple[int, int]]:
         """Record and passage of those whose signs differ least; ties with the last one are among them."""
