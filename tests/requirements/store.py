@@ -283,6 +283,10 @@ PROMISES: dict[str, Promise] = {
         source="design: when one machine is not enough",
         says="Two servers on one database pass the hosted scenarios behind a balancer that alternates, in both eras.",
     ),
+    "store.engines.killed": Promise(
+        source="design: when one machine is not enough",
+        says="No acknowledged record and no line of a read is lost when the database or a server is killed under load.",
+    ),
     "store.engines.log": Promise(
         source="design: when one machine is not enough",
         says="On PostgreSQL a line of the log is committed there before its answer leaves, chained for each process.",

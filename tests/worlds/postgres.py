@@ -25,8 +25,8 @@ NOBODY = "nobody"  # the server refuses to run as root
 class Cluster:
     """One server and one database, in which each home of a test is another owner."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, postmaster: "Postmaster") -> None:
+        self.folder, self.postmaster = folder, postmaster
         self.url = f"host={folder} dbname=pdpp user=pdpp"
         self._fresh = count(1)
 
@@ -47,27 +47,66 @@ class Cluster:
         return open_home(self.url, home, **settings)
 
 
+class Postmaster:
+    """The process that is the server: started in order, or again after it was killed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._as_whom: dict[str, Any] = {"user": NOBODY, "group": None} if os.geteuid() == 0 else {}
+        self._programs = _programs(folder, is_root=bool(self._as_whom))
+        make = [self._programs / "initdb", "-D", folder / "data", "-U", "postgres", "-A", "trust", "-E", "UTF8"]
+        said = [*make, "--locale=C", "-N"]
+        subprocess.run(said, check=True, capture_output=True, cwd=folder, **self._as_whom)
+        self._process = self._started()
+
+    def kill(self) -> None:
+        """At once and in the middle of anything; then it is started again, until it is back."""
+        self._process.kill()
+        self._process.wait(READY_SECONDS)
+        give_up = monotonic() + READY_SECONDS
+        while monotonic() < give_up:
+            self._process = self._started()
+            if _is_ready(self._folder, self._process):
+                return
+        raise TimeoutError("The database does not come back.")
+
+    def stop(self) -> None:
+        self._process.send_signal(signal.SIGINT)  # at once, and in order
+        self._process.wait(READY_SECONDS)
+
+    def _started(self) -> subprocess.Popen[Any]:
+        where = self._folder
+        settings = {"listen_addresses": "", "unix_socket_directories": where, "fsync": "off", "max_connections": "200"}
+        said = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        command = [self._programs / "postgres", "-D", where / "data", *said]
+        with (where / "log").open("ab") as log:
+            return subprocess.Popen(command, stderr=log, cwd=where, **self._as_whom)
+
+
 @contextmanager
 def cluster() -> Generator[Cluster, None, None]:
     folder = Path(tempfile.mkdtemp(prefix="pdpp-postgres-"))
     try:
-        as_whom: dict[str, Any] = {"user": NOBODY, "group": None} if os.geteuid() == 0 else {}
-        programs = _programs(folder, is_root=bool(as_whom))
-        data = folder / "data"
-        make = [programs / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]
-        subprocess.run(make, check=True, capture_output=True, cwd=folder, **as_whom)
-        settings = {"listen_addresses": "", "unix_socket_directories": folder, "fsync": "off", "max_connections": "200"}
-        said = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
-        with (folder / "log").open("wb") as log:
-            server = subprocess.Popen([programs / "postgres", "-D", data, *said], stderr=log, cwd=folder, **as_whom)
+        postmaster = Postmaster(folder)
         try:
             _prepare(folder)
-            yield Cluster(folder)
+            yield Cluster(folder, postmaster)
         finally:
-            server.send_signal(signal.SIGINT)  # at once, and in order
-            server.wait(READY_SECONDS)
+            postmaster.stop()
     finally:
         shutil.rmtree(folder)
+
+
+def _is_ready(folder: Path, process: subprocess.Popen[Any]) -> bool:
+    """False where it ended instead: what the killed one left behind was not gone yet."""
+    while process.poll() is None:
+        try:
+            psycopg.connect(f"host={folder} dbname=postgres user=postgres").close()
+        except psycopg.OperationalError:
+            sleep(0.02)
+        else:
+            return True
+    return False
 
 
 def _programs(folder: Path, *, is_root: bool) -> Path:

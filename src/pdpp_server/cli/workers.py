@@ -19,6 +19,7 @@ LOOKED_EVERY_SECONDS = 0.2
 END_SECONDS = 10.0  # for what is being answered
 SETTLED_SECONDS = 5.0  # one that lived so long did start
 FAILED_STARTS_MAX = 3
+PAUSE_SECONDS = 1.0
 
 
 class Workers:
@@ -32,7 +33,7 @@ class Workers:
         self._environ = {**os.environ, "PDPP_HOST": settings.host, "PDPP_PORT": str(settings.port)}
         self._environ["PDPP_WORKERS"] = str(settings.workers)
         self._running: list[tuple[subprocess.Popen[bytes], float]] = []
-        self._failed = 0
+        self._failed, self._did_start, self._next_start = 0, False, 0.0
 
     def run(self, stopping: Event) -> None:
         """Until asked to stop.
@@ -49,14 +50,18 @@ class Workers:
             self._end()
 
     def _replace_ended(self) -> None:
+        """One that was killed at once, one that could not start after a pause: its database may be away for a while.
+        Only where none ever started is it given up."""
         for process, started in self._running:
-            if process.poll() is not None:
-                has_settled = monotonic() - started > SETTLED_SECONDS
-                self._failed = 0 if has_settled else self._failed + 1
-        if self._failed >= FAILED_STARTS_MAX:
+            if process.poll() is None:
+                self._did_start |= monotonic() - started > SETTLED_SECONDS
+            elif process.returncode > 0:
+                self._failed += 1
+                self._next_start = monotonic() + PAUSE_SECONDS
+        if self._failed >= FAILED_STARTS_MAX and not self._did_start:
             raise click.ClickException("The processes end as soon as they are started; what they said is above.")
         self._running = [one for one in self._running if one[0].returncode is None]
-        while len(self._running) < self._count:
+        while len(self._running) < self._count and monotonic() >= self._next_start:
             self._running.append((self._started(), monotonic()))
 
     def _started(self) -> subprocess.Popen[bytes]:
