@@ -196,6 +196,13 @@ class PermissionDenied(PdppError):
     type, status, code = "permission_error", 403, "permission_error"
 
 
+class OwnerLimit(PermissionDenied):
+    """The owner would have more than the operator allows."""
+
+    code = "owner_limit_reached"
+    remedy = "Remove what is no longer needed, or ask the operator for more."
+
+
 class FieldNotGranted(PermissionDenied):
     """The field exists, and the grant leaves it out."""
 

@@ -450,6 +450,53 @@ class Settings:
         ),
     )
 
+    owner: str | None = field(
+        default=None,
+        metadata=_variable(
+            "PDPP_OWNER",
+            "the name of an owner",
+            _text,
+            "Whose share of the database a command works on; `pdpp serve` serves all of them without it.",
+        ),
+    )
+    owner_records: int = field(
+        default=0,
+        metadata=_variable(
+            "PDPP_OWNER_RECORDS",
+            "0 to 1000000000000",
+            _whole(0, 10**12),
+            "How many records each owner of the database may have; 0 for any number.",
+        ),
+    )
+    owner_bytes: int = field(
+        default=0,
+        metadata=_variable(
+            "PDPP_OWNER_BYTES",
+            "0 to 1000000000000000",
+            _whole(0, 10**15),
+            "How many bytes of records and attached files each owner may have; 0 for any number.",
+        ),
+    )
+    owner_connections: int = field(
+        default=0,
+        metadata=_variable(
+            "PDPP_OWNER_CONNECTIONS",
+            "0 to 1000000",
+            _whole(0, 1_000_000),
+            "How many connected accounts each owner may have; 0 for any number.",
+        ),
+    )
+    owner_requests_per_second: int = field(
+        default=0,
+        metadata=_variable(
+            "PDPP_OWNER_REQUESTS_PER_SECOND",
+            "0 to 1000000",
+            _whole(0, 1_000_000),
+            "How many requests a second all that reads of one owner may make together in one process, and ten times as "
+            "many at once; 0 for any number.",
+        ),
+    )
+
     @property
     def authorization_server(self) -> str | None:
         """The one elsewhere that issues the tokens; None where this server does."""

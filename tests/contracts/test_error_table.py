@@ -68,6 +68,7 @@ OURS = {
     "query_timeout": 503,
     "authorization_server_unavailable": 503,
     "database_unavailable": 503,
+    "owner_limit_reached": 403,
 }
 # In the protocol's table and in no class: the server has one owner, and no consent of an older shape.
 # `slow_down` belongs to OAuth, `needs_broader_grant` to nobody's server.

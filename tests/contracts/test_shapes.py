@@ -13,6 +13,7 @@ NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 # The same word, and no member of an answer or of a question.
 OTHERS = {
+    "http/by_owner.py": {"body", "method", "path", "type"},  # of a message between server and app
     "authorization_server/app.py": {"grant_id"},  # a part of a path
     "authorization_server/introspect.py": {"active"},  # a state of a grant
     # a publisher's declaration: what decides is pure, and loads no `wire`

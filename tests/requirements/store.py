@@ -295,6 +295,38 @@ PROMISES: dict[str, Promise] = {
         source="design: when one machine is not enough",
         says="On PostgreSQL keys are kept wrapped by one that is not in the database; a lost home is not missed.",
     ),
+    "store.owners.sign-in": Promise(
+        source="issue 16: many owners",
+        says="Where there are several owners each signs in by name and password, and sees nothing but their own.",
+    ),
+    "store.owners.invitation": Promise(
+        source="issue 16: many owners",
+        says="An owner chooses a password by a link that is good once; a new link resets it.",
+    ),
+    "store.owners.apart": Promise(
+        source="issue 16: many owners",
+        says="A token, cursor, handle, code, link or session of one owner is nothing at another's.",
+    ),
+    "store.owners.clients": Promise(
+        source="issue 16: many owners",
+        says="A client registers before anybody is known; what it asks then belongs to whoever signs in.",
+    ),
+    "store.owners.row-security": Promise(
+        source="issue 16: many owners",
+        says="Every table of owners has forced row security; without its policy the tests of it fail.",
+    ),
+    "store.owners.removed": Promise(
+        source="issue 16: many owners",
+        says="Erasing an owner erases every row of theirs, counted table by table, and no row of another.",
+    ),
+    "store.owners.limits": Promise(
+        source="issue 16: many owners",
+        says="Records, bytes, connections and requests can be limited for each owner; what is too much is refused.",
+    ),
+    "store.owners.command": Promise(
+        source="issue 16: many owners",
+        says="`pdpp owners` adds, invites, lists, exports and removes; on a home that is a folder it says why not.",
+    ),
     "store.blobs.content-addressed": Promise(
         source="record model: ingest",
         says="A blob is stored once under its digest and bound to its record in the same transaction.",

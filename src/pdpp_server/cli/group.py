@@ -23,6 +23,7 @@ VERBS = {
     "read": ("read", "read"),
     "activity": ("activity", "activity"),
     "owner": ("owner", "owner"),
+    "owners": ("owners", "owners"),
     "export": ("export", "export"),
     "meaning": ("meaning", "meaning"),
     "backup": ("backup", "backup"),

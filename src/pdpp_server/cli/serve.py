@@ -27,6 +27,7 @@ from pdpp_server.http.hosts import LOOPBACK
 from pdpp_server.http.protocol import CONNECTIONS_MAX, guarded, room_for_connections
 from pdpp_server.owner.sign_in import SignIn
 from pdpp_server.settings import Settings
+from pdpp_server.store.opened import chosen_owner, open_owners
 
 if sys.platform == "win32":
 
@@ -124,10 +125,32 @@ def _serve(chosen: Settings, *, logs: bool) -> None:
     server = server_of(app)
     _print_addresses(chosen, address_of(listening), app.state.sign_in.setup_code)
     try:
-        with inbox_watched(chosen), live_followed(chosen), meaning_caught_up(chosen), marked(chosen):
+        with ExitStack() as stack:
+            _look_after(chosen, stack)
             server.run(sockets=[listening])
     except KeyboardInterrupt:
         click.echo("Ended.")
+
+
+def _look_after(chosen: Settings, stack: ExitStack) -> None:
+    """What goes on beside the server: the inbox, live sources, the index of meaning. Where there are several owners,
+    nobody's: each is asked for by name."""
+    alone = _only_owner(chosen)
+    if alone is not None:
+        for each in (inbox_watched(alone), live_followed(alone), meaning_caught_up(alone)):
+            stack.enter_context(each)
+    stack.enter_context(marked(chosen))
+
+
+def _only_owner(chosen: Settings) -> Settings | None:
+    """The settings that name the one owner whom this server serves; None where there are several."""
+    if chosen.database_url is None or chosen.owner is not None:
+        return chosen
+    owners = open_owners(chosen)
+    try:
+        return None if len(owners.every()) > 1 else replace(chosen, owner=chosen_owner(owners, None).name)
+    finally:
+        owners.close()
 
 
 def _serve_by_many(chosen: Settings, *, logs: bool) -> None:
@@ -136,12 +159,11 @@ def _serve_by_many(chosen: Settings, *, logs: bool) -> None:
         raise click.UsageError("Several processes cannot share one port on Windows; start one `pdpp serve`.")
     listening = listen(chosen.host, chosen.port)
     chosen = replace(chosen, port=listening.getsockname()[1])
-    _print_addresses(chosen, address_of(listening), _setup_code(chosen))
-    beside = inbox_watched(chosen), live_followed(chosen), meaning_caught_up(chosen), marked(chosen)
+    alone = _only_owner(chosen)
+    _print_addresses(chosen, address_of(listening), _setup_code(alone) if alone else None)
     with ExitStack() as stack:
         stopping = stack.enter_context(asked_to_stop())
-        for each in beside:
-            stack.enter_context(each)
+        _look_after(chosen, stack)
         Workers(chosen, listening, logs=logs).run(stopping)
     click.echo("Ended.")
 

@@ -82,6 +82,7 @@ class Address:
 ADDRESSES = (
     Address("/sign-in", sign_in.show, sign_in.take, is_open=True),
     Address("/welcome", sign_in.show_welcome, sign_in.take_welcome, is_open=True),
+    Address("/invited", sign_in.show_invited, sign_in.take_invited, is_open=True),
     Address("/sign-out", home.show, sign_in.sign_out),
     Address("/consent", consent.show, consent.take, is_of_clients=True),
     Address("/device", consent.show_device, consent.take_device, is_of_clients=True),

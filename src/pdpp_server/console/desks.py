@@ -27,6 +27,7 @@ class Desks:
     uploads: Uploads
     upload_bytes: int  # the most that one takes
     language: str = "en"
+    asks_name: Callable[[], bool] = lambda: False  # whether there are several owners, so that one must say who comes
 
 
 # A page of records is still pending: it leaves with its line in the log.

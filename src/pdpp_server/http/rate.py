@@ -15,6 +15,7 @@ from pdpp_server.http.visitors import visitor
 from pdpp_server.store.tries import Ledger, Spent
 
 TOLD_EVERY_SECONDS = 0.5
+_EVERYBODY = "everybody"
 
 
 class Rates:
@@ -25,8 +26,15 @@ class Rates:
     """
 
     def __init__(
-        self, per_second: int, burst: int, now: Callable[[], datetime], ledger: OpenLedger | None = None
+        self,
+        per_second: int,
+        burst: int,
+        now: Callable[[], datetime],
+        ledger: OpenLedger | None = None,
+        together: int = 0,
     ) -> None:
+        """`together` is what all of one owner may ask a second, in this process."""
+        self._together = Limiter(Steadily(together, 10 * together), now) if together else None
         self._rule, self._now, self._ledger = Steadily(per_second or 1, burst), now, ledger
         self._memory = Memory()
         self._limiter = Limiter(self._rule, now, ledger=self._memory.open) if per_second else None
@@ -44,6 +52,10 @@ class Rates:
         self._stopping.set()
         if self._telling:
             self._telling.join()
+
+    @property
+    def has_news(self) -> bool:
+        return bool(self._fresh)
 
     def tell(self) -> None:
         """What was taken here, to all; and what all have taken, to here."""
@@ -85,6 +97,8 @@ class Rates:
         Raises:
             RateLimited: nothing is left.
         """
+        if self._together is not None:
+            self._together.take(_EVERYBODY)
         if self._limiter is None:
             return await run(request)
         token = token_of(request)

@@ -48,6 +48,11 @@ class SignIn:
         )
         self._one_at_a_time = Lock()  # each look at a password takes 64 MiB
 
+    @cached_property
+    def _nobodys(self) -> str:
+        """A password that nobody knows: whether there is one must not show in how long a look at it takes."""
+        return self._hashed(secrets.token_urlsafe(32))
+
     # the password
 
     @cached_property
@@ -99,6 +104,23 @@ class SignIn:
                 raise _is_set()  # by somebody who came in between
         return self._begin()
 
+    def is_invited(self, secret: str) -> bool:
+        with self._services.database.reading() as reading:
+            return store.is_invitation(reading, secret, self._now())
+
+    def set_invited_password(self, secret: str, password: str) -> str:
+        """The password of whoever was given the link, the first or a new one; the secret of a session.
+
+        Raises:
+            PermissionDenied: the link was used, or is too old.
+        """
+        phc = self._hashed(password)
+        with self._services.database.writing() as writer:
+            if not store.take_invitation(writer, secret, self._now()):
+                raise not_invited()
+            store.set_password(writer, phc, self._now())
+        return self._begin()
+
     # sessions
 
     def sign_in(self, password: str, address: str) -> str:
@@ -111,7 +133,7 @@ class SignIn:
         address, phc = visitor(address), self._password()
         self._guesses.aim_at(phc or "")  # guesses at an old password say nothing about the new one
         self._guesses.require(address, remedy=f"Forgotten it? {_RESET}, and ends the wait.")
-        if phc is None or not self._is_password(password, phc):
+        if not self._is_password(password, phc or self._nobodys) or phc is None:
             self._guesses.spend(address)
             raise Unauthenticated(_WRONG, remedy=f"{_RESET}.")
         self._guesses.forgive(address)
@@ -173,6 +195,29 @@ class SignIn:
             except InvalidKey:
                 return False
             return True
+
+
+class HouseSignIn(SignIn):
+    """The door of a house with many owners: nobody lives there, so no password is right and none can be set."""
+
+    @property
+    def has_password(self) -> bool:
+        return True
+
+    def set_password(self, password: str) -> None:
+        raise _is_set()
+
+    def is_invited(self, secret: str) -> bool:
+        return False
+
+    def set_invited_password(self, secret: str, password: str) -> str:
+        raise not_invited()
+
+
+def not_invited() -> PermissionDenied:
+    return PermissionDenied(
+        "This link was used already, or it is too old.", remedy="Ask whoever runs this server for a new one."
+    )
 
 
 def _is_set() -> PermissionDenied:

@@ -50,6 +50,28 @@ class AboutToken(NamedTuple):
     client_id: str | None
 
 
+class Introduced(NamedTuple):
+    """What a request says before it is known whose it is: secrets that lead to an owner, what a stranger brought."""
+
+    secrets: tuple[str, ...]
+    name: str
+    client_id: str
+    request_uri: str
+    user_code: str
+
+
+def decode_introduced(values: Mapping[str, str]) -> Introduced:
+    secrets = [values.get(name) for name in ("link", "code", "refresh_token", "device_code", "token")]
+    typed = "".join(letter for letter in values.get("user_code", "").upper() if letter.isalpha())
+    return Introduced(
+        tuple(secret for secret in secrets if secret),
+        values.get("name", ""),
+        values.get("client_id", ""),
+        values.get("request_uri", ""),
+        typed,
+    )
+
+
 def decode_form(raw: bytes) -> Json:
     """Raises ValueError: a parameter is repeated, or it is no form."""
     pairs = parse_qsl(

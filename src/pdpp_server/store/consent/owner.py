@@ -12,6 +12,8 @@ _SET_FIRST = """
 insert into owner_password(phc, changed_at) select :phc, :now where not exists(select 1 from owner_password)
 returning 1
 """
+_INVITATION = "select 1 from invitations where digest = ? and expires_at > ?"  # where there are many owners
+_TAKE_INVITATION = "delete from invitations where digest = ? and expires_at > ? returning 1"
 _END_ALL = "delete from sessions"
 _NEW = "insert into sessions(digest, created_at, seen_at) values(:digest, :now, :now)"
 _FORGET = """
@@ -37,6 +39,15 @@ def set_password(writer: Writing, phc: str, now: str) -> None:
 def set_first_password(writer: Writing, phc: str, now: str) -> bool:
     """Whether this is the first one: of many that come at once, one is."""
     return writer.one(_SET_FIRST, {"phc": phc, "now": now}) is not None
+
+
+def take_invitation(writer: Writing, secret: str, now: str) -> bool:
+    """Whether it was good; it is no longer."""
+    return writer.one(_TAKE_INVITATION, (token_digest(secret), now)) is not None
+
+
+def is_invitation(reader: Session, secret: str, now: str) -> bool:
+    return reader.one(_INVITATION, (token_digest(secret), now)) is not None
 
 
 def begin_session(writer: Writing, secret: str, now: str, *, oldest: str, idle: str) -> None:

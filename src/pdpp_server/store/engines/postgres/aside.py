@@ -35,8 +35,5 @@ class Aside:
         except NOT_NOW as error:
             raise unavailable(error) from error
 
-    def close(self) -> None:
-        self._pool.close()
-
     def _begin(self, connection: PostgresConnection) -> None:
         PostgresWriting(connection).run(_BEGIN, (str(self._owner), str(STATEMENT_MS)))

@@ -38,4 +38,4 @@ class PostgresAsked:
             writing.run_many(DROP, [{"request_id": ask[0], "operation": ask[1]} for ask in asks])
 
     def close(self) -> None:
-        self._aside.close()
+        """With the database, whose connections it uses."""

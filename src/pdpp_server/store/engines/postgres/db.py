@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import psycopg
 from psycopg.errors import QueryCanceled
 
-from pdpp_server.errors import DatabaseUnavailable, IngestStorageError, QueryTimeout, ServerTrouble
+from pdpp_server.errors import DatabaseUnavailable, IngestStorageError, OwnerLimit, QueryTimeout, ServerTrouble
 from pdpp_server.store.engines.meanings import KeptMeanings
 from pdpp_server.store.engines.postgres.aside import Aside
 from pdpp_server.store.engines.postgres.asked import PostgresAsked
@@ -31,10 +31,11 @@ from pdpp_server.store.layout import Layout, LayoutCache
 from pdpp_server.store.records.words import Tokenizer
 from pdpp_server.store.session import Session, Values
 
-_SCHEMA = Path(__file__).with_name("schema.sql")
+_STEPS = ["schema.sql", "owners.sql"]  # what each version of the schema adds to the one before
 _HAS_SCHEMA = "select to_regclass('records') is not null"
 _VERSION = "select version from schema_version"
-SCHEMA_VERSION = 1
+_NEW_VERSION = "update schema_version set version = ?"
+SCHEMA_VERSION = len(_STEPS)
 _BEGIN_READ = """
 begin isolation level repeatable read read only;
 select set_config('pdpp.owner', ?, true), set_config('statement_timeout', ?, true)
@@ -49,6 +50,12 @@ begin;
 select set_config('pdpp.owner', ?, true), set_config('statement_timeout', ?, true);
 select pg_advisory_xact_lock(hashtextextended('pdpp schema', 0))
 """
+_RECORDS = "select cast(coalesce(sum(live), 0) as bigint) from streams"
+_BYTES = """
+select cast((select coalesce(sum(octet_length(data)), 0) from records) +
+    (select coalesce(sum(size), 0) from blobs) as bigint)
+"""
+_CONNECTIONS = "select count(*) from connections"
 _FIRST_LAYOUT = "insert into layout default values on conflict do nothing"
 _FIRST_CLOCK = "insert into clock default values on conflict do nothing"
 
@@ -106,6 +113,32 @@ class PostgresReading(PostgresSession):
         return QueryTimeout(f"The read took longer than {self._seconds:g} s.")
 
 
+class Limits(NamedTuple):
+    """How much an owner may have; 0 for any number."""
+
+    records: int = 0
+    bytes: int = 0
+    connections: int = 0
+
+    def used(self, session: Session) -> tuple[int, ...]:
+        """Of what is limited. Counted, so that nothing can be forgotten; sizes are read without what they are of."""
+        asked = zip(self, (_RECORDS, _BYTES, _CONNECTIONS), strict=True)
+        return tuple(session.one(statement) if most else 0 for most, statement in asked)
+
+    def require(self, before: tuple[int, ...], after: tuple[int, ...]) -> None:
+        """Whoever has too much may still take away.
+
+        Raises:
+            OwnerLimit: there would be more than the limit, and more than before.
+        """
+        for most, had, has, what in zip(self, before, after, ("records", "bytes", "connections"), strict=True):
+            if most and has > max(most, had):
+                raise OwnerLimit(f"An owner may have {most} {what} here; this would make {has}. Nothing was kept.")
+
+
+NO_LIMITS = Limits()
+
+
 class PostgresWrite(PostgresWriting):
     """One transaction of the owner's one writer: where things lie as it began, and when that was."""
 
@@ -113,6 +146,20 @@ class PostgresWrite(PostgresWriting):
         super().__init__(connection)
         self.layouts, self.now = layouts, now
         self.layout = layouts.of(self)
+
+
+def _prepare_tables(writing: PostgresWriting) -> None:
+    """Step by step, where they are of an older version or not there yet."""
+    version: int = writing.one(_VERSION) if writing.one(_HAS_SCHEMA) else 0
+    if version > SCHEMA_VERSION:
+        raise ServerTrouble(
+            f"The database has schema {version}; this pdpp-server knows {SCHEMA_VERSION}.",
+            remedy="Install the newer pdpp-server again.",
+        )
+    for step in _STEPS[version:]:
+        writing.connection.execute(Path(__file__).with_name(step).read_bytes())
+    if version < SCHEMA_VERSION:
+        writing.run(_NEW_VERSION, (SCHEMA_VERSION,))
 
 
 class PostgresDatabase:
@@ -129,7 +176,10 @@ class PostgresDatabase:
         read_seconds: float = 5.0,
         write_seconds: float = 300.0,
         key_file: Path | None = None,
+        limits: Limits = NO_LIMITS,
+        is_alone: bool = True,
     ) -> None:
+        """Alone on its pools, it closes them."""
         wrapping = key_file or home / "keys" / "wrapping.key"
         aside = Aside(pools.aside, owner)
         self.path = home
@@ -141,6 +191,7 @@ class PostgresDatabase:
         self.blobs = PostgresBlobs(home / "drafts", self.reading)
         self.layouts = LayoutCache()
         self._pools, self._owner, self._read_seconds = pools, owner, read_seconds
+        self._limits, self._is_alone = limits, is_alone
         self._written = (str(owner), f"{write_seconds * 1000:.0f}")
         self._local = threading.local()
         self._write_lock = threading.Lock()
@@ -161,14 +212,7 @@ class PostgresDatabase:
         """The tables, once for all owners; then the first rows of this one."""
         with self._begun(_BEGIN_PREPARING) as connection:
             writing = PostgresWriting(connection)
-            if not writing.one(_HAS_SCHEMA):
-                connection.execute(_SCHEMA.read_bytes())
-            version: int = writing.one(_VERSION)
-            if version > SCHEMA_VERSION:
-                raise ServerTrouble(
-                    f"The database has schema {version}; this pdpp-server knows {SCHEMA_VERSION}.",
-                    remedy="Install the newer pdpp-server again.",
-                )
+            _prepare_tables(writing)
             writing.run(_FIRST_LAYOUT)
             writing.run(_FIRST_CLOCK)
 
@@ -202,8 +246,11 @@ class PostgresDatabase:
     def _transaction(self) -> Generator[PostgresConnection, None, None]:
         try:
             with self._write_lock, self._begun(_BEGIN_WRITE) as connection:
+                writing = PostgresWriting(connection)
+                before = self._limits.used(writing)
                 yield connection
-                erase_released(PostgresWriting(connection))
+                erase_released(writing)
+                self._limits.require(before, self._limits.used(writing))
         except NOT_NOW as error:
             why = unavailable(error)
             raise IngestStorageError(f"The database could not be written. {why.message}", remedy=why.remedy) from error
@@ -229,4 +276,5 @@ class PostgresDatabase:
         """Checkpoints do."""
 
     def close(self) -> None:
-        self._pools.close()
+        if self._is_alone:
+            self._pools.close()

@@ -59,7 +59,7 @@ class PostgresLog:
             return False
 
     def close(self) -> None:
-        self._aside.close()
+        """With the database, whose connections it uses."""
 
     def _append(self, disclosure: Disclosure) -> None:
         before = self._chain if self._begun_by == os.getpid() else None

@@ -1,0 +1,53 @@
+"""Who has a share of a database: names, invitations, and whose a secret is. What many owners need of an engine."""
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from pdpp_server.model.owners import OwnerRow, OwnerSummary
+from pdpp_server.store.engine import Database
+
+
+class Owners(Protocol):
+    def sole(self) -> OwnerRow | None:
+        """The one owner; None where there are several, or none yet."""
+        ...
+
+    def named(self, name: str) -> OwnerRow | None: ...
+
+    def numbered(self, number: int) -> OwnerRow | None: ...
+
+    def every(self) -> list[OwnerRow]:
+        """By name."""
+        ...
+
+    def summary(self, owner: OwnerRow) -> OwnerSummary: ...
+
+    def add(self, name: str) -> OwnerRow | None:
+        """None where there is one of that name."""
+        ...
+
+    def invite(self, number: int, secret: str, expires_at: str) -> None:
+        """By a secret that is good once; an earlier one is no longer."""
+        ...
+
+    def remove(self, number: int) -> dict[str, int]:
+        """Erase everything of an owner: how many rows there were in each table.
+
+        Raises:
+            ServerTrouble: something was left, so nothing was erased.
+        """
+        ...
+
+    def whose(self, secrets: Iterable[str]) -> int | None:
+        """The number of the owner whom the first known of these secrets belongs to; the house counts as one."""
+        ...
+
+    def adopt(self, number: int, *, client_id: str, request_uri: str, user_code: str) -> None:
+        """What a stranger brought to the house, and this owner is now asked about, becomes the owner's."""
+        ...
+
+    def database(self, number: int, *, alone: bool = False) -> Database:
+        """The share of one, on the connections of all; alone, it takes them with it when it is closed."""
+        ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,103 @@
+"""What is one owner's is nothing at another's."""
+
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+
+from tests.requirements import requirement
+from tests.scenarios.owners.town import Door, Town
+from tests.worlds.postgres import Cluster
+
+
+@requirement("store.owners.sign-in")
+def test_each_signs_in_by_name_and_password_and_sees_their_own(town: Town, door: Door) -> None:
+    pages = {name: door.signed_in(f" {name.title()} ", town[name].password) for name in town.residents}
+
+    for name, cookie in pages.items():
+        (other,) = set(pages) - {name}
+        shown = door.get("/search?q=lease", cookie=cookie)
+        assert shown.status_code == 200
+        assert f"of {name}." in shown.text
+        assert f"of {other}." not in shown.text
+        assert town[other].grant_id not in door.get("/clients", cookie=cookie).text
+        assert door.get("/activity", cookie=cookie).status_code == 200
+
+
+@requirement("store.owners.sign-in")
+def test_a_wrong_name_and_a_wrong_password_are_told_alike(town: Town, door: Door) -> None:
+    assert door.get("/").headers["location"].startswith("/sign-in")
+    assert 'name="name"' in door.get("/sign-in").text
+    tried = [("ada", town["bob"].password), ("nobody", town["bob"].password), ("ada", "x" * 20)]
+    told = [door.sign_in(name, password) for name, password in tried]
+    assert {answer.status_code for answer in told} == {401}
+    assert len({answer.text.count("That is not the password.") for answer in told}) == 1
+    assert "That is not the password." in told[0].text
+
+
+@requirement("store.owners.apart")
+def test_a_token_reads_its_own_owner(town: Town, door: Door) -> None:
+    for name in town.residents:
+        found = door.get("/v1/search?q=lease", town[name].token)
+        assert (found.status_code, found.json()["data"][0]["record_key"]) == (200, "m1")
+        assert f"lease</mark> of {name}" in found.text or f"of {name}." in found.text
+    assert door.get("/v1/search?q=lease", "tok_nobodys").status_code == 401
+
+
+@requirement("store.owners.apart")
+def test_a_handle_a_cursor_and_a_grant_of_one_are_nothing_at_anothers(town: Town, door: Door) -> None:
+    ada, bob = town["ada"], town["bob"]
+    assert ada.connection_id == bob.connection_id  # the same account of the same export: even so
+    first = door.get("/v1/streams/messages/records?limit=1", ada.token).json()
+    cursor = first["next_cursor"]
+    assert door.get(f"/v1/streams/messages/records?limit=1&cursor={cursor}", ada.token).status_code == 200
+    refused = door.get(f"/v1/streams/messages/records?limit=1&cursor={cursor}", bob.token)
+    assert refused.json()["error"]["code"] == "invalid_cursor"
+    asked = {"Authorization": f"Bearer {bob.owner_token}"}
+    assert door.client.post(f"/grants/{ada.grant_id}/revoke", headers=asked).status_code == 404
+    assert door.get("/v1/streams/messages/records/m1", ada.token).json()["data"]["text"] == "The lease of ada."
+
+
+@requirement("store.owners.apart")
+def test_a_session_of_one_opens_no_page_of_another(town: Town, door: Door) -> None:
+    cookie = door.signed_in("ada", town["ada"].password)
+    assert town["bob"].grant_id not in door.get(f"/clients/{town['ada'].grant_id}", cookie=cookie).text
+    assert door.get(f"/clients/{town['bob'].grant_id}", cookie=cookie).status_code == 404
+    assert door.get("/clients", cookie="a cookie of nobody").status_code == 303
+
+
+@requirement("store.owners.invitation")
+def test_a_link_is_good_once_and_a_new_one_resets_the_password(town: Town, door: Door) -> None:
+    ada = town["ada"]
+    used = door.get(f"/invited?link={ada.invitation.secret}")
+    assert (used.status_code, "used already" in used.text) == (403, True)
+
+    again = town.desk.invite("ada")
+    cookie = door.signed_in("ada", ada.password)  # the old one is good until the link is used
+    assert door.take_invitation(again.secret, "another password").status_code == 303
+    assert door.get("/clients", cookie=cookie).status_code == 303  # and who was signed in by it no longer is
+    assert door.sign_in("ada", ada.password).status_code == 401
+    assert door.signed_in("ada", "another password")
+    assert door.signed_in("bob", town["bob"].password)
+
+
+@requirement("store.owners.invitation")
+@pytest.mark.parametrize("link", ["", "x", "a" * 43])
+def test_a_link_that_nobody_was_given_opens_nothing(door: Door, link: str) -> None:
+    assert door.get(f"/invited?link={link}").status_code == 403
+
+
+@requirement("store.owners.apart")
+def test_a_database_that_is_away_is_no_reason_to_refuse_a_token(town: Town, door: Door, postgres: Cluster) -> None:
+    name = urlsplit(str(town.settings.database_url)).path.removeprefix("/")
+    end = "select pg_terminate_backend(pid) from pg_stat_activity where datname = %s"
+    door.get("/v1/streams", town["ada"].token)
+    with psycopg.connect(postgres.operator_url, autocommit=True) as operator:
+        operator.execute(f"alter database {name} allow_connections false".encode())
+        operator.execute(end, [name])
+        asked = [door.get("/v1/streams", resident.token) for resident in town.residents.values()]
+        alive = door.get("/livez", "none").status_code
+        operator.execute(f"alter database {name} allow_connections true".encode())
+    assert [(each.status_code, "Retry-After" in each.headers) for each in asked] == [(503, True), (503, True)]
+    assert alive == 200
+    assert door.get("/v1/streams", town["bob"].token).status_code == 200
