@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from pdpp_server.evidence.binary import page_without_bytes
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.shown import with_related
 from pdpp_server.evidence.titles import label
@@ -24,8 +23,9 @@ class Fitted(NamedTuple):
 
 
 def fitted(page: RecordPage, chars: int, *, fields: int | None = None, related: int | None = None) -> Fitted:
-    """At most `chars` of each value, `fields` of each record and `related` records of each expansion; no bytes."""
-    page = page_without_bytes(page)
+    """At most `chars` of each value, `fields` of each record and `related` records of each expansion."""
+    named = {entry.origin.connection_id: entry.origin for entry in with_related(page.records)}
+    origins = {connection_id: _shown(origin) for connection_id, origin in named.items()}
     clipped: dict[str, Mapping[str, int]] = {}
     omitted: dict[str, int] = {}
 
@@ -40,7 +40,7 @@ def fitted(page: RecordPage, chars: int, *, fields: int | None = None, related: 
             omitted[handle] = len(record.data) - len(kept)
         groups: Mapping[str, Expanded] = {} if related == 0 else record.expanded
         return record._replace(
-            origin=_shown(record.origin),
+            origin=origins[record.origin.connection_id],
             data={name: value for name, (value, _) in made.items()},
             expanded={name: expansion(group) for name, group in groups.items()},
         )
@@ -51,7 +51,7 @@ def fitted(page: RecordPage, chars: int, *, fields: int | None = None, related: 
         return replace(group, records=tuple(narrowed(record) for record in kept), has_more=more)
 
     entries = tuple(
-        narrowed(entry) if isinstance(entry, Record) else replace(entry, origin=_shown(entry.origin))
+        narrowed(entry) if isinstance(entry, Record) else replace(entry, origin=origins[entry.origin.connection_id])
         for entry in page.records
     )
     warnings = (*page.warnings, *([_EXPANSION_SHORTENED] if related is not None else []))
@@ -67,7 +67,7 @@ def even_chars(page: RecordPage, room: int) -> int:
     """How many characters of each value fit into `room` if the short ones leave theirs to the long ones."""
     lengths = sorted(
         len(text)
-        for record in with_related(page_without_bytes(page).records)
+        for record in with_related(page.records)
         if isinstance(record, Record)
         for value in record.data.values()
         if (text := readable_text(value)) is not None

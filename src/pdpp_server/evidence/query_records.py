@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
-from pdpp_server.evidence.binary import Binary, page_without_bytes
+from pdpp_server.evidence.binary import Binary
 from pdpp_server.evidence.budget import affordable, first_that_fits, that_fit
 from pdpp_server.evidence.calls import (
     AskedArguments,
@@ -20,7 +20,7 @@ from pdpp_server.evidence.calls import (
 )
 from pdpp_server.evidence.fitted import Fitted
 from pdpp_server.evidence.handles import mint
-from pdpp_server.evidence.record_lines import EntryLine, entry_line, least_line_bytes, said_line
+from pdpp_server.evidence.record_lines import EntryLine, entry_line, least_line_bytes, said_line, whole_lines
 from pdpp_server.evidence.remarks import filtered_out, warning_lines
 from pdpp_server.evidence.shown import Entry, shown_of
 from pdpp_server.evidence.text import byte_len, compact_json, handle_text, name_text
@@ -70,12 +70,17 @@ def _around_text(page: RecordPage, query: RecordsQuery, asked: AskedArguments) -
 
 
 def _page_text(page: RecordPage, query: RecordsQuery, asked: AskedArguments) -> RecordsText:
-    page, shared = _said_once(page_without_bytes(page))
+    page, shared = _said_once(page)
     handles = [mint(entry.id) for entry in page.records]
     ahead = _ahead(page, asked)
     opening_bytes = _opening_bytes(page.records, handles)
-    room = QUERY_BYTES - byte_len(_head_text(page, query, len(handles), shared)) - opening_bytes
+    head = _head_text(page, query, len(handles), shared)
+    room = QUERY_BYTES - byte_len(head) - opening_bytes
     named = [*zip(page.records, handles, strict=True)]
+    if not (page.around or page.warnings):
+        whole = whole_lines(named, room - _lines_bytes(ahead))
+        if whole is not None:
+            return _made(page, (head, *[line.text for line in whole], *ahead), whole, opening_bytes, shared)
     least = [least_line_bytes(entry, handle, _LEAST_BYTES) for entry, handle in named]
     for_rest = _PART_BYTES + _rest_bytes(asked) if len(handles) > 1 and not page.around else 0
     said = affordable(warning_lines(page.warnings), room - _lines_bytes(ahead) - for_rest - least[0])
@@ -96,11 +101,19 @@ def _page_text(page: RecordPage, query: RecordsQuery, asked: AskedArguments) -> 
         line = said_line if page.around else entry_line
         lines.append(line(entry, handle, size - 1 + spare // left))
         spare -= byte_len(lines[-1].text) + 1 - size
-    opening = _opening_text(page, lines, opening_bytes + max(0, spare))
-    rows = (line.text for line in lines)
-    whole = (_head_text(page, query, shown, shared), *rows, *remarks, *ahead, opening)
+    if shown < len(handles):
+        head = _head_text(page, query, shown, shared)
+    parts = (head, *[line.text for line in lines], *remarks, *ahead)
+    return _made(page, parts, lines, opening_bytes + max(0, spare), shared)
+
+
+def _made(
+    page: RecordPage, parts: Sequence[str], lines: Sequence[EntryLine], room: int, shared: Mapping[str, Any]
+) -> RecordsText:
+    """The text of these parts and of the next step, for which there is so much room."""
+    opening = _opening_text(page, lines, room)
     told = together(_told(page.records, lines), shown_of((), shared))
-    return RecordsText("\n".join(part for part in whole if part), shown, told)
+    return RecordsText("\n".join(part for part in (*parts, opening) if part), len(lines), told)
 
 
 def _said_once(page: RecordPage) -> tuple[RecordPage, Mapping[str, Any]]:

@@ -1,12 +1,13 @@
 """A record on one line: its whole handle, then the fields that matter first, as many as there is room for."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from pdpp_server.evidence.binary import Binary
 from pdpp_server.evidence.calls import NextCall, fetch_of, read_whole
-from pdpp_server.evidence.expansions import expanded_text
+from pdpp_server.evidence.expansions import ExpandedText, expanded_text
 from pdpp_server.evidence.shown import Entry
-from pdpp_server.evidence.text import byte_len, clip_shown, handle_text, quoted
+from pdpp_server.evidence.text import byte_len, clip_shown, compact_json, handle_text, quoted
 from pdpp_server.evidence.titles import BODY_ROLE, TITLE_ROLE, body, dated, declared_actor, moment
 from pdpp_server.evidence.values import ShownValue, by_importance, shown_value
 from pdpp_server.model.records import Record, Tombstone
@@ -44,6 +45,21 @@ def _about_bytes(record: Record, most: int) -> int:
     return 2 + sum(byte_len(name) + len(str(value)) + 6 for name, value in record.data.items())
 
 
+def whole_lines(named: Sequence[tuple[Entry, str]], room: int) -> list[EntryLine] | None:
+    """All of them with all of their fields, where that fits, so that nothing has to be weighed; else None."""
+    lines: list[EntryLine] = []
+    for entry, handle in named:
+        if isinstance(entry, Tombstone) or entry.expanded:
+            return None
+        names = by_importance(entry.data, entry.roles, entry.id.key)
+        text = _whole_text(entry, names, room)
+        if text is None:
+            return None
+        lines.append(EntryLine(f"{handle_text(handle)} {text}", None, tuple(names)))
+        room -= byte_len(lines[-1].text) + 1
+    return lines if room >= 0 else None
+
+
 def said_line(entry: Entry, handle: str, room: int) -> EntryLine:
     """A record of a talk as it was said: when, by whom and what, then its other fields; else as any record."""
     named = handle_text(handle)
@@ -59,7 +75,7 @@ def entry_line(entry: Entry, handle: str, room: int) -> EntryLine:
         return EntryLine(f"{handle_text(handle)} {_gone_text(entry)}", None)
     named = handle_text(handle)
     left = room - byte_len(named) - 1
-    known = expanded_text(entry, left // 2 - len(_EXPANDED), "")
+    known = expanded_text(entry, left // 2 - len(_EXPANDED), "") if entry.expanded else _NOBODY
     related = f"{_EXPANDED}{known.text}" if known.text else ""
     fields = _fields_text(entry, left - (byte_len(related) + 1 if related else 0))
     is_part = fields.left_out or (entry.expanded and not related)
@@ -69,6 +85,7 @@ def entry_line(entry: Entry, handle: str, room: int) -> EntryLine:
 
 
 _EXPANDED = "expanded: "
+_NOBODY = ExpandedText("", ())
 
 
 def _gone_text(tombstone: Tombstone) -> str:
@@ -121,6 +138,8 @@ def _fields_text(record: Record, room: int) -> FieldsText:
     Where not even their beginnings fit, title and body come before all else.
     """
     names = by_importance(record.data, record.roles, record.id.key)
+    if (whole := _whole_text(record, names, room)) is not None:
+        return FieldsText(whole, None, 0, tuple(names))
     values = {name: shown_value(record.data[name]) for name in names[:_FIELDS_MOST]}
     told = {name: value for name, value in values.items() if record.data[name] != record.id.key}
     if len(values) == len(names) and _estimate(told, _STEPS[-1]) <= room:
@@ -134,6 +153,16 @@ def _fields_text(record: Record, room: int) -> FieldsText:
     cut = next((name for name, chars in taken.items() if told[name].is_cut_short(chars)), None)
     text = f"{{{members}}} {_left_out_text(left_out)}" if taken else _left_out_text(left_out)
     return FieldsText(text, cut, left_out, tuple(taken))
+
+
+def _whole_text(record: Record, names: Sequence[str], room: int) -> str | None:
+    """All of it at once, where that fits: then nothing has to be weighed."""
+    values = record.data.values()
+    is_long = len(names) > _FIELDS_MOST or any(isinstance(value, str) and len(value) > room for value in values)
+    if is_long or any(isinstance(value, Binary) for value in values):
+        return None
+    text = compact_json({name: record.data[name] for name in names})
+    return text if byte_len(text) <= room else None
 
 
 def _told_in_short(values: Mapping[str, ShownValue], record: Record, room: int) -> dict[str, int]:

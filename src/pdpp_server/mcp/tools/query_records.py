@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from pdpp_server.errors import ConflictingConnectionId, InvalidRecordId
+from pdpp_server.evidence.binary import page_without_bytes
 from pdpp_server.evidence.fitted import LEAST_CHARS, Fitted, even_chars, fitted
 from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.evidence.query_records import records_next, records_text
@@ -29,7 +30,7 @@ _FEWER = (40, 20, 10, 5, 2, 1, 0)  # fields and related records of the only reco
 
 def query_records(reader: Reader, arguments: Mapping[str, Any]) -> Pending[ToolResult]:
     query = decode_query(params_of(RecordsQuery, _with_key(arguments), "stream"), stream=arguments["stream"])
-    found = reader.query_records(query)
+    found = reader.query_records(query).shaped(page_without_bytes)
     return found.followed(lambda page: _Fitting(reader, query, arguments).result(found, page, len(page.records)))
 
 
@@ -84,7 +85,7 @@ class _Fitting:
 
     def _again(self, fewer: int) -> Pending[ToolResult]:
         """Asked with another limit, where nobody makes cursors for a part of a page."""
-        again = self.reader.query_records(replace(self.query, limit=fewer))
+        again = self.reader.query_records(replace(self.query, limit=fewer)).shaped(page_without_bytes)
         return again.followed(lambda shorter: self.result(again, records_shortened(shorter, self.query.limit), fewer))
 
     def _structured(self, page: RecordPage, request_id: str) -> _Structured:

@@ -1,6 +1,6 @@
 """Which of the matches are scored: all that hold rare words, and of common ones some that a reader can name."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import add
 
@@ -114,10 +114,11 @@ def _note_indexed(reading: Reading, groups: Sequence[Group], words: WordQuery) -
     held, is_complete = _note_opened(reading, groups, asked) or _note_standing(reading, groups, asked)
     if len(wanted) == len(words.wanted):
         return held, is_complete
+    stands = [phrase in standing for phrase in words.wanted]
     for rid, note in reading.words.noted.items():
-        counts, slots = _spread(note.counts, words, standing), _spread(note.slots, words, standing)
+        counts, slots = _spread(note.counts, stands), _spread(note.slots, stands)
         reading.words.noted[rid] = note._replace(counts=counts, slots=slots)
-    return {connection: _spread(counts, words, standing) for connection, counts in held.items()}, is_complete
+    return {connection: _spread(counts, stands) for connection, counts in held.items()}, is_complete
 
 
 def _note_many(reading: Reading, groups: Sequence[Group], words: WordQuery) -> tuple[HeldCounts, bool] | None:
@@ -138,18 +139,20 @@ def _stands(reading: Reading, groups: Sequence[Group], phrase: Phrase) -> bool:
     return any(reading.words.stands(group.indexed, phrase) for group in groups)
 
 
-def _spread(counts: Sequence[int], words: WordQuery, standing: Container[Phrase]) -> list[int]:
+def _spread(counts: Sequence[int], stands: Sequence[bool]) -> list[int]:
     """One count for each wanted phrase, where those that stand nowhere had none."""
     told = iter(counts)
-    return [next(told) if phrase in standing else 0 for phrase in words.wanted]
+    return [next(told) if is_there else 0 for is_there in stands]
 
 
 def _note_few(reading: Reading, groups: Sequence[Group], words: WordQuery) -> HeldCounts:
     """Of records that are few and named, each is looked at: the index would pass over hidden ones between them."""
-    texts = Texts(reading.tokenizer, words.all)
     noted: dict[int, MatchCounts] = {}
-    for reach in (reach for group in groups for reach in group.reaches if reach.is_few):
-        noted |= read_texts(reading, texts, reach, reach.rids or ())
+    few = [reach for group in groups for reach in group.reaches if reach.is_few]
+    if few:  # to know how to look through texts takes time too
+        texts = Texts(reading.tokenizer, words.all)
+        for reach in few:
+            noted |= read_texts(reading, texts, reach, reach.rids or ())
     return _kept(reading, groups, noted, words)
 
 

@@ -107,13 +107,12 @@ def _said(
     """The counts, where of a name those records count that were said by it; by the share among the noted ones."""
     holding = {connection: [0] * len(names) for connection in held}
     saying = {connection: [0] * len(names) for connection in held}
-    for rid, note in noted.items():
-        sid = rid >> SID_BITS
-        connection, actor = by_sid[sid].origin.connection_id, actors[sid]
-        for phrase, is_name in enumerate(names):
-            if is_name and note.slots[phrase]:
-                holding[connection][phrase] += 1
-                saying[connection][phrase] += note.slots[phrase] & actor > 0
+    for phrase in [place for place, is_name in enumerate(names) if is_name]:
+        holders = [(rid >> SID_BITS, slots) for rid, note in noted.items() if (slots := note.slots[phrase])]
+        for sid, slots in holders:
+            connection = by_sid[sid].origin.connection_id
+            holding[connection][phrase] += 1
+            saying[connection][phrase] += slots & actors[sid] > 0
     return {
         connection: [
             count * said // noted_with if noted_with else count
