@@ -65,6 +65,15 @@ def test_what_stands_beside_a_match_is_read_in_the_order_of_the_talk(world: Worl
 
 
 @requirement("mcp.search.exchange")
+def test_what_was_found_with_a_filter_has_its_talk_beside_it(world: World) -> None:
+    found = talking(world).call("search", query="alpenglow", streams=["messages"], filter={"author": "Bo"})
+
+    assert found.text.startswith("search: 1 match and 2 beside them")
+    assert keys(found) == ["t0", "t1", "t2"]
+    assert found.structured["data"]["meta"]["count"] == 1
+
+
+@requirement("mcp.search.exchange")
 def test_what_stands_beside_a_match_takes_no_place_of_one(world: World) -> None:
     agent = talking(world)
     world.deliver(WORK, [message("far", text="Alpenglow again, a year later.", sent_at="2027-07-01T09:00:00Z")])

@@ -135,7 +135,8 @@ def search(
     # count, they lift nothing.
     lifts = not words.unwanted and (by is None or by.words_count)
     titles = Titles(reading)
-    ranked, lifted_by = lifted(reading, reached if lifts else [], scores, titles)
+    around = _around(reading, permitted, reached) if lifts else ()
+    ranked, lifted_by = lifted(reading, around, scores, titles)
     ranked = of_talks(reached, ranked, titles)
     beside = len(ranked) - len(scores)
     near = Nearness()
@@ -250,6 +251,16 @@ def _reaches(reading: Reading, scope: Scope, conditions: tuple[Condition, ...]) 
 def _everything(reading: Reading, permitted: Permitted[SearchQuery]) -> list[Reach]:
     conditions = permitted.query.conditions
     return [reach for scope in permitted.scopes for reach in _reaches(reading, scope, conditions)]
+
+
+def _around(reading: Reading, permitted: Permitted[SearchQuery], reached: Sequence[Reach]) -> Sequence[Reach]:
+    """Where neighbours are looked for: a lean page, which says that they are none of the matches, shows also those
+    that do not pass the filter."""
+    if not (permitted.query.lean and permitted.query.conditions):
+        return reached
+    searched = {reach.place.sid for reach in reached}
+    whole = [reach for scope in permitted.scopes for reach in reaches(reading, scope)]
+    return [reach for reach in whole if reach.place.sid in searched]
 
 
 def _page(
