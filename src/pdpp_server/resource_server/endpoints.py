@@ -84,6 +84,7 @@ WRITE = (
     errors.NotFound,
     errors.TooLarge,
     errors.IngestStorageError,
+    errors.OwnerLimit,
 )
 
 DONE = (DocumentedAnswer("Done, whether or not there was anything.", media_type=None, status=204),)
@@ -294,7 +295,13 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             "declare_connection",
             "A connection for records of the owner's, declared and named; the same again is the same one.",
             (DocumentedAnswer("The connection, made or found.", "Connection"),),
-            refusals=(*BEARER, errors.InvalidDeclaration, errors.TooLarge, errors.IngestStorageError),
+            refusals=(
+                *BEARER,
+                errors.InvalidDeclaration,
+                errors.TooLarge,
+                errors.IngestStorageError,
+                errors.OwnerLimit,
+            ),
             sends=DocumentedBody("What declares its source, and its name.", "application/json", "SentConnection"),
         ),
         connections.declare,

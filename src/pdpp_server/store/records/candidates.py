@@ -26,7 +26,7 @@ COUNTED = 50_000  # matches of one phrase that are counted, about 40 ns each
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ReachGroup:
     """Reaches that are asked in the same columns: all that their rows have, or only the granted ones."""
 
     slots: tuple[int, ...]
@@ -39,7 +39,7 @@ class Group:
         return Where([reach for reach in self.reaches if not reach.is_few], self.slots, self.is_part)
 
 
-def note_candidates(reading: Reading, groups: Sequence[Group], words: WordQuery) -> tuple[HeldCounts, bool]:
+def note_candidates(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -> tuple[HeldCounts, bool]:
     """MatchCounts the records to be ranked; how many hold each phrase, and whether these are all that match."""
     reading.words.noted.clear()
     held, is_complete = _note_indexed(reading, groups, words)
@@ -47,8 +47,8 @@ def note_candidates(reading: Reading, groups: Sequence[Group], words: WordQuery)
     return {connection: list(map(add, counts, few[connection])) for connection, counts in held.items()}, is_complete
 
 
-def grouped_by_columns(everything: Sequence[Reach]) -> list[Group]:
-    grouped: dict[tuple[int, ...] | None, Group] = {}
+def grouped_by_columns(everything: Sequence[Reach]) -> list[ReachGroup]:
+    grouped: dict[tuple[int, ...] | None, ReachGroup] = {}
     for reach in everything:
         granted = tuple(sorted(granted_fields(reach).values()))
         if not granted:
@@ -57,7 +57,7 @@ def grouped_by_columns(everything: Sequence[Reach]) -> list[Group]:
         columns = granted if is_part else None
         known = grouped.get(columns)
         merged = granted if known is None else tuple(sorted({*known.slots, *granted}))
-        grouped[columns] = Group(merged, is_part, [*(known.reaches if known else ()), reach])
+        grouped[columns] = ReachGroup(merged, is_part, [*(known.reaches if known else ()), reach])
     return list(grouped.values())
 
 
@@ -67,7 +67,7 @@ def granted_fields(reach: Reach) -> dict[str, int]:
     return {name: slots[name] for name in stream.lexical_fields if name in fields and name in slots}
 
 
-def count_matches(reading: Reading, groups: Sequence[Group], any_of: Sequence[Phrase], most: int) -> int:
+def count_matches(reading: Reading, groups: Sequence[ReachGroup], any_of: Sequence[Phrase], most: int) -> int:
     """How many visible records hold any of these; counting stops at `most`."""
     total = 0
     for group in groups:
@@ -77,12 +77,12 @@ def count_matches(reading: Reading, groups: Sequence[Group], any_of: Sequence[Ph
     return total
 
 
-def _connections(groups: Sequence[Group]) -> list[str]:
+def _connections(groups: Sequence[ReachGroup]) -> list[str]:
     """Those that are searched, in the order of their ids."""
     return sorted({reach.origin.connection_id for group in groups for reach in group.reaches})
 
 
-def _of_connection(groups: Sequence[Group], connection: str) -> list[Group]:
+def _of_connection(groups: Sequence[ReachGroup], connection: str) -> list[ReachGroup]:
     """What is searched of one of them."""
     parts = [
         replace(group, reaches=[reach for reach in group.reaches if reach.origin.connection_id == connection])
@@ -91,7 +91,7 @@ def _of_connection(groups: Sequence[Group], connection: str) -> list[Group]:
     return [group for group in parts if group.reaches]
 
 
-def _none(groups: Sequence[Group], words: WordQuery) -> HeldCounts:
+def _none(groups: Sequence[ReachGroup], words: WordQuery) -> HeldCounts:
     return {connection: [0] * len(words.wanted) for connection in _connections(groups)}
 
 
@@ -100,7 +100,7 @@ def totals(held: HeldCounts, words: WordQuery) -> list[int]:
     return [sum(counts[phrase] for counts in held.values()) for phrase in range(len(words.wanted))]
 
 
-def _note_indexed(reading: Reading, groups: Sequence[Group], words: WordQuery) -> tuple[HeldCounts, bool]:
+def _note_indexed(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -> tuple[HeldCounts, bool]:
     """Phrases that stand in no visible record are left out after one look for each: every further one would cost the
     more, the more hidden records they stand in."""
     if noted := _note_many(reading, groups, words):
@@ -121,7 +121,7 @@ def _note_indexed(reading: Reading, groups: Sequence[Group], words: WordQuery) -
     return {connection: _spread(counts, stands) for connection, counts in held.items()}, is_complete
 
 
-def _note_many(reading: Reading, groups: Sequence[Group], words: WordQuery) -> tuple[HeldCounts, bool] | None:
+def _note_many(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -> tuple[HeldCounts, bool] | None:
     """Of many single records what they hold is noted at once: every statement has to look up each of them, so that a
     count beforehand costs as much. None where there are none such, or where more match than are scored."""
     is_many = any(reach.shown == "many" for group in groups for reach in group.reaches)
@@ -135,7 +135,7 @@ def _note_many(reading: Reading, groups: Sequence[Group], words: WordQuery) -> t
     return _holders(groups, words, reading.words.noted), True
 
 
-def _stands(reading: Reading, groups: Sequence[Group], phrase: Phrase) -> bool:
+def _stands(reading: Reading, groups: Sequence[ReachGroup], phrase: Phrase) -> bool:
     return any(reading.words.stands(group.indexed, phrase) for group in groups)
 
 
@@ -145,7 +145,7 @@ def _spread(counts: Sequence[int], stands: Sequence[bool]) -> list[int]:
     return [next(told) if is_there else 0 for is_there in stands]
 
 
-def _note_few(reading: Reading, groups: Sequence[Group], words: WordQuery) -> HeldCounts:
+def _note_few(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -> HeldCounts:
     """Of records that are few and named, each is looked at: the index would pass over hidden ones between them."""
     noted: dict[int, MatchCounts] = {}
     few = [reach for group in groups for reach in group.reaches if reach.is_few]
@@ -156,7 +156,7 @@ def _note_few(reading: Reading, groups: Sequence[Group], words: WordQuery) -> He
     return _kept(reading, groups, noted, words)
 
 
-def _note_opened(reading: Reading, groups: Sequence[Group], words: WordQuery) -> tuple[HeldCounts, bool] | None:
+def _note_opened(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -> tuple[HeldCounts, bool] | None:
     """For long prefixes, of which the index would merge every word, those of hidden records too: what begins with the
     same three letters is found at once, and then read. None where there is no such prefix, or too much of that."""
     if not any(phrase.is_long for phrase in words.all):
@@ -173,7 +173,7 @@ def _note_opened(reading: Reading, groups: Sequence[Group], words: WordQuery) ->
     return _kept(reading, groups, noted, words), True
 
 
-def _read_all(reading: Reading, texts: Texts, group: Group, rids: Sequence[int]) -> dict[int, MatchCounts]:
+def _read_all(reading: Reading, texts: Texts, group: ReachGroup, rids: Sequence[int]) -> dict[int, MatchCounts]:
     noted: dict[int, MatchCounts] = {}
     by_sid: dict[int, list[int]] = {}
     for rid in rids:
@@ -195,8 +195,10 @@ def read_texts(reading: Reading, texts: Texts, reach: Reach, rids: Sequence[int]
     return noted
 
 
-def _kept(reading: Reading, groups: Sequence[Group], noted: Mapping[int, MatchCounts], words: WordQuery) -> HeldCounts:
-    """MatchCounts those that hold what is wanted and nothing that is not; of all, how many hold each wanted phrase."""
+def _kept(
+    reading: Reading, groups: Sequence[ReachGroup], noted: Mapping[int, MatchCounts], words: WordQuery
+) -> HeldCounts:
+    """Keeps those that hold what is wanted and nothing that is not; of all, how many hold each wanted phrase."""
     wanted = len(words.wanted)
     for rid, note in noted.items():
         if any(note.counts[:wanted]) and not any(note.counts[wanted:]):
@@ -204,7 +206,7 @@ def _kept(reading: Reading, groups: Sequence[Group], noted: Mapping[int, MatchCo
     return _holders(groups, words, noted)
 
 
-def _holders(groups: Sequence[Group], words: WordQuery, noted: Mapping[int, MatchCounts]) -> HeldCounts:
+def _holders(groups: Sequence[ReachGroup], words: WordQuery, noted: Mapping[int, MatchCounts]) -> HeldCounts:
     """How many of these records hold each phrase."""
     connection_of = {reach.place.sid: reach.origin.connection_id for group in groups for reach in group.reaches}
     counts = {connection: [0] * len(words.wanted) for connection in _connections(groups)}
@@ -215,7 +217,7 @@ def _holders(groups: Sequence[Group], words: WordQuery, noted: Mapping[int, Matc
     return counts
 
 
-def _counted(reading: Reading, groups: Sequence[Group], words: WordQuery) -> HeldCounts:
+def _counted(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -> HeldCounts:
     """How many visible records hold each phrase, by connection; counting stops somewhere."""
     connections = _connections(groups)
     most = max(COUNTED // len(connections), CANDIDATES)
@@ -225,7 +227,7 @@ def _counted(reading: Reading, groups: Sequence[Group], words: WordQuery) -> Hel
     }
 
 
-def _note_standing(reading: Reading, groups: Sequence[Group], words: WordQuery) -> tuple[HeldCounts, bool]:
+def _note_standing(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -> tuple[HeldCounts, bool]:
     """Rare phrases are followed to every record; where all of them together are too many, the common ones only add to
     the scores of records that a rare one found, and give their newest records."""
     if not words.unwanted and (found := count_matches(reading, groups, words.wanted, CANDIDATES + 1)) <= CANDIDATES:
@@ -249,12 +251,12 @@ def _note_standing(reading: Reading, groups: Sequence[Group], words: WordQuery) 
     return held, not common
 
 
-def _note_all(reading: Reading, groups: Sequence[Group], words: WordQuery, narrowed: Narrowed | None) -> None:
+def _note_all(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery, narrowed: Narrowed | None) -> None:
     for group in groups:
         reading.words.note(group.indexed, words, narrowed)
 
 
-def _note_newest(reading: Reading, groups: Sequence[Group], words: WordQuery, common: Sequence[int]) -> None:
+def _note_newest(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery, common: Sequence[int]) -> None:
     """The newest records that hold the two rarest of the common phrases; where these are few, the newest that hold the
     rarest. As many as there is room for beside those that are noted already."""
     parts = [group.indexed._replace(reaches=[reach]) for group in groups for reach in group.indexed.reaches]
@@ -302,7 +304,7 @@ def _shows_its_order(scope: Scope) -> bool:
     return scope.stream.order_field is None or scope.stream.order_field in scope.fields
 
 
-def visible_records(reading: Reading, groups: Sequence[Group]) -> dict[str, int]:
+def visible_records(reading: Reading, groups: Sequence[ReachGroup]) -> dict[str, int]:
     """How many each connection has."""
     total = dict.fromkeys(_connections(groups), 0)
     for group in groups:

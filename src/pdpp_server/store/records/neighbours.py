@@ -24,7 +24,7 @@ class Beside(NamedTuple):
     share: float
 
 
-class Titles:
+class TitlesRead:
     """Of which talk a record is a part, by its title where one is declared; each is read once in a search."""
 
     def __init__(self, reading: Reading) -> None:
@@ -39,7 +39,7 @@ class Titles:
 
 
 def lifted(
-    reading: Reading, reaches: Iterable[Reach], scores: Mapping[int, float], titles: Titles
+    reading: Reading, reaches: Iterable[Reach], scores: Mapping[int, float], titles: TitlesRead
 ) -> tuple[Mapping[int, float], Mapping[int, int]]:
     """The scores with the shares of neighbours, and those neighbours that had no score, each with what lifted it
     most."""
@@ -60,7 +60,7 @@ def lifted(
     return ranked, {rid: -source for rid, (_, source) in lifting.items()}
 
 
-def of_talks(reaches: Iterable[Reach], ranked: Mapping[int, float], titles: Titles) -> Mapping[int, float]:
+def of_talks(reaches: Iterable[Reach], ranked: Mapping[int, float], titles: TitlesRead) -> Mapping[int, float]:
     """The scores, where the best of them are lifted the more, the more of these belong to the same talk: what was said
     on one day, and where a title is declared under one title. What belongs to no talk stands for itself."""
     by_sid: dict[int, list[int]] = {}
@@ -73,7 +73,7 @@ def of_talks(reaches: Iterable[Reach], ranked: Mapping[int, float], titles: Titl
     return {**ranked, **{rid: ranked[rid] * lift for rid, lift in lifts.items()}}
 
 
-def _talks(reach: Reach, rids: list[int], titles: Titles) -> list[list[int]]:
+def _talks(reach: Reach, rids: list[int], titles: TitlesRead) -> list[list[int]]:
     if len(rids) < 2 or not _is_talk(reach):
         return [[rid] for rid in rids]
     known = titles.of(reach, rids)
@@ -111,7 +111,7 @@ def _title(reach: Reach) -> str | None:
     return next((name for name, role in reach.scope.stream.roles.items() if role == "primary-title"), None)
 
 
-def _beside(reading: Reading, reach: Reach, sources: list[int], titles: Titles) -> list[Beside]:
+def _beside(reading: Reading, reach: Reach, sources: list[int], titles: TitlesRead) -> list[Beside]:
     assert reach.place.position is not None
     fid = reach.place.fids[reach.place.position]
     found = [

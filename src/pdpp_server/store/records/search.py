@@ -21,7 +21,7 @@ from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import SID_BITS
 from pdpp_server.store.records.candidates import (
     CANDIDATES,
-    Group,
+    ReachGroup,
     count_matches,
     granted_fields,
     grouped_by_columns,
@@ -37,7 +37,7 @@ from pdpp_server.store.records.filters import left_of
 from pdpp_server.store.records.freshness import newest_change
 from pdpp_server.store.records.fusion import fused
 from pdpp_server.store.records.meanings import Near, Nearness, nearness, similarities
-from pdpp_server.store.records.neighbours import Titles, lifted, of_talks
+from pdpp_server.store.records.neighbours import TitlesRead, lifted, of_talks
 from pdpp_server.store.records.query_records import newest_of
 from pdpp_server.store.records.reach import Reach
 from pdpp_server.store.records.scope import reaches
@@ -134,7 +134,7 @@ def search(
     # A neighbour might hold what must not occur: where a query says that, only matches are found. Where words do not
     # count, they lift nothing.
     lifts = not words.unwanted and (by is None or by.words_count)
-    titles = Titles(reading)
+    titles = TitlesRead(reading)
     around = _around(reading, permitted, reached) if lifts else ()
     ranked, lifted_by = lifted(reading, around, scores, titles)
     ranked = of_talks(reached, ranked, titles)
@@ -183,7 +183,7 @@ def _held_here(reading: Reading, page: Sequence[_Candidate], each: Sequence[int]
     return tuple([sum(1 for note in noted if note.counts[place]) for place in each])
 
 
-def _newest(reading: Reading, groups: Sequence[Group], query: SearchQuery, words: WordQuery) -> Ranked:
+def _newest(reading: Reading, groups: Sequence[ReachGroup], query: SearchQuery, words: WordQuery) -> Ranked:
     """Where a question has no word that could be looked for: what came last, without what must not occur."""
     reading.words.noted.clear()
     texts = Texts(reading.tokenizer, words.unwanted)
@@ -202,7 +202,7 @@ def _newest(reading: Reading, groups: Sequence[Group], query: SearchQuery, words
 
 
 def _suggested(
-    reading: Reading, groups: Sequence[Group], words: WordQuery, counts: Sequence[int]
+    reading: Reading, groups: Sequence[ReachGroup], words: WordQuery, counts: Sequence[int]
 ) -> tuple[Suggestion, ...]:
     return tuple(suggestions(reading.tokenizer, words, counts, _Standing(reading, groups))) if groups else ()
 
@@ -212,7 +212,7 @@ class _Standing:
     """What stands in granted fields of visible records."""
 
     reading: Reading
-    groups: Sequence[Group]
+    groups: Sequence[ReachGroup]
 
     def count(self, any_of: Sequence[Phrase], most: int) -> int:
         return count_matches(self.reading, self.groups, any_of, most)
@@ -312,7 +312,7 @@ def _lean_size(ordered: Sequence[_Candidate], query: SearchQuery, lifted_by: Con
     return len(ordered)
 
 
-def _as_of(reading: Reading, groups: Sequence[Group]) -> str | None:
+def _as_of(reading: Reading, groups: Sequence[ReachGroup]) -> str | None:
     return newest(newest_change(reading, reach) for group in groups for reach in group.reaches)
 
 
