@@ -160,7 +160,7 @@ def _serve_by_many(chosen: Settings, *, logs: bool) -> None:
     listening = listen(chosen.host, chosen.port)
     chosen = replace(chosen, port=listening.getsockname()[1])
     alone = _only_owner(chosen)
-    _print_addresses(chosen, address_of(listening), _setup_code(alone) if alone else None)
+    _print_addresses(chosen, address_of(listening), setup_code_of(alone) if alone else None)
     with ExitStack() as stack:
         stopping = stack.enter_context(asked_to_stop())
         _look_after(chosen, stack)
@@ -168,7 +168,7 @@ def _serve_by_many(chosen: Settings, *, logs: bool) -> None:
     click.echo("Ended.")
 
 
-def _setup_code(chosen: Settings) -> str | None:
+def setup_code_of(chosen: Settings) -> str | None:
     services = services_of(chosen)
     try:
         return SignIn(services).setup_code
