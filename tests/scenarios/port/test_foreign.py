@@ -65,7 +65,7 @@ def test_a_hit_without_title_and_proof_is_named_by_its_source_and_time() -> None
     assert (first.authored_at, second.authored_at) == (None, "2026-10-09T08:00:00Z")
     assert [result["title"] for result in shown.structured["results"]] == [
         "My tasks / tasks",
-        "My tasks / tasks / 2026-10-09T08:00Z",
+        "My tasks / tasks / 2026-10-09",
     ]
 
 

@@ -13,7 +13,7 @@ from pdpp_server.port.cursors import BYTES_MAX, KEPT_MAX
 from pdpp_server.port.exchange import Bounds, Exchange
 from pdpp_server.port.network import NetworkReader
 from tests.requirements import requirement
-from tests.scenarios.mcp.agents import Agent, agent_on
+from tests.scenarios.mcp.agents import Agent, Result, agent_on
 from tests.worlds.foreign import CONNECTION, TASKS, TOKEN, Foreign, hit, refused
 from tests.worlds.served import served
 
@@ -133,6 +133,13 @@ def test_a_page_like_any_other_does_not_pass_for_the_neighbours_of_a_record() ->
 # Cursors ------------------------------------------------------------------------------------------------------------
 
 
+def followed(found: Result, tool: str, arguments: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
+    """What the text says to call next."""
+    if "\nmore: the same call with cursor = next_cursor" in found.text:
+        return tool, {**arguments, "cursor": found.mark("next_cursor")}
+    return found.call_after("more")
+
+
 @requirement("port.network.long-cursors", "mcp.budget.text")
 @pytest.mark.parametrize("chars", [160, 299, 301, 701, 8000])
 @pytest.mark.parametrize(("tool", "arguments"), [("query_records", {"stream": "tasks"}), ("search", {"query": "task"})])
@@ -148,7 +155,7 @@ def test_a_reader_of_the_text_alone_follows_cursors_of_any_length(
             found = agent.call(call[0], **call[1])
             assert byte_len(found.text) <= 3600
             seen += [line.split(" ")[0] for line in found.text.split("\n") if line.startswith(f"{CONNECTION}/")]
-            call = found.call_after("more")
+            call = followed(found, *call)
 
     assert seen == [f"{CONNECTION}/tasks:{key}" for key in tasks]
 
