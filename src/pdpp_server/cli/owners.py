@@ -68,7 +68,12 @@ def invite(name: str, as_json: bool) -> None:
 @owners.command("list")
 @json_option
 def list_(as_json: bool) -> None:
-    """Who there is, and how much each has."""
+    """Who there is, and how much each has.
+
+    \b
+    Example:
+      pdpp owners list
+    """
     with _desk(read_settings()) as desk:
         found = desk.every()
     if as_json:

@@ -263,7 +263,7 @@ def test_a_grant_is_changed_and_named_by_the_command_and_its_saved_token_goes_on
     assert (second["name"], second["note"]) == ("The laptop", "for taxes")
     kept = json.loads(notes.home.joinpath("clients", "my-agent.json").read_text())["credential"]
     assert (kept["access_token"], kept["expires_at"]) == (made["token"], None)
-    assert "body" not in notes("mcp", "--client", "my-agent", stdin=LISTING).out
+    assert "not granted: body," in notes("mcp", "--client", "my-agent", stdin=LISTING).out
     wider = notes.file("wider.json", json.dumps(selection_of({"name": "notes"})))
     assert notes("grants", "change", made["grant_id"], "--selection", wider).code == 0  # says nothing of fields
     again = notes.file("again.json", json.dumps(selection_of({"name": "notes", "fields": ["body"]})))

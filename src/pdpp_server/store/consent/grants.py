@@ -57,7 +57,7 @@ select declaration, connection_id from connections order by declaration, connect
 _KEPT = "select declaration from declarations where source_id = ? and version = ?"
 _LATEST = """
 select d.declaration from connections c join declarations d using(declaration) where d.source_id = ?
-order by c.updated_at desc limit 1
+order by c.updated_at desc, d.declaration desc limit 1
 """
 
 
