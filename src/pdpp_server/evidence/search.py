@@ -110,7 +110,8 @@ def _reading(handle: str, excerpt: Excerpt) -> NextCall | None:
 def _whole_text(rows: Sequence[Piece], query: SearchQuery) -> str:
     """How many hits are whole, where a given limit leaves the others little room."""
     whole = sum(1 for row in rows if row.cut is None)
-    return "" if query.brief or whole == len(rows) else f", {whole or 'none'} of them whole: a lower limit shows more"
+    is_said = not query.brief and len(rows) > 1 and whole < len(rows)  # of one hit no limit shows more
+    return f", {whole or 'none'} of them whole: a lower limit shows more" if is_said else ""
 
 
 def _head_text(page: SearchPage, query: SearchQuery, first_id: str, shown: int, whole: str = "") -> str:

@@ -161,6 +161,15 @@ def test_of_many_hits_it_is_said_how_many_are_whole(world: World) -> None:
     assert "of them whole" not in few.text
 
 
+def test_of_one_long_hit_no_lower_limit_is_spoken_of(world: World) -> None:
+    world.deliver(WORK, [message("w1", text=f"walrus {'so it goes ' * 800}", author="Ada")])
+
+    found = agent_on(world.reader).call("search", query="walrus", limit=1)
+
+    assert " more)" in found.text
+    assert "of them whole" not in found.text
+
+
 @requirement("mcp.search.next-step")
 def test_after_a_hit_that_is_whole_comes_what_was_said_around_it(agent: Agent, world: World) -> None:
     said = enumerate(TALK)
