@@ -114,8 +114,9 @@ class ByOwner:
 
     def forget(self, number: int) -> None:
         """There is no such owner any more."""
-        for digest in [digest for digest, known in self._known.items() if known == number]:
-            del self._known[digest]
+        for digest, known in list(self._known.items()):  # other threads find owners meanwhile
+            if known == number:
+                self._known.pop(digest, None)
 
     def _by_secret(self, secrets: tuple[str, ...]) -> int | None:
         for secret in secrets:
