@@ -67,13 +67,14 @@ test: setup check clients browser servers  ## set up and run every check, every 
 quick: setup  ## the tests that a change can have broken, nearest first, about a minute: make quick base=main
 	@$(BIN)/python -m tools.quick $(base)
 
-check: setup  ## format, lint, types, import contracts, generated files: seconds
+check: setup  ## format, lint, types, import contracts, generated files, promises
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/basedpyright --level error
 	$(BIN)/lint-imports --no-logo
 	@for module in $(GENERATORS); do echo "python -m $$module --check"; $(BIN)/python -m $$module --check || exit 1; done
 	$(BIN)/cog -I . --check --check-fail-msg "A page is out of date: run make fix." $(PAGES)
+	$(BIN)/pytest -q tests/contracts/test_promises.py
 
 bench: setup  ## the measured numbers, as ratios, into bench/latest.json
 	PYTHONPATH=. $(BIN)/python -m bench

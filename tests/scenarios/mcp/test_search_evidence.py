@@ -161,6 +161,7 @@ def test_of_many_hits_it_is_said_how_many_are_whole(world: World) -> None:
     assert "of them whole" not in few.text
 
 
+@requirement("mcp.search.one-line")
 def test_of_one_long_hit_no_lower_limit_is_spoken_of(world: World) -> None:
     world.deliver(WORK, [message("w1", text=f"walrus {'so it goes ' * 800}", author="Ada")])
 
