@@ -123,7 +123,7 @@ RULES: list[tuple[str, Net, tuple[str, ...]]] = [
     ),
     ("only the store writes SQL", statements, ("store/",)),
     ("only the store runs a statement", executions, ("store/",)),
-    ("clock and environment come in as values", surroundings, ("settings.py", "app.py", "cli/", "mcp/stdio.py")),
+    ("clock and environment come in as values", surroundings, ("settings.py", "one_owner.py", "cli/", "mcp/stdio.py")),
 ]
 
 

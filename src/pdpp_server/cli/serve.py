@@ -15,7 +15,7 @@ import click
 import uvicorn
 from starlette.types import ASGIApp
 
-from pdpp_server.app import create_app, services_of
+from pdpp_server.app import create_app
 from pdpp_server.cli.home import read_settings
 from pdpp_server.cli.live import live_followed
 from pdpp_server.cli.meaning import meaning_caught_up
@@ -25,6 +25,7 @@ from pdpp_server.cli.watching import inbox_watched
 from pdpp_server.cli.workers import Workers, asked_to_stop
 from pdpp_server.http.hosts import LOOPBACK
 from pdpp_server.http.protocol import CONNECTIONS_MAX, guarded, room_for_connections
+from pdpp_server.one_owner import services_of
 from pdpp_server.owner.sign_in import SignIn
 from pdpp_server.settings import Settings
 from pdpp_server.store.opened import chosen_owner, open_owners

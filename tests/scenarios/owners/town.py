@@ -11,7 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2
 from starlette.testclient import TestClient
 
-from pdpp_server.app import OwnersApp, services_on
+from pdpp_server.many_owners import OwnersApp
+from pdpp_server.one_owner import services_on
 from pdpp_server.owner.desk import Owner
 from pdpp_server.owner.owners import OwnersDesk
 from pdpp_server.reads.services import Services
