@@ -451,6 +451,8 @@ def _pytest(tests: tuple[str, ...], *, is_bare: bool = False) -> int:
     if is_bare:
         os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
         early += ["--noconftest", "-p", "_hypothesis_pytestplugin", "-p", "anyio.pytest_plugin"]
+    if not any("postgres" in test for test in tests):
+        options += ["-k", "not postgres"]  # else each mutant would wait for a database of its own
     return int(pytest.main([*options, *early, *tests]))
 
 

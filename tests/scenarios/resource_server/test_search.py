@@ -183,7 +183,8 @@ def test_a_cursor_is_sealed_and_of_one_length(api: Api) -> None:
 def test_paging_leaves_no_row_behind(api: Api) -> None:
     def rows() -> dict[str, object]:
         with api.chats.services.database.reading() as reading:
-            return {name: reading.one(f'select count(*) from "{name}"') for name in tables_of(reading)}
+            tables = {*tables_of(reading)} - {"tries"}  # rates of a token, told once a second: one row however often
+            return {name: reading.one(f'select count(*) from "{name}"') for name in tables}
 
     link = "/v1/search?q=pizza&limit=5"
     api.body(link)  # keys are made when they are first needed
