@@ -275,6 +275,10 @@ PROMISES: dict[str, Promise] = {
         source="design: when one machine is not enough",
         says="A process has so many connections to PostgreSQL and no more; hosts and TLS are those of its address.",
     ),
+    "store.engines.round-trips": Promise(
+        source="issue 16: the same promises",
+        says="On PostgreSQL a fetch waits three times for the database: who asks, the record, the line of the log.",
+    ),
     "store.engines.limits": Promise(
         source="design: when one machine is not enough",
         says="Limits, throttles and lockouts hold over all processes of a server; the rate of a token within a second.",

@@ -33,11 +33,12 @@ from pdpp_server.reads.bearers import (
 from pdpp_server.reads.disclosure import disclosure
 from pdpp_server.store.activity import Log
 from pdpp_server.store.consent.grants import GrantShelf, described_now, kept_declaration, owners_grants
-from pdpp_server.store.consent.tokens import AUDIENCE, KIND, token_row
+from pdpp_server.store.consent.tokens import AUDIENCE, KIND, asking_for_token, token_row
 from pdpp_server.store.digests import token_digest
 from pdpp_server.store.engine import Database, Reading
 from pdpp_server.store.layout import Layout
 from pdpp_server.store.opened import open_database
+from pdpp_server.store.session import Statement
 from pdpp_server.store.tries import Ledger
 from pdpp_server.wire.cursors import Seal
 from pdpp_server.wire.grants import decode_grant
@@ -154,7 +155,7 @@ class Read:
 
     def __enter__(self) -> "Read":
         told = self._services.introspected(self._call) if self._services.introspect else None
-        self.store: Reading = self._services.database.reading().__enter__()
+        self.store: Reading = self._services.database.reading(*self._asked_ahead()).__enter__()
         try:
             self.holder = self._settle() if told is None else self._settle_told(told)
         except BaseException as error:
@@ -212,6 +213,11 @@ class Read:
             services.asked.keep(permitted, call.request_id, self._operation, self._now)
         if watch := services.watch:
             watch(call.request_id, self._operation, {"log": perf_counter() - started})
+
+    def _asked_ahead(self) -> list[Statement]:
+        """What settles who asks."""
+        bearer = self._call.bearer
+        return [asking_for_token(token_digest(bearer))] if bearer and not self._call.reviewed else []
 
     def _settle(self) -> Holder:
         """Who asks. The token's row is read every time, so that a revocation counts from the next read on."""

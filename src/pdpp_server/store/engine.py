@@ -17,7 +17,7 @@ from pdpp_server.store.records.asked import Narrowed, Where
 from pdpp_server.store.records.rank import MatchCounts
 from pdpp_server.store.records.reach import BoundValue, IndexedRange, Reach
 from pdpp_server.store.records.words import Phrase, Tokenizer, WordQuery
-from pdpp_server.store.session import Session, Values
+from pdpp_server.store.session import Session, Statement, Values
 from pdpp_server.store.tries import Tries
 
 Stored = tuple[int, str, int, int, str, str]  # rid, key, version, revised, emitted_at, data
@@ -407,8 +407,9 @@ class Database(Protocol):
         """Whether its tables are those that this version knows."""
         ...
 
-    def reading(self) -> Reading:
-        """A snapshot for this thread, as a context manager."""
+    def reading(self, *ahead: Statement) -> Reading:
+        """A snapshot for this thread, as a context manager. What is asked in it first may be said `ahead`: where each
+        question is a journey, they travel together."""
         ...
 
     def writing(self) -> AbstractContextManager[Writing]:

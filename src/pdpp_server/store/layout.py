@@ -7,7 +7,7 @@ from datetime import date
 import orjson
 
 from pdpp_server.model.sources import Declaration, Origin
-from pdpp_server.store.session import Session
+from pdpp_server.store.session import Session, Statement
 from pdpp_server.wire.declarations import decode_declaration
 
 SID_BITS, DAY_BITS = 43, 26
@@ -16,7 +16,7 @@ MAX_DAY = (1 << (SID_BITS - DAY_BITS)) - 1
 _DAYS_BEFORE_1970 = 62_091  # 1800-01-01
 _FIRST_DAY = date(1800, 1, 1).toordinal()
 
-_GENERATION = "select generation from layout"
+GENERATION: Statement = ("select generation from layout", ())
 _CONNECTIONS = """
 select connection, connection_id, declaration, connector_key, display_name from connections order by connection
 """
@@ -86,7 +86,7 @@ class LayoutCache:
         self._declarations: dict[int, Declaration] = {}
 
     def of(self, connection: Session) -> Layout:
-        generation: int = connection.one(_GENERATION)
+        generation: int = connection.one(*GENERATION)
         layout = self._layout
         if layout is None or layout.generation != generation:
             layout = self._layout = self._load(connection, generation)

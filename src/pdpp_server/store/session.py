@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 Values = Sequence[Any] | Mapping[str, Any]
+Statement = tuple[str, Values]
 
 
 class Session(Protocol):

@@ -40,7 +40,9 @@ PATHS = [
     "/v1/schema",
     "/v1/streams",
 ]
-VALUES = st.one_of(st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False), st.text(max_size=8), st.just(b""))
+WHOLE = st.integers(-(2**63), 2**63 - 1)
+REALS = st.floats(allow_nan=False).filter(lambda real: abs(real) < 2**53 or abs(real) > 2**63)  # beside no integer
+VALUES = st.one_of(WHOLE, REALS, st.text(max_size=8), st.just(b""))
 
 
 def changed(chats: Chats) -> list[bytes]:
@@ -112,6 +114,17 @@ def test_values_sort_as_bytes_as_they_sort_as_values(one: int | float | str | by
     assert (kept(one) < kept(other)) == (rank(one) < rank(other))
     assert (kept(one) == kept(other)) == (rank(one) == rank(other))
     assert given_back(kept(one)) == one
+
+
+@requirement("store.engines.values")
+@pytest.mark.parametrize("real", [1e16, -1e16, 2.0**53, 1e200, -1e19])
+def test_a_number_that_is_whole_but_was_written_as_none_comes_back_as_none(real: float) -> None:
+    whole = int(real)
+    assert type(given_back(kept(real))) is float
+    if abs(whole) < 2**63:
+        assert type(given_back(kept(whole))) is int
+        assert kept(whole) < kept(real) < kept(whole + 1)
+    assert kept(real) < kept(real * (2 if real > 0 else 0.5))
 
 
 @requirement("store.engines.same-answers")

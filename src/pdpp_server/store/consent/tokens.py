@@ -6,7 +6,7 @@ from pdpp_server.grants.lifecycle import GrantState, TokenState
 from pdpp_server.model.grants import TokenKind
 from pdpp_server.store.digests import token_digest
 from pdpp_server.store.engine import Writing
-from pdpp_server.store.session import Session
+from pdpp_server.store.session import Session, Statement
 
 _TOKEN = """
 select t.kind, t.client_id, t.expires_at, t.revoked_at, t.package_id, t.audience,
@@ -26,9 +26,14 @@ KIND, AUDIENCE = 0, 5  # their places in a row
 _STATE = AUDIENCE + 1
 
 
+def asking_for_token(digest: bytes) -> Statement:
+    """What `token_row` asks, for whoever can ask it sooner."""
+    return _TOKEN, (digest,)
+
+
 def token_row(reader: Session, digest: bytes) -> tuple[Any, ...] | None:
     """What is stored of a token and its one grant; two equal rows mean the same."""
-    return reader.one(_TOKEN, (digest,))
+    return reader.one(*asking_for_token(digest))
 
 
 def states_of(reader: Session, row: tuple[Any, ...]) -> tuple[TokenState, list[GrantState]]:

@@ -5,9 +5,12 @@ from contextlib import contextmanager
 
 from pdpp_server.store.engines.postgres.connecting import NOT_NOW, unavailable
 from pdpp_server.store.engines.postgres.pool import Pool, PostgresConnection
-from pdpp_server.store.engines.postgres.session import PostgresWriting
+from pdpp_server.store.engines.postgres.session import PostgresWriting, asked_together
+from pdpp_server.store.session import Statement
 
-_BEGIN = "begin; select set_config('pdpp.owner', ?, true), set_config('statement_timeout', ?, true)"
+_BEGIN: Statement = ("begin", ())
+_NAME = "select set_config('pdpp.owner', ?, true), set_config('statement_timeout', ?, true)"
+_COMMIT: Statement = ("commit", ())
 STATEMENT_MS = 5000
 
 
@@ -35,5 +38,24 @@ class Aside:
         except NOT_NOW as error:
             raise unavailable(error) from error
 
+    def write(self, *said: Statement) -> None:
+        """The same where nothing depends on an answer: one round trip, so it is not said again on another connection.
+
+        Raises:
+            DatabaseUnavailable: it says why; nobody knows whether what was written is kept.
+        """
+        try:
+            connection = self._pool.taken()
+            try:
+                asked_together(connection, _BEGIN, self._named, *said, _COMMIT)
+            finally:
+                self._pool.give_back(connection)
+        except NOT_NOW as error:
+            raise unavailable(error) from error
+
     def _begin(self, connection: PostgresConnection) -> None:
-        PostgresWriting(connection).run(_BEGIN, (str(self._owner), str(STATEMENT_MS)))
+        asked_together(connection, _BEGIN, self._named)
+
+    @property
+    def _named(self) -> Statement:
+        return _NAME, (str(self._owner), str(STATEMENT_MS))

@@ -19,8 +19,7 @@ class PostgresAsked:
 
     def keep(self, ask: SealedAsk) -> None:
         try:
-            with self._aside.writing() as writing:
-                writing.run(ADD, ask._asdict())
+            self._aside.write((ADD, ask._asdict()))
         except DatabaseUnavailable as error:
             raise OSError(errno.EIO, error.message) from error
 

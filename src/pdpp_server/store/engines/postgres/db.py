@@ -21,25 +21,23 @@ from pdpp_server.store.engines.postgres.connecting import NOT_NOW, unavailable
 from pdpp_server.store.engines.postgres.keys import PostgresKeys
 from pdpp_server.store.engines.postgres.log import PostgresActivity, PostgresLog
 from pdpp_server.store.engines.postgres.pool import Pool, Pools, PostgresConnection
-from pdpp_server.store.engines.postgres.session import PostgresSession, PostgresWriting, translated
+from pdpp_server.store.engines.postgres.session import PostgresSession, PostgresWriting, asked_together, prepared
 from pdpp_server.store.engines.postgres.tables import PostgresTables
 from pdpp_server.store.engines.postgres.tries import PostgresTries
 from pdpp_server.store.engines.postgres.words import PostgresWords
 from pdpp_server.store.engines.sqlite.cutting import cutter_in_memory
 from pdpp_server.store.keys import KeyFiles
-from pdpp_server.store.layout import Layout, LayoutCache
+from pdpp_server.store.layout import GENERATION, Layout, LayoutCache
 from pdpp_server.store.records.words import Tokenizer
-from pdpp_server.store.session import Session, Values
+from pdpp_server.store.session import Session, Statement, Values
 
 _STEPS = ["schema.sql", "owners.sql"]  # what each version of the schema adds to the one before
 _HAS_SCHEMA = "select to_regclass('records') is not null"
 _VERSION = "select version from schema_version"
 _NEW_VERSION = "update schema_version set version = ?"
 SCHEMA_VERSION = len(_STEPS)
-_BEGIN_READ = """
-begin isolation level repeatable read read only;
-select set_config('pdpp.owner', ?, true), set_config('statement_timeout', ?, true)
-"""
+_BEGIN_READ: Statement = ("begin isolation level repeatable read read only", ())
+_NAME = "select set_config('pdpp.owner', ?, true), set_config('statement_timeout', ?, true)"
 _BEGIN_WRITE = """
 begin;
 select set_config('pdpp.owner', ?, true), set_config('statement_timeout', ?, true);
@@ -60,6 +58,9 @@ _FIRST_LAYOUT = "insert into layout default values on conflict do nothing"
 _FIRST_CLOCK = "insert into clock default values on conflict do nothing"
 
 
+REMEMBERED = 200  # short answers in a read
+
+
 class PostgresReading(PostgresSession):
     """One snapshot, in which no rows are there but those of one owner."""
 
@@ -73,6 +74,8 @@ class PostgresReading(PostgresSession):
         self.words = PostgresWords(self, self.records)
         self.meanings = KeptMeanings(self, self.records)
         self.is_open = False
+        self.ahead: tuple[Statement, ...] = ()
+        self._answered: dict[Statement, list[Any]] = {}
         self._begun = (str(owner), f"{seconds * 1000:.0f}")
         self._seconds = seconds
 
@@ -82,6 +85,7 @@ class PostgresReading(PostgresSession):
         except NOT_NOW as error:
             raise unavailable(error) from error
         self.is_open = True
+        self.words = PostgresWords(self, self.records)
         self._ends = monotonic() + self._seconds
         try:
             self.layout = self.layouts.of(self)
@@ -92,22 +96,34 @@ class PostgresReading(PostgresSession):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self.is_open = False
-        with suppress(psycopg.Error):
-            self.connection.execute("rollback")
-        self._pool.give_back(self.connection)
+        self._pool.let_go(self.connection)
         if isinstance(error, QueryCanceled):
             raise self._too_long() from error
         if isinstance(error, NOT_NOW):
             raise unavailable(error) from error
 
     def _begin(self, connection: PostgresConnection) -> None:
-        connection.execute(translated(_BEGIN_READ).encode(), self._begun)
+        """What is asked in every read, and what this one said ahead, is answered with the beginning."""
+        asked = (GENERATION, *self.ahead)
+        _, _, *found = asked_together(connection, _BEGIN_READ, (_NAME, self._begun), *asked)
+        self._answered = dict(zip(asked, found, strict=True))
+
+    def rows(self, statement: str, values: Values = ()) -> list[Any]:
+        """In one snapshot the same question has the same answer; a short one is remembered."""
+        if not isinstance(values, tuple):
+            return super().rows(statement, values)
+        known = self._answered.get((statement, values))
+        if known is None:
+            known = super().rows(statement, values)
+            if len(known) <= 1 and len(self._answered) < REMEMBERED:
+                self._answered[statement, values] = known
+        return [*known]
 
     def _execute(self, statement: str, values: Values = ()) -> psycopg.Cursor[tuple[Any, ...]]:
         """The database ends one statement that takes too long; of many short ones, the next is not begun."""
         if monotonic() > self._ends:
             raise self._too_long()
-        return super()._execute(statement, values)
+        return prepared(self.connection, statement, values)
 
     def _too_long(self) -> QueryTimeout:
         return QueryTimeout(f"The read took longer than {self._seconds:g} s.")
@@ -219,12 +235,13 @@ class PostgresDatabase:
     def has_schema(self, reading: Session) -> bool:
         return reading.one(_VERSION) == SCHEMA_VERSION
 
-    def reading(self) -> PostgresReading:
+    def reading(self, *ahead: Statement) -> PostgresReading:
         """This thread's reader, or another where that one is open; use it as a context manager."""
         reading: PostgresReading | None = getattr(self._local, "reading", None)
         if reading is None or reading.is_open:
             reading = PostgresReading(self._pools.work, self.layouts, self._owner, self._read_seconds)
             self._local.reading = reading
+        reading.ahead = ahead
         return reading
 
     @contextmanager

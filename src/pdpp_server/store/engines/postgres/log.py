@@ -16,7 +16,7 @@ from pdpp_server.store.activity import ActivityAsked
 from pdpp_server.store.engines.logged import LoggedTables, names_of
 from pdpp_server.store.engines.postgres.aside import Aside
 from pdpp_server.store.log import LINE_BYTES_MAX, Chain, LogLine, log_line, segment_id, verify_segments
-from pdpp_server.store.session import Session
+from pdpp_server.store.session import Session, Statement
 
 _START = "insert into segments(id, header) values(:id, :header)"
 _APPEND = """
@@ -65,16 +65,16 @@ class PostgresLog:
         before = self._chain if self._begun_by == os.getpid() else None
         chain = before if before is not None and self._is_certain else Chain(segment_id(disclosure.at))
         header = None if chain is before else chain.header(disclosure.at, before.seen if before else None)
-        with self._aside.writing() as writing:
-            if header is not None:
-                writing.run(_START, {"id": chain.id, "header": header.decode()})
-                chain.acknowledge(header)
-            line = chain.line(disclosure)
-            if len(line) > LINE_BYTES_MAX:
-                raise OSError(errno.EMSGSIZE, "The line is longer than any reader would read.")
-            names = orjson.dumps([*names_of(disclosure)]).decode()
-            shared = {"id": chain.id, "n": chain.n + 1, "at": disclosure.at, "records": len(disclosure.records)}
-            writing.run(_APPEND, {**shared, "line": line.decode(), "names": names})
+        said: list[Statement] = []
+        if header is not None:
+            said.append((_START, {"id": chain.id, "header": header.decode()}))
+            chain.acknowledge(header)
+        line = chain.line(disclosure)
+        if len(line) > LINE_BYTES_MAX:
+            raise OSError(errno.EMSGSIZE, "The line is longer than any reader would read.")
+        names = orjson.dumps([*names_of(disclosure)]).decode()
+        shared = {"id": chain.id, "n": chain.n + 1, "at": disclosure.at, "records": len(disclosure.records)}
+        self._aside.write(*said, (_APPEND, {**shared, "line": line.decode(), "names": names}))
         chain.acknowledge(line)
         self._chain, self._is_certain, self._begun_by = chain, True, os.getpid()
 

@@ -30,6 +30,14 @@ class Pool:
         self._idle: list[PostgresConnection] = []
         self._is_closed = False
 
+    def taken(self) -> PostgresConnection:
+        """A connection on which nothing was said yet. One whose end was noticed is none.
+
+        Raises:
+            DatabaseUnavailable: there is none; it says why.
+        """
+        return self.begun(lambda _: None)
+
     def begun(self, begin: Callable[[PostgresConnection], object]) -> PostgresConnection:
         """A connection on which `begin` was said. One that was lost meanwhile is noticed by it, at no cost: nothing was
         said on it yet. Then all that were idle are suspect, and another is made.
@@ -52,7 +60,13 @@ class Pool:
 
     def give_back(self, connection: PostgresConnection) -> None:
         """Once what was begun on it has ended; a connection on which it did not is closed."""
-        is_usable = connection.pgconn.transaction_status == TransactionStatus.IDLE
+        self._keep(connection, is_usable=connection.pgconn.transaction_status == TransactionStatus.IDLE)
+
+    def let_go(self, connection: PostgresConnection) -> None:
+        """What was begun on it is ended now, and nobody waits for that: whoever takes it next hears the answer."""
+        self._keep(connection, is_usable=_is_told_to_end(connection))
+
+    def _keep(self, connection: PostgresConnection, *, is_usable: bool) -> None:
         if is_usable and not self._is_closed:
             self._idle.append(connection)
         else:
@@ -70,11 +84,15 @@ class Pool:
         except IndexError:
             return None
         try:
+            _require_alive(connection)
             begin(connection)
         except psycopg.OperationalError:
             connection.close()
             self._forget_idle()
             return None
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def _begun_on_fresh(self, begin: Callable[[PostgresConnection], object]) -> PostgresConnection:
@@ -92,6 +110,31 @@ class Pool:
                 self._idle.pop().close()
             except IndexError:  # another thread took the last one
                 return
+
+
+def _is_told_to_end(connection: PostgresConnection) -> bool:
+    """Whether it has something to end, and could be told so."""
+    protocol = connection.pgconn
+    if protocol.transaction_status not in {TransactionStatus.INTRANS, TransactionStatus.INERROR}:
+        return False
+    try:
+        protocol.send_query(b"rollback")
+        return protocol.flush() == 0
+    except psycopg.OperationalError:
+        return False
+
+
+def _require_alive(connection: PostgresConnection) -> None:
+    """Hears what was said meanwhile, without asking: the answer to how its last use ended, or the server's farewell.
+
+    Raises:
+        psycopg.OperationalError: it has ended.
+    """
+    protocol = connection.pgconn
+    while protocol.transaction_status == TransactionStatus.ACTIVE and protocol.get_result():
+        pass
+    for _ in range(2):  # words of farewell, then the end
+        protocol.consume_input()
 
 
 class Pools:

@@ -88,8 +88,8 @@ create table records(
     deleted_at text,
     data text,
     primary key(owner, rid),
-    unique(owner, sid, key),
-    unique(owner, sid, version)
+    unique(owner, sid, version),
+    unique(owner, sid, key) -- last: of two indexes that look alike, of owners nobody has counted yet, the last made is used
 );
 create table history(
     owner bigint not null default named_owner(),

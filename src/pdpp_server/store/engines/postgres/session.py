@@ -10,7 +10,7 @@ import psycopg
 from pdpp_server.store.engines.meanings import TableMeanings
 from pdpp_server.store.engines.postgres.index import PostgresIndex
 from pdpp_server.store.engines.postgres.tables import NUMBERS, TEXTS
-from pdpp_server.store.session import Values
+from pdpp_server.store.session import Statement, Values
 
 _PLACE = re.compile(r"%|\?|(?<![:\w]):(\w+)|\bon conflict\(|\bcross join\b")
 
@@ -42,6 +42,18 @@ def _bound(values: Values) -> Any:
     return [int(value) if isinstance(value, bool) else value for value in values]
 
 
+def asked_together(connection: psycopg.Connection[tuple[Any, ...]], *asked: Statement) -> list[list[Any]]:
+    """What each of them gives, in one round trip."""
+    with connection.pipeline():
+        cursors = [prepared(connection, statement, values) for statement, values in asked]
+    return [cursor.fetchall() if cursor.description else [] for cursor in cursors]
+
+
+def prepared(connection: psycopg.Connection[tuple[Any, ...]], statement: str, values: Values) -> Any:
+    """Executed; what is said again and again on a connection is planned there once."""
+    return psycopg.Cursor(connection).execute(translated(statement).encode(), _bound(values))
+
+
 class PostgresSession:
     def __init__(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
         self.connection = connection
@@ -50,7 +62,8 @@ class PostgresSession:
         return self._execute(statement, values).fetchall()
 
     def one(self, statement: str, values: Values = ()) -> Any:
-        row = self._execute(statement, values).fetchone()
+        found = self.rows(statement, values)
+        row = found[0] if found else None
         return row[0] if row is not None and len(row) == 1 else row
 
     def each(self, statement: str, values: Values = ()) -> Iterator[Any]:

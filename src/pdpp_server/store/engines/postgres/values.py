@@ -8,6 +8,10 @@ _NUMBER, _TEXT, _NONE = b"\x01", b"\x02", b"\x03"
 _PARTS = struct.Struct(">QQ")
 _DOUBLE, _BITS = struct.Struct(">d"), struct.Struct(">Q")
 _SIGN, _ALL = 1 << 63, (1 << 64) - 1
+_WHOLE_FLOATS = (
+    1 << 53
+)  # from here on a double is whole: one that was written so is told from an integer by a byte more
+_WRITTEN_REAL = b"\x01"
 
 
 def kept(value: BoundValue) -> bytes:
@@ -19,7 +23,8 @@ def kept(value: BoundValue) -> bytes:
         case _:
             near = float(value)
             beyond = value - int(near) if isinstance(value, int) else 0  # what a double cannot hold of a long integer
-            return _NUMBER + _PARTS.pack(_sortable(near), beyond + _SIGN)
+            parts = _NUMBER + _PARTS.pack(_sortable(near), beyond + _SIGN)
+            return parts + _WRITTEN_REAL if isinstance(value, float) and abs(value) >= _WHOLE_FLOATS else parts
 
 
 def given(raw: bytes) -> BoundValue:
@@ -28,9 +33,10 @@ def given(raw: bytes) -> BoundValue:
         return b""
     if kind == _TEXT:
         return rest.decode()
-    bits, beyond = _PARTS.unpack(rest)
+    bits, beyond = _PARTS.unpack_from(rest)
     near = _number(bits)
-    return int(near) + beyond - _SIGN if near.is_integer() else near
+    is_real = len(rest) > _PARTS.size or not near.is_integer()
+    return near if is_real else int(near) + beyond - _SIGN
 
 
 def _sortable(number: float) -> int:

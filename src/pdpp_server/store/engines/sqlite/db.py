@@ -27,7 +27,7 @@ from pdpp_server.store.keys import KeyFiles
 from pdpp_server.store.layout import Layout, LayoutCache
 from pdpp_server.store.log import DisclosureLog
 from pdpp_server.store.records.words import Tokenizer
-from pdpp_server.store.session import Session
+from pdpp_server.store.session import Session, Statement
 
 _PRAGMAS = """
 pragma journal_mode = wal;
@@ -163,7 +163,7 @@ class SqliteDatabase:
     def has_schema(self, reading: Session) -> bool:
         return reading.one("pragma user_version") == len(migration_files())
 
-    def reading(self) -> SqliteReading:
+    def reading(self, *_ahead: Statement) -> SqliteReading:
         """This thread's reader; use it as a context manager."""
         reading: SqliteReading | None = getattr(self._local, "reading", None)
         if reading is not None and reading.is_usable:
