@@ -119,7 +119,7 @@ def _address(value: str) -> str:
     return value.rstrip("/")
 
 
-def _database(value: str) -> str:
+def database_address(value: str) -> str:
     parts = urlsplit(value)
     if parts.scheme not in {"postgresql", "postgres"} or not value.isprintable():
         raise ValueError
@@ -409,7 +409,7 @@ class Settings:
         metadata=_variable(
             "PDPP_DATABASE_URL",
             "a postgresql:// address",
-            _database,
+            database_address,
             "A PostgreSQL database, 15 or newer, that keeps everything durable instead of the home. TLS, several hosts "
             "and whatever else libpq knows are parameters of the address.",
         ),

@@ -299,6 +299,25 @@ PROMISES: dict[str, Promise] = {
         source="design: when one machine is not enough",
         says="On PostgreSQL keys are kept wrapped by one that is not in the database; a lost home is not missed.",
     ),
+    "store.engines.upgrades": Promise(
+        source="issue 16: many processes",
+        says="A database of an older version gets what is missing when it is opened; the version before works on "
+        "beside the next one, and a schema that is newer than that is refused by name.",
+    ),
+    "store.move.whole": Promise(
+        source="issue 16: moving",
+        says="`pdpp move` takes everything durable from a home to PostgreSQL and back: every row, line, key and byte "
+        "is compared, and tokens, cursors and answers of before are as they were.",
+    ),
+    "store.move.resumed": Promise(
+        source="issue 16: moving",
+        says="A move that was killed is gone on with; nobody finds what is not there whole; once more changes nothing.",
+    ),
+    "store.move.refused": Promise(
+        source="issue 16: moving",
+        says="A move into other data, of a home in use, to a database that is away or to a wrong address is refused "
+        "with the reason, and never with a password.",
+    ),
     "store.owners.sign-in": Promise(
         source="issue 16: many owners",
         says="Where there are several owners each signs in by name and password, and sees nothing but their own.",

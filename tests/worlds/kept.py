@@ -14,6 +14,7 @@ from pdpp_server.owner.backup import back_up
 from pdpp_server.owner.restore import restore
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.services import open_services
+from pdpp_server.store.engine import Database
 from pdpp_server.wire.blobs import encode_reference
 from tests.engine.beneath import rows_in
 from tests.worlds import album, chat
@@ -70,15 +71,15 @@ def records_in(home: Path) -> list[tuple[Any, ...]]:
 
 
 @contextmanager
-def reader_in(home: Path, token: str) -> Generator[ToldReader, None, None]:
-    services = open_services(home, now=Clock())
+def reader_in(home: Path, token: str, database: Database | None = None) -> Generator[ToldReader, None, None]:
+    services = open_services(home, now=Clock(), database=database)
     yield ToldReader(LocalReader(services, token))
     close(services)
 
 
-def answers(home: Path, token: str) -> list[Any]:
+def answers(home: Path, token: str, database: Database | None = None) -> list[Any]:
     """What a client would read in a home: everything that it may, in every way, page by page."""
-    with reader_in(home, token) as reader:
+    with reader_in(home, token, database) as reader:
         catalogue = reader.schema(SchemaQuery()).value
         found: list[Any] = [catalogue]
         for entry in catalogue.entries:

@@ -28,6 +28,7 @@ VERBS = {
     "meaning": ("meaning", "meaning"),
     "backup": ("backup", "backup"),
     "restore": ("restore", "restore"),
+    "move": ("move", "move"),
     "doctor": ("doctor", "doctor"),
     "openapi": ("openapi", "openapi"),
 }

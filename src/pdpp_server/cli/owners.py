@@ -75,7 +75,7 @@ def list_(as_json: bool) -> None:
       pdpp owners list
     """
     with _desk(read_settings()) as desk:
-        found = desk.every()
+        found, arriving = desk.every(), desk.arriving()
     if as_json:
         told = [
             {
@@ -88,7 +88,7 @@ def list_(as_json: bool) -> None:
             }
             for each in found
         ]
-        print_json({"owners": told})
+        print_json({"owners": told, "arriving": [each.name for each in arriving]})
         return
     print_columns(
         [
@@ -103,6 +103,10 @@ def list_(as_json: bool) -> None:
             for each in found
         ]
     )
+    for each in arriving:
+        click.echo(
+            f"{each.name} is being moved here: `pdpp move` once more goes on with it, `pdpp owners remove` ends it."
+        )
 
 
 @owners.command()
@@ -120,7 +124,7 @@ def remove(name: str, yes: bool, as_json: bool) -> None:
     """
     settings = read_settings()
     with _desk(settings) as desk:
-        found = desk.named(name)
+        found = desk.named(name, or_arriving=True)
         if not yes:
             click.confirm(f"Erase everything of {found.name}?", abort=True, err=True)
         erased = {table: rows for table, rows in desk.remove(name).items() if rows}

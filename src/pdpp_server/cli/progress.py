@@ -14,8 +14,10 @@ STEP_SECONDS = 0.1  # who reads many small files says so far more often than any
 
 
 @contextmanager
-def bytes_bar(what: str) -> Generator[Callable[[int, int | None], None], None, None]:
-    """Hears how many bytes are done, and of how many where that is known."""
+def bytes_bar(
+    what: str, told: Callable[[int], str] = size_text
+) -> Generator[Callable[[int, int | None], None], None, None]:
+    """Hears how many bytes are done, and of how many where that is known; `told` says it of something else."""
     parts = (
         TextColumn(what),
         BarColumn(),
@@ -32,7 +34,7 @@ def bytes_bar(what: str) -> Generator[Callable[[int, int | None], None], None, N
             now = monotonic()
             if now - shown_at >= STEP_SECONDS:
                 shown_at = now
-                bar.update(task, completed=done, total=total, size=size_text(done))
+                bar.update(task, completed=done, total=total, size=told(done))
 
         yield advance
 

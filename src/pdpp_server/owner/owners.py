@@ -44,12 +44,17 @@ class OwnersDesk:
     def every(self) -> list[OwnerSummary]:
         return [self._owners.summary(owner) for owner in self._owners.every()]
 
+    def arriving(self) -> list[OwnerRow]:
+        return self._owners.arriving()
+
     def remove(self, name: str) -> dict[str, int]:
         """How many rows of each table were erased."""
-        return self._owners.remove(self.named(name).number)
+        return self._owners.remove(self.named(name, or_arriving=True).number)
 
-    def named(self, name: str) -> OwnerRow:
+    def named(self, name: str, *, or_arriving: bool = False) -> OwnerRow:
         found = self._owners.named(typed_name(name))
+        if found is None and or_arriving:
+            found = next((owner for owner in self.arriving() if owner.name == typed_name(name)), None)
         if found is None:
             raise NotFound(f"There is no owner called {name}.", remedy="`pdpp owners list` says who there is.")
         return found

@@ -1,8 +1,11 @@
 """The disclosure log, as it is written before an answer leaves and as its owner asks it."""
 
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol, TypedDict, Unpack
 
 from pdpp_server.model.activity import ClientDay, Day, Disclosure, Verdict
+from pdpp_server.store.log import LogLine, ReadLines
 
 
 class Log(Protocol):
@@ -49,6 +52,14 @@ class Activity(Protocol):
 
     def first_reads(self) -> dict[str, str]:
         """When each client read for the first time."""
+        ...
+
+    def segments(self) -> AbstractContextManager[Mapping[str, ReadLines]]:
+        """The log as it was written: the lines of each segment, by its id."""
+        ...
+
+    def take(self, id: str, lines: Sequence[LogLine]) -> None:
+        """A segment of another home, as it was written there; one that is here already stays."""
         ...
 
     def verify(self) -> list[Verdict]:

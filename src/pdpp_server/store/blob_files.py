@@ -39,7 +39,7 @@ class BlobFiles:
         self.folder = folder
 
     @contextmanager
-    def draft(self, data: bytes | Path) -> Generator[Draft, None, None]:
+    def draft(self, data: bytes | Path | BinaryIO) -> Generator[Draft, None, None]:
         """The bytes, durable; gone again if nobody placed them."""
         path = self.folder / f".{secrets.token_hex(8)}.new"
         try:
@@ -95,8 +95,14 @@ class BlobFiles:
         return (path for path in sorted(self.folder.rglob("*")) if not path.is_dir())
 
 
-def _opened(data: bytes | Path) -> BinaryIO:
-    return data.open("rb") if isinstance(data, Path) else BytesIO(data)
+def _opened(data: bytes | Path | BinaryIO) -> BinaryIO:
+    match data:
+        case Path():
+            return data.open("rb")
+        case bytes():
+            return BytesIO(data)
+        case _:
+            return data
 
 
 def _write(source: BinaryIO, path: Path) -> tuple[str, int]:

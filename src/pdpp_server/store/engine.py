@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from io import BufferedReader
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import BinaryIO, Protocol, Self
 
 from pdpp_server.model.blobs import Blob
 from pdpp_server.store.activity import Activity, Log
@@ -271,7 +271,7 @@ class Index(Protocol):
 class Blobs(Protocol):
     """The bytes of blobs, by their digest: whole, or not there at all."""
 
-    def draft(self, data: bytes | Path) -> AbstractContextManager[Draft]:
+    def draft(self, data: bytes | Path | BinaryIO) -> AbstractContextManager[Draft]:
         """The bytes, durable and without a name; gone again if nobody placed them."""
         ...
 
@@ -333,6 +333,14 @@ class Writing(Session, Protocol):
 
     def run_many(self, statement: str, values: Iterable[Values]) -> None:
         """The same change with many values."""
+        ...
+
+    def counted(self) -> dict[str, int]:
+        """How far the numbers of connections, streams and others have come; none is given twice."""
+        ...
+
+    def count_on(self, counted: dict[str, int]) -> None:
+        """From there."""
         ...
 
     @property

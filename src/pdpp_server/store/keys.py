@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Protocol
 
 from pdpp_server.errors import DisclosureLogUnavailable
-from pdpp_server.store.files import written_whole
+from pdpp_server.store.files import plain_files, written_whole
 from pdpp_server.wire.cursors import KEY_BYTES
+
+WRAPPING_KEY = "wrapping.key"  # which wraps those in a database, and is none of them
 
 
 class Keys(Protocol):
@@ -26,6 +28,14 @@ class Keys(Protocol):
 
     def renew(self, name: str) -> None:
         """Another one in its place."""
+        ...
+
+    def names(self) -> list[str]:
+        """Of all that were made."""
+        ...
+
+    def put(self, name: str, key: bytes) -> None:
+        """One that was made elsewhere, in the place of any other."""
         ...
 
 
@@ -49,8 +59,14 @@ class KeyFiles:
         return path.read_bytes() if path.exists() else None
 
     def renew(self, name: str) -> None:
+        self.put(name, secrets.token_bytes(KEY_BYTES))
+
+    def names(self) -> list[str]:
+        return [path.name for path in plain_files(self._folder) if path.name != WRAPPING_KEY]
+
+    def put(self, name: str, key: bytes) -> None:
         with written_whole(self._folder / name) as file:
-            file.write(secrets.token_bytes(KEY_BYTES))
+            file.write(key)
 
     def _made_once(self, path: Path) -> bytes:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -287,6 +287,11 @@ def read_segment(path: Path, offset: int = 0) -> Iterator[LogLine]:
             yield log_line(raw, offset)
 
 
+def segments_in(directory: Path) -> dict[str, ReadLines]:
+    """What reads each segment of a folder, by its id."""
+    return {path.stem: partial(read_segment, path) for path in segment_paths(directory)}
+
+
 def disclosure_of(content: Mapping[str, Any]) -> Disclosure | None:
     """The disclosure that a line holds; None for a header and for anything that we did not write."""
     match content:
@@ -352,7 +357,7 @@ def whole_size(path: Path, offset: int = 0) -> int:
 
 def verify(directory: Path, seen: Iterable[Segment]) -> list[Verdict]:
     """Check every segment of a folder, and by what was `seen` of it before."""
-    return verify_segments({path.stem: partial(read_segment, path) for path in segment_paths(directory)}, seen)
+    return verify_segments(segments_in(directory), seen)
 
 
 def verify_segment(path: Path) -> Verdict:

@@ -26,6 +26,18 @@ class Owners(Protocol):
         """None where there is one of that name."""
         ...
 
+    def arriving(self) -> list[OwnerRow]:
+        """Those whose home is being moved here, and whom nobody finds or serves before all of it is here."""
+        ...
+
+    def expect(self, name: str) -> OwnerRow:
+        """From now on this one is arriving, new or not."""
+        ...
+
+    def welcome(self, number: int) -> None:
+        """And now is here."""
+        ...
+
     def invite(self, number: int, secret: str, expires_at: str) -> None:
         """By a secret that is good once; an earlier one is no longer."""
         ...

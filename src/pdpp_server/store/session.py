@@ -22,3 +22,7 @@ class Session(Protocol):
     def each(self, statement: str, values: Values = ()) -> Iterator[Any]:
         """Row by row, for whoever looks at all of them and keeps few."""
         ...
+
+    def stream(self, statement: str, values: Values = ()) -> Iterator[Any]:
+        """The same of a whole table, of which nobody could keep all; the order is said as `collate binary`."""
+        ...

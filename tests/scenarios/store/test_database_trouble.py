@@ -143,7 +143,7 @@ def test_missing_rights_are_said_with_what_to_do(trouble: Trouble) -> None:
 
 @requirement("store.engines.refused")
 def test_a_schema_of_another_version_is_told_to_the_balancer(trouble: Trouble) -> None:
-    trouble.make("update schema_version set version = version + 1")
+    trouble.make("update schema_version set version = version + 2")
     told = trouble.api.get("/readyz", token=None)
 
     assert (told.status_code, told.json()) == (503, {**READY, "schema": False})

@@ -133,6 +133,7 @@ def test_a_number_that_is_whole_but_was_written_as_none_comes_back_as_none(real:
     [
         ("select a from b where c = ? and d = :d", "select a from b where c = %s and d = %(d)s"),
         ("select 5 % 2, (:x)::bigint", "select 5 %% 2, (%(x)s)::bigint"),
+        ("select a from b order by a collate binary", 'select a from b order by a collate "C"'),
         (
             "insert into a values(?) on conflict(b) do nothing",
             "insert into a values(%s) on conflict(owner, b) do nothing",

@@ -4,6 +4,7 @@ import io
 from collections.abc import Callable, Container
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import BinaryIO
 
 from pdpp_server.model.blobs import ID_PREFIX, Blob
 from pdpp_server.store.blob_files import CHUNK_BYTES, BlobFiles, Draft, LostBlob
@@ -36,7 +37,7 @@ class PostgresBlobs:
         self._drafts = BlobFiles(folder)
         self._reading = reading
 
-    def draft(self, data: bytes | Path) -> AbstractContextManager[Draft]:
+    def draft(self, data: bytes | Path | BinaryIO) -> AbstractContextManager[Draft]:
         return self._drafts.draft(data)
 
     def place(self, writing: Writing, draft: Draft) -> None:

@@ -26,16 +26,17 @@ from pdpp_server.store.engines.postgres.tables import PostgresTables
 from pdpp_server.store.engines.postgres.tries import PostgresTries
 from pdpp_server.store.engines.postgres.words import PostgresWords
 from pdpp_server.store.engines.sqlite.cutting import cutter_in_memory
-from pdpp_server.store.keys import KeyFiles
+from pdpp_server.store.keys import WRAPPING_KEY, KeyFiles
 from pdpp_server.store.layout import GENERATION, Layout, LayoutCache
 from pdpp_server.store.records.words import Tokenizer
 from pdpp_server.store.session import Session, Statement, Values
 
-_STEPS = ["schema.sql", "owners.sql"]  # what each version of the schema adds to the one before
+_STEPS = ["schema.sql", "owners.sql", "moving.sql"]  # what each version of the schema adds to the one before
 _HAS_SCHEMA = "select to_regclass('records') is not null"
 _VERSION = "select version from schema_version"
 _NEW_VERSION = "update schema_version set version = ?"
 SCHEMA_VERSION = len(_STEPS)
+NEWEST_VERSION = SCHEMA_VERSION + 1  # a step takes nothing away that the version before needs: both run side by side
 _BEGIN_READ: Statement = ("begin isolation level repeatable read read only", ())
 _NAME = "select set_config('pdpp.owner', ?, true), set_config('statement_timeout', ?, true)"
 _BEGIN_WRITE = """
@@ -48,6 +49,7 @@ begin;
 select set_config('pdpp.owner', ?, true), set_config('statement_timeout', ?, true);
 select pg_advisory_xact_lock(hashtextextended('pdpp schema', 0))
 """
+_WAIT_FOR_NOBODY = "set local lock_timeout = '5s'"  # whoever waits for a table keeps all others waiting behind
 _RECORDS = "select cast(coalesce(sum(live), 0) as bigint) from streams"
 _BYTES = """
 select cast((select coalesce(sum(octet_length(data)), 0) from records) +
@@ -167,11 +169,12 @@ class PostgresWrite(PostgresWriting):
 def _prepare_tables(writing: PostgresWriting) -> None:
     """Step by step, where they are of an older version or not there yet."""
     version: int = writing.one(_VERSION) if writing.one(_HAS_SCHEMA) else 0
-    if version > SCHEMA_VERSION:
+    if version > NEWEST_VERSION:
         raise ServerTrouble(
             f"The database has schema {version}; this pdpp-server knows {SCHEMA_VERSION}.",
             remedy="Install the newer pdpp-server again.",
         )
+    writing.run(_WAIT_FOR_NOBODY)
     for step in _STEPS[version:]:
         writing.connection.execute(Path(__file__).with_name(step).read_bytes())
     if version < SCHEMA_VERSION:
@@ -196,11 +199,11 @@ class PostgresDatabase:
         is_alone: bool = True,
     ) -> None:
         """Alone on its pools, it closes them."""
-        wrapping = key_file or home / "keys" / "wrapping.key"
+        wrapping = key_file or home / "keys" / WRAPPING_KEY
         aside = Aside(pools.aside, owner)
         self.path = home
         self.log = PostgresLog(aside)
-        self.activity = PostgresActivity(self.reading)
+        self.activity = PostgresActivity(aside, self.reading)
         self.asked = PostgresAsked(aside, self.reading)
         self.keys = PostgresKeys(aside, owner, partial(KeyFiles(wrapping.parent).kept, wrapping.name))
         self.tries = PostgresTries(Aside(pools.work, owner))
@@ -233,7 +236,7 @@ class PostgresDatabase:
             writing.run(_FIRST_CLOCK)
 
     def has_schema(self, reading: Session) -> bool:
-        return reading.one(_VERSION) == SCHEMA_VERSION
+        return SCHEMA_VERSION <= reading.one(_VERSION) <= NEWEST_VERSION
 
     def reading(self, *ahead: Statement) -> PostgresReading:
         """This thread's reader, or another where that one is open; use it as a context manager."""

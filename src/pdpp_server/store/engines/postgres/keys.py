@@ -12,6 +12,7 @@ from pdpp_server.store.session import Session
 from pdpp_server.wire.cursors import KEY_BYTES
 
 _FIND = "select wrapped from keys where name = ?"
+_NAMES = "select name from keys order by name"
 _ADD = "insert into keys(name, wrapped) values(?, ?) on conflict do nothing"
 _RENEW = "insert into keys(name, wrapped) values(?, ?) on conflict(name) do update set wrapped = excluded.wrapped"
 
@@ -36,21 +37,28 @@ class PostgresKeys:
             return self._unwrapped(reading, name)
 
     def renew(self, name: str) -> None:
+        self.put(name, secrets.token_bytes(KEY_BYTES))
+
+    def names(self) -> list[str]:
+        with self._aside.writing() as reading:
+            return [name for (name,) in reading.rows(_NAMES)]
+
+    def put(self, name: str, key: bytes) -> None:
         with self._aside.writing() as writing:
-            writing.run(_RENEW, (name, self._wrapped(name)))
+            writing.run(_RENEW, (name, self._wrapped(name, key)))
         self._known.pop(name, None)
 
     def _made_once(self, name: str) -> bytes:
         with self._aside.writing() as writing:
             found = self._unwrapped(writing, name)
             if found is None:
-                writing.run(_ADD, (name, self._wrapped(name)))
+                writing.run(_ADD, (name, self._wrapped(name, secrets.token_bytes(KEY_BYTES))))
                 found = self._unwrapped(writing, name)  # or the one that another process added meanwhile
         assert found is not None
         return found
 
-    def _wrapped(self, name: str) -> bytes:
-        return AESSIV(self._wrapping()).encrypt(secrets.token_bytes(KEY_BYTES), self._context(name))
+    def _wrapped(self, name: str, key: bytes) -> bytes:
+        return AESSIV(self._wrapping()).encrypt(key, self._context(name))
 
     def _unwrapped(self, session: Session, name: str) -> bytes | None:
         wrapped: bytes | None = session.one(_FIND, (name,))

@@ -2,11 +2,11 @@
 
 import errno
 import os
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from threading import Lock
-from typing import Unpack
+from typing import Any, Unpack
 
 import orjson
 
@@ -15,7 +15,16 @@ from pdpp_server.model.activity import ClientDay, Day, Disclosure, Verdict
 from pdpp_server.store.activity import ActivityAsked
 from pdpp_server.store.engines.logged import LoggedTables, names_of
 from pdpp_server.store.engines.postgres.aside import Aside
-from pdpp_server.store.log import LINE_BYTES_MAX, Chain, LogLine, log_line, segment_id, verify_segments
+from pdpp_server.store.log import (
+    LINE_BYTES_MAX,
+    Chain,
+    LogLine,
+    ReadLines,
+    disclosure_of,
+    log_line,
+    segment_id,
+    verify_segments,
+)
 from pdpp_server.store.session import Session, Statement
 
 _START = "insert into segments(id, header) values(:id, :header)"
@@ -28,6 +37,7 @@ insert into names(kind, name, at, disclosure, records)
     from added, json_array_elements((:names)::json) name
 """
 _SEGMENTS = "select segment, id, header from segments order by id"
+_HAS_SEGMENT = "select 1 from segments where id = ?"
 _CAN_WRITE = "show transaction_read_only"
 _LINES = "select line from disclosures where segment = ? order by n"
 
@@ -72,9 +82,7 @@ class PostgresLog:
         line = chain.line(disclosure)
         if len(line) > LINE_BYTES_MAX:
             raise OSError(errno.EMSGSIZE, "The line is longer than any reader would read.")
-        names = orjson.dumps([*names_of(disclosure)]).decode()
-        shared = {"id": chain.id, "n": chain.n + 1, "at": disclosure.at, "records": len(disclosure.records)}
-        self._aside.write(*said, (_APPEND, {**shared, "line": line.decode(), "names": names}))
+        self._aside.write(*said, (_APPEND, _row(chain.id, chain.n + 1, line, disclosure)))
         chain.acknowledge(line)
         self._chain, self._is_certain, self._begun_by = chain, True, os.getpid()
 
@@ -82,8 +90,8 @@ class PostgresLog:
 class PostgresActivity:
     """The log as its owner asks it: the tables that it is written to."""
 
-    def __init__(self, reading: Callable[[], AbstractContextManager[Session]]) -> None:
-        self._reading = reading
+    def __init__(self, aside: Aside, reading: Callable[[], AbstractContextManager[Session]]) -> None:
+        self._aside, self._reading = aside, reading
 
     def recent(self, *, limit: int = 50, **asked: Unpack[ActivityAsked]) -> list[Disclosure]:
         with self._reading() as reading:
@@ -101,10 +109,30 @@ class PostgresActivity:
         with self._reading() as reading:
             return _logged(reading).first_reads()
 
-    def verify(self) -> list[Verdict]:
+    @contextmanager
+    def segments(self) -> Generator[Mapping[str, ReadLines], None, None]:
         with self._reading() as reading:
-            segments = {id: partial(_lines, reading, number, header) for number, id, header in reading.rows(_SEGMENTS)}
+            yield {id: partial(_lines, reading, number, header) for number, id, header in reading.rows(_SEGMENTS)}
+
+    def take(self, id: str, lines: Sequence[LogLine]) -> None:
+        header, *others = lines
+        with self._aside.writing() as writing:
+            if writing.one(_HAS_SEGMENT, (id,)) is None:
+                writing.run(_START, {"id": id, "header": header.raw.decode()})
+                writing.run_many(
+                    _APPEND, [_row(id, n, line.raw, _told(line)) for n, line in enumerate(others, start=1)]
+                )
+
+    def verify(self) -> list[Verdict]:
+        with self.segments() as segments:
             return verify_segments(segments, ())
+
+
+def _row(id: str, n: int, line: bytes, disclosure: Disclosure) -> dict[str, Any]:
+    """A line of a segment, with everything that it can be asked by."""
+    names = orjson.dumps([*names_of(disclosure)]).decode()
+    shared = {"id": id, "n": n, "at": disclosure.at, "records": len(disclosure.records)}
+    return {**shared, "line": line.decode(), "names": names}
 
 
 def _refused(error: DatabaseUnavailable | OSError) -> DisclosureLogUnavailable:
@@ -112,6 +140,16 @@ def _refused(error: DatabaseUnavailable | OSError) -> DisclosureLogUnavailable:
         (error.message, error.remedy) if isinstance(error, DatabaseUnavailable) else (str(error.strerror), None)
     )
     return DisclosureLogUnavailable(f"The disclosure log cannot be written, so nothing is read. {why}", remedy=remedy)
+
+
+def _told(line: LogLine) -> Disclosure:
+    disclosure = disclosure_of(line.content)
+    if disclosure is None:
+        raise ServerTrouble(
+            "A line of the log is none that this server wrote, and a database keeps no other.",
+            remedy="`pdpp activity verify` names its segment: keep that file elsewhere, take it out, and try again.",
+        )
+    return disclosure
 
 
 def _logged(reading: Session) -> LoggedTables:

@@ -12,18 +12,25 @@ from pdpp_server.store.engines.postgres.aside import Aside
 from pdpp_server.store.engines.postgres.db import Limits, PostgresDatabase
 from pdpp_server.store.engines.postgres.pool import Pools
 from pdpp_server.store.engines.postgres.session import PostgresWriting
+from pdpp_server.store.keys import WRAPPING_KEY
 
 _NAME_OWNER = "select set_config('pdpp.owner', ?, true)"
 _SHOW = "select set_config('pdpp.shown', ?, true)"
 _ONE_WRITER = "select pg_advisory_xact_lock(?)"
-_EVERY = "select owner, name, created_at from owners order by name"
-_FIRST_TWO = "select owner, name, created_at from owners limit 2"
-_NAMED = "select owner, name, created_at from owners where name = ?"
-_NUMBERED = "select owner, name, created_at from owners where owner = ?"
+_EVERY = "select owner, name, created_at from owners where not is_arriving order by name"
+_ARRIVING = "select owner, name, created_at from owners where is_arriving order by name"
+_FIRST_TWO = "select owner, name, created_at from owners where not is_arriving limit 2"
+_NAMED = "select owner, name, created_at from owners where name = ? and not is_arriving"
+_NUMBERED = "select owner, name, created_at from owners where owner = ? and not is_arriving"
 _ADD = """
 insert into owners(owner, name) values(nextval('owner_numbers'), ?)
 on conflict do nothing returning owner, name, created_at
 """
+_EXPECT = """
+insert into owners(owner, name, is_arriving) values(nextval('owner_numbers'), ?, true)
+on conflict on constraint owners_name_key do update set is_arriving = true returning owner, name, created_at
+"""
+_WELCOME = "update owners set is_arriving = false where owner = ?"
 _SUMMARY = """
 select exists(select 1 from owner_password), (select count(*) from connections),
     (select cast(coalesce(sum(live), 0) as bigint) from streams), (select count(*) from grants where revoked_at is null)
@@ -73,7 +80,7 @@ class PostgresOwners:
     ) -> None:
         self._pools, self._home, self._limits = pools, home, limits
         self._read_seconds, self._write_seconds = read_seconds, write_seconds
-        self._key_file = key_file or home / "keys" / "wrapping.key"
+        self._key_file = key_file or home / "keys" / WRAPPING_KEY
         try:
             self.database(HOUSE)  # and with it the tables
         except BaseException:
@@ -103,6 +110,18 @@ class PostgresOwners:
         with self._naming(HOUSE) as house:
             row = house.one(_ADD, (name,))
         return None if row is None else OwnerRow(*row)
+
+    def arriving(self) -> list[OwnerRow]:
+        with self._naming(HOUSE) as house:
+            return [OwnerRow(*row) for row in house.rows(_ARRIVING)]
+
+    def expect(self, name: str) -> OwnerRow:
+        with self._naming(HOUSE) as house:
+            return OwnerRow(*house.rows(_EXPECT, (name,))[0])
+
+    def welcome(self, number: int) -> None:
+        with self._naming(number) as theirs:
+            theirs.run(_WELCOME, (number,))
 
     def invite(self, number: int, secret: str, expires_at: str) -> None:
         with self._naming(number) as theirs:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import count
 from typing import Any
 
 import psycopg
@@ -12,7 +13,14 @@ from pdpp_server.store.engines.postgres.index import PostgresIndex
 from pdpp_server.store.engines.postgres.tables import NUMBERS, TEXTS
 from pdpp_server.store.session import Statement, Values
 
-_PLACE = re.compile(r"%|\?|(?<![:\w]):(\w+)|\bon conflict\(|\bcross join\b")
+_PLACE = re.compile(r"%|\?|(?<![:\w]):(\w+)|\bon conflict\(|\bcross join\b|\bcollate binary\b")
+_COUNTED = "select name, last from counters"
+_COUNT_ON = """
+insert into counters(name, last) values(:name, :last)
+on conflict(name) do update set last = greatest(counters.last, excluded.last)
+"""
+_CURSORS = count(1)
+STREAMED_ROWS = 2000
 
 
 @lru_cache(maxsize=1000)
@@ -29,6 +37,8 @@ def translated(statement: str) -> str:
                 return "on conflict(owner, "
             case "cross join":
                 return "join"
+            case "collate binary":
+                return 'collate "C"'
             case _:
                 return f"%({found[1]})s"
 
@@ -69,6 +79,13 @@ class PostgresSession:
     def each(self, statement: str, values: Values = ()) -> Iterator[Any]:
         return iter(self.rows(statement, values))
 
+    def stream(self, statement: str, values: Values = ()) -> Iterator[Any]:
+        name, asking = f"streamed_{next(_CURSORS)}", psycopg.ClientCursor(self.connection)
+        asking.execute(translated(f"declare {name} no scroll cursor for {statement}").encode(), _bound(values))
+        while rows := asking.execute(f"fetch {STREAMED_ROWS} from {name}".encode()).fetchall():
+            yield from rows
+        asking.execute(f"close {name}".encode())
+
     def _execute(self, statement: str, values: Values = ()) -> psycopg.Cursor[tuple[Any, ...]]:
         query = translated(statement).encode()
         return self.connection.execute(query, _bound(values))
@@ -93,6 +110,12 @@ class PostgresWriting(PostgresSession):
         query = translated(statement).encode()
         with psycopg.Cursor(self.connection) as cursor:  # which sends them all before it waits for an answer
             cursor.executemany(query, [_bound(row) for row in values])
+
+    def counted(self) -> dict[str, int]:
+        return dict(self.rows(_COUNTED))
+
+    def count_on(self, counted: dict[str, int]) -> None:
+        self.run_many(_COUNT_ON, [{"name": name, "last": last} for name, last in counted.items()])
 
     def note_erasure(self) -> None:
         """Vacuum takes what is dead out of the pages."""

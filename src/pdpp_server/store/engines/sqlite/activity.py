@@ -1,7 +1,7 @@
 """The index of the disclosure log, derived from its segments."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -13,7 +13,17 @@ from pdpp_server.model.activity import ClientDay, Day, Disclosure, Segment, Verd
 from pdpp_server.store.activity import ActivityAsked
 from pdpp_server.store.engines.logged import ADD_NAME, LoggedTables, names_of
 from pdpp_server.store.engines.sqlite.session import SqliteSession
-from pdpp_server.store.log import NO_LINE, LogLine, disclosure_of, read_segment, segment_paths, verify
+from pdpp_server.store.files import written_whole
+from pdpp_server.store.log import (
+    NO_LINE,
+    LogLine,
+    ReadLines,
+    disclosure_of,
+    read_segment,
+    segment_paths,
+    segments_in,
+    verify,
+)
 
 BUSY_MILLISECONDS = 10_000
 BATCH_LINES = 2_000  # one transaction: long enough to be fast, short enough for others to wait
@@ -109,6 +119,16 @@ class SqliteActivity:
             verdicts = verify(self._segments, seen(index))
             catch_up(index, self._segments)
         return verdicts
+
+    @contextmanager
+    def segments(self) -> Generator[Mapping[str, ReadLines], None, None]:
+        yield segments_in(self._segments)
+
+    def take(self, id: str, lines: Sequence[LogLine]) -> None:
+        path = self._segments / f"{id}.jsonl"
+        if not path.exists():
+            with written_whole(path) as file:
+                file.writelines(line.raw for line in lines)
 
     @contextmanager
     def _logged(self) -> Generator[LoggedTables, None, None]:

@@ -12,6 +12,13 @@ from pdpp_server.store.engines.sqlite.scrub import note_erasure
 from pdpp_server.store.engines.sqlite.tables import LIST
 from pdpp_server.store.session import Values
 
+_COUNTED = "select name, seq from sqlite_sequence union all select 'fields', coalesce(max(fid), 0) from fields"
+_COUNT_ON = """
+update sqlite_sequence set seq = max(seq, :last) where name = :name;
+insert into sqlite_sequence(name, seq) select name, :last from sqlite_schema
+where name = :name and sql like '%autoincrement%' and not exists(select 1 from sqlite_sequence where name = :name)
+"""
+
 
 class SqliteSession:
     def __init__(self, connection: apsw.Connection) -> None:
@@ -26,6 +33,8 @@ class SqliteSession:
 
     def each(self, statement: str, values: Values = ()) -> Iterator[Any]:
         return self._execute(statement, values)
+
+    stream = each
 
 
 class SqliteWriting(SqliteSession):
@@ -44,6 +53,12 @@ class SqliteWriting(SqliteSession):
         return LIST.format(name=name)
 
     numbers = texts
+
+    def counted(self) -> dict[str, int]:
+        return dict(self.rows(_COUNTED))
+
+    def count_on(self, counted: dict[str, int]) -> None:
+        self.run_many(_COUNT_ON, [{"name": name, "last": last} for name, last in counted.items()])
 
     def note_erasure(self) -> None:
         note_erasure(self.connection)
