@@ -17,10 +17,10 @@ GENERATORS := pdpp_server.mcp.generate pdpp_server.console.language
 PAGES := $(shell grep -rl --include='*.md' '\[\[\[cog' README.md AGENTS.md docs 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup clients browser servers pages demo test quick check bench soak mutants map slice walk promises fix shape wheel mcpb requirements
+.PHONY: help setup clients browser servers pages demo test test-postgres quick check bench soak mutants map slice walk promises fix shape wheel mcpb requirements
 
 help:
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{printf "make %-14s%s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{printf "make %-14s%s\n", $$1, $$2}'
 
 setup: $(STAMP)  ## make .venv and install every pinned version; instant when nothing changed
 
@@ -63,6 +63,9 @@ test: setup check clients browser servers  ## set up and run every check, every 
 	$(BIN)/basedpyright --level error --pythonplatform Windows src
 	$(BIN)/pytest -n 2 --dist worksteal
 	$(BIN)/python -m tools.wheel
+
+test-postgres: setup clients browser servers  ## every test on PostgreSQL, but those about the files of a home: only=tests/scenarios/mcp
+	$(BIN)/pytest -n 2 --dist worksteal --engine postgres $(if $(programs),--postgres-bin $(programs)) $(only)
 
 quick: setup  ## the tests that a change can have broken, nearest first, about a minute: make quick base=main
 	@$(BIN)/python -m tools.quick $(base)

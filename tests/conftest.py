@@ -7,6 +7,7 @@
     world.deliver(chat.WORK, [chat.message("m9", text="...")])   more records
 """
 
+import os
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 from tests.durations import Durations
 from tests.engine.homes import keep_homes_in, tell_processes
 from tests.engine.share import reason_of, runs_on_both
-from tests.worlds.postgres import Cluster, cluster
+from tests.worlds.postgres import PROGRAMS, Cluster, cluster
 from tests.worlds.world import Clock, World, build, close
 
 
@@ -28,9 +29,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="What keeps the homes of the tests; what a test says of the files of SQLite is then left out.",
     )
 
+    parser.addoption(
+        "--postgres-bin",
+        type=Path,
+        help="The folder of another PostgreSQL's programs, such as /usr/lib/postgresql/15/bin; else those of a wheel.",
+    )
+
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Durations())
+    if programs := config.getoption("--postgres-bin"):
+        os.environ[PROGRAMS] = str(programs)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -15,7 +15,7 @@ from pdpp_server.store.session import Session
 from tests.engine.homes import owner_of
 from tests.engine.sitecustomize import VARIABLE
 
-_OF_THE_LOG = {"segments", "disclosures", "names", "asked"}
+_IN_FILES = {"segments", "disclosures", "names", "asked", "keys", "tries"}  # on SQLite, beside the database
 _SEGMENTS = "select segment, header from segments order by id"
 _EDIT = "update disclosures set line = replace(line, ?, ?)"
 _LINES = "select line from disclosures where segment = ? order by n"
@@ -27,12 +27,12 @@ def is_postgres() -> bool:
 
 
 def tables_of(session: Session) -> list[str]:
-    """All of them, but where the log of a home lies in tables too, those."""
+    """All of them, but where what lies in files of a home is in tables too, those."""
     if is_postgres():
         found = session.rows("select tablename from pg_tables where schemaname = current_schema()")
     else:
         found = session.rows("select name from sqlite_schema where type = 'table'")
-    return [name for (name,) in found if name not in _OF_THE_LOG]
+    return [name for (name,) in found if name not in _IN_FILES]
 
 
 def rows_in(home: Path, statement: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

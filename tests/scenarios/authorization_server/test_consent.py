@@ -39,7 +39,7 @@ def test_a_client_that_renamed_itself_is_reviewed_again(flow: Flow) -> None:
     ask_id = flow.ask()
     shown = flow.desk.review(ask_id, flow.decision())
     with flow.world.services.database.writing() as writer:
-        writer.run("update clients set document = json_set(document, '$.client_name', 'Your bank')")
+        writer.run("update clients set document = replace(document, 'Agent X', 'Your bank')")
 
     with pytest.raises(InvalidRequest):
         flow.desk.approve(ask_id, flow.decision(), shown.revision)

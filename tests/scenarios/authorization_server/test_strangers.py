@@ -49,7 +49,7 @@ def test_a_body_that_could_be_read_in_two_ways_is_refused(flow: Flow, body: byte
         assert "no form, or names a parameter twice" in response.json()["error_description"]
 
 
-@requirement("as.authorize.pkce")
+@requirement("as.authorize.pkce", "store.engines.nul")
 def test_a_state_comes_back_as_it_was_and_an_error_names_its_issuer_too(flow: Flow) -> None:
     flow.sign_in()
     back = flow.approved(flow.ask(state=UNSEEN))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.engine.beneath import tables_of
 from tests.requirements import requirement
 from tests.scenarios.mcp.agents import PDPP_MCP, ROOT, SECONDS, Agent, adapter, environment, handle_of, reads_of
 from tests.worlds.world import World
@@ -43,7 +44,7 @@ def test_a_grant_that_was_revoked_between_two_calls_is_over(tool: str, agent: Ag
 def test_using_every_tool_leaves_the_database_as_it_was(agent: Agent, world: World) -> None:
     def everything() -> dict[str, list[Any]]:
         with world.services.database.reading() as reading:
-            names = [name for (name,) in reading.rows("select name from sqlite_master where type='table'")]
+            names = tables_of(reading)
             return {name: reading.rows(f'select * from "{name}"') for name in names}
 
     before = everything()

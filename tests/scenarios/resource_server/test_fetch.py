@@ -124,3 +124,23 @@ def test_an_unknown_parameter_is_refused(api: Api, param: str) -> None:
 @requirement("rs.tokens.kinds")
 def test_the_owner_reads_every_field(api: Api) -> None:
     assert api.body(f"{M1}?connection_id={api.chats.work}", token="tok_owner")["data"]["secret"] == "zebra"
+
+
+@requirement("store.engines.nul")
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("/v1/streams/messages/records/m%001", "not_found"),
+        ("/v1/streams/messages/records?around=m%001", "not_found"),
+        ("/v1/streams/messages/records?filter[subject]=m%001", None),
+        ("/v1/streams/messages/records?connection_id=m%001", "connection_not_found"),
+        ("/v1/search?q=%00lease%00", None),
+        ("/v1/search?q=%00", None),
+        ("/v1/blobs/blob_%00", "blob_not_found"),
+    ],
+)
+def test_a_nul_is_a_character_that_no_record_has(api: Api, path: str, code: str | None) -> None:
+    answer = api.get(path)
+
+    assert answer.status_code < 500
+    assert code is None or answer.json()["error"]["code"] == code

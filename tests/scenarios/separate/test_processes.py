@@ -63,6 +63,7 @@ def free_port() -> int:
         return server.getsockname()[1]
 
 
+@pytest.mark.sqlite("a second server is a restored copy of a folder")
 @requirement("rs.separate.reads", "rs.separate.revocation", "rs.separate.settings")
 def test_a_restored_home_reads_by_tokens_of_the_home_that_it_came_from(tmp_path: Path) -> None:
     first, second = Command(tmp_path / "first", tmp_path), Command(tmp_path / "second", tmp_path)
@@ -108,6 +109,7 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Apart]:
         yield Apart(here, there, connection_id)
 
 
+@pytest.mark.sqlite("a second server is a restored copy of a folder")
 @requirement("rs.separate.address", "as.tokens.elsewhere")
 def test_whoever_starts_at_the_second_asks_the_first_and_reads_at_the_second(apart: Apart) -> None:
     browser = Browser(f"0:{apart.connection_id}")
@@ -126,6 +128,7 @@ def test_whoever_starts_at_the_second_asks_the_first_and_reads_at_the_second(apa
     assert refused.status_code == at_other_door.status_code == 401
 
 
+@pytest.mark.sqlite("a second server is a restored copy of a folder")
 @requirement("rs.separate.address", "as.tokens.elsewhere")
 @pytest.mark.anyio
 async def test_the_official_client_needs_no_more_than_the_address_of_the_second(apart: Apart) -> None:

@@ -27,6 +27,7 @@ def life(tmp_path: Path) -> Iterator[Kept]:
         yield kept
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("store.backup.restore")
 def test_a_restored_home_answers_every_read_as_the_original_did(life: Kept, tmp_path: Path) -> None:
     backed_up(life.home, tmp_path / "backup")
@@ -38,6 +39,7 @@ def test_a_restored_home_answers_every_read_as_the_original_did(life: Kept, tmp_
     assert answers(tmp_path / "again", life.world.token) == answers(life.home, life.world.token)
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("store.backup.restore")
 def test_a_cursor_of_before_goes_on_in_the_restored_home(life: Kept, tmp_path: Path) -> None:
     first = life.world.reader.search(SearchQuery("lease", limit=1)).value
@@ -49,6 +51,7 @@ def test_a_cursor_of_before_goes_on_in_the_restored_home(life: Kept, tmp_path: P
         assert reader.search(query).value.hits == life.world.reader.search(query).value.hits
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("store.backup.whole-batches")
 def test_a_backup_made_while_records_arrive_holds_whole_batches(life: Kept, tmp_path: Path) -> None:
     delivered = threading.Event()
@@ -71,6 +74,7 @@ def test_a_backup_made_while_records_arrive_holds_whole_batches(life: Kept, tmp_
         assert set(found) == {BATCH}
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("store.backup.whole-batches")
 def test_what_arrives_while_the_database_is_copied_is_not_in_the_copy_and_does_not_hold_it_up(
     life: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -92,6 +96,7 @@ def test_what_arrives_while_the_database_is_copied_is_not_in_the_copy_and_does_n
     assert snapshot.look(tmp_path / "copy.sqlite", thoroughly=True).counts["records"] == len(before)
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("store.backup.log")
 def test_the_copy_of_the_log_grows_by_whole_lines(life: Kept, tmp_path: Path) -> None:
     target = tmp_path / "backup"
@@ -110,6 +115,7 @@ def test_the_copy_of_the_log_grows_by_whole_lines(life: Kept, tmp_path: Path) ->
     assert [verdict.state for verdict in verify(target / "activity", ())] == ["intact"]
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("store.backup.log")
 def test_a_log_that_was_changed_or_cut_never_replaces_its_copy(life: Kept, tmp_path: Path) -> None:
     target = tmp_path / "backup"
@@ -126,6 +132,7 @@ def test_a_log_that_was_changed_or_cut_never_replaces_its_copy(life: Kept, tmp_p
     assert (target / "activity" / segment.name).read_bytes() == before
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("cli.backup.keep")
 def test_old_snapshots_go_and_with_them_the_blobs_that_only_they_needed(life: Kept, tmp_path: Path) -> None:
     target = tmp_path / "backup"
@@ -145,6 +152,7 @@ def test_old_snapshots_go_and_with_them_the_blobs_that_only_they_needed(life: Ke
     assert restored(target, tmp_path / "again").snapshot == last.snapshot
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("cli.restore.at", "store.backup.restore")
 def test_an_earlier_moment_is_restored_with_what_was_there_then(life: Kept, tmp_path: Path) -> None:
     target = tmp_path / "backup"

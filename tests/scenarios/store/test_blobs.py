@@ -16,6 +16,7 @@ from pdpp_server.store.blob_files import BlobFiles
 from pdpp_server.store.records.blobs import lost_blobs, stored_blobs, stray_blobs
 from pdpp_server.store.session import Session
 from pdpp_server.wire.blobs import encode_reference
+from tests.engine.beneath import is_postgres, rows_in
 from tests.requirements import requirement
 from tests.worlds.album import BYTES, CAMERA, PHONE, Album, photo
 from tests.worlds.world import NOW
@@ -32,8 +33,10 @@ def album(tmp_path: Path) -> Iterator[Album]:
 
 
 def is_anywhere(home: Path, data: bytes) -> bool:
-    """In any file, by its bytes or its name."""
+    """In any file or row, by its bytes or its name."""
     named = hashlib.sha256(data).hexdigest()
+    if is_postgres():
+        return bool(rows_in(home, "select 1 from blob_pieces where blob_id like ?", (f"%{named}",)))
     return any(data in path.read_bytes() or named in path.name for path in home.rglob("*") if path.is_file())
 
 
@@ -42,6 +45,7 @@ def status(album: Album, blob_id: str) -> int:
         return door.blob(blob_id).status_code
 
 
+@pytest.mark.sqlite("about the files of blobs, which are rows there")
 @requirement("store.blobs.content-addressed")
 def test_the_same_bytes_lie_once_in_a_file_that_only_its_owner_reads(album: Album) -> None:
     ids = {album.keep("p1", SECRET), album.keep("p2", SECRET), album.keep("c1", SECRET, device=CAMERA)}
@@ -69,6 +73,7 @@ def test_a_file_is_kept_like_bytes(album: Album, tmp_path: Path) -> None:
     assert (stored.blob_id, stored.size, kept) == (blob.blob_id, blob.size, SECRET * 50_000)
 
 
+@pytest.mark.sqlite("about the files of blobs, which are rows there")
 @requirement("store.blobs.content-addressed", "store.blobs.whole-or-nothing")
 def test_a_blob_whose_binding_fails_is_not_there(album: Album, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pdpp_server.store.records.blobs._BIND", "insert into no_such_table values(?, ?, ?, ?)")
@@ -242,6 +247,7 @@ def die_in(album: Album, moment: str) -> None:
     assert died.returncode == -signal.SIGKILL, died.stderr.decode()
 
 
+@pytest.mark.sqlite("about the files of blobs, which are rows there")
 @requirement("store.blobs.whole-or-nothing")
 @pytest.mark.parametrize("moment", ["before its name", "before its row"])
 def test_a_writer_killed_while_it_keeps_a_blob_leaves_nothing_readable(album: Album, moment: str) -> None:
@@ -256,6 +262,7 @@ def test_a_writer_killed_while_it_keeps_a_blob_leaves_nothing_readable(album: Al
     assert status(album, f"blob_{DIGEST}") == 200
 
 
+@pytest.mark.sqlite("about the files of blobs, which are rows there")
 @requirement("store.blobs.whole-or-nothing", "store.blobs.erased")
 @pytest.mark.parametrize("moment", ["before it is erased", "before its file is removed"])
 def test_what_a_killed_writer_did_not_erase_the_next_one_does(album: Album, moment: str) -> None:
@@ -268,6 +275,7 @@ def test_what_a_killed_writer_did_not_erase_the_next_one_does(album: Album, mome
     assert album.blob_files() == []
 
 
+@pytest.mark.sqlite("about the files of blobs, which are rows there")
 @requirement("store.blobs.erased")
 def test_a_blob_erased_while_it_is_asked_for_is_not_found(album: Album, monkeypatch: pytest.MonkeyPatch) -> None:
     blob_id = album.keep("p1", SECRET)
@@ -281,6 +289,7 @@ def test_a_blob_erased_while_it_is_asked_for_is_not_found(album: Album, monkeypa
     assert status(album, blob_id) == 404
 
 
+@pytest.mark.sqlite("about the files of blobs, which are rows there")
 @requirement("store.blobs.whole-or-nothing")
 @pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"short")])
 def test_a_file_that_is_not_as_it_was_kept_is_not_served(album: Album, damage) -> None:

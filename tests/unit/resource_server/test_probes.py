@@ -23,6 +23,7 @@ def test_a_healthy_server_says_so_to_anyone_and_nothing_else(chats: Chats) -> No
     assert (response.status_code, response.json()) == (200, {"object": "health", "database": True, "log": True})
 
 
+@pytest.mark.sqlite("takes the disk away")
 def test_a_server_that_cannot_read_or_log_is_not_healthy(chats: Chats, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_disk(**_: object) -> None:
         raise OSError

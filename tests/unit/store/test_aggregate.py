@@ -248,6 +248,7 @@ def test_deleted_and_changed_records_count_as_they_are_now(empty: Ledger) -> Non
     assert [(g.key, g.count) for g in empty.reader().aggregate(by_month).value.groups or ()] == [("2026-10-01", 1)]
 
 
+@pytest.mark.sqlite("counts the steps of SQLite")
 @pytest.mark.parametrize("narrowing", [{}, {"time_range": {"since": "2026-01-01T00:00:00Z"}}], ids=["whole", "bounded"])
 def test_counting_months_is_no_more_work_where_days_have_more_records(empty: Ledger, narrowing: dict[str, Any]) -> None:
     days = [f"2026-{month:02}-{day}T12:00:00Z" for month in range(2, 12) for day in (10, 15, 20)]

@@ -320,6 +320,7 @@ STATEMENTS = (
 )
 
 
+@pytest.mark.sqlite("reads the plans of SQLite")
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_no_statement_of_the_feed_walks_a_whole_table_or_stream(world: World, statement: str) -> None:
     values = {

@@ -158,6 +158,7 @@ def test_the_day_is_that_of_the_last_run_that_was_a_complete_picture(world: Worl
 # What it costs ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sqlite("reads the plans of SQLite")
 @pytest.mark.parametrize("statement", [tables._NEWEST, tables._NAMED, tables._HAS_DAYS, tables._LIVE])
 def test_no_look_for_the_newest_change_walks_a_table_or_a_stream(world: World, statement: str) -> None:
     listed = {name: f"(select value from json_each(:{name}))" for name in ("kinds", "keys")}
@@ -194,6 +195,7 @@ def test_days_are_whole_where_the_bounds_leave_nothing_of_them_out() -> None:
     assert days(until=midnight) == days(until=noon) == (1, day)
 
 
+@pytest.mark.sqlite("opens a file of an older version")
 @requirement("grants.freshness.visible")
 def test_a_home_of_before_knows_when_records_came_that_never_changed(world: World, tmp_path: Path) -> None:
     """Of one that was changed nobody knows in which fields, so it counts from its next change on."""
@@ -219,5 +221,5 @@ def test_what_is_erased_leaves_no_time_behind(world: World) -> None:
     world.owner.remove_source(world.work)
 
     with world.services.database.reading() as reading:
-        left = reading.rows("select distinct sid from newest_changes")
-        assert left == reading.rows("select sid from streams where live > 0")
+        left = reading.rows("select distinct sid from newest_changes order by sid")
+        assert left == reading.rows("select sid from streams where live > 0 order by sid")

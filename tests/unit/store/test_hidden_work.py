@@ -55,6 +55,7 @@ def steps(world: World, token: str, query: Any) -> int:
     return taken
 
 
+@pytest.mark.sqlite("counts the steps of SQLite")
 @pytest.mark.parametrize("narrowing", NARROWINGS.values(), ids=NARROWINGS)
 @requirement("store.search.hidden-time")
 def test_a_read_is_no_more_work_where_hidden_records_hold_what_is_asked_for(

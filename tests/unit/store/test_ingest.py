@@ -367,6 +367,7 @@ class Crash(Exception):
     pass
 
 
+@pytest.mark.sqlite("breaks a statement of SQLite")
 @pytest.mark.parametrize(("place", "step"), [(index, "_NEW_WORDS"), (index, "_NEW_VALUE"), (ingest, "_ADVANCE")])
 @requirement("store.ingest.atomic")
 def test_a_failure_in_the_middle_of_a_batch_leaves_nothing(
@@ -406,6 +407,7 @@ def _everything(world: World) -> list[Any]:
     return [*tables, sorted(words)]
 
 
+@pytest.mark.sqlite("looks into the bytes of the files of a home")
 @requirement("store.erasure.index")
 def test_the_words_of_a_deleted_record_stand_in_no_byte_of_the_database(world: World) -> None:
     secret, title = "qwertyzxcvb", "plokijuhyg"

@@ -8,9 +8,9 @@ import pytest
 
 from pdpp_server.model.queries import SearchQuery
 from pdpp_server.model.records import SearchPage
-from pdpp_server.store.log import read_segment, segment_paths
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import decode_selection
+from tests.engine.beneath import lines_in
 from tests.requirements import requirement
 from tests.worlds.chat import DOCUMENT, detail, message
 from tests.worlds.world import World
@@ -225,7 +225,7 @@ def test_a_suggestion_is_logged_as_told_of_the_streams_in_which_it_stands(world:
 
     page(world, granted(world, connection), "tournamant")
 
-    line = [line.content for path in segment_paths(world.home / "activity") for line in read_segment(path)][-1]
+    line = lines_in(world.home)[-1].content
     assert line["connections"] == [connection] and line["streams"] == ["messages"] and "text" in line["fields"]
 
 

@@ -11,6 +11,7 @@ from tests.requirements import requirement
 from tests.worlds.world import World
 
 
+@pytest.mark.sqlite("looks into the files of a home")
 @requirement("grants.tokens.hashed")
 def test_no_token_stands_in_any_file_of_the_home(world: World) -> None:
     world.reader.search(SearchQuery("lease"))
@@ -47,6 +48,7 @@ def test_an_odd_token_is_an_unknown_one(odd: str, world: World) -> None:
     assert states(world, odd) is None
 
 
+@pytest.mark.sqlite("looks into the files of a home")
 def test_the_kind_of_a_token_is_known_before_anything_else_is_loaded(world: World) -> None:
     home = str(world.home)
 

@@ -64,7 +64,7 @@ def keep_ask(
     pause_seconds: int = 0,
 ) -> None:
     row = {
-        "ask_id": ask.ask_id, "client_id": ask.client.client_id, "issuer": ask.issuer, "state": ask.state,
+        "ask_id": ask.ask_id, "client_id": ask.client.client_id, "issuer": ask.issuer, "state": _kept(ask.state),
         "redirect_uri": ask.redirect_uri, "code_challenge": ask.code_challenge, "resource": ask.resource,
         "request_uri": request_uri and token_digest(request_uri), "user_code": ask.user_code,
         "device_code": device_code and token_digest(device_code), "pause_seconds": pause_seconds,
@@ -81,7 +81,19 @@ def find_ask(reader: Session, ask_id: str, now: str) -> StoredAsk | None:
         return None
     asked = orjson.loads(row[1])
     selections = decode_selection(asked) if asked else ()
-    return StoredAsk(Ask(ask_id, stored.client, selections, *row[2:9]), row[9])
+    resource, expires_at, redirect_uri, state, *others = row[2:9]
+    return StoredAsk(
+        Ask(ask_id, stored.client, selections, resource, expires_at, redirect_uri, _given(state), *others), row[9]
+    )
+
+
+def _kept(state: str | None) -> str | None:
+    """A state comes back as it was, whatever it holds: as JSON every engine keeps it."""
+    return None if state is None else orjson.dumps(state).decode()
+
+
+def _given(kept: str | None) -> str | None:
+    return orjson.loads(kept) if kept and kept.startswith('"') else kept  # else of a version before
 
 
 def ask_of_user_code(reader: Session, user_code: str) -> str | None:

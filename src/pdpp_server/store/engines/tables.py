@@ -150,11 +150,11 @@ class Tables(ABC):
         return self._session.one(_EARLIER, (sid, key, version))
 
     def rids_of(self, sid: int, keys: Iterable[str], since: int | None, until: int | None) -> list[int]:
-        asked = {"sid": sid, "keys": _json(sorted(keys)), "since": since, "until": until}
+        asked = {"sid": sid, "keys": _keys_listed(keys), "since": since, "until": until}
         return [rid for (rid,) in self._session.rows(self._rids_of, asked)]
 
     def named(self, sid: int, keys: Iterable[str]) -> list[tuple[int, str, int, int, str, int | None]]:
-        return self._session.rows(self._named, {"sid": sid, "keys": _json(sorted(keys))})
+        return self._session.rows(self._named, {"sid": sid, "keys": _keys_listed(keys)})
 
     def keys(self, rids: Iterable[int]) -> list[tuple[int, str, int | None]]:
         return self._session.rows(self._keys, {"rids": _json([*rids])})
@@ -314,3 +314,8 @@ def _within(bounds: IndexedRange) -> str:
 
 def _json(values: list[Any]) -> str:
     return orjson.dumps(values).decode()
+
+
+def _keys_listed(keys: Iterable[str]) -> str:
+    """No record has a key with a NUL, and not every engine can be asked for one."""
+    return _json(sorted(key for key in keys if "\0" not in key))

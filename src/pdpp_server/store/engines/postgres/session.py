@@ -8,6 +8,7 @@ from typing import Any
 
 import psycopg
 
+from pdpp_server.errors import InvalidRequest
 from pdpp_server.store.engines.meanings import TableMeanings
 from pdpp_server.store.engines.postgres.index import PostgresIndex
 from pdpp_server.store.engines.postgres.tables import NUMBERS, TEXTS
@@ -64,12 +65,18 @@ def prepared(connection: psycopg.Connection[tuple[Any, ...]], statement: str, va
     return psycopg.Cursor(connection).execute(translated(statement).encode(), _bound(values))
 
 
+def _holds_nul(values: Values) -> bool:
+    """A text with such a character cannot be asked for there, and none can be kept."""
+    given: Iterable[Any] = values.values() if isinstance(values, Mapping) else values
+    return any(isinstance(value, str) and "\0" in value for value in given)
+
+
 class PostgresSession:
     def __init__(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
         self.connection = connection
 
     def rows(self, statement: str, values: Values = ()) -> list[Any]:
-        return self._execute(statement, values).fetchall()
+        return [] if _holds_nul(values) else self._execute(statement, values).fetchall()
 
     def one(self, statement: str, values: Values = ()) -> Any:
         found = self.rows(statement, values)
@@ -104,6 +111,8 @@ class PostgresWriting(PostgresSession):
         return NUMBERS.format(name=name)
 
     def run(self, statement: str, values: Values = ()) -> None:
+        if _holds_nul(values):
+            raise InvalidRequest("A text holds a NUL character, which cannot be kept here.")
         self._execute(statement, values)
 
     def run_many(self, statement: str, values: Iterable[Values]) -> None:
