@@ -530,6 +530,7 @@ def test_what_went_comes_back_and_stays(home: Home) -> None:
     assert home.live("events") == ["a", "b", "c", "n"]
 
 
+@pytest.mark.sqlite("looks at the files of blobs")
 @requirement("imp.newer.undo")
 def test_blobs_come_back_too_and_go_when_it_is_too_late(home: Home) -> None:
     picture = "PHOTO;ENCODING=b;TYPE=PNG:iVBORw0KGgo="
@@ -546,6 +547,7 @@ def test_blobs_come_back_too_and_go_when_it_is_too_late(home: Home) -> None:
     assert [path.read_bytes()[:4] for path in blobs.rglob("*") if path.is_file()] == [b"\x89PNG"]
 
 
+@pytest.mark.sqlite("looks into the bytes of the files of a home")
 @requirement("imp.newer.undo")
 def test_after_ninety_days_it_is_erased(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     home.bring(home.found("Home.ics", ics(*THREE)))

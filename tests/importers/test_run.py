@@ -93,6 +93,7 @@ def test_of_many_rejections_the_first_are_kept_and_all_are_counted(
     assert (tally.rejected, len(tally.rejections), len(rejected_of(world))) == (50, 5, 5)
 
 
+@pytest.mark.sqlite("looks at the files of blobs")
 @requirement("imp.files.attachments")
 def test_an_attachment_becomes_a_blob_unless_its_record_is_rejected(world: World, tmp_path: Path) -> None:
     text = f"2026-01-01T00:00:00Z|n1|+kept\n2026-01-01T00:00:00Z|{'x' * 30}|+left out\n"

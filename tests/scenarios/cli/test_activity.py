@@ -3,6 +3,8 @@
 import json
 import re
 
+import pytest
+
 from tests.requirements import requirement
 from tests.scenarios.cli.command import Command
 
@@ -38,6 +40,7 @@ def test_the_words_of_a_search_are_not_in_it(notes: Command) -> None:
     assert "walrus" not in notes("activity", "--json").out
 
 
+@pytest.mark.sqlite("cuts and takes away files of the log")
 @requirement("cli.activity.verify", "log.verify.edits", "log.verify.truncation")
 def test_a_log_that_somebody_touched_is_found_out(notes: Command) -> None:
     notes.grant()

@@ -29,6 +29,7 @@ back_up(Path(sys.argv[1]), Path(sys.argv[2]), now=datetime.now(UTC), keep=7, pro
 """
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("cli.backup.incremental")
 def test_only_what_is_new_is_copied_again(notes: Command) -> None:
     notes.grant("--save")
@@ -46,6 +47,7 @@ def test_only_what_is_new_is_copied_again(notes: Command) -> None:
     assert "whoever has it can read everything" in said
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("cli.backup.private")
 def test_nobody_else_can_read_a_backup_and_help_says_who_can(notes: Command) -> None:
     notes.grant("--save")
@@ -62,6 +64,7 @@ def test_nobody_else_can_read_a_backup_and_help_says_who_can(notes: Command) -> 
     assert "Nothing in it is encrypted" in notes("backup", "--help").out
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("cli.backup.refuses")
 def test_a_target_that_cannot_be_meant_is_refused_and_not_touched(notes: Command) -> None:
     (notes.folder / "letters").mkdir()
@@ -80,6 +83,7 @@ def test_a_target_that_cannot_be_meant_is_refused_and_not_touched(notes: Command
     assert notes("backup", notes.folder / "new", "--keep", "0").code == 64
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("cli.backup.no-room")
 def test_without_room_nothing_is_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with lived(tmp_path / "home") as life:
@@ -90,6 +94,7 @@ def test_without_room_nothing_is_begun(tmp_path: Path, monkeypatch: pytest.Monke
     assert [path.name for path in (tmp_path / "backup").iterdir()] == [".pdpp-backup"]
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("cli.backup.no-room")
 def test_a_disk_that_fills_leaves_the_earlier_backup_whole(notes: Command) -> None:
     backup = notes.folder / "backup"
@@ -110,6 +115,7 @@ def test_a_disk_that_fills_leaves_the_earlier_backup_whole(notes: Command) -> No
     assert notes("backup", backup, "--json").json["snapshots"] == 2
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("cli.backup.interrupted")
 def test_a_killed_backup_is_no_backup_and_the_next_one_finishes_it(tmp_path: Path) -> None:
     backup = tmp_path / "backup"
@@ -137,6 +143,7 @@ def test_a_killed_backup_is_no_backup_and_the_next_one_finishes_it(tmp_path: Pat
     assert list(backup.rglob(".*.new")) == []
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("cli.backup.refuses")
 def test_two_backups_into_one_folder_do_not_meet(tmp_path: Path) -> None:
     with lived(tmp_path / "home") as life:
@@ -155,6 +162,7 @@ def test_two_backups_into_one_folder_do_not_meet(tmp_path: Path) -> None:
     assert "Another process is writing" in refused.err
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("cli.backup.incremental")
 def test_a_manifest_that_cannot_be_read_is_made_anew(notes: Command) -> None:
     backup = notes.folder / "backup"

@@ -139,6 +139,7 @@ def ill(found: dict[str, Finding]) -> dict[str, set[str]]:
     return {name: {fault.code for fault in finding.faults} for name, finding in found.items() if finding.faults}
 
 
+@pytest.mark.sqlite("examines the files of a home")
 @requirement("cli.doctor.well")
 def test_a_sound_home_is_well_in_every_part(life: Kept) -> None:
     found = examined(life)
@@ -147,6 +148,7 @@ def test_a_sound_home_is_well_in_every_part(life: Kept) -> None:
     assert [*found] == [part.name for part in PARTS]
 
 
+@pytest.mark.sqlite("examines the files of a home")
 @requirement("cli.doctor.finds", "cli.doctor.credentials")
 @pytest.mark.parametrize("code", FAULTS)
 def test_each_planted_fault_is_found_where_it_was_planted(life: Kept, code: str) -> None:
@@ -156,6 +158,7 @@ def test_each_planted_fault_is_found_where_it_was_planted(life: Kept, code: str)
     assert code in ill(examined(life))[part]
 
 
+@pytest.mark.sqlite("examines the files of a home")
 @requirement("cli.doctor.repair")
 @pytest.mark.parametrize("code", MENDED)
 def test_what_can_be_mended_is_mended_and_stays_so(life: Kept, code: str) -> None:
@@ -170,6 +173,7 @@ def test_what_can_be_mended_is_mended_and_stays_so(life: Kept, code: str) -> Non
     assert life.records() == before
 
 
+@pytest.mark.sqlite("examines the files of a home")
 @requirement("cli.doctor.repair")
 @pytest.mark.parametrize("code", sorted(FAULTS.keys() - set(MENDED)))
 def test_what_cannot_be_made_anew_is_left_as_it_is(life: Kept, code: str) -> None:
@@ -182,6 +186,7 @@ def test_what_cannot_be_made_anew_is_left_as_it_is(life: Kept, code: str) -> Non
     assert life.records() == before
 
 
+@pytest.mark.sqlite("examines the files of a home")
 @requirement("cli.doctor.credentials")
 def test_a_credential_that_renews_itself_is_well_though_it_ended(life: Kept) -> None:
     client(expires_at="2001-01-01T00:00:00Z", refresh_token="r")(life)
@@ -191,6 +196,7 @@ def test_a_credential_that_renews_itself_is_well_though_it_ended(life: Kept) -> 
     assert (found.faults, found.facts) == ((), {"clients": 1, "renewable": 1})
 
 
+@pytest.mark.sqlite("examines the files of a home")
 @requirement("cli.doctor.credentials")
 def test_a_credential_that_others_can_read_is_closed_to_them(life: Kept) -> None:
     client(expires_at=None, refresh_token="r")(life)
@@ -202,6 +208,7 @@ def test_a_credential_that_others_can_read_is_closed_to_them(life: Kept) -> None
     assert path.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.sqlite("examines the files of a home")
 @requirement("cli.doctor.password")
 def test_a_missing_password_is_a_fault_only_where_others_can_come(life: Kept) -> None:
     settings = Settings(home=life.home, port=_free_port())
@@ -217,6 +224,7 @@ def _part(name: str, settings: Settings) -> Finding:
     return next(found for found in examine(settings, now=NOW, repair=False) if found.part == name)
 
 
+@pytest.mark.sqlite("examines the files of a home")
 @requirement("cli.doctor.finds")
 def test_a_damaged_database_is_said_and_the_other_parts_are_tried(tmp_path: Path) -> None:
     with lived(tmp_path / "home") as life:
@@ -262,6 +270,7 @@ def test_whoever_answers_at_the_port_is_told_from_our_server(tmp_path: Path, ans
     assert ill(found) == ({"port": {fault}} if fault else {})
 
 
+@pytest.mark.sqlite("examines the files of a home")
 @requirement("cli.doctor.well", "cli.doctor.finds")
 def test_the_command_says_one_line_for_each_part_and_ends_with_1_if_any_is_wrong(notes: Command) -> None:
     port = str(_free_port())
@@ -286,6 +295,7 @@ def test_where_there_is_no_home_none_is_made(pdpp: Command) -> None:
     assert not pdpp.home.exists()
 
 
+@pytest.mark.sqlite("examines the files of a home")
 @requirement("cli.doctor.finds")
 def test_a_setting_that_cannot_be_meant_is_one_of_the_faults(notes: Command) -> None:
     ran = notes("doctor", PDPP_LOG_SYNC="sometimes", PDPP_PORT=str(_free_port()))

@@ -28,6 +28,7 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.sqlite("compares the files of blobs")
 @requirement("cli.export.round-trip")
 def test_an_export_imports_as_the_same_connections_records_times_and_blobs(life: Kept, pdpp: Command) -> None:
     assert pdpp("export", pdpp.folder / "out").code == 0

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.engine.beneath import is_postgres
 from tests.requirements import requirement
 from tests.scenarios.cli.command import DECLARATION, PDPP, ROOT, Command
 
@@ -134,7 +135,7 @@ def test_a_stopped_import_says_what_is_kept_and_goes_on_when_run_again(pdpp: Com
         [*PDPP, "import", str(file), *map(str, words)],
         cwd=ROOT, env=pdpp.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    while not pdpp.home.joinpath("pdpp.sqlite-wal").exists() or _stored(pdpp) == 0:
+    while not (is_postgres() or pdpp.home.joinpath("pdpp.sqlite-wal").exists()) or _stored(pdpp) == 0:
         assert running.poll() is None
     running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=60)
@@ -152,6 +153,7 @@ def _stored(pdpp: Command) -> int:
     return found[0]["streams"][0]["records"] if found else 0
 
 
+@pytest.mark.sqlite("takes the room of a disk away")
 @requirement("cli.import.full-disk")
 def test_a_disk_without_room_is_said_in_a_line_and_leaves_the_home_readable(notes: Command) -> None:
     file = notes.file("more.ndjson", "".join(f'{{"id": "m{n}", "body": "{"word " * 900}"}}\n' for n in range(900)))

@@ -22,6 +22,7 @@ def life(tmp_path: Path) -> Iterator[Kept]:
         yield kept
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("store.backup.restore")
 def test_what_was_backed_up_comes_back_and_says_what_to_do_about_grants(notes: Command) -> None:
     notes.grant("--save")
@@ -38,6 +39,7 @@ def test_what_was_backed_up_comes_back_and_says_what_to_do_about_grants(notes: C
     assert notes("doctor", "--json", PDPP_HOME=again, PDPP_PORT="0").json["well"]
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("cli.restore.damaged")
 @pytest.mark.parametrize("part", ["database", "activity", "keys", "blobs"])
 @pytest.mark.parametrize("harm", ["flipped", "shorter", "gone"])
@@ -64,6 +66,7 @@ def _harm(path: Path, harm: str) -> None:
             path.unlink()
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("cli.restore.damaged")
 def test_the_command_names_the_damaged_file_in_one_line(notes: Command) -> None:
     notes("backup", notes.folder / "backup")
@@ -77,6 +80,7 @@ def test_the_command_names_the_damaged_file_in_one_line(notes: Command) -> None:
     assert f"database/{path.name}" in line
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("cli.restore.in-the-way")
 def test_a_home_with_data_is_refused_or_moved_aside_and_not_while_in_use(tmp_path: Path) -> None:
     backup, home = tmp_path / "backup", tmp_path / "home"
@@ -97,6 +101,7 @@ def test_a_home_with_data_is_refused_or_moved_aside_and_not_while_in_use(tmp_pat
     assert not (home / "mine.txt").exists()
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("cli.restore.in-the-way")
 def test_an_empty_folder_is_filled_where_it_is(life: Kept, tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir(mode=0o755)
@@ -111,6 +116,7 @@ def test_an_empty_folder_is_filled_where_it_is(life: Kept, tmp_path: Path) -> No
     assert not (tmp_path / "disk" / ".restoring").exists()
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("cli.restore.newer")
 def test_a_newer_schema_is_refused_by_name(life: Kept, tmp_path: Path) -> None:
     _edit(tmp_path / "backup", lambda manifest: manifest["snapshots"][0].update(schema_version=99))
@@ -119,6 +125,7 @@ def test_a_newer_schema_is_refused_by_name(life: Kept, tmp_path: Path) -> None:
         restored(tmp_path / "backup", tmp_path / "again")
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("cli.restore.damaged")
 @pytest.mark.parametrize("path", ["keys/../../escaped", "/etc/passwd", "elsewhere/x", "keys/.hidden"])
 def test_a_manifest_cannot_lead_out_of_the_folder(life: Kept, tmp_path: Path, path: str) -> None:
@@ -131,6 +138,7 @@ def test_a_manifest_cannot_lead_out_of_the_folder(life: Kept, tmp_path: Path, pa
     assert not (tmp_path / "again").exists()
 
 
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
 @requirement("cli.restore.at")
 def test_a_time_without_a_snapshot_is_refused_with_those_there_are(notes: Command) -> None:
     at = notes("backup", notes.folder / "backup", "--json").json["snapshot"]["at"]

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.requirements import requirement
 from tests.scenarios.cli.command import Command
 
@@ -23,6 +25,7 @@ def test_what_will_go_is_shown_and_asked_for(notes: Command) -> None:
     assert notes("sources", "--json").json["connections"][0]["streams"][0]["records"] == 2
 
 
+@pytest.mark.sqlite("looks into the bytes of the files of a home")
 @requirement("cli.sources.remove", "store.erasure.everywhere")
 def test_a_removed_source_is_gone_from_the_list_and_from_the_disk(notes: Command) -> None:
     notes.grant()

@@ -19,7 +19,7 @@ where sid = ? and key = ? and version < ? and live <> 0 order by version desc li
 """
 _RIDS_OF = """
 select rid from records where sid = :sid and key in {keys} and data is not null
-and (cast(:since as bigint) is null or at >= :since) and (cast(:until as bigint) is null or at < :until) order by rid
+and (:since is null or at >= :since) and (:until is null or at < :until) order by rid
 """
 _NAMED = """
 select rid, key, version, revised, emitted_at, at from records where sid = :sid and key in {keys} and data is not null

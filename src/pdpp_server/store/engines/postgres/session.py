@@ -61,14 +61,20 @@ def asked_together(connection: psycopg.Connection[tuple[Any, ...]], *asked: Stat
 
 
 def prepared(connection: psycopg.Connection[tuple[Any, ...]], statement: str, values: Values) -> Any:
-    """Executed; what is said again and again on a connection is planned there once."""
-    return psycopg.Cursor(connection).execute(translated(statement).encode(), _bound(values))
+    """Executed; what is said again and again on a connection is planned there once. What is none has no type, so a
+    statement that asks about it must be said with it."""
+    is_typed = None not in _each(values)
+    cursor = (psycopg.Cursor if is_typed else psycopg.ClientCursor)(connection)
+    return cursor.execute(translated(statement).encode(), _bound(values))
 
 
 def _holds_nul(values: Values) -> bool:
     """A text with such a character cannot be asked for there, and none can be kept."""
-    given: Iterable[Any] = values.values() if isinstance(values, Mapping) else values
-    return any(isinstance(value, str) and "\0" in value for value in given)
+    return any(isinstance(value, str) and "\0" in value for value in _each(values))
+
+
+def _each(values: Values) -> Iterable[Any]:
+    return values.values() if isinstance(values, Mapping) else values
 
 
 class PostgresSession:
