@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pdpp_server.evidence.text import clip_shown
@@ -58,6 +59,7 @@ def _naming(record: Record) -> Naming:
     return Naming(whole, title_field, actor, actor_field)
 
 
+@lru_cache(maxsize=1000)  # an answer asks for each of its hits several times
 def identity(origin: Origin, stream: str, authored_at: str | None) -> str:
     """What can be said of any record: whose, what and, if that is known, when; never when it was stored."""
     parts = (label(origin) or clip_shown(origin.connector_key, LABEL_CHARS), clip_shown(stream, LABEL_CHARS))

@@ -37,8 +37,8 @@ def serve(services: Services, call: Call, query: SearchQuery) -> Pending[SearchP
         used: Used = "lexical" if ranked.waiting is None else mode
         named = namings([found.record for found in ranked.found])
         sealed = partial(_seal, read.seal, used, bound_to)
-        make = _lean_hit if query.lean else _hit
-        hits = tuple([make(found, naming, sealed) for found, naming in zip(ranked.found, named, strict=True)])
+        pairs = zip(ranked.found, named, strict=True)
+        hits = tuple([_hit(found, naming, sealed, lean=query.lean) for found, naming in pairs])
         next_cursor = hits[-1].cursor if ranked.has_more and not ranked.recall.is_newest else None
         warnings = (
             *sources_skipped(permitted.missing),
@@ -109,7 +109,8 @@ def _seal(seal: Seal, mode: Used, bound_to: bytes, position: Position) -> str:
     return seal.seal("search", bytes((_MODES.index(mode),)) + position.pack(), bound_to=bound_to)
 
 
-def _hit(found: FoundHit, named: Naming, sealed: Callable[[Position], str]) -> Hit:
+def _hit(found: FoundHit, named: Naming, sealed: Callable[[Position], str], *, lean: bool) -> Hit:
+    """A lean one also says who speaks in it, and what else is known of how it was found."""
     record = found.record
     return Hit(
         record.id,
@@ -122,16 +123,9 @@ def _hit(found: FoundHit, named: Naming, sealed: Callable[[Position], str]) -> H
         partial(sealed, found.position),
         named.title_field,
         record.time_field,
+        actor=named.actor if lean else None,
+        actor_field=named.actor_field if lean else None,
+        also_matched=found.proof.also_matched if lean else (),
+        beside=found.beside if lean else None,
         distance=1 - found.near.similarity if found.near else None,
-    )
-
-
-def _lean_hit(found: FoundHit, named: Naming, sealed: Callable[[Position], str]) -> Hit:
-    """With who speaks in it, and what else is known of how it was found."""
-    return replace(
-        _hit(found, named, sealed),
-        actor=named.actor,
-        actor_field=named.actor_field,
-        also_matched=found.proof.also_matched,
-        beside=found.beside,
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pdpp_server.store.records.rank import MENTIONED, MatchCounts, Question, SourceCounts, score, weighed
+from pdpp_server.store.records.rank import MENTIONED, HeldPhrases, MatchCounts, Question, SourceCounts, score, weighed
 from tests.requirements import requirement
 
 ACTOR, TEXT = 0b01, 0b10
@@ -10,7 +10,7 @@ ACTOR, TEXT = 0b01, 0b10
 
 def scored(counts: list[int], weights: list[float], names: list[bool] | None = None, slots: int = TEXT) -> float:
     question = Question(weights, names or [False] * len(weights))
-    note = MatchCounts(10, counts, [slots if count else 0 for count in counts])
+    note = MatchCounts(10, HeldPhrases(counts, [slots if count else 0 for count in counts]))
     return score(note, question, question.weight, ACTOR)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pdpp_server.store.engines.sqlite.cutting import Fts5Cutter
 from pdpp_server.store.engines.sqlite.ranking import Ranking
-from pdpp_server.store.records.rank import MatchCounts
+from pdpp_server.store.records.rank import HeldPhrases, MatchCounts
 from pdpp_server.store.records.texts import Texts
 from pdpp_server.store.records.words import Tokenizer, spaced
 from tests.requirements import requirement
@@ -72,10 +72,26 @@ def test_a_note_from_the_text_is_the_one_from_the_index(
 @pytest.mark.parametrize(
     ("texts", "note"),
     [
-        ({0: "Lease of the lake", 1: "the lease, the leases"}, MatchCounts(8, [3, 1], [0b11, 0b01])),
+        ({0: "Lease of the lake", 1: "the lease, the leases"}, MatchCounts(8, HeldPhrases([3, 1], [0b11, 0b01]))),
         ({0: "", 1: "nothing here"}, None),
         ({}, None),
     ],
 )
 def test_counts_lengths_and_columns(texts: dict[int, str], note: MatchCounts | None) -> None:
     assert Texts(TOKENIZER, TOKENIZER.query("lease lake").wanted).note(texts) == note
+
+
+@requirement("rs.search.coverage")
+def test_records_that_hold_two_words_in_as_many_places_are_told_apart() -> None:
+    texts = ["lake lease", "lake lease", "lake lake lease", "lake lease lease", "lake lake lease lease", "lake"]
+    words = TOKENIZER.query("lake lease")
+
+    INDEX.executemany("insert into words(rowid, s0, s1) values(?, ?, '')", enumerate(texts, start=1))
+    RANKING.noted.clear()
+    RANKING.use([1, 1], SLOTS)
+    rows: Any = INDEX.execute(HELD, ("lake OR lease",)).fetchall()
+    RANKING.note(rows)
+    INDEX.execute("insert into words(words) values('delete-all')")
+
+    from_texts = {rid: Texts(TOKENIZER, words.wanted).note({0: text}) for rid, text in enumerate(texts, start=1)}
+    assert from_texts == RANKING.noted

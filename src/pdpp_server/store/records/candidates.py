@@ -11,7 +11,7 @@ from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import SID_BITS
 from pdpp_server.store.records.asked import Narrowed, Where
 from pdpp_server.store.records.count import count
-from pdpp_server.store.records.rank import MatchCounts
+from pdpp_server.store.records.rank import HeldPhrases, MatchCounts, holders
 from pdpp_server.store.records.reach import Reach, named
 from pdpp_server.store.records.scores import HeldCounts
 from pdpp_server.store.records.texts import Texts
@@ -115,9 +115,7 @@ def _note_indexed(reading: Reading, groups: Sequence[ReachGroup], words: WordQue
     if len(wanted) == len(words.wanted):
         return held, is_complete
     stands = [phrase in standing for phrase in words.wanted]
-    for rid, note in reading.words.noted.items():
-        counts, slots = _spread(note.counts, stands), _spread(note.slots, stands)
-        reading.words.noted[rid] = note._replace(counts=counts, slots=slots)
+    _spread_notes(reading.words.noted, stands)
     return {connection: _spread(counts, stands) for connection, counts in held.items()}, is_complete
 
 
@@ -137,6 +135,15 @@ def _note_many(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery)
 
 def _stands(reading: Reading, groups: Sequence[ReachGroup], phrase: Phrase) -> bool:
     return any(reading.words.stands(group.indexed, phrase) for group in groups)
+
+
+def _spread_notes(noted: dict[int, MatchCounts], stands: Sequence[bool]) -> None:
+    shared = {id(note.held): note.held for note in noted.values()}
+    spread = {
+        one: HeldPhrases(_spread(held.counts, stands), _spread(held.slots, stands)) for one, held in shared.items()
+    }
+    notes = {id(note): MatchCounts(note.length, spread[id(note.held)]) for note in noted.values()}
+    noted.update([(rid, notes[id(note)]) for rid, note in noted.items()])
 
 
 def _spread(counts: Sequence[int], stands: Sequence[bool]) -> list[int]:
@@ -201,8 +208,9 @@ def _kept(
     """Keeps those that hold what is wanted and nothing that is not; of all, how many hold each wanted phrase."""
     wanted = len(words.wanted)
     for rid, note in noted.items():
-        if any(note.counts[:wanted]) and not any(note.counts[wanted:]):
-            reading.words.noted[rid] = note._replace(counts=note.counts[:wanted], slots=note.slots[:wanted])
+        counts, slots = note.held
+        if any(counts[:wanted]) and not any(counts[wanted:]):
+            reading.words.noted[rid] = note._replace(held=HeldPhrases(counts[:wanted], slots[:wanted]))
     return _holders(groups, words, noted)
 
 
@@ -210,10 +218,10 @@ def _holders(groups: Sequence[ReachGroup], words: WordQuery, noted: Mapping[int,
     """How many of these records hold each phrase."""
     connection_of = {reach.place.sid: reach.origin.connection_id for group in groups for reach in group.reaches}
     counts = {connection: [0] * len(words.wanted) for connection in _connections(groups)}
-    for rid, note in noted.items():
-        held = counts[connection_of[rid >> SID_BITS]]
-        for phrase in range(len(held)):
-            held[phrase] += note.counts[phrase] > 0
+    for sid, held, records in holders(noted):
+        of_connection = counts[connection_of[sid]]
+        for phrase in range(len(of_connection)):
+            of_connection[phrase] += records if held.counts[phrase] else 0
     return counts
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from math import fsum, sqrt
-from typing import NamedTuple
 
 from pdpp_server.model.streams import Stream
 from pdpp_server.store.engine import Reading
@@ -16,12 +15,7 @@ TALK = 0.5  # how much the talk that matches most is lifted, as a share of its r
 SILENCE = 3_600_000_000  # microseconds without a word that end a talk
 
 
-class Beside(NamedTuple):
-    """A record that a match lifts, and by which share of that match's score."""
-
-    source: int
-    rid: int
-    share: float
+_Beside = tuple[int, int, float]  # a match, a record that it lifts, and by which share of its score
 
 
 class TitlesRead:
@@ -46,18 +40,20 @@ def lifted(
     by_sid: dict[int, list[int]] = {}
     for rid in _sources(scores):
         by_sid.setdefault(rid >> SID_BITS, []).append(rid)
-    parts: dict[int, list[float]] = {}
-    lifting: dict[int, tuple[float, int]] = {}
+    given: dict[int, list[tuple[float, int]]] = {}  # to each neighbour, and by which match; the least rid first
     for reach in reaches:
         sources = by_sid.get(reach.place.sid)
         if sources and _is_talk(reach):
             for source, rid, share in _beside(reading, reach, sources, titles):
-                parts.setdefault(rid, [scores.get(rid, 0.0)]).append(share * scores[source])
-                if rid not in scores:
-                    lifting[rid] = max(lifting.get(rid, (0.0, 0)), (share * scores[source], -source))
-    # The exact sum is the same in every order; the order in which rows come may tell of hidden ones.
-    ranked = {**scores, **{rid: fsum(part) for rid, part in parts.items()}}
-    return ranked, {rid: -source for rid, (_, source) in lifting.items()}
+                given.setdefault(rid, []).append((share * scores[source], -source))
+    ranked = dict(scores)
+    lifted_by: dict[int, int] = {}
+    for rid, parts in given.items():
+        # The exact sum is the same in every order; the order in which rows come may tell of hidden ones.
+        ranked[rid] = fsum([scores.get(rid, 0.0), *[part for part, _ in parts]])
+        if rid not in scores:
+            lifted_by[rid] = -max((0.0, 0), *parts)[1]
+    return ranked, lifted_by
 
 
 def of_talks(reaches: Iterable[Reach], ranked: Mapping[int, float], titles: TitlesRead) -> Mapping[int, float]:
@@ -111,14 +107,16 @@ def _title(reach: Reach) -> str | None:
     return next((name for name, role in reach.scope.stream.roles.items() if role == "primary-title"), None)
 
 
-def _beside(reading: Reading, reach: Reach, sources: list[int], titles: TitlesRead) -> list[Beside]:
+def _beside(reading: Reading, reach: Reach, sources: list[int], titles: TitlesRead) -> list[_Beside]:
     assert reach.place.position is not None
     fid = reach.place.fids[reach.place.position]
     found = [
-        Beside(source, rid, share)
+        (source, rid, share)
         for source, *sides in reading.records.beside(reach, fid, sources, SILENCE, len(SHARES))
         for side in sides
         for rid, share in zip(side, SHARES, strict=False)
     ]
-    known = titles.of(reach, [rid for beside in found for rid in beside[:2]])
-    return [beside for beside in found if known.get(beside.source) == known.get(beside.rid)]
+    if _title(reach) is None:  # then there is nothing to compare
+        return found
+    known = titles.of(reach, [*sources, *[rid for _, rid, _ in found]])
+    return [(source, rid, share) for source, rid, share in found if known.get(source) == known.get(rid)]

@@ -1,8 +1,11 @@
 """Ranking by what is visible: a score that knows no statistics but those of the granted records and fields."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import log
 from typing import NamedTuple
+
+from pdpp_server.store.layout import SID_BITS
 
 K1, B = 1.2, 0.6
 USUAL_LENGTH = 40  # words; a constant pivot, because an average over the table would tell of hidden rows
@@ -10,13 +13,11 @@ MENTIONED = 0.25  # what a name is worth in a record that holds it and was said 
 DATE_WORDS = 0.25  # what the words of a date are worth, which says more by the time that it names
 
 
-class MatchCounts(NamedTuple):
-    """What of one record counts: the words in its granted columns, how often each phrase stands there, and in which of
-    the columns, as bits."""
+class HeldPhrases(NamedTuple):
+    """How often each phrase stands in the granted columns of a record, and in which of them, as bits."""
 
-    length: int
-    counts: list[int]
-    slots: list[int]
+    counts: Sequence[int]
+    slots: Sequence[int]
 
     @property
     def matched(self) -> int:
@@ -25,6 +26,33 @@ class MatchCounts(NamedTuple):
         for slots in self.slots:
             columns |= slots
         return columns
+
+
+class MatchCounts(NamedTuple):
+    """What of one record counts: the words in its granted columns, and what they hold."""
+
+    length: int
+    held: HeldPhrases
+
+
+class Holders(NamedTuple):
+    """Records of one stream that hold the same, and how many they are."""
+
+    sid: int
+    held: HeldPhrases
+    records: int
+
+
+def holders(noted: Mapping[int, MatchCounts]) -> list[Holders]:
+    """An engine notes once what many records hold: what is true of all of them need not be found for each."""
+    by_sid: dict[int, list[HeldPhrases]] = {}
+    for rid, note in noted.items():
+        by_sid.setdefault(rid >> SID_BITS, []).append(note.held)
+    found: list[Holders] = []
+    for sid, of_stream in by_sid.items():
+        known = dict(zip(map(id, of_stream), of_stream, strict=True))
+        found += [Holders(sid, known[one], records) for one, records in Counter(map(id, of_stream)).items()]
+    return found
 
 
 class SourceCounts(NamedTuple):
@@ -81,13 +109,13 @@ def score(note: MatchCounts, question: Question, whole: float, actor: int) -> fl
     that says who spoke, as a bit."""
     norm = K1 * (1 - B + B * note.length / USUAL_LENGTH)
     total = held = 0.0
-    for phrase, count in enumerate(note.counts):
+    for phrase, count in enumerate(note.held.counts):
         if not count:
             continue
         worth = question.weights[phrase]
         if question.names[phrase]:
             count = 1
-            if not note.slots[phrase] & actor:
+            if not note.held.slots[phrase] & actor:
                 worth *= MENTIONED
         total += worth * count * (K1 + 1) / (count + norm)
         held += worth

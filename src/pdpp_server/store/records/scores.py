@@ -7,7 +7,17 @@ from pdpp_server.model.times import instant
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import SID_BITS, date_of, day_in, day_of
 from pdpp_server.store.records.dates import NO_DATES, AskedDates
-from pdpp_server.store.records.rank import DATE_WORDS, MatchCounts, Question, SourceCounts, score, together, weighed
+from pdpp_server.store.records.rank import (
+    DATE_WORDS,
+    Holders,
+    MatchCounts,
+    Question,
+    SourceCounts,
+    holders,
+    score,
+    together,
+    weighed,
+)
 from pdpp_server.store.records.reach import Reach
 from pdpp_server.store.records.words import Phrase, WordQuery
 
@@ -34,9 +44,10 @@ def scored(
         return Scored({}, [0.0] * len(words.wanted))
     noted, by_sid = reading.words.noted, {reach.place.sid: reach for reach in reaches}
     actors = {sid: _actor_column(reach) for sid, reach in by_sid.items()}
-    names = _names(words, noted, actors)
+    holding = holders(noted)
+    names = _names(words, holding, actors)
     if any(names):
-        held = _said(held, names, noted, by_sid, actors)
+        held = _said(held, names, holding, by_sid, actors)
     sources = {connection: SourceCounts(visible[connection], holding) for connection, holding in held.items()}
     worth = [DATE_WORDS if phrase in words.dated else 1.0 for phrase in words.wanted]
     questions = weighed(sources, worth, names)
@@ -55,10 +66,16 @@ def _scores(
     noted: Mapping[int, MatchCounts], heard: Mapping[int, Question], actors: Mapping[int, int]
 ) -> dict[int, float]:
     """Records of a stream that share a note share a score."""
-    cases = {(rid >> SID_BITS, id(note)): note for rid, note in noted.items()}
     whole = {sid: question.weight for sid, question in heard.items()}
-    known = {case: score(note, heard[case[0]], whole[case[0]], actors[case[0]]) for case, note in cases.items()}
-    return {rid: known[rid >> SID_BITS, id(note)] for rid, note in noted.items()}
+    known: dict[tuple[int, int], float] = {}
+    scores: dict[int, float] = {}
+    for rid, note in noted.items():
+        sid = rid >> SID_BITS
+        case = (sid, id(note))
+        if case not in known:
+            known[case] = score(note, heard[sid], whole[sid], actors[sid])
+        scores[rid] = known[case]
+    return scores
 
 
 # Who spoke ---------------------------------------------------------------------------------------------------------
@@ -78,19 +95,18 @@ def _actor_column(reach: Reach) -> int:
     return 0 if actor is None else 1 << reach.place.slots[actor]
 
 
-def _names(words: WordQuery, noted: Mapping[int, MatchCounts], actors: Mapping[int, int]) -> list[bool]:
+def _names(words: WordQuery, found: Sequence[Holders], actors: Mapping[int, int]) -> list[bool]:
     """Of each phrase whether it names who spoke: a mere word beside others, which stands there in at least half of the
     records that hold it. (A word of some sender's name is still a word.)"""
     if len(words.wanted) < 2 or not any(actors.values()):
         return [False] * len(words.wanted)
     holding, saying = [0] * len(words.wanted), [0] * len(words.wanted)
-    for rid, note in noted.items():
-        actor = actors[rid >> SID_BITS]
-        for phrase, slots in enumerate(note.slots):
+    for sid, held, records in found:
+        for phrase, slots in enumerate(held.slots):
             if slots:
-                holding[phrase] += 1
-                saying[phrase] += slots & actor > 0
-    likely = [0 < held <= 2 * said for held, said in zip(holding, saying, strict=True)]
+                holding[phrase] += records
+                saying[phrase] += records if slots & actors[sid] else 0
+    likely = [0 < held_by <= 2 * said_by for held_by, said_by in zip(holding, saying, strict=True)]
     return [
         is_likely and phrase in words.plain and phrase not in words.dated
         for is_likely, phrase in zip(likely, words.wanted, strict=True)
@@ -100,7 +116,7 @@ def _names(words: WordQuery, noted: Mapping[int, MatchCounts], actors: Mapping[i
 def _said(
     held: HeldCounts,
     names: Sequence[bool],
-    noted: Mapping[int, MatchCounts],
+    found: Sequence[Holders],
     by_sid: Mapping[int, Reach],
     actors: Mapping[int, int],
 ) -> HeldCounts:
@@ -108,11 +124,10 @@ def _said(
     holding = {connection: [0] * len(names) for connection in held}
     saying = {connection: [0] * len(names) for connection in held}
     for phrase in [place for place, is_name in enumerate(names) if is_name]:
-        holders = [(rid >> SID_BITS, slots) for rid, note in noted.items() if (slots := note.slots[phrase])]
-        for sid, slots in holders:
-            connection = by_sid[sid].origin.connection_id
-            holding[connection][phrase] += 1
-            saying[connection][phrase] += slots & actors[sid] > 0
+        for sid, (_, all_slots), records in found:
+            connection, slots = by_sid[sid].origin.connection_id, all_slots[phrase]
+            holding[connection][phrase] += records if slots else 0
+            saying[connection][phrase] += records if slots & actors[sid] else 0
     return {
         connection: [
             count * said // noted_with if noted_with else count

@@ -180,7 +180,7 @@ def _each_word(words: WordQuery, counts: Sequence[int], dates: AskedDates) -> It
 def _held_here(reading: Reading, page: Sequence[_Candidate], each: Sequence[int]) -> tuple[int, ...]:
     """How many records of the page hold each of these words."""
     noted = [note for candidate in page if (note := reading.words.noted.get(candidate.rid))]
-    return tuple([sum(1 for note in noted if note.counts[place]) for place in each])
+    return tuple([sum(1 for note in noted if note.held.counts[place]) for place in each])
 
 
 def _newest(reading: Reading, groups: Sequence[ReachGroup], query: SearchQuery, words: WordQuery) -> Ranked:
@@ -357,7 +357,7 @@ def _found(
         beside = record.id._replace(key=lifting[1]) if lifting else None
         meant = near.records.get(candidate.rid) if note is None and beside is None else None
         if meant is None:
-            told = prove(finder, reach, record, note.matched if note else 0)
+            told = prove(finder, reach, record, note.held.matched if note else 0)
         else:
             told = meant_proof(record, meant, lean=lean)
         yield FoundHit(record, told, candidate.position, beside, meant)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from pdpp_server.store.records.rank import MatchCounts
+from pdpp_server.store.records.rank import HeldPhrases, MatchCounts
 from pdpp_server.store.records.words import Phrase, Tokenizer, openings, stands_at
 
 _ASCII_WORD = re.compile("[A-Za-z0-9]+")
@@ -38,7 +38,8 @@ class Texts:
             found = {slot: _times(phrase, tokens) for slot, (_, tokens) in told.items()}
             counts.append(sum(found.values()))
             slots.append(sum(1 << slot for slot, times in found.items() if times))
-        return MatchCounts(sum(words for words, _ in told.values()), counts, slots) if any(counts) else None
+        length = sum(words for words, _ in told.values())
+        return MatchCounts(length, HeldPhrases(counts, slots)) if any(counts) else None
 
     def _may_hold(self, text: str) -> bool:
         return not text.isascii() or self._likely.search(text) is not None

@@ -7,7 +7,7 @@ import orjson
 from pdpp_server.store.engines.postgres.tables import PostgresTables
 from pdpp_server.store.layout import day_in, first_rid
 from pdpp_server.store.records.asked import Narrowed, Where
-from pdpp_server.store.records.rank import MatchCounts
+from pdpp_server.store.records.rank import HeldPhrases, MatchCounts
 from pdpp_server.store.records.reach import Reach
 from pdpp_server.store.records.words import Phrase, WordQuery
 from pdpp_server.store.session import Session
@@ -86,7 +86,7 @@ class PostgresWords:
             places = [each.get(rid, {}) for each in held]
             counts = [sum(map(len, columns.values())) for columns in places]
             matched = [sum(1 << slot for slot in columns) for columns in places]
-            self.noted[rid] = MatchCounts(_length(lengths, rid), counts, matched)
+            self.noted[rid] = MatchCounts(_length(lengths, rid), HeldPhrases(counts, matched))
 
     def _lengths(self, sid: int, slots: Sequence[int], rids: Sequence[int]) -> Places:
         """Of the days of these records."""

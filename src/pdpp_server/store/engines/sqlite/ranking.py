@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import apsw
 
-from pdpp_server.store.records.rank import MatchCounts
+from pdpp_server.store.records.rank import HeldPhrases, MatchCounts
 
 _Columns = tuple[tuple[int, ...], ...]  # of each phrase, those in which it stands
 _MORE = 0x80  # the bit of a byte that says that its number goes on
@@ -18,7 +18,9 @@ class Ranking:
         self.noted: dict[int, MatchCounts] = {}  # by rid
         self._times: Sequence[int] = ()
         self._slots: Sequence[int] = ()
+        self._phrases = range(0)
         self._cases: dict[tuple[_Columns, tuple[int, ...]], int] = {}
+        self._plain: dict[tuple[_Columns, int], int] = {}  # those that the number of instances tells
         self._single: dict[tuple[tuple[int, ...], int], int] = {}  # the same, of one phrase: its columns and instances
         connection.register_fts5_function("held", self._held)
         connection.register_fts5_function("held_one", self._held_one)
@@ -26,8 +28,9 @@ class Ranking:
     def use(self, times: Sequence[int], slots: Sequence[int]) -> str:
         """What the next statement is about: how often each wanted phrase, which come first, stands in its match; and
         the granted columns. The name of the function that it has to ask."""
-        self._times, self._slots = times, slots
+        self._times, self._slots, self._phrases = times, slots, range(len(times))
         self._cases.clear()
+        self._plain.clear()
         self._single.clear()
         return "held_one" if len(times) == 1 else "held"
 
@@ -38,10 +41,16 @@ class Ranking:
         return single.setdefault((api.phrase_columns(0), api.inst_count), len(single))
 
     def _held(self, api: apsw.FTS5ExtensionApi, *_: object) -> int:
-        ask = api.phrase_columns
-        columns = tuple([ask(phrase) for phrase in range(len(self._times))])
+        columns = tuple(map(api.phrase_columns, self._phrases))
+        told = (columns, api.inst_count)
+        known = self._plain.get(told)
+        if known is not None:
+            return known
         counts = tuple([_count(api, phrase, of) if of else 0 for phrase, of in enumerate(columns)])
-        return self._cases.setdefault((columns, counts), len(self._cases))
+        case = self._cases.setdefault((columns, counts), len(self._cases))
+        if counts == tuple(map(len, columns)):  # as few instances as can be: no others of these columns are so many
+            self._plain[told] = case
+        return case
 
     def note(self, rows: Sequence[tuple[int, int, bytes]]) -> None:
         """Records by rid, case and the sizes of their columns as FTS5 keeps them."""
@@ -54,13 +63,13 @@ class Ranking:
 class _Notes(dict[tuple[int, bytes], MatchCounts]):
     """By case and sizes: made when the first record has both."""
 
-    def __init__(self, cases: Sequence[tuple[list[int], list[int]]], slots: Sequence[int]) -> None:
+    def __init__(self, cases: Sequence[HeldPhrases], slots: Sequence[int]) -> None:
         super().__init__()
         self._cases, self._slots = cases, slots
 
     def __missing__(self, key: tuple[int, bytes]) -> MatchCounts:
         case, sizes = key
-        note = self[key] = MatchCounts(length_of(sizes, self._slots), *self._cases[case])
+        note = self[key] = MatchCounts(length_of(sizes, self._slots), self._cases[case])
         return note
 
 
@@ -70,8 +79,8 @@ def _count(api: apsw.FTS5ExtensionApi, phrase: int, columns: Sequence[int]) -> i
     return sum([len(api.phrase_column_offsets(phrase, column)) for column in columns])
 
 
-def _told(columns: _Columns, counts: tuple[int, ...]) -> tuple[list[int], list[int]]:
-    return list(counts), [_bits(of) for of in columns]
+def _told(columns: _Columns, counts: tuple[int, ...]) -> HeldPhrases:
+    return HeldPhrases([*counts], [_bits(of) for of in columns])
 
 
 @lru_cache(maxsize=1000)
