@@ -61,10 +61,13 @@ def holds_bytes(value: Any, declared: Declared = None) -> bool:
 
 def record_without_bytes(record: Record) -> Record:
     told = record.binary or {}
-    data = {name: without_bytes(value, told.get(name)) for name, value in record.data.items()}
+    made = [(name, value, without_bytes(value, told.get(name))) for name, value in record.data.items()]
+    changed = {name: without for name, value, without in made if without is not value}
+    if changed:
+        record = record._replace(data={**record.data, **changed})
     if not record.expanded:
-        return record._replace(data=data)
-    return record._replace(data=data, expanded={name: _group(group) for name, group in record.expanded.items()})
+        return record
+    return record._replace(expanded={name: _group(group) for name, group in record.expanded.items()})
 
 
 def _group(group: Expanded) -> Expanded:

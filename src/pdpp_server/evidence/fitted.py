@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.shown import with_related
@@ -30,18 +30,18 @@ def fitted(page: RecordPage, chars: int, *, fields: int | None = None, related: 
     omitted: dict[str, int] = {}
 
     def narrowed(record: Record) -> Record:
-        handle = mint(record.id)
-        names = by_importance(record.data, record.roles, record.id.key)[:fields] if fields is not None else None
-        kept = {name: value for name, value in record.data.items() if names is None or name in names}
-        made = {name: clipped_value(value, chars) for name, value in kept.items()}
-        if cut := {name: total for name, (_, total) in made.items() if total is not None}:
-            clipped[handle] = cut
+        kept = record.data if fields is None else _first(record, fields)
+        made = [(name, *clipped_value(value, chars)) for name, value in kept.items()]
+        cut = {name: total for name, _, total in made if total is not None}
+        if cut:
+            clipped[mint(record.id)] = cut
+            kept = {name: value for name, value, _ in made}
         if len(kept) < len(record.data):
-            omitted[handle] = len(record.data) - len(kept)
+            omitted[mint(record.id)] = len(record.data) - len(kept)
         groups: Mapping[str, Expanded] = {} if related == 0 else record.expanded
         return record._replace(
             origin=origins[record.origin.connection_id],
-            data={name: value for name, (value, _) in made.items()},
+            data=kept,
             expanded={name: expansion(group) for name, group in groups.items()},
         )
 
@@ -56,6 +56,12 @@ def fitted(page: RecordPage, chars: int, *, fields: int | None = None, related: 
     )
     warnings = (*page.warnings, *([_EXPANSION_SHORTENED] if related is not None else []))
     return Fitted(replace(page, records=entries, warnings=warnings), clipped, omitted)
+
+
+def _first(record: Record, fields: int) -> Mapping[str, Any]:
+    """The most important fields, in the order in which they stood."""
+    names = by_importance(record.data, record.roles, record.id.key)[:fields]
+    return {name: value for name, value in record.data.items() if name in names}
 
 
 _EXPANSION_SHORTENED = Warned(

@@ -316,9 +316,10 @@ _SHORT_FETCH = "next: fetch with an id as shown"
 
 def _opening_bytes(entries: Sequence[Entry], handles: Sequence[str]) -> int:
     """What the next step may take whatever was clipped: a call of a handle and a name, or words instead."""
-    names = max((byte_len(name) for one in entries if isinstance(one, Record) for name in one.data), default=0)
-    called = max((byte_len(handle) for handle in handles if byte_len(handle) <= _LONG_BYTES), default=0)
-    whole = called + len('next: read_record_field {"id":"","field_path":""}') + min(names, _NAME_CHARS)
+    names = {name for one in entries if isinstance(one, Record) for name in one.data}
+    longest_name = max(map(byte_len, names), default=0)
+    called = max((size for size in map(byte_len, handles) if size <= _LONG_BYTES), default=0)
+    whole = called + len('next: read_record_field {"id":"","field_path":""}') + min(longest_name, _NAME_CHARS)
     return 1 + max(whole + byte_len(_CUTS) if called else 0, byte_len(_SHORT_READ))
 
 

@@ -157,10 +157,11 @@ def _fields_text(record: Record, room: int) -> FieldsText:
 
 def _whole_text(record: Record, names: Sequence[str], room: int) -> str | None:
     """All of it at once, where that fits: then nothing has to be weighed."""
-    values = record.data.values()
-    is_long = len(names) > _FIELDS_MOST or any(isinstance(value, str) and len(value) > room for value in values)
-    if is_long or any(isinstance(value, Binary) for value in values):
+    if len(names) > _FIELDS_MOST:
         return None
+    for value in record.data.values():
+        if isinstance(value, Binary) or (isinstance(value, str) and len(value) > room):
+            return None
     text = compact_json({name: record.data[name] for name in names})
     return text if byte_len(text) <= room else None
 

@@ -48,7 +48,7 @@ def _told(entries: Iterable[Entry]) -> tuple[list[RecordId], list[str]]:
 def with_related(entries: Iterable[Entry]) -> Iterator[Entry]:
     for entry in entries:
         yield entry
-        if isinstance(entry, Record):
+        if isinstance(entry, Record) and entry.expanded:
             yield from related_to(entry)
 
 

@@ -12,6 +12,8 @@ CLIPPED_END = " characters)"
 SHORT_MARK_CHARS = len("…+99")
 _FIRST_ROLES = ("primary-title", "event-time", "actor", "amount", "primary-body")
 _LAST_ROLES = ("secondary", "blob-reference")
+_OTHER_RANK = len(_FIRST_ROLES)
+_RANKS = {role: rank for rank, role in enumerate(_FIRST_ROLES)} | dict.fromkeys(_LAST_ROLES, _OTHER_RANK + 1)
 
 
 class ShownValue(NamedTuple):
@@ -75,9 +77,6 @@ def by_importance(data: Mapping[str, Any], roles: Mapping[str, str] | None, key:
     known = roles or {}
 
     def rank(name: str) -> tuple[bool, int]:
-        role = known.get(name)
-        if role in _FIRST_ROLES:
-            return data[name] == key, _FIRST_ROLES.index(role)
-        return data[name] == key, len(_FIRST_ROLES) + (role in _LAST_ROLES)
+        return data[name] == key, _RANKS.get(known.get(name, ""), _OTHER_RANK)
 
     return sorted(data, key=rank)
