@@ -45,10 +45,12 @@ class Field:
 
     def comparable(self, value: object) -> int | float | str | None:
         """A value as it is compared: dates by instant, numbers by size, booleans as 0 and 1; None for nothing."""
+        if self.type in DATES:
+            return instant(value)
+        if isinstance(value, str):  # as nearly every value
+            return value
         if value is None or isinstance(value, dict | list):
             return None
-        if self.is_date:
-            return instant(value)
         if isinstance(value, bool):
             return int(value)
         if isinstance(value, int | float):

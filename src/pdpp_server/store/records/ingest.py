@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import jsonschema_rs
 import orjson
@@ -60,6 +60,7 @@ _EASY_KEY = re.compile(r"[\w:@+=-]{1,200}", re.ASCII)  # such a key surely fits 
 
 NO_VALUE = b""  # of a record without a value in positions; behind every number and text
 Findable = tuple[int, str, Mapping[str, Any]]  # rid, key, data
+_Row = TypeVar("_Row", bound=tuple[Any, ...])
 
 
 class _Stored(NamedTuple):
@@ -389,10 +390,10 @@ def index_records(writer: Writing, desk: Desk, records: Sequence[Findable]) -> N
     if desk.place.slots:
         writer.index.add_words(desk.place, ((rid, row) for rid, _, data in records if (row := desk.words(data))))
     values = [row for rid, _, data in records for row in desk.values(data, rid)]
-    writer.index.add_values(sorted(values, key=_value_order))
+    writer.index.add_values(_in_order(values))
     if desk.place.position:
         positions = [(*position, key, rid) for rid, key, data in records if (position := desk.position(data))]
-        writer.index.add_positions(sorted(positions, key=_value_order))
+        writer.index.add_positions(_in_order(positions))
     if desk.stream.blob_fields:
         sid = desk.place.sid
         refs = [(blob_id, sid, name, rid) for rid, _, data in records for name, blob_id in desk.blob_refs(data)]
@@ -401,6 +402,14 @@ def index_records(writer: Writing, desk: Desk, records: Sequence[Findable]) -> N
 
 def _rid_of(findable: Findable) -> int:
     return findable[0]
+
+
+def _in_order(rows: list[_Row]) -> list[_Row]:
+    """As an engine keeps them, so that each lies beside the one before. Values of a field are of one kind, mostly."""
+    try:
+        return sorted(rows)
+    except TypeError:
+        return sorted(rows, key=_value_order)
 
 
 def _value_order(row: tuple[Any, ...]) -> tuple[Any, ...]:
