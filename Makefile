@@ -17,7 +17,7 @@ GENERATORS := pdpp_server.mcp.generate pdpp_server.console.language
 PAGES := $(shell grep -rl --include='*.md' '\[\[\[cog' README.md AGENTS.md docs 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup clients browser servers pages demo test test-postgres quick check bench soak mutants map slice walk promises fix shape wheel mcpb requirements
+.PHONY: bench-postgres help setup clients browser servers pages demo test test-postgres quick check bench soak mutants map slice walk promises fix shape wheel mcpb requirements
 
 help:
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{printf "make %-14s%s\n", $$1, $$2}'
@@ -82,6 +82,9 @@ check: setup  ## format, lint, types, import contracts, generated files, promise
 bench: setup  ## the measured numbers, as ratios, into bench/latest.json
 	PYTHONPATH=. $(BIN)/python -m bench
 
+bench-postgres: setup  ## PostgreSQL beside SQLite, and with owners beside it: make bench-postgres records="10000 100000" owners="100 1000"
+	PYTHONPATH=. $(BIN)/python -m bench.postgres $(if $(records),--records $(records)) $(if $(owners),--owners $(owners))
+
 soak: setup  ## the long tests that make test leaves out
 	$(BIN)/pytest -m soak
 
@@ -119,6 +122,7 @@ requirements:  ## pin every version again (add U=--upgrade to move them)
 	$(BIN)/uv pip compile $(PIN) requirements/uv.in --output-file requirements/uv.txt
 	$(BIN)/uv pip compile $(PIN) pyproject.toml --extra postgres --extra semantic requirements/dev.in -c requirements/uv.txt --output-file requirements/dev.txt
 	$(BIN)/uv pip compile $(PIN) pyproject.toml -c requirements/dev.txt --output-file requirements/run.txt
+	$(BIN)/uv pip compile $(PIN) pyproject.toml --extra postgres -c requirements/dev.txt --output-file requirements/postgres.txt
 	$(BIN)/uv pip compile $(PIN) requirements/sdk1.in --output-file requirements/sdk1.txt
 	cd $(NODE) && npm install --package-lock-only && node lock.mjs
 

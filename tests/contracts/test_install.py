@@ -173,7 +173,7 @@ def test_what_the_image_is_built_from_is_in_the_tree() -> None:
     copied = [name for line in re.findall(r"^COPY (?!--from)(.+) \S+$", steps, re.MULTILINE) for name in line.split()]
 
     assert [name for name in copied if not ROOT.joinpath(name).exists()] == []
-    assert {"pyproject.toml", "requirements/run.txt", "src"} <= set(copied)
+    assert {"pyproject.toml", "requirements/postgres.txt", "src"} <= set(copied)
 
 
 def _answers(notes: Command, bundle: Path) -> list[Any]:

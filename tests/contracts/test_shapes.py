@@ -91,7 +91,7 @@ OTHERS = {
     "mcp/tools/schema.py": {"connection_id", "detail", "stream"},
     "mcp/tools/search.py": {"description", "limit", "query", "type"},
     "owner/desk.py": {"grant_id"},  # an argument by its name
-    "owner/doctor.py": {"blobs", "records", "schema"},  # what was counted
+    "owner/doctor.py": {"blobs", "extensions", "records", "role", "schema", "version"},  # what was counted
     "port/bridge.py": {"query"},  # an argument of another server's tool
     "port/credentials.py": {
         "credential",

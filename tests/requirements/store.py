@@ -308,6 +308,24 @@ PROMISES: dict[str, Promise] = {
         says="A database of an older version gets what is missing when it is opened; the version before works on "
         "beside the next one, and a schema that is newer than that is refused by name.",
     ),
+    "store.engines.doctor": Promise(
+        source="issue 16: operating it",
+        says="On PostgreSQL `pdpp doctor` says its version, role, row security, replicas, dead rows and what keeps "
+        "erased ones, and looks at one owner's share and log.",
+    ),
+    "store.engines.restored": Promise(
+        source="issue 16: operating it",
+        says="A database that was dumped and restored by its own tools answers old tokens and cursors; its log holds.",
+    ),
+    "store.engines.deployed": Promise(
+        source="issue 16: operating it",
+        says="The examples for compose and Kubernetes name settings, probes, secrets and files that there are.",
+    ),
+    "store.engines.partitioned": Promise(
+        source="issue 16: many owners",
+        says="The owner leads every key: by the statements of the manual large tables become partitions by owner, each "
+        "with row security of its own, and everything answers as before.",
+    ),
     "store.move.whole": Promise(
         source="issue 16: moving",
         says="`pdpp move` takes everything durable from a home to PostgreSQL and back: every row, line, key and byte "

@@ -71,6 +71,11 @@ class Postmaster:
                 return
         raise TimeoutError("The database does not come back.")
 
+    def tool(self, name: str, *words: str) -> None:
+        """One of the programs that come with it, as whoever runs the server."""
+        command = [self._programs / name, "-h", str(self._folder), "-U", "postgres", *words]
+        subprocess.run(command, check=True, cwd=self._folder, **self._as_whom)
+
     def stop(self) -> None:
         self._process.send_signal(signal.SIGINT)  # at once, and in order
         self._process.wait(READY_SECONDS)

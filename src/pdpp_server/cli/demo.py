@@ -1,12 +1,14 @@
 """`pdpp demo`: a throwaway home with a sample life, served, and one journey as an agent sees it."""
 
 import os
+import secrets
 import signal
 import socket
 import sys
 import threading
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,7 +19,7 @@ from starlette.applications import Starlette
 from pdpp_server.app import create_app
 from pdpp_server.cli.activity import print_disclosures
 from pdpp_server.cli.grants import save_credential
-from pdpp_server.cli.home import Home, open_home, shell_line
+from pdpp_server.cli.home import Home, open_home, read_settings, shell_line
 from pdpp_server.cli.life.everyday import HOME
 from pdpp_server.cli.life.exports import write_life
 from pdpp_server.cli.progress import bytes_bar
@@ -32,6 +34,7 @@ from pdpp_server.importers.run import Tally, import_account
 from pdpp_server.owner.desk import IssuedGrant
 from pdpp_server.port.local import LocalReader
 from pdpp_server.settings import Settings
+from pdpp_server.store.opened import open_owners
 from pdpp_server.wire.clients import ways
 from pdpp_server.wire.discovery import MCP
 from pdpp_server.wire.grants import decode_selection
@@ -82,9 +85,26 @@ def demo(port: int | None, folder: Path | None) -> None:
     with suppress(KeyboardInterrupt), _ended_by_signals(), TemporaryDirectory(prefix="pdpp-demo-") as throwaway:
         listening = listen_somewhere(port)
         settings = Settings(home=Path(throwaway) / "home", port=listening.getsockname()[1])
-        with listening, open_home(settings) as home:
+        with listening, _guest(settings) as theirs, open_home(theirs) as home:
             _play(home, Path(throwaway) / "exports", listening)
     click.echo("\nThe demo is over; its folder is gone.")
+
+
+@contextmanager
+def _guest(settings: Settings) -> Generator[Settings, None, None]:
+    """In a database that others share, an owner of its own, who is erased with everything in the end."""
+    database = read_settings().database_url
+    if database is None:
+        yield settings
+        return
+    shared = replace(settings, database_url=database)
+    with closing(open_owners(shared)) as owners:
+        guest = owners.add(f"demo-{secrets.token_hex(4)}")
+        assert guest is not None
+        try:
+            yield replace(shared, owner=guest.name)
+        finally:
+            owners.remove(guest.number)
 
 
 def _play(home: Home, exports: Path, listening: socket.socket) -> None:
@@ -232,6 +252,7 @@ def _call(reader: LocalReader, tool: str, arguments: dict[str, Any]) -> dict[str
 
 def _how_to_ask(home: Home, address: str, app: Starlette, script: IssuedGrant) -> None:
     there = home.settings.home
+    whose = {"PDPP_OWNER": home.settings.owner} if home.settings.owner else {}
     _say("Ask it yourself, while this runs. The owner's pages, and the tools of agents:")
     click.echo(f"{address}        choose a password at /welcome with the setup code {app.state.sign_in.setup_code}")
     click.echo(f"{address}{MCP}")
@@ -242,13 +263,13 @@ def _how_to_ask(home: Home, address: str, app: Starlette, script: IssuedGrant) -
         if way.needs_public:
             click.echo(f"{way.client + ':':<12} {way.place}; it needs an https address that it can reach")
     _say("The agent of this journey, over standard input and output:")
-    print_line(shell_line(there, "mcp", "--client", AGENT))
+    print_line(shell_line(there, "mcp", "--client", AGENT, **whose))
     _say("The script, over HTTP:")
     print_line(f"curl -H 'Authorization: Bearer {script.token}' '{address}/v1/schema'")
     print_line(f"curl -H 'Authorization: Bearer {script.token}' '{address}/v1/search?q=lease'")
     _say("The owner, in a terminal:")
     for words in (["sources"], ["grants", "list"], ["search", "--grant", script.grant_id, "lease"], ["activity"]):
-        print_line(shell_line(there, *words))
+        print_line(shell_line(there, *words, **whose))
 
 
 @contextmanager

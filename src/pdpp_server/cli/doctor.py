@@ -113,6 +113,20 @@ WORDS = {
         "{number} client{s} told another address than this server has",
         "Write the entry anew: `pdpp connect CLIENT --write`; or set PDPP_PUBLIC_URL or PDPP_PORT as it was.",
     ),
+    "standby": ("it is a standby, which takes no lines of the log", "PDPP_DATABASE_URL must lead to the primary."),
+    "tables_of_others": (
+        "{number} table{s} made by another role",
+        "Connect as the role that made them: upgrades change tables.",
+    ),
+    "unguarded": (
+        "{number} table{s} without forced row security or its policy",
+        "End the servers; restore the database from a backup, or make the policies anew as its schema has them.",
+    ),
+    "replica_behind": ("a replica is {number} MiB behind", "Look at its server and the network between."),
+    "words_dead": (
+        "{number} dead row{s} in the index of words, more than live ones",
+        "Let autovacuum come by more often (autovacuum_vacuum_scale_factor of the table words), or vacuum it now.",
+    ),
     "refused": ("it could not be tried", "Mend what it says, then try again."),
     "failed": ("it could not be tried", "If nothing explains it, restore a backup."),
 }
@@ -133,6 +147,14 @@ WELL = {
     "password": "set",
     "log": "{lines} lines, as they were written",
     "log index": "up to date",
+    "server": "PostgreSQL {version}, extensions: {extensions}",
+    "role": "{role} is no superuser, made all {tables} tables, and row security is forced on it too",
+    "row security": "on, forced, and by a policy for every table of owners",
+    "replicas": "{replicas}, of which we may look at {seen}; at most {behind_bytes} behind",
+    "word blocks": "{live} live, {dead} dead, {words_bytes}",
+    "erased": "{dead} dead rows wait for vacuum; the write-ahead log {archived}, {slots} slots hold it, and dumps are "
+    "yours: they keep what was erased since",
+    "share": "{records} records",
     "wal": "{wal_bytes}",
     "port": "{port} is free: no server runs now; `pdpp serve` starts one",
     "address": "{public} answers, and calls itself so",

@@ -5,6 +5,27 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
+class DatabaseHealth(NamedTuple):
+    """What a database that many share says of itself. Dead rows are those that vacuum has not taken away yet."""
+
+    version: str
+    role: str
+    extensions: str
+    is_standby: bool
+    is_archived: bool  # its write-ahead log
+    tables: int
+    tables_of_others: int
+    unguarded: tuple[str, ...]  # tables of owners without forced row security or without a policy
+    replicas: int
+    replicas_seen: int  # of how many our role may know where they are
+    bytes_behind: int
+    slots: int
+    words_live: int
+    words_dead: int
+    words_bytes: int
+    dead: int
+
+
 class Fault(NamedTuple):
     """One thing that is wrong. `places` name files, streams or grants, never text of a record."""
 

@@ -4,7 +4,7 @@ import hashlib
 import shutil
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from http.client import HTTPConnection, HTTPException
@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from pdpp_server.errors import PdppError
+from pdpp_server.errors import PdppError, ServerTrouble
 from pdpp_server.meaning.loading import Meaning
-from pdpp_server.model.health import Fault, Finding, PartLooked
+from pdpp_server.model.health import DatabaseHealth, Fault, Finding, PartLooked
 from pdpp_server.model.times import iso
 from pdpp_server.owner.meaning import MeaningDesk
 from pdpp_server.port import credentials
@@ -29,7 +29,7 @@ from pdpp_server.store.consent.grants import grant_state
 from pdpp_server.store.engine import Database, Reading
 from pdpp_server.store.engines.sqlite import activity
 from pdpp_server.store.engines.sqlite.migrations import migration_files
-from pdpp_server.store.opened import database_of, token_kind
+from pdpp_server.store.opened import database_of, open_owners, token_kind
 from pdpp_server.store.records.blobs import lost_blobs, stored_blobs, stray_blobs
 from pdpp_server.store.upkeep import check
 from pdpp_server.store.upkeep.check_index import index_faults
@@ -44,6 +44,8 @@ from pdpp_server.wire.discovery import MCP
 DEADLINE_SECONDS = 86_400.0
 FREE_BYTES_MIN = 256 * 1024 * 1024
 WAL_BYTES_MAX = 64 * 1024 * 1024
+BEHIND_BYTES_MAX = 64 * 1024 * 1024
+DEAD_ROWS_MIN = 100_000  # fewer are no trouble, however many live
 PORT_SECONDS = 3.0
 DRAFT_AGE = timedelta(hours=1)  # whoever delivers a blob has finished it by then
 KEY_FILES = ("activity.key", "cursors.key")
@@ -56,6 +58,7 @@ class Patient:
     settings: Settings
     now: datetime
     database: Database | None = None
+    health: DatabaseHealth | None = None  # of a database that others share
 
     @property
     def home(self) -> Path:
@@ -89,7 +92,7 @@ def examine(settings: Settings, *, now: datetime, repair: bool) -> Iterator[Find
     """One finding for each part, in order, as soon as it is known."""
     patient = Patient(settings, now)
     try:
-        for part in PARTS:
+        for part in PARTS if settings.database_url is None else SHARED_PARTS:
             if _can_try(part, patient):
                 yield _try(part, patient, repair=repair)
     finally:
@@ -121,7 +124,7 @@ def _looked(part: DoctorPart, patient: Patient) -> PartLooked:
 def _can_try(part: DoctorPart, patient: Patient) -> bool:
     if part.needs_database:
         return patient.database is not None
-    return part.name in WITHOUT_HOME or _has_home(patient)
+    return part.name in WITHOUT_HOME or patient.settings.database_url is not None or _has_home(patient)
 
 
 def _has_home(patient: Patient) -> bool:
@@ -414,6 +417,71 @@ def _relative(patient: Patient, path: Path) -> str:
     return "." if path == patient.home else path.relative_to(patient.home).as_posix()
 
 
+# A database that many share --------------------------------------------------------------------------------------
+
+
+def _server(patient: Patient) -> PartLooked:
+    """Whoever is refused here (too old, above row security, away) is told why by the refusal."""
+    with closing(open_owners(patient.settings)) as owners:
+        patient.health = health = owners.health()
+    faults = [Fault("standby")] if health.is_standby else []
+    return PartLooked(tuple(faults), {"version": health.version, "extensions": health.extensions or "none"})
+
+
+def _role(patient: Patient) -> PartLooked:
+    health = _known(patient)
+    faults = [Fault("tables_of_others", health.tables_of_others)] if health.tables_of_others else []
+    return PartLooked(tuple(faults), {"role": health.role, "tables": health.tables})
+
+
+def _row_security(patient: Patient) -> PartLooked:
+    open_ones = _known(patient).unguarded
+    return PartLooked((Fault("unguarded", len(open_ones), open_ones),) if open_ones else ())
+
+
+def _replicas(patient: Patient) -> PartLooked:
+    health = _known(patient)
+    faults = [Fault("replica_behind", health.bytes_behind >> 20)] if health.bytes_behind > BEHIND_BYTES_MAX else []
+    facts = {"replicas": health.replicas, "seen": health.replicas_seen, "behind_bytes": health.bytes_behind}
+    return PartLooked(tuple(faults), facts)
+
+
+def _word_blocks(patient: Patient) -> PartLooked:
+    health = _known(patient)
+    is_bloated = health.words_dead > max(DEAD_ROWS_MIN, health.words_live)
+    facts = {"live": health.words_live, "dead": health.words_dead, "words_bytes": health.words_bytes}
+    return PartLooked((Fault("words_dead", health.words_dead),) if is_bloated else (), facts)
+
+
+def _erased(patient: Patient) -> PartLooked:
+    """What is left of erased rows, as far as the database itself knows."""
+    health = _known(patient)
+    archived = "is archived too, for as long as you keep it" if health.is_archived else "is not archived"
+    return PartLooked((), {"dead": health.dead, "archived": archived, "slots": health.slots})
+
+
+def _share(patient: Patient) -> PartLooked:
+    """One owner's, by PDPP_OWNER where there are several."""
+    patient.open()
+    assert patient.database is not None
+    with patient.reading() as reading:
+        return PartLooked((), {"records": check.live_records(reading)})
+
+
+def _shared_log(patient: Patient) -> PartLooked:
+    assert patient.database is not None
+    verdicts = patient.database.activity.verify()
+    changed = tuple(verdict.segment for verdict in verdicts if not verdict.is_sound)
+    lines = sum(verdict.lines for verdict in verdicts)
+    return PartLooked((Fault("log_changed", len(changed), changed),) if changed else (), {"lines": lines})
+
+
+def _known(patient: Patient) -> DatabaseHealth:
+    if patient.health is None:
+        raise ServerTrouble("The database was not reached.")
+    return patient.health
+
+
 INDEX_FAULTS = ("index_missing", "index_surplus", "index_differs")
 WITHOUT_HOME = frozenset({"home", "port", "address"})
 PARTS = (
@@ -433,6 +501,24 @@ PARTS = (
     DoctorPart("log", _log),
     DoctorPart("log index", _log_index, {"log_index_damaged": _derive_log_index}),
     DoctorPart("wal", _wal, {"wal_large": _fold_wal}, needs_database=True),
+    DoctorPart("port", _port),
+    DoctorPart("address", _address),
+)
+SHARED_PARTS = (
+    DoctorPart("server", _server),
+    DoctorPart("role", _role),
+    DoctorPart("row security", _row_security),
+    DoctorPart("replicas", _replicas),
+    DoctorPart("word blocks", _word_blocks),
+    DoctorPart("erased", _erased),
+    DoctorPart("share", _share),
+    DoctorPart("counts", _counts, {"streams_miscounted": _recount, "days_miscounted": _recount}, needs_database=True),
+    DoctorPart("history", _history, needs_database=True),
+    DoctorPart("blobs", _blobs, needs_database=True),
+    DoctorPart("grants", _grants, needs_database=True),
+    DoctorPart("clients", _clients, needs_database=True),
+    DoctorPart("password", _password, needs_database=True),
+    DoctorPart("log", _shared_log, needs_database=True),
     DoctorPart("port", _port),
     DoctorPart("address", _address),
 )

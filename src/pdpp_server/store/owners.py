@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Protocol
 
+from pdpp_server.model.health import DatabaseHealth
 from pdpp_server.model.owners import OwnerRow, OwnerSummary
 from pdpp_server.store.engine import Database
 
@@ -60,6 +61,10 @@ class Owners(Protocol):
 
     def database(self, number: int, *, alone: bool = False) -> Database:
         """The share of one, on the connections of all; alone, it takes them with it when it is closed."""
+        ...
+
+    def health(self) -> DatabaseHealth:
+        """How the database does, whoever has a share of it."""
         ...
 
     def close(self) -> None: ...

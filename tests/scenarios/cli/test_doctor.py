@@ -13,7 +13,7 @@ import pytest
 
 from pdpp_server.cli.doctor import WELL, WORDS
 from pdpp_server.model.health import Finding
-from pdpp_server.owner.doctor import PARTS, examine
+from pdpp_server.owner.doctor import PARTS, SHARED_PARTS, examine
 from pdpp_server.owner.sign_in import SignIn
 from pdpp_server.port.credentials import save
 from pdpp_server.settings import Settings
@@ -309,5 +309,6 @@ def test_a_setting_that_cannot_be_meant_is_one_of_the_faults(notes: Command) -> 
 @requirement("cli.doctor.finds")
 def test_every_fault_and_every_part_has_words() -> None:
     assert FAULTS.keys() <= WORDS.keys()
-    assert {"settings", *(part.name for part in PARTS), "inbox", "client files"} == WELL.keys()
+    named = {part.name for part in (*PARTS, *SHARED_PARTS)}
+    assert {"settings", *named, "inbox", "client files"} == WELL.keys()
     assert {code for part in PARTS for code in part.mends} <= WORDS.keys()

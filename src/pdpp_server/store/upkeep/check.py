@@ -18,8 +18,8 @@ where live <> (select count(*) from records where records.sid = streams.sid and 
 _WRONG_DAYS = """
 with told as (select sid, day, live from days where live <> 0),
      found as (select sid, (rid >> 26) & 131071, count(*) from records where data is not null group by 1, 2)
-select (select count(*) from (select * from told except select * from found))
-     + (select count(*) from (select * from found except select * from told))
+select (select count(*) from (select * from told except select * from found) surplus)
+     + (select count(*) from (select * from found except select * from told) missing)
 """
 _LIVE = "select count(*) from records where data is not null"
 _HISTORY = """

@@ -5,11 +5,13 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from pdpp_server.errors import ServerTrouble
+from pdpp_server.model.health import DatabaseHealth
 from pdpp_server.model.owners import HOUSE, OwnerRow, OwnerSummary
 from pdpp_server.store.consent.families import FAMILY_CHARS
 from pdpp_server.store.digests import token_digest
 from pdpp_server.store.engines.postgres.aside import Aside
 from pdpp_server.store.engines.postgres.db import Limits, PostgresDatabase
+from pdpp_server.store.engines.postgres.health import health_of
 from pdpp_server.store.engines.postgres.pool import Pools
 from pdpp_server.store.engines.postgres.session import PostgresWriting
 from pdpp_server.store.keys import WRAPPING_KEY
@@ -181,6 +183,10 @@ class PostgresOwners:
             limits=self._limits,
             is_alone=alone,
         )
+
+    def health(self) -> DatabaseHealth:
+        with self._naming(HOUSE) as house:
+            return health_of(house)
 
     def close(self) -> None:
         self._pools.close()

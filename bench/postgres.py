@@ -1,0 +1,182 @@
+"""PostgreSQL beside SQLite in one run, and how it grows: with the records of one owner, and with owners beside it.
+
+`python -m bench.postgres [--records 1000 10000] [--owners 100 1000]` prints the tables of docs/scale.md. Everything is
+a ratio of two things that took turns: processor time of this process and of the database together, since on a machine
+that others use whoever waits for another process waits far longer; the p95 is one of time that passed.
+"""
+
+import argparse
+import os
+import random
+import tempfile
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from time import process_time
+
+import psycopg
+
+from bench.clock import side_by_side
+from bench.world import SOURCE, VOCABULARY, fill, now
+from pdpp_server.model.queries import FetchQuery, RecordsQuery, SearchQuery
+from pdpp_server.owner.desk import Owner
+from pdpp_server.port.local import LocalReader
+from pdpp_server.reads.services import open_services
+from pdpp_server.settings import Settings
+from pdpp_server.store.engine import Database
+from pdpp_server.store.opened import open_owners
+from pdpp_server.wire.grants import decode_selection
+from tests.worlds.postgres import Cluster, cluster
+from tests.worlds.told import ToldReader
+
+ROUNDS, EACH = 4, 25
+FILLER_RECORDS = 40  # of each owner who is only there
+GRANTED = {
+    "type": "https://pdpp.dev/data-access",
+    "source": {"id": SOURCE},
+    "purpose_code": "https://pdpp.dev/purpose/agent_context",
+    "access_mode": "continuous",
+    "streams": [{"name": "messages"}],
+}
+COPIED = (
+    "counters declarations connections layout clock streams fields records history field_values positions words days "
+    "newest_changes"
+).split()
+_COLUMNS = """
+select string_agg(quote_ident(column_name), ', ') from information_schema.columns
+where table_schema = 'public' and table_name = %s and column_name <> 'owner'
+"""
+_COPY = """
+insert into {table}(owner, {columns}) select g, {columns} from {table}, generate_series(%s, %s) g where owner = %s
+"""
+_NUMBER = "select owner from owners where name = %s"
+FIRST_FILLER = 1_000_000
+
+Ask = Callable[[], object]
+Clock = Callable[[], float]
+
+
+def spent(started: Cluster) -> float:
+    """Processor time of this process and of every process of the database so far."""
+    server = (started.folder / "data" / "postmaster.pid").read_text().split()[0]
+    ticks = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended meanwhile
+            fields = stat.read_text().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12]) if fields[1] == server else 0
+    return process_time() + ticks / os.sysconf("SC_CLK_TCK")
+
+
+class Side:
+    """One home, filled, and what a client asks of it; every answer has its line in the log."""
+
+    def __init__(self, home: Path, count: int, cpu: Clock, database: Database | None = None) -> None:
+        services = open_services(home, now=now, database=database)
+        begun = cpu()
+        self._connection_id, _ = fill(services, home, count)
+        self.ingest_seconds = cpu() - begun
+        self._count, self._random = count, random.Random(3)
+        issued = Owner(services, home).create_grant(decode_selection([GRANTED]), "bench", None)
+        self._reader = ToldReader(LocalReader(services, issued.token))
+
+    @property
+    def asks(self) -> dict[str, Ask]:
+        return {"fetch": self.fetch, "page": self.page, "search": self.search}
+
+    def fetch(self) -> object:
+        key = f"m{self._random.randrange(self._count)}"
+        return self._reader.fetch(FetchQuery("messages", key, self._connection_id)).value
+
+    def page(self) -> object:
+        query = RecordsQuery("messages", connection_id=self._connection_id, limit=10)
+        return self._reader.query_records(query).value
+
+    def search(self) -> object:
+        rare, common = f"rare{self._random.randrange(self._count // 10)}", self._random.choice(VOCABULARY[200:400])
+        return self._reader.search(SearchQuery(f"{rare} {common}", limit=10)).value
+
+
+@contextmanager
+def share(url: str, name: str) -> Generator[Database, None, None]:
+    """Of a new owner in that database."""
+    with tempfile.TemporaryDirectory(prefix="pdpp-bench-") as home:
+        owners = open_owners(Settings(home=Path(home), database_url=url))
+        added = owners.add(name)
+        assert added is not None
+        yield owners.database(added.number)
+        owners.close()
+
+
+def add_owners(started: Cluster, url: str, first: int, last: int) -> None:
+    """Made in the database itself, out of one small owner, by whoever may look past row security."""
+    database = url.partition("@/")[2].partition("?")[0]
+    with psycopg.connect(f"host={started.folder} dbname={database} user=postgres", autocommit=True) as operator:
+        (number,) = operator.execute(_NUMBER, ["filler"]).fetchall()[0]
+        for table in COPIED:
+            (columns,) = operator.execute(_COLUMNS, [table]).fetchall()[0]
+            copied = _COPY.format(table=table, columns=columns)
+            operator.execute(copied.encode(), [FIRST_FILLER + first, FIRST_FILLER + last - 1, number])
+        operator.execute("analyze")
+
+
+def beside_sqlite(started: Cluster, count: int) -> None:
+    cpu = partial(spent, started)
+    with tempfile.TemporaryDirectory(prefix="pdpp-bench-") as folder, share(started.fresh(), "mine") as database:
+        here, there = Side(Path(folder) / "here", count, cpu), Side(Path(folder) / "there", count, cpu, database)
+        ratios = [cost_ratio(there.asks[name], here.asks[name], cpu) for name in here.asks]
+    told = " | ".join(f"{ratio:.1f} ({cost * 1000:.1f} ms)" for ratio, cost in ratios)
+    print(f"| {count:,} | {told} | {here.ingest_seconds / there.ingest_seconds:.2f} |", flush=True)
+
+
+def beside_owners(started: Cluster, count: int, steps: Sequence[int]) -> None:
+    alone, crowded, cpu = started.fresh(), started.fresh(), partial(spent, started)
+    with (
+        tempfile.TemporaryDirectory(prefix="pdpp-bench-") as folder,
+        share(alone, "mine") as mine_alone,
+        share(crowded, "mine") as mine_among,
+        share(crowded, "filler") as filler,
+    ):
+        Side(Path(folder) / "filler", FILLER_RECORDS, cpu, filler)
+        without = Side(Path(folder) / "alone", count, cpu, mine_alone)
+        among = Side(Path(folder) / "among", count, cpu, mine_among)
+        there = 0
+        for owners in steps:
+            add_owners(started, crowded, there, owners)
+            there = owners
+            costs = [cost_ratio(among.asks[name], without.asks[name], cpu)[0] for name in without.asks]
+            theirs, ours = side_by_side(among.search, without.search, rounds=ROUNDS, each=EACH)
+            told = " | ".join(f"{cost:.2f}" for cost in costs)
+            print(f"| {owners:,} | {told} | {theirs.p95 / ours.p95:.2f} |", flush=True)
+
+
+def cost_ratio(there: Ask, here: Ask, cpu: Clock) -> tuple[float, float]:
+    """How much dearer the first is, and what one of it costs in seconds."""
+    total = [0.0, 0.0]
+    for _ in range(ROUNDS):
+        for number, ask in enumerate((there, here)):
+            begun = cpu()
+            for _ in range(EACH):
+                ask()
+            total[number] += cpu() - begun
+    return total[0] / total[1], total[0] / (ROUNDS * EACH)
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(prog="python -m bench.postgres")
+    asked.add_argument("--records", type=int, nargs="*", default=[1_000, 10_000])
+    asked.add_argument("--owners", type=int, nargs="*", default=[100, 1_000])
+    told = asked.parse_args()
+    with cluster() as started:
+        print("| records of one owner | fetch ÷ SQLite | page ÷ | search ÷ | ingest, share of SQLite's |")
+        print("|---|---|---|---|---|", flush=True)
+        for count in told.records:
+            beside_sqlite(started, count)
+        if told.owners:
+            print("\n| other owners | fetch with ÷ without | page | search | search p95 |")
+            print("|---|---|---|---|---|", flush=True)
+            beside_owners(started, told.records[-1], told.owners)
+
+
+if __name__ == "__main__":
+    main()
