@@ -51,6 +51,18 @@ def test_two_records_on_either_side_of_a_match_get_a_half_and_a_quarter_of_its_s
 
 
 @requirement("rs.search.passage")
+@pytest.mark.parametrize(("asked", "share"), [("Who knows the alpenglow hut? :)", 0.9), ("The alpenglow hut.", 0.5)])
+def test_what_is_said_after_a_question_is_lifted_as_its_answer(world: World, asked: str, share: float) -> None:
+    say(world, ("t0", "Good morning.", "08:58"), ("t1", asked, "08:59"), ("t2", "Ask in the village.", "09:00"))
+
+    hits = by_key(found(world))
+
+    whole = hits["t1"].score
+    assert whole is not None
+    assert (hits["t2"].score, hits["t0"].score) == (pytest.approx(share * whole), whole / 2)
+
+
+@requirement("rs.search.passage")
 def test_a_hit_beside_a_match_shows_a_passage_and_counts_as_no_match(world: World) -> None:
     say(world, *TALK)
 
@@ -73,7 +85,7 @@ def test_both_channels_of_the_tool_say_that_a_passage_is_no_match(world: World) 
     assert {hit["evidence"][0]["provenance"] for hit in others} == {"passage"}
     assert not any("matched_fields" in hit or "marks" in hit["evidence"][0] for hit in others)
     assert {hit["beside"] for hit in others} == {"t2"}
-    assert result.text.count("(no match of its own, beside the hit ") == 4
+    assert result.text.count("(beside the hit ") == 4
     assert result.text.startswith("search: 1 match and 4 beside them, best first. ")
 
 

@@ -1,6 +1,7 @@
 """Neighbours: what was said right before and after a match, or in a talk with many, is lifted, inside the grant."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Container, Iterable, Mapping
 from math import fsum, sqrt
 
 from pdpp_server.model.streams import Stream
@@ -10,10 +11,12 @@ from pdpp_server.store.records.conditions import index_of
 from pdpp_server.store.records.reach import Reach
 
 SHARES = (0.5, 0.25)  # of a score, for the first and the second record on either side
-SOURCES = 100  # best records whose neighbours are looked for
+AFTER_ASKING = (0.9, 0.25)  # after a question: what is said next answers it, often in other words
+SOURCES, QUESTIONS = 100, 10  # best records whose neighbours are looked for, and that may be questions
 TALK = 0.5  # how much the talk that matches most is lifted, as a share of its records' scores; others by less
 SILENCE = 3_600_000_000  # microseconds without a word that end a talk
 
+_ENDS_ASKING = re.compile(r"[?\uff1f\u061f]\W*\Z").search
 
 _Beside = tuple[int, int, float]  # a match, a record that it lifts, and by which share of its score
 
@@ -38,13 +41,15 @@ def lifted(
     """The scores with the shares of neighbours, and those neighbours that had no score, each with what lifted it
     most."""
     by_sid: dict[int, list[int]] = {}
-    for rid in _sources(scores):
+    for rid in _best(scores, SOURCES):
         by_sid.setdefault(rid >> SID_BITS, []).append(rid)
+    first = {*_best(scores, QUESTIONS)}
     given: dict[int, list[tuple[float, int]]] = {}  # to each neighbour, and by which match; the least rid first
     for reach in reaches:
         sources = by_sid.get(reach.place.sid)
         if sources and _is_talk(reach):
-            for source, rid, share in _beside(reading, reach, sources, titles):
+            asking = _asking(reading, reach, first.intersection(sources))
+            for source, rid, share in _beside(reading, reach, sources, asking, titles):
                 given.setdefault(rid, []).append((share * scores[source], -source))
     ranked = dict(scores)
     lifted_by: dict[int, int] = {}
@@ -60,7 +65,7 @@ def of_talks(reaches: Iterable[Reach], ranked: Mapping[int, float], titles: Titl
     """The scores, where the best of them are lifted the more, the more of these belong to the same talk: what was said
     on one day, and where a title is declared under one title. What belongs to no talk stands for itself."""
     by_sid: dict[int, list[int]] = {}
-    for rid in _sources(ranked):
+    for rid in _best(ranked, SOURCES):
         by_sid.setdefault(rid >> SID_BITS, []).append(rid)
     talks = [talk for reach in reaches for talk in _talks(reach, by_sid.get(reach.place.sid, []), titles)]
     masses = [sqrt(fsum([ranked[rid] ** 2 for rid in talk])) for talk in talks]
@@ -79,11 +84,11 @@ def _talks(reach: Reach, rids: list[int], titles: TitlesRead) -> list[list[int]]
     return list(talks.values())
 
 
-def _sources(scores: Mapping[int, float]) -> list[int]:
-    """The best, without those that tie with one left out: which of them comes first is nothing that a reader sees."""
-    if len(scores) <= SOURCES:
+def _best(scores: Mapping[int, float], most: int) -> list[int]:
+    """Without those that tie with one left out: which of them comes first is nothing that a reader sees."""
+    if len(scores) <= most:
         return list(scores)
-    left_out = sorted(scores.values(), reverse=True)[SOURCES]
+    left_out = sorted(scores.values(), reverse=True)[most]
     return [rid for rid, score in scores.items() if score > left_out]
 
 
@@ -107,14 +112,26 @@ def _title(reach: Reach) -> str | None:
     return next((name for name, role in reach.scope.stream.roles.items() if role == "primary-title"), None)
 
 
-def _beside(reading: Reading, reach: Reach, sources: list[int], titles: TitlesRead) -> list[_Beside]:
+def _asking(reading: Reading, reach: Reach, rids: Collection[int]) -> set[int]:
+    """Those whose text ends as a question does."""
+    scope = reach.scope
+    body = next((name for name, role in scope.stream.roles.items() if role == "primary-body"), None)
+    if body not in scope.granted or not rids:
+        return set()
+    texts = reading.records.field_of(sorted(rids), body)
+    return {rid for rid, text in texts.items() if isinstance(text, str) and _ENDS_ASKING(text)}
+
+
+def _beside(
+    reading: Reading, reach: Reach, sources: list[int], asking: Container[int], titles: TitlesRead
+) -> list[_Beside]:
     assert reach.place.position is not None
     fid = reach.place.fids[reach.place.position]
     found = [
         (source, rid, share)
-        for source, *sides in reading.records.beside(reach, fid, sources, SILENCE, len(SHARES))
-        for side in sides
-        for rid, share in zip(side, SHARES, strict=False)
+        for source, before, after in reading.records.beside(reach, fid, sources, SILENCE, len(SHARES))
+        for side, shares in ((before, SHARES), (after, AFTER_ASKING if source in asking else SHARES))
+        for rid, share in zip(side, shares, strict=False)
     ]
     if _title(reach) is None:  # then there is nothing to compare
         return found
