@@ -1,7 +1,7 @@
 """The hits of a page, each on one line: whole handle, where from, when, who, what it is called, and its words."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import islice
 from typing import NamedTuple
@@ -17,7 +17,7 @@ LONG_HANDLE_BYTES = 160
 METADATA_ONLY = "(only metadata known, no match of its own)"
 NO_MATCH = "(passage, no match of its own)"
 NO_PLACE = "(matched, place not proven)"
-_BESIDE_BYTES = len(" (no match of its own, beside the hit above)")
+_BESIDE_BYTES = len(" (beside the hit above)")
 _FIRST_HITS, _MIDDLE_HITS = 7, 10
 _TAG_BYTES, _CUT_BYTES = len("<mark></mark>"), len('text@99 "……" (+99 more)') + 4
 _SECOND_CHARS = 140  # that a hit must be worth before a second text of it is shown
@@ -41,8 +41,15 @@ class Measure(NamedTuple):
     last: int
     names: int
 
-    def chars(self, rank: int) -> int:
-        return self.first if rank < _FIRST_HITS else self.middle if rank < _MIDDLE_HITS else self.last
+    def each(self, hits: Iterable[Hit]) -> Iterator[int]:
+        """Of matches by their rank; what only stands beside one takes no room from them."""
+        rank = 0
+        for hit in hits:
+            if hit.beside:
+                yield self.middle
+                continue
+            yield self.first if rank < _FIRST_HITS else self.middle if rank < _MIDDLE_HITS else self.last
+            rank += 1
 
 
 # The first hits get the room. Where a page does not fit, all get less; a name alone is the least.
@@ -63,7 +70,8 @@ def hit_rows(hits: Sequence[Hit], ids: Sequence[str], room: int) -> list[Piece]:
     usual = _usual_fields(hits)
     named = [_about(hit, id) for hit, id in zip(hits, ids, strict=True)]
     for measure in _MEASURES:
-        expected = sum(about.bytes(measure.chars(rank), measure.names) for rank, about in enumerate(named))
+        chars = measure.each(hits)
+        expected = sum(about.bytes(most, measure.names) for about, most in zip(named, chars, strict=True))
         rows = [] if expected > room else [*_measured(named, measure, usual)]
         if rows and sum(byte_len(row.text) + 1 for row in rows) <= room:
             return rows
@@ -115,8 +123,8 @@ def _text_bytes(excerpt: Excerpt, chars: int) -> int:
 
 def _measured(named: Sequence[_About], measure: Measure, usual: Usual) -> Iterator[Piece]:
     sources = {origin: _source_text(origin, measure.names) for origin in {about.hit.origin for about in named}}
-    for rank, about in enumerate(named):
-        yield _row(about, measure.chars(rank), measure.names, sources, usual)
+    for about, chars in zip(named, measure.each([about.hit for about in named]), strict=True):
+        yield _row(about, chars, measure.names, sources, usual)
 
 
 # In the order of a talk ---------------------------------------------------------------------------------------------
@@ -147,7 +155,7 @@ def _in_talk(hit: Hit) -> tuple[int, str]:
 
 
 def _beside_text(hit: Hit, leading: Hit) -> str:
-    return f" (no match of its own, beside the hit {'below' if _in_talk(hit) < _in_talk(leading) else 'above'})"
+    return f" (beside the hit {'below' if _in_talk(hit) < _in_talk(leading) else 'above'})"
 
 
 # One hit ----------------------------------------------------------------------------------------------------------

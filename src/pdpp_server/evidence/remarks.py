@@ -17,8 +17,20 @@ _RAREST_SHOWN = 2  # words of the query, and the commonest beside them
 _DROWNED = 30  # times as often: then one word drowns another
 
 
-def recall_says(recall: Recall) -> str:
+def recall_says(page: SearchPage, query: SearchQuery) -> str:
     """What was complete, in words."""
+    said = _recall_says(page.recall)
+    return f"{said}; those not shown here are much weaker" if leaves_weaker(page, query) else said
+
+
+def leaves_weaker(page: SearchPage, query: SearchQuery) -> bool:
+    """Whether a page without a given limit ended before it was full, because what follows is much weaker."""
+    is_shortened = any(warned.code == PAGE_SHORTENED for warned in page.warnings)
+    matches = sum(1 for hit in page.hits if not hit.is_beside)
+    return query.brief and page.next_cursor is not None and matches < query.limit and not is_shortened
+
+
+def _recall_says(recall: Recall) -> str:
     any_word = "; any word may match, rare ones count most" if len(recall.words) > 1 else ""
     if recall.complete:
         return f"all matches of these words ranked{any_word}"
@@ -86,7 +98,7 @@ PAGE_SHORTENED = "page_shortened"
 def hits_shortened(page: SearchPage, limit: int) -> SearchPage:
     """The page, which says that not all of it fits into one answer."""
     matches = sum(1 for hit in page.hits if not hit.is_beside)
-    if matches < limit:
+    if matches < limit and page.next_cursor is not None:
         message = f"of {limit} matches asked for, {matches} fit in one answer; the cursor goes on after them."
     else:
         message = "not all that stands beside the matches fits in one answer."

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from pdpp_server.evidence.budget import affordable, first_that_fits
 from pdpp_server.evidence.calls import NextCall, around_of, fetch_of, read_around, read_at, schema_of, search_from
 from pdpp_server.evidence.hits import LONG_HANDLE_BYTES, Piece, as_a_talk, beside_bytes, hit_rows, is_whole
-from pdpp_server.evidence.remarks import SOURCES, recall_lines, search_remarks, warning_lines, word_lines
+from pdpp_server.evidence.remarks import SOURCES, leaves_weaker, recall_lines, search_remarks, warning_lines, word_lines
 from pdpp_server.evidence.shown import shown_of
 from pdpp_server.evidence.text import (
     byte_len,
@@ -118,7 +118,8 @@ def _head_text(page: SearchPage, query: SearchQuery, first_id: str, shown: int, 
     here = len(page.hits)
     part = "" if shown == here else f", the first {shown} of them here"
     turned = "the next " if query.cursor else ""
-    found = f"{turned}{_counted(page)}{_more_text(page)}"
+    weaker = ", the others much weaker" if leaves_weaker(page, query) else ""
+    found = f"{turned}{_counted(page)}{weaker}{_more_text(page)}"
     first = "newest" if page.recall.is_newest else "best"
     order = f", {first} first" if here > 1 else ""
     return f"search: {found}{part}{order}{whole}. first_fetch_id={handle_text(first_id)}"
@@ -170,7 +171,7 @@ def _following(
     taken = byte_len(head) + sum(byte_len(row.text) + 1 for row in rows)
     taken += beside_bytes(page.hits[:shown])
     calls: list[list[str]] = []
-    if shown < len(page.hits):
+    if any(not hit.beside for hit in page.hits[shown:]):
         calls.append(_rest_ways(query, shown, page.hits[shown - 1].cursor or rest))
     if page.next_cursor:
         calls.append(_search_ways("more", query, page.next_cursor))

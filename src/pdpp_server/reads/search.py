@@ -17,7 +17,8 @@ from pdpp_server.model.queries import SearchQuery
 from pdpp_server.model.records import Hit, SearchPage, Warned
 from pdpp_server.reads.binding import binding
 from pdpp_server.reads.services import Call, Services
-from pdpp_server.store.records.search import ByMeaning, FoundHit, Position, Ranked, search
+from pdpp_server.store.records.ranked_page import Position
+from pdpp_server.store.records.search import ByMeaning, FoundHit, Ranked, search
 from pdpp_server.wire.cursors import Seal
 from pdpp_server.wire.envelope import meaning_missing, prefixes_too_short, sources_skipped
 

@@ -8,6 +8,7 @@ from pdpp_server.evidence.shown import hits_shown, lean_shown
 from pdpp_server.http.replies import Answered
 from pdpp_server.model.activity import together
 from pdpp_server.model.pending import Pending
+from pdpp_server.model.queries import SearchQuery
 from pdpp_server.model.records import SearchPage, Warned
 from pdpp_server.reads import search as reads
 from pdpp_server.reads.services import Services
@@ -18,19 +19,20 @@ from pdpp_server.wire import search as wire
 def handle(services: Services, asked: AskedOverHttp) -> Pending[Answered]:
     """A client may prefer the lean form, in which the tools show what was found, or all that they make it of."""
     lean, brief, whole = wire.decode_preference(asked.headers.getlist(wire.PREFER))
-    found = reads.serve(services, asked.call, wire.decode_query(asked.params, lean=lean, brief=brief))
+    query = wire.decode_query(asked.params, lean=lean, brief=brief)
+    found = reads.serve(services, asked.call, query)
     warnings = asked.params.warnings
     if whole:
         return found.shaped(lambda page: _whole(page, asked.links_self, warnings))
     if lean:
-        return found.shaped(lambda page: _lean(lean_page(page), warnings))
+        return found.shaped(lambda page: _lean(lean_page(page), query, warnings))
     return found.shaped(
         lambda page: Answered(wire.encode_page(page, asked.links_self, warnings), hits_shown(page.hits))
     )
 
 
-def _lean(page: SearchPage, warnings: Iterable[Warned]) -> Answered:
-    body = wire.encode_lean(page, recall_says(page.recall), warnings)
+def _lean(page: SearchPage, query: SearchQuery, warnings: Iterable[Warned]) -> Answered:
+    body = wire.encode_lean(page, recall_says(page, query), warnings)
     return Answered(body, lean_shown(page.hits))
 
 

@@ -1,6 +1,7 @@
 """`search` as a reader of few bytes needs it: when, who and what on one line, an exchange in its order, words."""
 
 import re
+from collections.abc import Iterator
 
 from pdpp_server.port.local import LocalReader
 from tests.requirements import requirement
@@ -58,8 +59,8 @@ def test_what_stands_beside_a_match_is_read_in_the_order_of_the_talk(world: Worl
 
     assert found.text.startswith("search: 1 match and 3 beside them")
     assert keys(found) == ["t0", "t1", "t2", "t3"]
-    assert re.search(r"messages:t0 .*\(no match of its own, beside the hit below\)\n", found.text)
-    assert re.search(r"messages:t2 .*\(no match of its own, beside the hit above\)\n", found.text)
+    assert re.search(r"messages:t0 .*\(beside the hit below\)\n", found.text)
+    assert re.search(r"messages:t2 .*\(beside the hit above\)\n", found.text)
     beside = {hit["record_key"]: hit["beside"] for hit in found.structured["data"]["data"] if "beside" in hit}
     assert beside == {"t0": "t1", "t2": "t1", "t3": "t1"}
 
@@ -84,6 +85,38 @@ def test_what_stands_beside_a_match_takes_no_place_of_one(world: World) -> None:
     assert found.structured["data"]["meta"]["matches"] == 2
 
 
+@requirement("mcp.search.exchange")
+def test_few_hits_stand_beside_many_matches_and_every_match_comes_once(world: World) -> None:
+    said = [(n, "Bo", f"The walrus {'and so on ' * 20}") for n in range(0, 57, 3)]
+    replies = [(n + step, "Ada", f"Tell me more {'and more ' * 20}") for n, _, _ in said for step in (1, 2)]
+    times = [(n, who, text, f"2026-07-01T{9 + n // 60:02}:{n % 60:02}:00Z") for n, who, text in (*said, *replies)]
+    world.deliver(WORK, [message(f"n{n}", text=text, author=who, sent_at=at) for n, who, text, at in times])
+    agent = agent_on(world.reader)
+    asked = {"query": "walrus", "streams": ["messages"], "filter": {"author": "Bo"}}
+
+    few, many = agent.call("search", **asked), agent.call("search", **asked, limit=25)
+
+    assert (len(matched(few)), len(matched(many))) == (7, len(said))
+    assert len(few.structured["data"]["data"]) <= 7 + 4
+    assert len(many.structured["data"]["data"]) <= len(said) + len(said) // 2
+    assert few.structured["data"]["has_more"] and "page_shortened" not in str(few.structured)
+    pages = [*read_on(agent, asked, few)]
+    assert sorted(key for page in pages for key in matched(page)) == sorted(f"n{n}" for n, _, _ in said)
+    assert not pages[-1].structured["data"]["has_more"]
+
+
+def matched(page: Result) -> list[str]:
+    return [hit["record_key"] for hit in page.structured["data"]["data"] if "beside" not in hit]
+
+
+def read_on(agent: Agent, asked: dict[str, object], page: Result) -> Iterator[Result]:
+    while True:
+        yield page
+        if (cursor := page.structured["data"].get("next_cursor")) is None:
+            return
+        page = agent.call("search", **asked, cursor=cursor)
+
+
 @requirement("mcp.search.ends-early")
 def test_a_page_of_no_particular_limit_ends_where_hits_get_much_weaker(world: World) -> None:
     strong = [message(f"s{n}", text="the walrus clause", author="Ada") for n in range(4)]
@@ -96,6 +129,8 @@ def test_a_page_of_no_particular_limit_ends_where_hits_get_much_weaker(world: Wo
     assert {key[0] for key in keys(brief)} == {"s", "m"} or {key[0] for key in keys(brief)} == {"s"}
     assert len(keys(whole)) > len(keys(brief))
     assert brief.structured["data"]["has_more"]
+    assert ", the others much weaker, best first." in brief.text and "much weaker" not in whole.text
+    assert brief.structured["data"]["meta"]["recall"]["says"].endswith("those not shown here are much weaker")
 
 
 @requirement("mcp.search.teaches")

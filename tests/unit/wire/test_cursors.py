@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpp_server.errors import InvalidCursor
-from pdpp_server.store.records.search import Position
+from pdpp_server.store.records.ranked_page import Position
 from pdpp_server.wire.cursors import (
     KEY_BYTES,
     CursorKind,

@@ -73,6 +73,9 @@ class _Fitting:
         most = structured_bytes(self.query.limit)
         if made.size <= most or min(count, len(ids)) <= 1:
             return self._in_both_channels(found, page, ids, made)
+        if any(hit.beside for hit in page.hits):  # it gives way before any match does
+            matches = replace(page, hits=tuple([hit for hit in page.hits if not hit.beside]))
+            return self.result(found, hits_shortened(matches, self.query.limit), len(matches.hits))
         fewer = max(1, min(count - 1, count * most // made.size))
         cut = _cut(page, fewer)
         if cut is not None:
@@ -99,7 +102,7 @@ class _Fitting:
         for chars in (TITLE_CHARS, LEAST_TITLE_CHARS):
             body = encode_search(
                 lean,
-                recall_says(page.recall),
+                recall_says(page, self.query),
                 request_id,
                 ids=ids,
                 titles=[short_title(hit, chars) for hit in page.hits],

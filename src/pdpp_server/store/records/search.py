@@ -1,12 +1,9 @@
 """Full-text search over granted streams: bounded work, order by visible facts, proven offsets."""
 
-import hashlib
-import struct
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from math import inf
 from typing import NamedTuple
 
 import orjson
@@ -39,6 +36,7 @@ from pdpp_server.store.records.fusion import fused
 from pdpp_server.store.records.meanings import Near, Nearness, nearness, similarities
 from pdpp_server.store.records.neighbours import TitlesRead, lifted, of_talks
 from pdpp_server.store.records.query_records import newest_of
+from pdpp_server.store.records.ranked_page import Candidate, Position, in_order, next_page
 from pdpp_server.store.records.reach import Reach
 from pdpp_server.store.records.scope import reaches
 from pdpp_server.store.records.scores import scored
@@ -48,25 +46,6 @@ from pdpp_server.store.records.texts import Texts
 from pdpp_server.store.records.words import Finder, Phrase, WordQuery
 
 LOOKED = 1000  # of the newest records, or of those that hold a word that may have been meant
-LEAN_SHARE, LEAN_LEAST = 0.25, 3  # of the best score on a brief page, below which it ends; but not before so many hits
-
-_POSITION = struct.Struct(">dqqi")
-
-
-class Position(NamedTuple):
-    """Where a page ended: nothing but what its reader could see."""
-
-    score: float
-    at: int
-    digest: int
-    asked_on: int = 0  # the day of the first page, where the question counts from it
-
-    def pack(self) -> bytes:
-        return _POSITION.pack(*self)
-
-    @classmethod
-    def unpack(cls, packed: bytes) -> "Position":
-        return cls(*_POSITION.unpack_from(packed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +68,6 @@ class Ranked:
     names: tuple[str, ...] = ()  # of the question, as who spoke
     suggested: tuple[Suggestion, ...] = ()
     waiting: int | None = None  # visible records whose meaning is not indexed yet, where it was looked at
-
-
-class _Candidate(NamedTuple):
-    position: Position
-    rid: int
-    reach: Reach
-
-    def counted_from(self, asked_on: int) -> "_Candidate":
-        return self._replace(position=self.position._replace(asked_on=asked_on))
 
 
 class ByMeaning(NamedTuple):
@@ -145,7 +115,7 @@ def search(
         near = _near(reading, everything, asked, scores if words.unwanted else None)
         similar = similarities(reading, everything, near, told.names)
         ranked = fused(ranked if by.words_count else {}, similar)
-    page, has_more = _page(reading, everything, ranked, after, permitted.query, lifted_by)
+    page, has_more = next_page(reading, everything, ranked, after, permitted.query, lifted_by)
     matches = len(scores) if is_complete else max(*counts, len(scores))
     each = [*_each_word(words, counts, told.dates)] if permitted.query.lean else []
     window = None if is_complete else CANDIDATES
@@ -177,7 +147,7 @@ def _each_word(words: WordQuery, counts: Sequence[int], dates: AskedDates) -> It
             yield place
 
 
-def _held_here(reading: Reading, page: Sequence[_Candidate], each: Sequence[int]) -> tuple[int, ...]:
+def _held_here(reading: Reading, page: Sequence[Candidate], each: Sequence[int]) -> tuple[int, ...]:
     """How many records of the page hold each of these words."""
     noted = [note for candidate in page if (note := reading.words.noted.get(candidate.rid))]
     return tuple([sum(1 for note in noted if note.held.counts[place]) for place in each])
@@ -194,7 +164,7 @@ def _newest(reading: Reading, groups: Sequence[ReachGroup], query: SearchQuery, 
         newest = [row.rid for row in newest_of(reading, reach, LOOKED if words.unwanted else most)]
         held = read_texts(reading, texts, reach, newest) if words.unwanted else {}
         rids += [rid for rid in newest if rid not in held][:most]
-    ordered = sorted(_candidates(reading, everything, dict.fromkeys(rids, 0.0)), key=lambda one: _order(one.position))
+    ordered = in_order(reading, everything, dict.fromkeys(rids, 0.0))
     page = ordered[: query.limit]
     found = tuple(_found(reading, page, reading.tokenizer.finder((), ()), {}, Nearness(), lean=query.lean))
     recall = Recall(complete=False, matches=None, matches_exact=False, ranked=None, is_newest=True)
@@ -263,80 +233,13 @@ def _around(reading: Reading, permitted: Permitted[SearchQuery], reached: Sequen
     return [reach for reach in whole if reach.place.sid in searched]
 
 
-def _page(
-    reading: Reading,
-    everything: Sequence[Reach],
-    scores: Mapping[int, float],
-    after: Position | None,
-    query: SearchQuery,
-    lifted_by: Container[int],
-) -> tuple[list[_Candidate], bool]:
-    """The next ones in order of score, time, digest of the id; and whether more follow."""
-    limit = 2 * query.limit if query.lean else query.limit
-    best = inf if after is None else after.score
-    ranked = sorted([score for score in scores.values() if score <= best], reverse=True)
-    ties_before = 0 if after is None else ranked.count(best)
-    last = ranked[: limit + ties_before + 1][-1] if ranked else 0.0
-    contenders = {rid: score for rid, score in scores.items() if last <= score <= best}
-    ordered = sorted(_candidates(reading, everything, contenders), key=lambda candidate: _order(candidate.position))
-    if after is not None:
-        ordered = [candidate for candidate in ordered if _order(candidate.position) > _order(after)]
-    if not query.lean:
-        return ordered[:limit], len(ordered) > limit
-    size = _lean_size(ordered[:limit], query, lifted_by)
-    return ordered[:size], _matches_follow(ordered[:size], ordered[size:], scores, lifted_by)
-
-
-def _matches_follow(
-    page: Sequence[_Candidate],
-    others: Sequence[_Candidate],
-    scores: Mapping[int, float],
-    lifted_by: Container[int],
-) -> bool:
-    """Whether a further page would have a match: what only stands beside matches is no reason to turn one."""
-    if any(candidate.rid not in lifted_by for candidate in others):
-        return True
-    least = min((candidate.position.score for candidate in (*page, *others)), default=0.0)
-    return any(score < least and rid not in lifted_by for rid, score in scores.items())
-
-
-def _lean_size(ordered: Sequence[_Candidate], query: SearchQuery, lifted_by: Container[int]) -> int:
-    """How many make a lean page: so many matches as were asked for, and what stands beside them takes no place; a
-    brief page ends where hits are much weaker than its first."""
-    matches = 0
-    for taken, candidate in enumerate(ordered):
-        is_weak = candidate.position.score < LEAN_SHARE * ordered[0].position.score
-        if matches == query.limit or (query.brief and matches and taken >= LEAN_LEAST and is_weak):
-            return taken
-        matches += candidate.rid not in lifted_by
-    return len(ordered)
-
-
 def _as_of(reading: Reading, groups: Sequence[ReachGroup]) -> str | None:
     return newest(newest_change(reading, reach) for group in groups for reach in group.reaches)
 
 
-def _order(position: Position) -> tuple[float, int, int]:
-    return -position.score, -position.at, position.digest
-
-
-def _candidates(reading: Reading, everything: Sequence[Reach], scores: Mapping[int, float]) -> Iterator[_Candidate]:
-    by_sid = {reach.place.sid: reach for reach in everything}
-    for rid, key, at in reading.records.keys(scores):
-        reach = by_sid[rid >> SID_BITS]
-        shown_at = at if reach.scope.stream.order_field in reach.scope.fields else None
-        yield _Candidate(Position(scores[rid], shown_at or 0, _digest(reach, key)), rid, reach)
-
-
-def _digest(reach: Reach, key: str) -> int:
-    """A number made of what a reader sees of a record, so that any may come first."""
-    handle = f"{reach.origin.connection_id}/{reach.scope.stream.name}:{key}"
-    return int.from_bytes(hashlib.blake2b(handle.encode(), digest_size=8).digest()) >> 1
-
-
 def _found(
     reading: Reading,
-    page: Sequence[_Candidate],
+    page: Sequence[Candidate],
     finder: Finder,
     lifted_by: Mapping[int, int],
     near: Nearness,
