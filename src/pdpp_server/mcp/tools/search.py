@@ -131,7 +131,7 @@ SEARCH = Tool(
     "search",
     "Search records",
     'Find records by words over every granted source; any word may match. "quotes", prefix* and -minus narrow. limit '
-    "counts matches; records beside them come on top. Each hit has an id (connection_id/stream:record_key) that fetch, "
+    "counts matches: more of them, less of each text. Each hit has an id (connection_id/stream:record_key) that fetch, "
     "read_record_field and around take as it is, when, who, and its text.",
     input_schema(
         {
