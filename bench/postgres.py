@@ -11,7 +11,6 @@ import random
 import tempfile
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from time import process_time
 
@@ -57,15 +56,20 @@ Ask = Callable[[], object]
 Clock = Callable[[], float]
 
 
-def spent(started: Cluster) -> float:
-    """Processor time of this process and of every process of the database so far."""
-    server = (started.folder / "data" / "postmaster.pid").read_text().split()[0]
-    ticks = 0
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # it has ended meanwhile
-            fields = stat.read_text().rpartition(")")[2].split()
-            ticks += int(fields[11]) + int(fields[12]) if fields[1] == server else 0
-    return process_time() + ticks / os.sysconf("SC_CLK_TCK")
+class Spent:
+    """Processor time of this process and of every process of the database so far, of those that ended too."""
+
+    def __init__(self, started: Cluster) -> None:
+        self._server = (started.folder / "data" / "postmaster.pid").read_text().split()[0]
+        self._ticks: dict[str, int] = {}
+
+    def __call__(self) -> float:
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):  # it has ended meanwhile
+                fields = stat.read_text().rpartition(")")[2].split()
+                if fields[1] == self._server:
+                    self._ticks[stat.parent.name] = int(fields[11]) + int(fields[12])
+        return process_time() + sum(self._ticks.values()) / os.sysconf("SC_CLK_TCK")
 
 
 class Side:
@@ -121,7 +125,7 @@ def add_owners(started: Cluster, url: str, first: int, last: int) -> None:
 
 
 def beside_sqlite(started: Cluster, count: int) -> None:
-    cpu = partial(spent, started)
+    cpu = Spent(started)
     with tempfile.TemporaryDirectory(prefix="pdpp-bench-") as folder, share(started.fresh(), "mine") as database:
         here, there = Side(Path(folder) / "here", count, cpu), Side(Path(folder) / "there", count, cpu, database)
         ratios = [cost_ratio(there.asks[name], here.asks[name], cpu) for name in here.asks]
@@ -130,7 +134,7 @@ def beside_sqlite(started: Cluster, count: int) -> None:
 
 
 def beside_owners(started: Cluster, count: int, steps: Sequence[int]) -> None:
-    alone, crowded, cpu = started.fresh(), started.fresh(), partial(spent, started)
+    alone, crowded, cpu = started.fresh(), started.fresh(), Spent(started)
     with (
         tempfile.TemporaryDirectory(prefix="pdpp-bench-") as folder,
         share(alone, "mine") as mine_alone,
