@@ -9,7 +9,7 @@
 
 import os
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -67,12 +67,17 @@ def postgres() -> Iterator[Cluster]:
         yield started
 
 
-@contextmanager
-def kept_in(started: Cluster) -> Generator[None, None, None]:
+def kept_in(started: Cluster) -> AbstractContextManager[None]:
     """Every home, in this process and in those that it starts, is an owner there."""
+    return kept_at(started.url)
+
+
+@contextmanager
+def kept_at(url: str) -> Generator[None, None, None]:
+    """The same in the database of that address."""
     with pytest.MonkeyPatch.context() as patch:
-        keep_homes_in(started.url, patch.setattr)
-        tell_processes(started.url, patch.setenv)
+        keep_homes_in(url, patch.setattr)
+        tell_processes(url, patch.setenv)
         yield
 
 

@@ -15,14 +15,15 @@ from threading import Event, Thread
 from time import sleep
 
 import orjson
+import psycopg
 import pytest
 
-from tests.conftest import kept_in
+from tests.conftest import kept_at, kept_in
 from tests.crash.killing import ROOT, SECONDS
 from tests.requirements import requirement
 from tests.scenarios.cli.test_workers import children, eventually
 from tests.worlds import chat
-from tests.worlds.postgres import Cluster, cluster
+from tests.worlds.postgres import Cluster, cluster, standby
 from tests.worlds.world import Clock, World, build, close
 
 PAUSE_SECONDS = 0.3  # of load between two kills
@@ -124,13 +125,50 @@ def test_nothing_that_was_acknowledged_is_lost_when_the_database_or_a_server_is_
                 kill_all(started, parent, kills, load)
                 before = len(load.delivered)
                 assert eventually(lambda: len(load.delivered) > before)
-        with world.services.database.reading() as reading:
-            kept = {key for (key,) in reading.rows("select key from records")}
-            logged = {name for (name,) in reading.rows("select name from names where kind = 'request'")}
-        verdicts = world.services.database.activity.verify()
+        require_nothing_lost(world, load)
         close(world.services)
 
     assert len(load.delivered) > kills
+
+
+@requirement("store.engines.promoted")
+def test_nothing_that_was_acknowledged_is_lost_when_a_standby_takes_over(tmp_path: Path) -> None:
+    with cluster() as first, standby(first) as second:
+        either = f"host={first.folder},{second.folder} dbname=pdpp user=pdpp target_session_attrs=read-write"
+        with kept_at(either):
+            world = build(tmp_path / "home", Clock(datetime.now(UTC)))
+            with serving(world.home) as (_, port):
+                load = Load(world, port)
+                with load.going_on():
+                    assert eventually(lambda: len(load.delivered) > 5 and len(load.read) > 5)
+                    assert is_followed(first)
+                    first.postmaster.end()
+                    promote(second)
+                    before = len(load.delivered), len(load.read)
+                    assert eventually(lambda: len(load.delivered) > before[0] + 5 and len(load.read) > before[1] + 5)
+            require_nothing_lost(world, load)
+            close(world.services)
+
+
+def is_followed(first: Cluster) -> bool:
+    """Whether nothing is acknowledged before the other has it, and that one is there."""
+    with psycopg.connect(first.operator_url) as operator:
+        row = operator.execute("select sync_state from pg_stat_replication").fetchone()
+    return row == ("sync",)
+
+
+def promote(second: Cluster) -> None:
+    with psycopg.connect(second.operator_url, autocommit=True) as operator:
+        operator.execute("alter system reset synchronous_standby_names")  # the one that it copied: nobody follows it
+        operator.execute("select pg_reload_conf(), pg_promote()")
+
+
+def require_nothing_lost(world: World, load: Load) -> None:
+    with world.services.database.reading() as reading:
+        kept = {key for (key,) in reading.rows("select key from records")}
+        logged = {name for (name,) in reading.rows("select name from names where kind = 'request'")}
+    verdicts = world.services.database.activity.verify()
+
     assert [key for key in load.delivered if key not in kept] == []
     assert [request_id for request_id in load.read if request_id not in logged] == []
     assert all(verdict.is_sound for verdict in verdicts)

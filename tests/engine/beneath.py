@@ -70,6 +70,18 @@ def lines_in(home: Path) -> list[LogLine]:
     return found
 
 
+def lines_kept(database: Database) -> list[LogLine]:
+    """The same, of a database that is open."""
+    if not isinstance(database, PostgresDatabase):
+        return lines_in(database.path.parent)
+    found: list[LogLine] = []
+    with database.reading() as reading:
+        for segment, header in reading.rows(_SEGMENTS):
+            found.append(log_line(header.encode()))
+            found += [log_line(line.encode()) for (line,) in reading.rows(_LINES, (segment,))]
+    return found
+
+
 def edit_log(home: Path, said: str, instead: str) -> None:
     """As somebody would who can write to it."""
     if is_postgres():

@@ -295,6 +295,10 @@ PROMISES: dict[str, Promise] = {
         source="design: when one machine is not enough",
         says="No acknowledged record and no line of a read is lost when the database or a server is killed under load.",
     ),
+    "store.engines.promoted": Promise(
+        source="issue 16: numbers",
+        says="Where a standby follows synchronously, it takes over under load and nothing acknowledged is lost.",
+    ),
     "store.engines.log": Promise(
         source="design: when one machine is not enough",
         says="On PostgreSQL a line of the log is committed there before its answer leaves, chained for each process.",
@@ -339,6 +343,10 @@ PROMISES: dict[str, Promise] = {
         source="issue 16: moving",
         says="A move into other data, of a home in use, to a database that is away or to a wrong address is refused "
         "with the reason, and never with a password.",
+    ),
+    "store.owners.same-bytes": Promise(
+        source="issue 16: two worlds across owners",
+        says="Whatever another owner of the database has and does, every answer and every line of the log is the same.",
     ),
     "store.owners.sign-in": Promise(
         source="issue 16: many owners",

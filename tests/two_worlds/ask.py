@@ -54,7 +54,7 @@ from pdpp_server.wire import aggregate, fetch, query_records, read_record_field,
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.envelope import url
 from pdpp_server.wire.grants import decode_selection
-from tests.engine.beneath import keep_key, lines_in
+from tests.engine.beneath import keep_key, lines_kept
 from tests.two_worlds.plan import COMMON, HEAVY, SCALARS, SECRET, VIEW, Life, Plan, some_blob_id, value_of
 from tests.worlds.meant import put_model
 from tests.worlds.told import ToldReader, told
@@ -115,7 +115,7 @@ class Side:
 
     def disclosures(self) -> list[dict[str, Any]]:
         """What the log says left, without the names of the requests."""
-        lines = [line.content for line in lines_in(self.home)]
+        lines = [line.content for line in lines_kept(self.services.database)]
         return [{**line, "request_id": ""} for line in lines if "operation" in line]
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -21,8 +21,26 @@ class Difference(AssertionError):
     """The two worlds can be told apart."""
 
 
+OpenSides = Callable[[Plan, Path], tuple[Side, Side]]
+
+
+def two_homes(made: Plan, folder: Path) -> tuple[Side, Side]:
+    """Two lives that differ in what the grant hides."""
+    left, right = (
+        open_side(made, life, after, folder / name)
+        for life, after, name in zip(made.lives, made.afterwards, ("left", "right"), strict=True)
+    )
+    return left, right
+
+
 def compare(
-    seed: int, folder: Path, *, calls_each: int, is_heavy: bool = False, doors: Mapping[str, Door] = DOORS
+    seed: int,
+    folder: Path,
+    *,
+    calls_each: int,
+    is_heavy: bool = False,
+    doors: Mapping[str, Door] = DOORS,
+    open_sides: OpenSides = two_homes,
 ) -> Counter[str]:
     """What was exercised, counted.
 
@@ -30,10 +48,7 @@ def compare(
         Difference: with the seed, the call and the first bytes that differ.
     """
     made = plan(seed, is_heavy=is_heavy)
-    left, right = (
-        open_side(made, life, after, folder / name)
-        for life, after, name in zip(made.lives, made.afterwards, ("left", "right"), strict=True)
-    )
+    left, right = open_sides(made, folder)
     tally = _telling(made)
     random = Random(-seed)
     try:

@@ -153,7 +153,7 @@ def count_what_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def weigh_words_by_what_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    everything, visible = "select sum(live) from streams", search.visible_records
+    everything, visible = "select cast(sum(live) as bigint) from streams", search.visible_records
     monkeypatch.setattr(
         search,
         "visible_records",

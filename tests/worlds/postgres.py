@@ -51,14 +51,22 @@ class Cluster:
 class Postmaster:
     """The process that is the server: started in order, or again after it was killed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, follows: Path | None = None) -> None:
+        """With a database of its own, or as the standby of the one in another folder."""
         self._folder = folder
         self._as_whom: dict[str, Any] = {"user": NOBODY, "group": None} if os.geteuid() == 0 else {}
         self._programs = _programs(folder, is_root=bool(self._as_whom))
-        make = [self._programs / "initdb", "-D", folder / "data", "-U", "postgres", "-A", "trust", "-E", "UTF8"]
-        said = [*make, "--locale=C", "-N"]
-        subprocess.run(said, check=True, capture_output=True, cwd=folder, **self._as_whom)
+        make = ["initdb", "-D", folder / "data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]
+        copy = ["pg_basebackup", "-D", folder / "data", "-U", "postgres", "-h", follows, "-R", "-c", "fast", "-N"]
+        program, *said = make if follows is None else copy
+        command = [self._programs / str(program), *map(str, said)]
+        subprocess.run(command, check=True, capture_output=True, cwd=folder, **self._as_whom)
         self._process = self._started()
+
+    def end(self) -> None:
+        """At once and in the middle of anything, for good."""
+        self._process.kill()
+        self._process.wait(READY_SECONDS)
 
     def kill(self) -> None:
         """At once and in the middle of anything; then it is started again, until it is back."""
@@ -99,6 +107,24 @@ def cluster() -> Generator[Cluster, None, None]:
             yield Cluster(folder, postmaster)
         finally:
             postmaster.stop()
+    finally:
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def standby(primary: Cluster) -> Generator[Cluster, None, None]:
+    """Another server that has everything of the first before that acknowledges it."""
+    folder = Path(tempfile.mkdtemp(prefix="pdpp-postgres-"))
+    try:
+        postmaster = Postmaster(folder, follows=primary.folder)
+        try:
+            _patiently(folder)
+            with psycopg.connect(primary.operator_url, autocommit=True) as operator:
+                operator.execute("alter system set synchronous_standby_names = '*'")
+                operator.execute("select pg_reload_conf()")
+            yield Cluster(folder, postmaster)
+        finally:
+            postmaster.end()
     finally:
         shutil.rmtree(folder)
 

@@ -11,6 +11,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from tests.engine.beneath import is_postgres
 from tests.importers.toys import lines
 from tests.requirements import requirement
 from tests.scenarios.cli.command import ROOT, SECONDS, Command, Ran
@@ -191,7 +192,7 @@ def test_ctrl_c_says_what_is_kept_and_the_same_command_goes_on(pdpp: Toys) -> No
         [*TOYS, "import", str(file)], cwd=ROOT, env=pdpp.plain.environment(), text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
-    while not pdpp.home.joinpath("pdpp.sqlite-wal").exists() or pdpp.records() == 0:
+    while not (is_postgres() or pdpp.home.joinpath("pdpp.sqlite-wal").exists()) or pdpp.records() == 0:
         assert running.poll() is None
     running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=SECONDS)
