@@ -28,6 +28,7 @@ from pdpp_server.store.records import (
     ingest,
     neighbours,
     query_records,
+    ranked_page,
     schema,
     scores,
     search,
@@ -189,7 +190,7 @@ def look_at_the_newest_by_a_hidden_time(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def order_hits_by_a_hidden_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    ordered = search._candidates
+    ordered = ranked_page._candidates
     at = "select at from records where rid = ?"
 
     def in_time(reading: Any, *told: Any) -> Iterator[Any]:
@@ -197,7 +198,7 @@ def order_hits_by_a_hidden_time(monkeypatch: pytest.MonkeyPatch) -> None:
             time = reading.one(at, (each.rid,))
             yield each._replace(position=each.position._replace(at=time or 0))
 
-    monkeypatch.setattr(search, "_candidates", in_time)
+    monkeypatch.setattr(ranked_page, "_candidates", in_time)
 
 
 def take_neighbours_from_outside_the_grant(monkeypatch: pytest.MonkeyPatch) -> None:

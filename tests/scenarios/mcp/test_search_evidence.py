@@ -1,7 +1,7 @@
 """`search` as a reader of few bytes needs it: when, who and what on one line, an exchange in its order, words."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pdpp_server.port.local import LocalReader
 from tests.requirements import requirement
@@ -109,7 +109,7 @@ def matched(page: Result) -> list[str]:
     return [hit["record_key"] for hit in page.structured["data"]["data"] if "beside" not in hit]
 
 
-def read_on(agent: Agent, asked: dict[str, object], page: Result) -> Iterator[Result]:
+def read_on(agent: Agent, asked: Mapping[str, object], page: Result) -> Iterator[Result]:
     while True:
         yield page
         if (cursor := page.structured["data"].get("next_cursor")) is None:
