@@ -205,14 +205,16 @@ _MEANING = {
     "retrieval_mode": _only("semantic", "hybrid"),
     "index_state": _object({"state": _only("built", "building"), "waiting": COUNT}),
 }
+_COUNT_ACCURACY = _only("exact", "lower_bound", "not_counted")
+_RANKING_SCOPE = _only("all_matches", "candidate_window", "newest_records", "unknown")
 _SEARCH_META = _object(
     {
         "count": COUNT_OR_NULL,
-        "count_accuracy": _only("exact", "lower_bound", "not_counted"),
+        "count_accuracy": _COUNT_ACCURACY,
         "recall": _object(
             {
                 "complete": FLAG,
-                "ranking_scope": _only("all_matches", "candidate_window", "unknown"),
+                "ranking_scope": _RANKING_SCOPE,
                 "truncated": FLAG,
             },
             {
@@ -243,19 +245,20 @@ _LEAN_HIT = _object(
 )
 _LEAN_SEARCH_META = _object(
     {
-        "count": COUNT,
-        "count_accuracy": _only("exact", "lower_bound"),
+        "count_accuracy": _COUNT_ACCURACY,
         "recall": _object(
-            {"complete": FLAG, "ranking_scope": _only("all_matches", "candidate_window"), "says": TEXT},
+            {"complete": FLAG, "ranking_scope": _RANKING_SCOPE, "says": TEXT},
             {"ranked_candidate_count": COUNT, "candidate_window_limit": COUNT},
         ),
     },
     {
+        "count": COUNT,
         "matches": COUNT,
         "beside": COUNT,
         "by_meaning": COUNT,
         **_MEANING,
         "words": _map_of(COUNT),
+        "notes": TEXTS,
         "as_of": TEXT,
         "partial": FLAG,
         "warnings": list_of(ref("Warning")),

@@ -39,6 +39,7 @@ SPOKEN = [
     ("stream_metadata", "/v1/streams/orders?connection_id={first}", b""),
     ("ingest", f"/v1/ingest/orders?{FIRST}", LAMP),
     ("search", "/v1/search?q=lamp", b""),
+    ("search", "/v1/search?q=%C2%AC", b""),  # no word: the newest records
     ("search", "/v1/search?q=lamp&limit=1&streams=orders&filter[state]=paid&connection_id={first}", b""),
     ("query_records", f"{ORDERS}?connector_id=shop", b""),
     ("query_records", f"{ORDERS}?connector_id=shop&limit=1&count=exact&window=exact", b""),
