@@ -77,6 +77,7 @@ def by_importance(data: Mapping[str, Any], roles: Mapping[str, str] | None, key:
     known = roles or {}
 
     def rank(name: str) -> tuple[bool, int]:
-        return data[name] == key, _RANKS.get(known.get(name, ""), _OTHER_RANK)
+        role = str(known.get(name))  # another server may have said anything
+        return data[name] == key, _RANKS.get(role, _OTHER_RANK)
 
     return sorted(data, key=rank)
