@@ -38,12 +38,12 @@ class Position(NamedTuple):
         return -self.score, -self.at, self.digest
 
 
-class Candidate(NamedTuple):
+class RankedRecord(NamedTuple):
     position: Position
     rid: int
     reach: Reach
 
-    def counted_from(self, asked_on: int) -> "Candidate":
+    def counted_from(self, asked_on: int) -> "RankedRecord":
         return self._replace(position=self.position._replace(asked_on=asked_on))
 
 
@@ -54,7 +54,7 @@ def next_page(
     after: Position | None,
     query: SearchQuery,
     lifted_by: Mapping[int, int],
-) -> tuple[list[Candidate], bool]:
+) -> tuple[list[RankedRecord], bool]:
     """The next ones in order, and whether more follow.
 
     A lean page has as many matches as were asked for, and among them by rank some of what stands beside one of them.
@@ -73,13 +73,13 @@ def next_page(
     return _with_beside(reading, reached, scores, matches, least, lifted_by), has_more
 
 
-def in_order(reading: Reading, reached: Sequence[Reach], scores: Mapping[int, float]) -> list[Candidate]:
+def in_order(reading: Reading, reached: Sequence[Reach], scores: Mapping[int, float]) -> list[RankedRecord]:
     return sorted(_candidates(reading, reached, scores), key=lambda candidate: candidate.position.order)
 
 
 def _next_in_order(
     reading: Reading, reached: Sequence[Reach], scores: Mapping[int, float], after: Position | None, most: int
-) -> list[Candidate]:
+) -> list[RankedRecord]:
     """Only those that can be among them are looked at closely."""
     best = inf if after is None else after.score
     ranked = sorted([score for score in scores.values() if score <= best], reverse=True)
@@ -91,7 +91,7 @@ def _next_in_order(
     return ordered[:most]
 
 
-def _brief_size(matches: Sequence[Candidate]) -> int:
+def _brief_size(matches: Sequence[RankedRecord]) -> int:
     """A brief page ends where matches are much weaker than its first."""
     for taken, candidate in enumerate(matches):
         if taken >= FEW_MATCHES and candidate.position.score < WEAK_SHARE * matches[0].position.score:
@@ -103,10 +103,10 @@ def _with_beside(
     reading: Reading,
     reached: Sequence[Reach],
     scores: Mapping[int, float],
-    matches: Sequence[Candidate],
+    matches: Sequence[RankedRecord],
     least: float,
     lifted_by: Mapping[int, int],
-) -> list[Candidate]:
+) -> list[RankedRecord]:
     """Of what matches lifted, the few that rank highest: on a full page, before its last match."""
     shown = {candidate.rid for candidate in matches}
     worth = {rid: scores[rid] for rid, match in lifted_by.items() if match in shown and scores[rid] >= least}
@@ -115,12 +115,12 @@ def _with_beside(
     return sorted([*matches, *best], key=lambda candidate: candidate.position.order)
 
 
-def _candidates(reading: Reading, reached: Sequence[Reach], scores: Mapping[int, float]) -> Iterator[Candidate]:
+def _candidates(reading: Reading, reached: Sequence[Reach], scores: Mapping[int, float]) -> Iterator[RankedRecord]:
     by_sid = {reach.place.sid: reach for reach in reached}
     for rid, key, at in reading.records.keys(scores):
         reach = by_sid[rid >> SID_BITS]
         shown_at = at if reach.scope.stream.order_field in reach.scope.fields else None
-        yield Candidate(Position(scores[rid], shown_at or 0, _digest(reach, key)), rid, reach)
+        yield RankedRecord(Position(scores[rid], shown_at or 0, _digest(reach, key)), rid, reach)
 
 
 def _digest(reach: Reach, key: str) -> int:

@@ -36,7 +36,7 @@ from pdpp_server.store.records.fusion import fused
 from pdpp_server.store.records.meanings import Near, Nearness, nearness, similarities
 from pdpp_server.store.records.neighbours import TitlesRead, lifted, of_talks
 from pdpp_server.store.records.query_records import newest_of
-from pdpp_server.store.records.ranked_page import Candidate, Position, in_order, next_page
+from pdpp_server.store.records.ranked_page import Position, RankedRecord, in_order, next_page
 from pdpp_server.store.records.reach import Reach
 from pdpp_server.store.records.scope import reaches
 from pdpp_server.store.records.scores import scored
@@ -147,7 +147,7 @@ def _each_word(words: WordQuery, counts: Sequence[int], dates: AskedDates) -> It
             yield place
 
 
-def _held_here(reading: Reading, page: Sequence[Candidate], each: Sequence[int]) -> tuple[int, ...]:
+def _held_here(reading: Reading, page: Sequence[RankedRecord], each: Sequence[int]) -> tuple[int, ...]:
     """How many records of the page hold each of these words."""
     noted = [note for candidate in page if (note := reading.words.noted.get(candidate.rid))]
     return tuple([sum(1 for note in noted if note.held.counts[place]) for place in each])
@@ -239,7 +239,7 @@ def _as_of(reading: Reading, groups: Sequence[ReachGroup]) -> str | None:
 
 def _found(
     reading: Reading,
-    page: Sequence[Candidate],
+    page: Sequence[RankedRecord],
     finder: Finder,
     lifted_by: Mapping[int, int],
     near: Nearness,
