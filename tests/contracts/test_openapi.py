@@ -76,7 +76,6 @@ def test_every_refusal_of_the_server_is_documented_somewhere() -> None:
         "invalid_record",
         "package_revoked",
         "source_unavailable",
-        "unsupported_mode",
     }
     documented = {refusal.code for operation in OPERATIONS for refusal in operation.refusals}
     not_raised = {"grant_consumed", "grant_time_range_exceeded", "run_terminal"}

@@ -170,6 +170,7 @@ ENDPOINTS: tuple[Endpoint | Notice, ...] = (
             wire_search.PARAMETERS,
             (
                 *SELECTED,
+                errors.UnsupportedMode,
                 errors.InvalidCursor,
                 errors.InvalidFilter,
                 errors.UnknownField,
