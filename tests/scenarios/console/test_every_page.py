@@ -137,6 +137,7 @@ def faults(walk: Walk, **options: Any) -> list[tuple[str, str]]:
 
 def sticking_out(walk: Walk) -> list[str]:
     """What is wider than the screen; all of an open page, its folds too."""
+    walk.page.wait_for_load_state()
     return walk.page.evaluate("""() => {
         document.querySelectorAll('details').forEach(each => { each.open = true });
         const width = document.documentElement.clientWidth;
