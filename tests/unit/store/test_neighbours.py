@@ -90,6 +90,21 @@ def test_both_channels_of_the_tool_say_that_a_passage_is_no_match(world: World) 
 
 
 @requirement("rs.search.passage")
+@pytest.mark.parametrize("limit", [1, 2, 3, 4])
+def test_no_match_is_skipped_where_what_stands_beside_another_is_worth_as_much(world: World, limit: int) -> None:
+    say(world, ("a", "A narwhal.", "09:00"), ("beside", "I see.", "09:01"), ("b", "A narwhal.", "09:02"))
+    say(world, ("c", "A narwhal.", "12:00"), ("d", "A narwhal.", "14:00"), ("e", "A narwhal.", "16:00"))
+    matches, cursor = list[str](), None
+    while True:
+        page = found(world, "narwhal", limit=limit, cursor=cursor, lean=True)
+        matches += [hit.id.key for hit in page.hits if not hit.beside]
+        if (cursor := page.next_cursor) is None:
+            break
+
+    assert sorted(matches) == ["a", "b", "c", "d", "e"]
+
+
+@requirement("rs.search.passage")
 def test_pages_of_one_hit_give_matches_and_neighbours_in_the_same_order(world: World) -> None:
     say(world, *TALK)
     whole = [hit.id.key for hit in found(world).hits]

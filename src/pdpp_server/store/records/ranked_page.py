@@ -66,11 +66,11 @@ def next_page(
     ordered = _next_in_order(reading, reached, matched, after, query.limit + 1)
     size = _brief_size(ordered[: query.limit]) if query.brief else query.limit
     matches, has_more = ordered[:size], len(ordered) > size
+    least = WEAK_SHARE * matches[0].position.score if query.brief and matches else 0.0
+    page = _with_beside(reading, reached, scores, matches, least, lifted_by)
     if len(matches) == query.limit:
-        least = matches[-1].position.score
-    else:
-        least = WEAK_SHARE * matches[0].position.score if query.brief and matches else 0.0
-    return _with_beside(reading, reached, scores, matches, least, lifted_by), has_more
+        page = page[: page.index(matches[-1]) + 1]  # what follows it might stand after a match of the next page
+    return page, has_more
 
 
 def in_order(reading: Reading, reached: Sequence[Reach], scores: Mapping[int, float]) -> list[RankedRecord]:
@@ -107,7 +107,7 @@ def _with_beside(
     least: float,
     lifted_by: Mapping[int, int],
 ) -> list[RankedRecord]:
-    """Of what matches lifted, the few that rank highest: on a full page, before its last match."""
+    """In order, the matches and of what they lifted the few that rank highest."""
     shown = {candidate.rid for candidate in matches}
     worth = {rid: scores[rid] for rid, match in lifted_by.items() if match in shown and scores[rid] >= least}
     most = max(BESIDE_MOST, int(BESIDE_SHARE * len(matches)))
