@@ -173,7 +173,7 @@ PROMISES: dict[str, Promise] = {
     ),
     "cli.serve.quiet": Promise(
         source="design: commands",
-        says="A terminal shows no line for each request unless it is asked for.",
+        says="A terminal shows no line for a request, a slow one neither, unless it is asked for.",
     ),
     "cli.serve.installed": Promise(
         source="design: processes",

@@ -193,8 +193,8 @@ def _print_addresses(chosen: Settings, listening: str, setup_code: str | None) -
 
 
 def quiet() -> None:
-    """A line for each request would hide the rest; slow ones and bugs are still told."""
-    logging.getLogger("pdpp_server.access").setLevel(logging.WARNING)
+    """A line for each request would hide the rest, the slow ones too: each sign-in is one. Bugs are still told."""
+    logging.getLogger("pdpp_server.access").setLevel(logging.ERROR)
 
 
 def listen(host: str, port: int) -> socket.socket:
