@@ -48,7 +48,8 @@ def _applications(environ: Mapping[str, str]) -> Path:
 
 
 def change(path: Path, edit: Callable[[str], str]) -> bool:
-    """Whether it changed. What it was before the first time is kept beside it. It is replaced whole or not at all.
+    """Whether it changed. What it was before the first time is kept beside it, empty where there was no file. It is
+    replaced whole or not at all.
 
     Raises:
         click.ClickException: it cannot be read, understood or written, and is as it was.
@@ -69,19 +70,47 @@ def change(path: Path, edit: Callable[[str], str]) -> bool:
     return True
 
 
+def take_out(path: Path, edit: Callable[[str], str], is_bare: Callable[[str], bool]) -> bool:
+    """Whether it changed. A file that was not there before the first time goes with the last that stood in it.
+
+    Raises:
+        click.ClickException: as `change`.
+    """
+    changed = change(path, edit)
+    target = path.resolve()
+    original = _original(target)
+    if changed and original.stat().st_size == 0 and is_bare(target.read_text("utf-8")):
+        target.unlink()
+        original.unlink()
+    return changed
+
+
+def _original(target: Path) -> Path:
+    return target.with_name(target.name + BACKUP)
+
+
+def _keep_original(target: Path) -> None:
+    """Once: what we wrote ourselves since then is no original."""
+    original = _original(target)
+    if original.exists():
+        return
+    if target.exists():
+        shutil.copy2(target, original)
+    else:
+        original.touch()
+
+
 def _replace(target: Path, text: str) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = target.with_name(f".{target.name}.pdpp-{os.urandom(4).hex()}")
     try:
         if target.exists():
-            original = target.with_name(target.name + BACKUP)
-            if not original.exists():  # what we wrote ourselves since then is no original
-                shutil.copy2(target, original)
             shutil.copy2(target, draft)  # for its permissions
         with draft.open("w", encoding="utf-8", newline="") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
+        _keep_original(target)
         draft.replace(target)
     except OSError:
         draft.unlink(missing_ok=True)

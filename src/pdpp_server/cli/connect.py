@@ -9,13 +9,14 @@ import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import IO, Any
 from urllib.parse import urlsplit
 
 import click
 
 from pdpp_server.app import create_app
-from pdpp_server.cli.client_files import change, file_of
+from pdpp_server.cli.client_files import change, file_of, take_out
 from pdpp_server.cli.home import Home, named_home, now, open_home, own_address, read_settings, shell_line, this_program
 from pdpp_server.cli.provider import open_provider
 from pdpp_server.cli.running import as_served
@@ -30,7 +31,7 @@ from pdpp_server.port.renewal import keep
 from pdpp_server.settings import Settings
 from pdpp_server.store.opened import token_kind
 from pdpp_server.wire.address import is_loopback, server_address
-from pdpp_server.wire.client_files import Command, edited, http_entry, shown, stdio_entry, stdio_lines
+from pdpp_server.wire.client_files import Command, edited, http_entry, is_bare, shown, stdio_entry, stdio_lines
 from pdpp_server.wire.clients import WayIn, ways
 from pdpp_server.wire.connect import Given
 from pdpp_server.wire.credentials import Saved, decode_saved, granted_id
@@ -297,7 +298,9 @@ def _finish(client: str, wishes: Wishes, entry: dict[str, Any] | None, report: d
 def _remove(settings: Settings, client: str, wishes: Wishes) -> None:
     """Both may be gone already: then there is nothing to do."""
     path = file_of(client)
-    changed = path is not None and change(path, lambda text: edited(client, text, wishes.name, None))
+    changed = path is not None and take_out(
+        path, lambda text: edited(client, text, wishes.name, None), partial(is_bare, client)
+    )
     revoked = _revoked(settings, wishes.client or client)
     if wishes.as_json:
         file = str(path) if path else None

@@ -67,6 +67,12 @@ def edited(client: str, text: str, name: str, entry: Json | None) -> str:
     return edit(text, SECTIONS[client], name, entry)
 
 
+def is_bare(client: str, text: str) -> bool:
+    """Whether nothing stands in that file, which was understood before."""
+    document = tomllib.loads(text) if client == "codex" else json.loads(text)
+    return not _used(document, SECTIONS[client])
+
+
 def shown(client: str, name: str, entry: Json) -> str:
     """The same entry as a file of its own."""
     return edited(client, "", name, entry).rstrip("\n")

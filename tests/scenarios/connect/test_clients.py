@@ -74,6 +74,41 @@ def test_all_else_is_kept_a_second_time_changes_nothing_and_removing_undoes_it(
 
 
 @requirement("as.connect.client-files")
+@pytest.mark.parametrize(("client", "file", "section", "entry"), FILES)
+def test_a_file_that_only_we_made_is_no_original_and_is_gone_with_its_last_entry(
+    run: Run, machine: Path, client: str, file: str, section: str, entry: dict[str, Any]
+) -> None:
+    path = machine / file
+    for address in ("https://me.example", "https://moved.example"):
+        assert run("connect", client, "--write", PDPP_PUBLIC_URL=address).code == 0
+    assert path.with_name(path.name + ".before-pdpp").read_text() == "", "nothing was there before"
+
+    assert run("connect", client, "--remove", "--json").json["changed"]
+
+    assert [each.name for each in path.parent.iterdir()] == []
+    assert not run("connect", client, "--remove", "--json").json["changed"]
+
+
+@requirement("as.connect.client-files")
+@pytest.mark.parametrize(("client", "file", "section", "entry"), FILES)
+def test_what_somebody_added_to_our_file_stays_when_our_entry_goes(
+    run: Run, machine: Path, client: str, file: str, section: str, entry: dict[str, Any]
+) -> None:
+    path = machine / file
+    assert run("connect", client, "--write").code == 0
+    added = KEPT[".toml"].replace("SECTION", section)
+    if path.suffix == ".toml":
+        path.write_text(added + path.read_text())
+    else:
+        path.write_text(json.dumps({**parsed(path), "mine": True}))
+
+    assert run("connect", client, "--remove", "--json").json["changed"]
+
+    assert "my-data" not in path.read_text()
+    assert "mine" in path.read_text()
+
+
+@requirement("as.connect.client-files")
 @pytest.mark.parametrize(
     ("client", "file", "text"),
     [
