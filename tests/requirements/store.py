@@ -279,6 +279,10 @@ PROMISES: dict[str, Promise] = {
         source="issue 16: the same promises",
         says="On PostgreSQL a fetch waits three times for the database: who asks, the record, the line of the log.",
     ),
+    "store.engines.batches": Promise(
+        source="issue 16: the same promises",
+        says="On PostgreSQL a batch of new records waits for the database as often as a few of them do.",
+    ),
     "store.engines.nul": Promise(
         source="issue 16: the same promises",
         says="A NUL in what is asked is no failure on any engine: no record has one; a client's state keeps its own.",

@@ -243,7 +243,7 @@ class Index(Protocol):
         """Texts for the columns of a stream, by rid."""
         ...
 
-    def drop_words(self, place: StreamPlace, rid: int, words: Sequence[str]) -> None:
+    def drop_words(self, place: StreamPlace, rows: Iterable[tuple[int, Sequence[str]]]) -> None:
         """The same texts, which are no longer there."""
         ...
 
@@ -263,7 +263,7 @@ class Index(Protocol):
         """Field, value, key, rid: the order of pages."""
         ...
 
-    def drop_position(self, fid: int, value: BoundValue, key: str) -> None:
+    def drop_positions(self, rows: Sequence[tuple[int, BoundValue, str]]) -> None:
         """The same, no longer there."""
         ...
 

@@ -11,6 +11,7 @@ from pdpp_server.store.session import Session, Statement
 from pdpp_server.wire.declarations import decode_declaration
 
 SID_BITS, DAY_BITS = 43, 26
+RIDS_OF_DAY = 1 << DAY_BITS
 INDEXED, POSITIONED = 1, 2  # of fields.indexed
 MAX_DAY = (1 << (SID_BITS - DAY_BITS)) - 1
 _DAYS_BEFORE_1970 = 62_091  # 1800-01-01

@@ -78,3 +78,18 @@ def test_a_search_waits_no_longer_for_more_words(there: World, trips: Callable[[
     few, many = asked("alpha beta"), asked("alpha beta gamma delta")
     assert many <= few + 2
     assert few <= SEARCH
+
+
+@requirement("store.engines.batches")
+def test_many_new_records_wait_for_the_database_as_often_as_few(there: World, trips: Callable[[], int]) -> None:
+    def delivered(name: str, count: int) -> int:
+        sent = [
+            chat.message(f"{name}{i}", text=f"word{i} alpha", sent_at=f"2026-{i % 12 + 1:02}-{i % 28 + 1:02}T08:00:00Z")
+            for i in range(count)
+        ]
+        trips()
+        there.deliver(chat.WORK, sent)
+        return trips()
+
+    few, many = delivered("few", 3), delivered("many", 200)
+    assert many <= few + 3  # what is said often is prepared, once

@@ -19,7 +19,7 @@ from pdpp_server.model.sources import Declaration
 from pdpp_server.model.streams import Field, Stream
 from pdpp_server.model.times import instant
 from pdpp_server.store.engine import Writing
-from pdpp_server.store.layout import ConnectionPlace, StreamPlace, day_in, day_of, first_rid
+from pdpp_server.store.layout import RIDS_OF_DAY, ConnectionPlace, StreamPlace, day_in, day_of, first_rid
 from pdpp_server.store.records.brought import forget_brought, note_brought
 from pdpp_server.store.records.noted import NewestChange, Noted, edited_fields
 from pdpp_server.store.records.words import spaced
@@ -32,7 +32,11 @@ _STORED = """
 select key, rid, version, at, emitted_at, deleted_at, data from records
 where sid = :sid and key in {keys}
 """
-_LAST_RID = "select max(rid) from records where rid >= ? and rid < ?"
+_LAST_RIDS = """
+select first.value, (select max(rid) from records
+    where rid >= cast(first.value as bigint) and rid < cast(first.value as bigint) + :room)
+from json_each(:firsts) first
+"""
 _CLOCK = "select version from clock"
 _TURN_CLOCK = "update clock set version = ?"
 _ADVANCE = "update streams set version = ?, live = live + ? where sid = ?"
@@ -287,7 +291,7 @@ class _Writing:
 
     def __init__(self, writer: Writing, desk: Desk, now: str) -> None:
         self._writer, self._desk, self._now = writer, desk, now
-        self._next_rids: dict[int, int] = {}
+        self._next_rids: dict[int, int] = {}  # by the first of their day
         self._version: int = 0
 
     def apply(self, changes: Sequence[tuple[_Ready, _Stored | None]]) -> None:
@@ -295,6 +299,7 @@ class _Writing:
             return
         sid = self._desk.place.sid
         self._version = self._writer.one(_CLOCK)
+        self._look_for_room(record for record, _ in changes)
         self._unindex([(record.key, before) for record, before in changes if before])
         fresh: list[tuple[Any, ...]] = []
         findable: list[Findable] = []
@@ -332,18 +337,18 @@ class _Writing:
         noted.edited(fields, day_in(before.rid), day_in(rid), change)
 
     def _unindex(self, stored: Sequence[tuple[str, _Stored]]) -> None:
-        index = self._writer.index
-        for key, before in sorted(stored, key=lambda row: row[1].rid):
-            if before.data is not None:
-                data = orjson.loads(before.data)
-                if words := self._desk.words(data):
-                    index.drop_words(self._desk.place, before.rid, words)
-                index.drop_values(self._desk.values(data, before.rid))
-                if position := self._desk.position(data):
-                    index.drop_position(*position, key)
-                if self._desk.stream.blob_fields:
-                    self._writer.run(_DROP_BLOB_REFS, (before.rid,))
-        if stored and self._desk.stream.semantic_fields:
+        desk, index = self._desk, self._writer.index
+        found: list[Findable] = [
+            (before.rid, key, orjson.loads(before.data)) for key, before in stored if before.data is not None
+        ]
+        found.sort(key=_rid_of)
+        if desk.place.slots:
+            index.drop_words(desk.place, [(rid, words) for rid, _, data in found if (words := desk.words(data))])
+        index.drop_values([row for rid, _, data in found for row in desk.values(data, rid)])
+        index.drop_positions([(*position, key) for _, key, data in found if (position := desk.position(data))])
+        if desk.stream.blob_fields:
+            self._writer.run_many(_DROP_BLOB_REFS, [(rid,) for rid, *_ in found])
+        if stored and desk.stream.semantic_fields:
             self._writer.meanings.drop([before.rid for _, before in stored])
 
     def _supersede(self, record: _Ready, before: _Stored, rid: int) -> None:
@@ -372,14 +377,21 @@ class _Writing:
             held = {blob_id for _, blob_id in self._desk.blob_refs(orjson.loads(before.data))}
             self._writer.run_many(_UNBIND, [(blob_id, sid, key) for blob_id in held - kept])
 
+    def _look_for_room(self, records: Iterable[_Ready]) -> None:
+        """Where the next record of each day goes."""
+        firsts = sorted({self._first_of_day(record) for record in records if record.data is not None})
+        asked = {"firsts": orjson.dumps(firsts).decode(), "room": RIDS_OF_DAY}
+        for first, last in self._writer.rows(_LAST_RIDS, asked):
+            self._next_rids[int(first)] = int(first) if last is None else last + 1
+
+    def _first_of_day(self, record: _Ready) -> int:
+        return first_rid(self._desk.place.sid, day_of(record.at))
+
     def _rid(self, record: _Ready, before: _Stored | None) -> int:
         """The rid of before while the day is the same; else the next free one of its day."""
-        first = first_rid(self._desk.place.sid, day_of(record.at))
-        if before and first <= before.rid < first_rid(self._desk.place.sid, day_of(record.at) + 1):
+        first = self._first_of_day(record)
+        if before and first <= before.rid < first + RIDS_OF_DAY:
             return before.rid
-        if first not in self._next_rids:
-            last = self._writer.one(_LAST_RID, (first, first_rid(self._desk.place.sid, day_of(record.at) + 1)))
-            self._next_rids[first] = first if last is None else last + 1
         rid = self._next_rids[first]
         self._next_rids[first] = rid + 1
         return rid

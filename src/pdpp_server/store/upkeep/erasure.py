@@ -102,8 +102,7 @@ def _are_words_left(writer: Writing, desk: Desk) -> bool:
     low, high = first_rid(desk.place.sid), first_rid(desk.place.sid + 1)
     while desk.place.slots and (chunk := writer.rows(_CHUNK, (low, high))):
         found = [(rid, words) for rid, data in chunk if (words := desk.words(orjson.loads(data)))]
-        for rid, words in found:
-            writer.index.drop_words(desk.place, rid, words)
+        writer.index.drop_words(desk.place, found)
         low = chunk[-1][0] + 1
     return False
 

@@ -30,8 +30,10 @@ from pdpp_server.store.keys import WRAPPING_KEY, KeyFiles
 from pdpp_server.store.layout import GENERATION, Layout, LayoutCache
 from pdpp_server.store.records.words import Tokenizer
 from pdpp_server.store.session import Session, Statement, Values
+from pdpp_server.store.upkeep.rebuild import rebuild_words
 
-_STEPS = ["schema.sql", "owners.sql", "moving.sql"]  # what each version of the schema adds to the one before
+# What each version of the schema adds to the one before.
+_STEPS = ["schema.sql", "owners.sql", "moving.sql", "rebuilding.sql", "words.sql"]
 _HAS_SCHEMA = "select to_regclass('records') is not null"
 _VERSION = "select version from schema_version"
 _NEW_VERSION = "update schema_version set version = ?"
@@ -56,6 +58,9 @@ select cast((select coalesce(sum(octet_length(data)), 0) from records) +
     (select coalesce(sum(size), 0) from blobs) as bigint)
 """
 _CONNECTIONS = "select count(*) from connections"
+_WORDS_FORM = "select words_form from layout"
+_NEW_FORM = "update layout set words_form = ?"
+WORDS_FORM = 2
 _FIRST_LAYOUT = "insert into layout default values on conflict do nothing"
 _FIRST_CLOCK = "insert into clock default values on conflict do nothing"
 
@@ -228,12 +233,21 @@ class PostgresDatabase:
             raise
 
     def _prepare(self) -> None:
-        """The tables, once for all owners; then the first rows of this one."""
+        """The tables, once for all owners; then the first rows of this one, and its words as they are kept now."""
         with self._begun(_BEGIN_PREPARING) as connection:
             writing = PostgresWriting(connection)
             _prepare_tables(writing)
             writing.run(_FIRST_LAYOUT)
             writing.run(_FIRST_CLOCK)
+            are_words_old = writing.one(_WORDS_FORM) < WORDS_FORM
+        if are_words_old:
+            self._rebuild_words()
+
+    def _rebuild_words(self) -> None:
+        with self.writing() as writing:
+            if writing.one(_WORDS_FORM) < WORDS_FORM:  # else another process has made them meanwhile
+                rebuild_words(writing)
+                writing.run(_NEW_FORM, (WORDS_FORM,))
 
     def has_schema(self, reading: Session) -> bool:
         return SCHEMA_VERSION <= reading.one(_VERSION) <= NEWEST_VERSION

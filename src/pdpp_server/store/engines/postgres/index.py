@@ -1,42 +1,48 @@
 """What makes records findable by their words and values, kept in the transaction that brings them."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
+import orjson
+
+from pdpp_server.store.engines.postgres.postings import Run, runs
 from pdpp_server.store.engines.postgres.values import kept
-from pdpp_server.store.engines.postgres.words import LENGTHS, PostingEntry, read, written
+from pdpp_server.store.engines.postgres.words import LENGTHS, length_block
 from pdpp_server.store.engines.sqlite.cutting import Fts5Cutter, cutter_in_memory
-from pdpp_server.store.layout import DAY_BITS, StreamPlace, day_in
+from pdpp_server.store.layout import StreamPlace
 from pdpp_server.store.records.reach import BoundValue
 from pdpp_server.store.session import Values
 
-_BLOCK = "select places from words where sid = ? and term = ? and day = ?"
-_ADD_TO_BLOCK = """
-insert into words(sid, term, day, places) values(?, ?, ?, ?)
-on conflict(sid, term, day) do update set places = words.places || excluded.places
+_ADD = """
+insert into words(sid, term, batch, first, last, places) values(?, ?, ?, ?, ?, ?)
+on conflict(sid, term, batch) do update set first = least(words.first, excluded.first),
+    last = greatest(words.last, excluded.last), places = words.places || ',' || excluded.places
 """
-_KEEP_BLOCK = "update words set places = ? where sid = ? and term = ? and day = ?"
-_DROP_BLOCK = "delete from words where sid = ? and term = ? and day = ?"
+_TAKE = """
+delete from words using json_to_recordset((:blocks)::json) asked(term text, batch bigint)
+where words.sid = :sid and words.term = asked.term and words.batch = asked.batch
+returning words.term, words.batch, words.places
+"""
 _CLEAR_WORDS = "delete from words"
 _NEW_VALUE = "insert into field_values(fid, value, rid) values(?, ?, ?) on conflict do nothing"
 _DROP_VALUE = "delete from field_values where fid = ? and value = ? and rid = ?"
 _NEW_POSITION = "insert into positions(fid, value, key, rid) values(?, ?, ?, ?)"
 _DROP_POSITION = "delete from positions where fid = ? and value = ? and key = ?"
 
+_Block = tuple[str, int]  # term and batch; of lengths, the first of the rids for which it has room
+WordsOfRecord = tuple[int, Sequence[str]]  # rid, and the texts for the columns of its stream
+
 
 class IndexWriting(Protocol):
     """As much of a writing as an index needs."""
 
-    def one(self, statement: str, values: Values = ()) -> Any: ...
+    def rows(self, statement: str, values: Values = ()) -> list[Any]: ...
 
     def run(self, statement: str, values: Values = ()) -> None: ...
 
     def run_many(self, statement: str, values: Iterable[Values]) -> None: ...
-
-
-def _sequence_in(rid: int) -> int:
-    return rid & ((1 << DAY_BITS) - 1)
 
 
 class PostgresIndex:
@@ -48,36 +54,45 @@ class PostgresIndex:
         """Dear to make, and most transactions bring no words."""
         return cutter_in_memory()
 
-    def add_words(self, place: StreamPlace, rows: Iterable[tuple[int, Sequence[str]]]) -> None:
-        fresh: dict[tuple[str, int], list[PostingEntry]] = {}
-        for rid, words in rows:
-            for term, entries in self._entries(place, rid, words).items():
-                fresh.setdefault((term, day_in(rid)), []).extend(entries)
-        added = [(place.sid, term, day, written(entries)) for (term, day), entries in sorted(fresh.items())]
-        self._writing.run_many(_ADD_TO_BLOCK, added)
+    def add_words(self, place: StreamPlace, rows: Iterable[WordsOfRecord]) -> None:
+        """Of each term one block, however many records the batch has, which is named by the first of them."""
+        brought = sorted(rows)
+        batch = brought[0][0] if brought else 0
+        terms: defaultdict[str, list[int]] = defaultdict(list)
+        lengths: defaultdict[int, list[int]] = defaultdict(list)
+        for rid, texts in brought:
+            offset = rid - batch
+            for slot, cut in self._cut(place, texts):
+                lengths[length_block(rid)].extend((offset, slot, len(cut)))
+                for position, term in enumerate(cut):
+                    terms[term].extend((offset, slot, position))
+        added = [_row(place.sid, LENGTHS, block, Run(batch, lengths[block])) for block in sorted(lengths)]
+        added += [_row(place.sid, term, batch, Run(batch, terms[term])) for term in sorted(terms)]
+        self._writing.run_many(_ADD, added)
 
-    def drop_words(self, place: StreamPlace, rid: int, words: Sequence[str]) -> None:
-        day, sequence = day_in(rid), _sequence_in(rid)
-        for term in self._entries(place, rid, words):
-            block = (place.sid, term, day)
-            raw = self._writing.one(_BLOCK, block)
-            left = [entry for entry in read(raw or b"") if entry[0] != sequence]
-            if left:
-                self._writing.run(_KEEP_BLOCK, (written(left), *block))
-            else:
-                self._writing.run(_DROP_BLOCK, block)
+    def drop_words(self, place: StreamPlace, rows: Iterable[WordsOfRecord]) -> None:
+        """The blocks in which they stand are taken out, and what is left of them is put back."""
+        gone = {rid: {term for _, cut in self._cut(place, texts) for term in cut} for rid, texts in rows}
+        if not gone:
+            return
+        batches: dict[int, int] = {}
+        lengths = self._taken(place.sid, {(LENGTHS, length_block(rid)) for rid in gone})
+        for _, run in lengths:
+            batches.update((rid, run.batch) for rid in run.rids if rid in gone)
+        words = self._taken(place.sid, {(term, batch) for rid, batch in batches.items() for term in gone[rid]})
+        left = [(block, run.without(gone)) for block, run in lengths + words]
+        self._writing.run_many(_ADD, [_row(place.sid, *block, run) for block, run in left if run.places])
 
-    def _entries(self, place: StreamPlace, rid: int, words: Sequence[str]) -> dict[str, list[PostingEntry]]:
-        """Of each term, for each column: the number of the record in its day, the column, the positions."""
-        entries: dict[str, list[PostingEntry]] = {}
-        for slot, fed in zip(place.slots.values(), words, strict=True):
-            terms = self._cutter.terms(fed.encode())
-            positions: dict[str, list[int]] = {LENGTHS: [len(terms)]} if terms else {}
-            for position, term in enumerate(terms):
-                positions.setdefault(term, []).append(position)
-            for term, places in positions.items():
-                entries.setdefault(term, []).append([_sequence_in(rid), slot, *places])
-        return entries
+    def _taken(self, sid: int, blocks: Iterable[_Block]) -> list[tuple[_Block, Run]]:
+        asked = orjson.dumps([{"term": term, "batch": batch} for term, batch in sorted(blocks)]).decode()
+        found = self._writing.rows(_TAKE, {"sid": sid, "blocks": asked})
+        return [((term, batch), run) for term, batch, old in found for run in runs([old])]
+
+    def _cut(self, place: StreamPlace, texts: Sequence[str]) -> Iterable[tuple[int, Sequence[str]]]:
+        """The terms of each column that has any."""
+        for slot, fed in zip(place.slots.values(), texts, strict=True):
+            if fed and (cut := self._cutter.terms(fed.encode())):
+                yield slot, cut
 
     def clear_words(self) -> None:
         self._writing.run(_CLEAR_WORDS)
@@ -91,5 +106,10 @@ class PostgresIndex:
     def add_positions(self, rows: Sequence[tuple[int, BoundValue, str, int]]) -> None:
         self._writing.run_many(_NEW_POSITION, [(fid, kept(value), key, rid) for fid, value, key, rid in rows])
 
-    def drop_position(self, fid: int, value: BoundValue, key: str) -> None:
-        self._writing.run(_DROP_POSITION, (fid, kept(value), key))
+    def drop_positions(self, rows: Sequence[tuple[int, BoundValue, str]]) -> None:
+        self._writing.run_many(_DROP_POSITION, [(fid, kept(value), key) for fid, value, key in rows])
+
+
+def _row(sid: int, term: str, batch: int, run: Run) -> Values:
+    first, last = run.batch + run.places[0], run.batch + run.places[-3]
+    return sid, term, batch, first, last, run.written()

@@ -1,7 +1,7 @@
 """A connection to PostgreSQL, by what the rest of the store asks of it: plain SQL with `?` and `:name`."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
 from typing import Any
@@ -11,6 +11,7 @@ import psycopg
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.store.engines.meanings import TableMeanings
 from pdpp_server.store.engines.postgres.index import PostgresIndex
+from pdpp_server.store.engines.postgres.listing import Listed, listed, parcels
 from pdpp_server.store.engines.postgres.tables import NUMBERS, TEXTS
 from pdpp_server.store.session import Statement, Values
 
@@ -48,6 +49,8 @@ def translated(statement: str) -> str:
 
 def _bound(values: Values) -> Any:
     """Truth is a number in our tables."""
+    if bool not in map(type, _each(values)):
+        return values
     if isinstance(values, Mapping):
         return {name: int(value) if isinstance(value, bool) else value for name, value in values.items()}
     return [int(value) if isinstance(value, bool) else value for value in values]
@@ -122,9 +125,21 @@ class PostgresWriting(PostgresSession):
         self._execute(statement, values)
 
     def run_many(self, statement: str, values: Iterable[Values]) -> None:
+        """Rows that are added are said as one list; of any other change the database hears one after the other."""
+        rows = list(values)
+        adding = listed(statement) if len(rows) > 1 else None
+        if adding is not None and adding.takes(rows):
+            self._add(adding, rows)
+            return
         query = translated(statement).encode()
         with psycopg.Cursor(self.connection) as cursor:  # which sends them all before it waits for an answer
-            cursor.executemany(query, [_bound(row) for row in values])
+            cursor.executemany(query, [_bound(row) for row in rows])
+
+    def _add(self, adding: Listed, rows: Sequence[Values]) -> None:
+        query = translated(adding.statement).encode()
+        with psycopg.Cursor(self.connection) as cursor:
+            for parcel in parcels(adding.named(map(_bound, rows))):
+                cursor.execute(query, {"rows": parcel})
 
     def counted(self) -> dict[str, int]:
         return dict(self.rows(_COUNTED))

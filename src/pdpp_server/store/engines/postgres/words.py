@@ -1,11 +1,12 @@
-"""Words in posting blocks: of each term, stream and day one row, which says in which records and where it stands."""
+"""Words in posting blocks: of each term one row for every batch of records that brought it, with all its places."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import orjson
 
+from pdpp_server.store.engines.postgres.postings import Run, runs
 from pdpp_server.store.engines.postgres.tables import PostgresTables
-from pdpp_server.store.layout import day_in, first_rid
 from pdpp_server.store.records.asked import Narrowed, Where
 from pdpp_server.store.records.rank import HeldPhrases, MatchCounts
 from pdpp_server.store.records.reach import Reach
@@ -14,29 +15,39 @@ from pdpp_server.store.session import Session
 
 LENGTHS = ""  # the term under which the number of words in each column is kept
 _LAST = "\U0010ffff"
+_LENGTH_BITS = 8  # of a rid: so many records of one day have their lengths in one block
 
+# Behind `offset 0` each stream is looked up by itself. Joined, what the database guesses of a list decides whether it
+# reads all words that there are.
 _BLOCKS = """
-select asked.sid, asked.first, asked.last, w.term, w.day, w.places
-from jsonb_to_recordset((:streams)::jsonb) asked(sid bigint, first bigint, last bigint),
-    jsonb_array_elements_text((:terms)::jsonb) term, words w
-where w.sid = asked.sid and w.term = term.value and w.day >= asked.first and w.day <= asked.last
+select asked.sid, asked.low, asked.high, found.term, found.places
+from json_to_recordset((:reaches)::json) asked(sid bigint, low bigint, high bigint), lateral (
+    select w.term, w.places from words w
+    where w.sid = asked.sid and w.term = any((:terms)::text[]) and w.first < asked.high and w.last >= asked.low
+    offset 0) found
 """
-_BLOCKS_BEGINNING = "select day, places from words where sid = ? and term >= ? and term < ? and day >= ? and day <= ?"
-_BLOCKS_OF_DAYS = "select day, places from words where sid = :sid and term = :term and day in {days}"
+_BLOCKS_BEGINNING = "select places from words where sid = ? and term >= ? and term < ? and first < ? and last >= ?"
+_LENGTHS_OF = "select places from words where sid = :sid and term = '' and batch = any((:blocks)::bigint[])"
 _TIMES = "select rid from records where rid in {rids} and at >= :since and at < :until"
 
 Places = dict[int, dict[int, list[int]]]  # rid to column to positions
-Blocks = list[tuple[int, bytes]]  # by day
-PostingEntry = list[int]  # the number of a record in its day, the column, the positions in it
+_Range = tuple[int, int, int]  # of a stream: its number, from which rid on and before which
 
 
-def written(entries: Iterable[PostingEntry]) -> bytes:
-    """Entries of a block; what is written behind it later makes one block with it."""
-    return b"".join(orjson.dumps(entry) + b"," for entry in entries)
+class Held(NamedTuple):
+    """How often a phrase stands in the columns of one record, and in which of them, as bits."""
+
+    times: int
+    columns: int
 
 
-def read(block: bytes) -> list[PostingEntry]:
-    return orjson.loads(b"[" + block[:-1] + b"]")
+HeldBy = Mapping[int, Held]  # by rid
+_NOT_HELD = Held(0, 0)
+
+
+def length_block(rid: int) -> int:
+    """The first rid for which the same block has room."""
+    return rid >> _LENGTH_BITS << _LENGTH_BITS
 
 
 class PostgresWords:
@@ -45,9 +56,8 @@ class PostgresWords:
     def __init__(self, session: Session, tables: PostgresTables) -> None:
         self._session = session
         self._within = _TIMES.format(rids=tables.numbers("rids"))
-        self._of_days = _BLOCKS_OF_DAYS.format(days=tables.numbers("days"))
-        self._blocks: dict[tuple[int, int, int, str], Blocks] = {}  # by stream, first and last day, and term
-        self._places: dict[tuple[int, int, int, str, bool, tuple[int, ...]], Places] = {}  # and columns
+        self._blocks: dict[tuple[_Range, str], list[str]] = {}
+        self._held_by: dict[tuple[object, ...], HeldBy] = {}
         self.noted: dict[int, MatchCounts] = {}
 
     def stands(self, where: Where, phrase: Phrase) -> bool:
@@ -62,7 +72,7 @@ class PostgresWords:
         return [
             rid
             for reach in where.reaches
-            for rid in sorted({rid for phrase in any_of for rid in self._held(reach, where.slots, phrase)})
+            for rid in sorted(set[int]().union(*[self._held(reach, where.slots, phrase) for phrase in any_of]))
         ]
 
     def note(self, where: Where, words: WordQuery, narrowed: Narrowed | None = None, newest: int | None = None) -> None:
@@ -80,80 +90,120 @@ class PostgresWords:
             found += sorted(_rids(held, words, narrowed))
         return found
 
-    def _note(self, reach: Reach, slots: Sequence[int], held: Sequence[Places], rids: Sequence[int]) -> None:
+    def _note(self, reach: Reach, slots: Sequence[int], held: Sequence[HeldBy], rids: Sequence[int]) -> None:
+        """Records that hold the same in texts of the same length share one note."""
         lengths = self._lengths(reach.place.sid, slots, rids) if rids else {}
+        cases: dict[tuple[Held, ...], HeldPhrases] = {}
+        notes: dict[tuple[int, tuple[Held, ...]], MatchCounts] = {}
         for rid in rids:
-            places = [each.get(rid, {}) for each in held]
-            counts = [sum(map(len, columns.values())) for columns in places]
-            matched = [sum(1 << slot for slot in columns) for columns in places]
-            self.noted[rid] = MatchCounts(_length(lengths, rid), HeldPhrases(counts, matched))
+            case = tuple([each.get(rid, _NOT_HELD) for each in held])
+            length = lengths.get(rid, 0)
+            if (length, case) not in notes:
+                if case not in cases:
+                    cases[case] = HeldPhrases([one.times for one in case], [one.columns for one in case])
+                notes[length, case] = MatchCounts(length, cases[case])
+            self.noted[rid] = notes[length, case]
 
-    def _lengths(self, sid: int, slots: Sequence[int], rids: Sequence[int]) -> Places:
-        """Of the days of these records."""
-        days = orjson.dumps(sorted({day_in(rid) for rid in rids})).decode()
-        return _placed(sid, self._session.rows(self._of_days, {"sid": sid, "term": LENGTHS, "days": days}), slots)
+    def _lengths(self, sid: int, slots: Sequence[int], rids: Sequence[int]) -> dict[int, int]:
+        """How many words these columns of each record have; of others too that lie beside them."""
+        blocks = sorted({length_block(rid) for rid in rids})
+        kept = [places for (places,) in self._session.rows(_LENGTHS_OF, {"sid": sid, "blocks": blocks})]
+        lengths: dict[int, int] = {}
+        for run in runs(kept):
+            for rid, slot, length in zip(run.rids, run.slots, run.positions, strict=True):
+                if slot in slots:
+                    lengths[rid] = lengths.get(rid, 0) + length
+        return lengths
 
     def _fetch(self, where: Where, phrases: Iterable[Phrase]) -> None:
         """All blocks of all their words in one statement, where they are not here yet."""
         terms = {token for phrase in phrases for token in (phrase.tokens[:-1] if phrase.is_prefix else phrase.tokens)}
-        streams = {(reach.place.sid, *_days(reach)) for reach in where.reaches}
-        missing = {(*stream, term) for stream in streams for term in terms} - self._blocks.keys()
+        ranges = {_range(reach) for reach in where.reaches}
+        missing = {(within, term) for within in ranges for term in terms} - self._blocks.keys()
         if not missing:
             return
-        asked = {
-            "streams": orjson.dumps([dict(zip(("sid", "first", "last"), stream, strict=True)) for stream in streams]),
-            "terms": orjson.dumps(sorted({term for *_, term in missing})),
-        }
-        found: dict[tuple[int, int, int, str], Blocks] = {}
-        for *key, day, raw in self._session.rows(_BLOCKS, {name: listed.decode() for name, listed in asked.items()}):
-            found.setdefault(tuple(key), []).append((day, raw))
-        self._blocks.update((key, found.get(key, [])) for key in missing)
+        asked = [dict(zip(("sid", "low", "high"), within, strict=True)) for within in {within for within, _ in missing}]
+        bound = {"reaches": orjson.dumps(asked).decode(), "terms": sorted({term for _, term in missing})}
+        self._blocks.update((key, list[str]()) for key in missing)
+        for sid, low, high, term, places in self._session.rows(_BLOCKS, bound):
+            if ((sid, low, high), term) in missing:
+                self._blocks[(sid, low, high), term].append(places)
 
-    def _held(self, reach: Reach, slots: Sequence[int], phrase: Phrase) -> Places:
-        """In which visible records the phrase stands, and where it begins."""
-        *first, last = phrase.tokens
-        parts = [self._terms(reach, slots, token) for token in first]
-        return _in_a_row([*parts, self._terms(reach, slots, last, is_prefix=phrase.is_prefix)])
-
-    def _terms(self, reach: Reach, slots: Sequence[int], term: str, *, is_prefix: bool = False) -> Places:
-        sid, days = reach.place.sid, _days(reach)
-        key = (sid, *days, term, is_prefix, tuple(slots))
-        if key not in self._places:
-            if is_prefix:
-                blocks = self._session.rows(_BLOCKS_BEGINNING, (sid, term, term + _LAST, *days))
+    def _held(self, reach: Reach, slots: Sequence[int], phrase: Phrase) -> HeldBy:
+        """In which visible records the phrase stands."""
+        key = (reach.place.sid, *reach.values.values(), tuple(slots), phrase)
+        if key not in self._held_by:
+            tokens = [self._runs(reach, token) for token in phrase.tokens[:-1]]
+            tokens.append(self._runs(reach, phrase.tokens[-1], is_prefix=phrase.is_prefix))
+            if len(tokens) == 1:
+                found = _counted(tokens[0], slots)
             else:
-                blocks = self._blocks[sid, *days, term]
-            self._places[key] = _placed(sid, blocks, slots)
-        return self._visible(reach, self._places[key])
+                found = _counted_places(_in_a_row([_placed(token, slots) for token in tokens]))
+            self._held_by[key] = self._visible(reach, found)
+        return self._held_by[key]
 
-    def _visible(self, reach: Reach, found: Places) -> Places:
-        """What no block tells: which records of the days at the edges lie within the time, which ones are named."""
-        if reach.is_whole or not found:
-            return found
+    def _runs(self, reach: Reach, term: str, *, is_prefix: bool = False) -> list[Run]:
+        within = _range(reach)
+        if not is_prefix:
+            return runs(self._blocks[within, term])
+        sid, low, high = within
+        found = self._session.rows(_BLOCKS_BEGINNING, (sid, term, term + _LAST, high, low))
+        return runs([places for (places,) in found])
+
+    def _visible(self, reach: Reach, found: HeldBy) -> HeldBy:
+        """A block may hold records that lie before and behind, and no block tells which records of the days at the
+        edges lie within the time, or which ones are named."""
         if reach.rids is not None:
             named = frozenset(reach.rids)
-            return {rid: columns for rid, columns in found.items() if rid in named}
-        low, high = int(reach.values["inner_low"]), int(reach.values["inner_high"])
-        edges = [rid for rid in found if not low <= rid < high]
+            return {rid: held for rid, held in found.items() if rid in named}
+        _, low, high = _range(reach)
+        within = {rid: held for rid, held in found.items() if low <= rid < high}
+        if reach.is_whole or not within:
+            return within
+        inner_low, inner_high = int(reach.values["inner_low"]), int(reach.values["inner_high"])
+        edges = [rid for rid in within if not inner_low <= rid < inner_high]
         asked = {"rids": orjson.dumps(edges).decode(), "since": reach.values["since"], "until": reach.values["until"]}
         shown = {rid for (rid,) in self._session.rows(self._within, asked)} if edges else set[int]()
-        return {rid: columns for rid, columns in found.items() if low <= rid < high or rid in shown}
+        hidden = shown.symmetric_difference(edges)
+        return {rid: held for rid, held in within.items() if rid not in hidden}
 
 
-def _placed(sid: int, blocks: Iterable[tuple[int, bytes]], slots: Sequence[int]) -> Places:
-    """What the blocks say of these columns."""
-    found: Places = {}
-    for day, raw in blocks:
-        first = first_rid(sid, day)
-        for entry in read(raw):
-            slot = entry[1]
+def _range(reach: Reach) -> _Range:
+    return reach.place.sid, int(reach.values["low"]), int(reach.values["high"])
+
+
+def _counted(found: Iterable[Run], slots: Sequence[int]) -> dict[int, Held]:
+    """How often, in these columns, without a look at where."""
+    bits = {slot: 1 << slot for slot in slots}
+    held: dict[int, Held] = {}
+    shared: dict[tuple[int, int], Held] = {}
+    for run in found:
+        for rid, slot in zip(run.rids, run.slots, strict=True):
+            if slot in bits:
+                before = held.get(rid, _NOT_HELD)
+                told = (before.times + 1, before.columns | bits[slot])
+                held[rid] = shared[told] if told in shared else shared.setdefault(told, Held(*told))
+    return held
+
+
+def _placed(found: Iterable[Run], slots: Sequence[int]) -> Places:
+    """Where it stands in these columns."""
+    placed: Places = {}
+    for run in found:
+        for rid, slot, position in zip(run.rids, run.slots, run.positions, strict=True):
             if slot in slots:
-                columns = found.setdefault(first + entry[0], {})
-                columns[slot] = sorted([*columns[slot], *entry[2:]]) if slot in columns else entry[2:]
-    return found
+                placed.setdefault(rid, {}).setdefault(slot, []).append(position)
+    return placed
 
 
-def _rids(held: Mapping[Phrase, Places], words: WordQuery, narrowed: Narrowed | None) -> set[int]:
+def _counted_places(placed: Places) -> dict[int, Held]:
+    return {
+        rid: Held(sum(map(len, columns.values())), sum([1 << slot for slot in columns]))
+        for rid, columns in placed.items()
+    }
+
+
+def _rids(held: Mapping[Phrase, HeldBy], words: WordQuery, narrowed: Narrowed | None) -> set[int]:
     """Which records hold a wanted phrase, and what narrows."""
     rids = {rid for phrase in words.wanted for rid in held[phrase]}
     if narrowed is None:
@@ -163,21 +213,9 @@ def _rids(held: Mapping[Phrase, Places], words: WordQuery, narrowed: Narrowed | 
     return rids - {rid for phrase in words.unwanted for rid in held[phrase]}
 
 
-def _length(lengths: Places, rid: int) -> int:
-    return sum(size for sizes in lengths.get(rid, {}).values() for size in sizes)
-
-
-def _days(reach: Reach) -> tuple[int, int]:
-    """The first and the last day of its range, which belongs to one stream."""
-    low, high = int(reach.values["low"]), int(reach.values["high"])
-    return day_in(low), day_in(max(low, high - 1))
-
-
 def _in_a_row(parts: Sequence[Places]) -> Places:
     """Where the first of them stands with the others behind it, word for word."""
     first, *others = parts
-    if not others:
-        return first
     found: Places = {}
     for rid, columns in first.items():
         for slot, positions in columns.items():

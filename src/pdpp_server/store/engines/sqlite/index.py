@@ -30,9 +30,10 @@ class SqliteIndex:
         statement = _on_words(_NEW_WORDS, tuple(place.slots.values()))
         self._connection.executemany(statement, ((rid, *words) for rid, words in rows))
 
-    def drop_words(self, place: StreamPlace, rid: int, words: Sequence[str]) -> None:
+    def drop_words(self, place: StreamPlace, rows: Iterable[tuple[int, Sequence[str]]]) -> None:
         """The index keeps no text: what is taken out is shown to it once more."""
-        self._connection.execute(_on_words(_DROP_WORDS, tuple(place.slots.values())), (rid, *words))
+        statement = _on_words(_DROP_WORDS, tuple(place.slots.values()))
+        self._connection.executemany(statement, ((rid, *words) for rid, words in rows))
 
     def clear_words(self) -> None:
         self._connection.execute(_CLEAR_WORDS)
@@ -46,5 +47,5 @@ class SqliteIndex:
     def add_positions(self, rows: Sequence[tuple[int, BoundValue, str, int]]) -> None:
         self._connection.executemany(_NEW_POSITION, rows)
 
-    def drop_position(self, fid: int, value: BoundValue, key: str) -> None:
-        self._connection.execute(_DROP_POSITION, (fid, value, key))
+    def drop_positions(self, rows: Sequence[tuple[int, BoundValue, str]]) -> None:
+        self._connection.executemany(_DROP_POSITION, rows)

@@ -1,0 +1,46 @@
+"""A posting block: which records of a batch hold a term, and where it stands in them.
+
+A block is one or more runs, each written behind the other. A run is as flat as can be: whoever writes has ten
+thousand of them at once.
+"""
+
+from collections.abc import Container, Iterable
+from typing import NamedTuple
+
+import orjson
+
+
+class Run(NamedTuple):
+    """Three numbers for each time that the term stands somewhere: the record, counted from the first of its batch, the
+    column, and the position there."""
+
+    batch: int
+    places: list[int]
+
+    @property
+    def rids(self) -> list[int]:
+        return [self.batch + offset for offset in self.places[0::3]]
+
+    @property
+    def slots(self) -> list[int]:
+        return self.places[1::3]
+
+    @property
+    def positions(self) -> list[int]:
+        return self.places[2::3]
+
+    def without(self, gone: Container[int]) -> "Run":
+        """Nothing of these records."""
+        left = Run(self.batch, [])
+        for rid, slot, position in zip(self.rids, self.slots, self.positions, strict=True):
+            if rid not in gone:
+                left.places.extend((rid - self.batch, slot, position))
+        return left
+
+    def written(self) -> str:
+        return orjson.dumps((self.batch, self.places)).decode()
+
+
+def runs(blocks: Iterable[str]) -> list[Run]:
+    kept: list[tuple[int, list[int]]] = orjson.loads(f"[{','.join(blocks)}]")
+    return [Run(batch, places) for batch, places in kept]
