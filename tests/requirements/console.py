@@ -152,6 +152,10 @@ PROMISES: dict[str, Promise] = {
         source="issue 17: your data, browsable",
         says="A thread or chat is read as a talk from its beginning, and a record with what stands around it.",
     ),
+    "con.data.notes": Promise(
+        source="issue 17: your data, browsable",
+        says="A note in Markdown looks as it was meant to; tags and pictures in it stay text, links tell nothing.",
+    ),
     "con.data.month": Promise(
         source="issue 17: your data, browsable",
         says="A month is shown as a calendar, and of amounts as a table with what came in, what went out and both.",

@@ -4,9 +4,12 @@ import re
 from functools import partial
 from typing import Any, NamedTuple, cast
 
+from markupsafe import Markup
+
 from pdpp_server.console.activity import ReadEntry, entry, said_of
 from pdpp_server.console.attachments import AttachmentShown, attachments_of
 from pdpp_server.console.desks import Desks
+from pdpp_server.console.markdown import rendered
 from pdpp_server.console.page import Page
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import ConnectionNotFound, InvalidRequest, NotFound
@@ -38,6 +41,13 @@ class FieldShown(NamedTuple):
     left: int  # characters that are not shown here
     at: str  # a time, which is shown by the owner's clock; else empty
     attachments: list[AttachmentShown]
+
+
+class BodyShown(NamedTuple):
+    """What the record says, and how that is meant to look, where it is more than lines of text."""
+
+    shown: FieldShown
+    html: Markup | None
 
 
 class AttachedRecord(NamedTuple):
@@ -77,7 +87,7 @@ def _page(desks: Desks, found: Record) -> Page:
         "label": label(found.origin) or found.origin.connector_key,
         "record": found,
         "fields": _fields(found, stream, main[0] if main else None),
-        "body": _shown(*main, stream) if main and binary_text(main[1]) is None else None,
+        "body": _body(main, stream) if main and binary_text(main[1]) is None else None,
         "talk": _talk(found, stream),
         "related": _related(found),
         "stream_label": (stream.label if stream else None) or found.id.stream,
@@ -171,6 +181,13 @@ def _shown(name: str, value: Any, stream: Stream | None) -> FieldShown:
     is_long = len(text) > LINE_CHARS or "\n" in text
     left = max(0, len(text) - VALUE_CHARS)
     return FieldShown(name, words, about, text[:VALUE_CHARS], is_long, left, _instant(value, field), [])
+
+
+def _body(main: tuple[str, str], stream: Stream | None) -> BodyShown:
+    shown = _shown(*main, stream)
+    field = stream.fields.get(shown.name) if stream else None
+    is_markdown = field is not None and field.media_type == "text/markdown"
+    return BodyShown(shown, rendered(shown.text) if is_markdown else None)
 
 
 def _instant(value: Any, field: Field | None) -> str:

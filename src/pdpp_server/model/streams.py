@@ -33,6 +33,12 @@ class Field:
         said = self.schema.get("description")
         return said if isinstance(said, str) else None
 
+    @property
+    def media_type(self) -> str | None:
+        """What kind of text it holds, where the publisher says."""
+        said = self.schema.get("contentMediaType")
+        return said if isinstance(said, str) else None
+
     def described_by(self, newer: "Field | None") -> "Field":
         """With the role that a newer declaration gives to a field of this name and type."""
         if newer is None or newer.type != self.type or newer.role == self.role:

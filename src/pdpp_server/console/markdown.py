@@ -1,0 +1,55 @@
+"""Notes as they are meant to look. What stands in one is somebody's text: no tags, no pictures from elsewhere, and
+links only to addresses that say where they lead."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import Markup
+
+_SCHEMES = ("http", "https", "mailto")
+_BELOW = 2  # levels of a heading: the page itself has the first two
+
+
+def rendered(text: str) -> Markup:
+    """As HTML, which our own stylesheet and policy allow."""
+    return Markup(_reader().render(text))  # the reader escapes all that is no Markdown
+
+
+@cache
+def _reader() -> MarkdownIt:
+    reader = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
+    reader.validateLink = _leads_away
+    reader.add_render_rule("heading_open", _heading)
+    reader.add_render_rule("heading_close", _heading)
+    reader.add_render_rule("link_open", _link)
+    reader.add_render_rule("th_open", _cell)
+    reader.add_render_rule("td_open", _cell)
+    return reader
+
+
+def _leads_away(url: str) -> bool:
+    try:
+        return urlsplit(url).scheme in _SCHEMES
+    except ValueError:
+        return False
+
+
+def _heading(reader: Any, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
+    token = tokens[place]
+    token.tag = f"h{min(6, int(token.tag[1:]) + _BELOW)}"
+    return reader.renderToken(tokens, place, options, env)
+
+
+def _link(reader: Any, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
+    tokens[place].attrSet("rel", "noreferrer nofollow")
+    return reader.renderToken(tokens, place, options, env)
+
+
+def _cell(reader: Any, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
+    """Without a style of its own, which the policy of our pages forbids."""
+    tokens[place].attrs.pop("style", None)
+    return reader.renderToken(tokens, place, options, env)
