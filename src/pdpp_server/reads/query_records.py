@@ -126,13 +126,14 @@ def _require_plain(query: RecordsQuery) -> None:
 
 def _bookmarked(read: Read, bookmark: str, bound_to: bytes) -> int:
     try:
-        return _VERSION.unpack_from(read.seal.open("bookmark", bookmark, bound_to=bound_to))[0]
+        (version,) = _VERSION.unpack_from(read.seal.open("bookmark", bookmark, bound_to=bound_to))
     except InvalidCursor:
         raise InvalidCursor(
             "changes_since is `beginning`, or a `next_changes_since` of this feed under this grant.",
             param="changes_since",
             remedy="Start again with changes_since=beginning.",
         ) from None
+    return version
 
 
 def _salted(read: Read, kind: CursorKind, packed: bytes, bound_to: bytes) -> str:
