@@ -61,8 +61,13 @@ def holds_bytes(value: Any, declared: Declared = None) -> bool:
 
 def record_without_bytes(record: Record) -> Record:
     told = record.binary or {}
-    made = [(name, value, without_bytes(value, told.get(name))) for name, value in record.data.items()]
-    changed = {name: without for name, value, without in made if without is not value}
+    changed: dict[str, Any] = {}
+    for name, value in record.data.items():
+        if name not in told and isinstance(value, str) and _is_plain(value):  # as nearly every one
+            continue
+        without = without_bytes(value, told.get(name))
+        if without is not value:
+            changed[name] = without
     if changed:
         record = record._replace(data={**record.data, **changed})
     if not record.expanded:
@@ -131,9 +136,8 @@ def _blob_text(blob: Mapping[str, Any]) -> str:
 
 def _bytes_in(text: str, declared: Declared) -> Binary | None:
     """A long word of letters alone may be text; base64 of any length has digits and both cases."""
-    is_short = len(text) < BASE64_CHARS_MIN
-    if is_short and not isinstance(declared, str) and not text.startswith("data:"):
-        return None  # as nearly every value
+    if not isinstance(declared, str) and _is_plain(text):
+        return None
     size = {"size_chars": len(text)}
     if isinstance(declared, str) and text:
         media_type, _, encoding = declared.partition(";")
@@ -142,9 +146,14 @@ def _bytes_in(text: str, declared: Declared) -> Binary | None:
     if text.startswith("data:") and (found := _DATA_URL.fullmatch(text)):
         encoding = "base64" if found[2].endswith(";base64") else "url"
         return Binary({"binary": True, "encoding": encoding, "media_type": found[1] or "text/plain", **size})
-    if not is_short and _has_all_kinds(text) and _BASE64.fullmatch(text):
+    if len(text) >= BASE64_CHARS_MIN and _has_all_kinds(text) and _BASE64.fullmatch(text):
         return Binary({"binary": True, "looks_like": "base64", **size})
     return None
+
+
+def _is_plain(text: str) -> bool:
+    """Whether it is too short to be bytes by its looks."""
+    return len(text) < BASE64_CHARS_MIN and not text.startswith("data:")
 
 
 def _has_all_kinds(text: str) -> bool:

@@ -31,19 +31,23 @@ def fitted(page: RecordPage, chars: int, *, fields: int | None = None, related: 
 
     def narrowed(record: Record) -> Record:
         kept = record.data if fields is None else _first(record, fields)
-        made = [(name, *clipped_value(value, chars)) for name, value in kept.items()]
-        cut = {name: total for name, _, total in made if total is not None}
+        cut: dict[str, tuple[Any, int]] = {}
+        for name, value in kept.items():
+            if isinstance(value, str) and len(value) <= chars:  # as nearly every one
+                continue
+            shown, total = clipped_value(value, chars)
+            if total is not None:
+                cut[name] = shown, total
         if cut:
-            clipped[mint(record.id)] = cut
-            kept = {name: value for name, value, _ in made}
+            clipped[mint(record.id)] = {name: total for name, (_, total) in cut.items()}
+            kept = {**kept, **{name: shown for name, (shown, _) in cut.items()}}
         if len(kept) < len(record.data):
             omitted[mint(record.id)] = len(record.data) - len(kept)
+        record = record._replace(origin=origins[record.origin.connection_id], data=kept)
+        if not record.expanded:
+            return record
         groups: Mapping[str, Expanded] = {} if related == 0 else record.expanded
-        return record._replace(
-            origin=origins[record.origin.connection_id],
-            data=kept,
-            expanded={name: expansion(group) for name, group in groups.items()},
-        )
+        return record._replace(expanded={name: expansion(group) for name, group in groups.items()})
 
     def expansion(group: Expanded) -> Expanded:
         kept = group.records[:related]

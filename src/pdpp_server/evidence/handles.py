@@ -4,6 +4,7 @@ import base64
 import binascii
 import json
 import re
+from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -28,6 +29,7 @@ _ENCODED_ASCII = {code: f"%{code:02X}" for code in (*range(0x21), *b"/\\%\"'`[]{
 _DOTS = re.compile(r"(?:^|[/\\])\.\.?(?:$|[/\\])")
 
 
+@lru_cache(maxsize=256)  # an answer says each of its handles several times
 def mint(id: RecordId) -> str:
     """The handle of a record. Without a known connection it is the short `stream:key`, as it stands."""
     connection, stream, key = id
