@@ -45,14 +45,9 @@ class Holders(NamedTuple):
 
 def holders(noted: Mapping[int, MatchCounts]) -> list[Holders]:
     """An engine notes once what many records hold: what is true of all of them need not be found for each."""
-    by_sid: dict[int, list[HeldPhrases]] = {}
-    for rid, note in noted.items():
-        by_sid.setdefault(rid >> SID_BITS, []).append(note.held)
-    found: list[Holders] = []
-    for sid, of_stream in by_sid.items():
-        known = dict(zip(map(id, of_stream), of_stream, strict=True))
-        found += [Holders(sid, known[one], records) for one, records in Counter(map(id, of_stream)).items()]
-    return found
+    known = {id(note.held): note.held for note in noted.values()}
+    records = Counter([(rid >> SID_BITS, id(note.held)) for rid, note in noted.items()])
+    return [Holders(sid, known[one], count) for (sid, one), count in records.items()]
 
 
 class SourceCounts(NamedTuple):
