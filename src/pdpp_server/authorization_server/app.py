@@ -20,6 +20,7 @@ from pdpp_server.authorization_server.errors import (
     OAuthError,
     TemporarilyUnavailable,
     TooManyTries,
+    WrongMethod,
 )
 from pdpp_server.authorization_server.icon import SVG
 from pdpp_server.authorization_server.way_out import Fetch, WayOut
@@ -113,7 +114,9 @@ class AuthorizationServer:
 
     async def _answer(self, endpoint: OAuthEndpoint, request: Request) -> Response:
         if request.method != endpoint.method and (request.method, endpoint.method) != ("HEAD", "GET"):
-            raise HTTPException(405, headers={"Allow": endpoint.method})
+            if not endpoint.is_oauth:
+                raise HTTPException(405, headers={"Allow": endpoint.method})
+            return await self._refused(request, WrongMethod(endpoint.method))
         try:
             sent = await self._sent(request)
             return await self._kernel.threads.flow(partial(endpoint.handle, self, sent))
@@ -131,6 +134,8 @@ class AuthorizationServer:
         headers = dict(NO_STORE)
         if isinstance(refusal, NotAResourceServer):
             headers["WWW-Authenticate"] = 'Basic realm="introspection"'
+        if isinstance(refusal, WrongMethod):
+            headers["Allow"] = refusal.taken
         if seconds := refusal.seconds if isinstance(refusal, TooManyTries) else wait:
             headers["Retry-After"] = str(seconds)
         trouble = Trouble(refusal.says, refusal.remedy, refusal.error, refusal.status, headers)

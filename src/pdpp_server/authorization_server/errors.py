@@ -26,6 +26,16 @@ class InvalidOAuthRequest(OAuthError):
     """A parameter is missing, malformed or repeated."""
 
 
+class WrongMethod(OAuthError):
+    """The address is asked in another way."""
+
+    status = 405
+
+    def __init__(self, taken: str) -> None:
+        super().__init__(f"This address takes {taken} only.")
+        self.taken = taken
+
+
 class InvalidClient(OAuthError):
     """Nobody of that id is known here; registering again helps."""
 

@@ -8,6 +8,10 @@ from pdpp_server.errors import InvalidRequest, NotFound, PdppError, ServerTroubl
 
 _NOWHERE = "Check how it is spelt. Your pages begin at the address without a path; agents ask at /mcp."
 
+_ANOTHER_WAY = (
+    "Ask it in that way; /openapi.json says what each address takes. Your pages begin at the address without a path."
+)
+
 
 def refusal_of(error: Exception, request: Request) -> tuple[PdppError, int, dict[str, str]]:
     """Of a bug, only that there was one. A wrong method keeps the status that HTTP has for it."""
@@ -19,7 +23,7 @@ def refusal_of(error: Exception, request: Request) -> tuple[PdppError, int, dict
             return NotFound("There is nothing at this address.", remedy=_NOWHERE), 404, {}
         case HTTPException(status_code=405):
             allowed = ", ".join(_allowed(request)) or (error.headers or {})["Allow"]
-            return InvalidRequest(f"This address takes {allowed} only."), 405, {"Allow": allowed}
+            return InvalidRequest(f"This address takes {allowed} only.", remedy=_ANOTHER_WAY), 405, {"Allow": allowed}
         case HTTPException(status_code=406):
             return InvalidRequest(error.detail, param="Accept"), 406, {}
         case ClientDisconnect():

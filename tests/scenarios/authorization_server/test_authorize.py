@@ -9,6 +9,7 @@ import pytest
 from pdpp_server.authorization_server import asking
 from pdpp_server.errors import RateLimited
 from pdpp_server.http.limiter import InWindow, Limiter
+from pdpp_server.wire.discovery import AUTHORIZE, DEVICE, PUSH, REGISTER, REVOKE, TOKEN
 from tests.requirements import requirement
 from tests.scenarios.authorization_server.flow import REDIRECT, STATE, Flow, error, query
 from tests.worlds import chat
@@ -271,8 +272,21 @@ def test_a_description_has_only_characters_that_it_may_have(flow: Flow) -> None:
     assert set(query(location)["error_description"]).isdisjoint('"\\é')
 
 
-@requirement("as.authorize.pkce")
-def test_only_get_is_taken(flow: Flow) -> None:
-    response = flow.http.post("/oauth/authorize", data=flow.parameters())
+@requirement("as.authorize.pkce", "as.errors.pages")
+@pytest.mark.parametrize(
+    ("method", "path", "takes"),
+    [("POST", AUTHORIZE, "GET"), *(("GET", path, "POST") for path in (TOKEN, REGISTER, PUSH, DEVICE, REVOKE))],
+)
+def test_another_method_is_an_error_of_oauth_too(flow: Flow, method: str, path: str, takes: str) -> None:
+    response = flow.http.request(method, path)
 
-    assert (response.status_code, response.headers["allow"]) == (405, "GET")
+    assert (response.status_code, response.headers["allow"]) == (405, takes)
+    assert (response.json()["error"], takes in response.json()["error_description"]) == ("invalid_request", True)
+
+
+@requirement("as.errors.pages")
+def test_another_method_is_a_page_with_a_remedy_in_a_browser(flow: Flow) -> None:
+    page = flow.http.get(TOKEN, headers={"Accept": "text/html"})
+
+    assert (page.status_code, page.headers["allow"]) == (405, "POST")
+    assert "connect the app again" in page.text
