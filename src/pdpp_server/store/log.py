@@ -162,6 +162,7 @@ class _OpenSegment(Chain):
         self._is_full_sync = sync == "full"
         self._path = os.fsencode(path)
         self._descriptor = os.open(path, _CREATE, 0o600)
+        self._inode = os.fstat(self._descriptor).st_ino
 
     @classmethod
     def create(cls, directory: Path, at: str, sync: Sync, follows: Segment | None) -> "_OpenSegment":
@@ -189,14 +190,19 @@ class _OpenSegment(Chain):
         if written != len(line):
             self._take_back(size)
             raise OSError(errno.ENOSPC, "Only a part of the line was written.")
-        # Not fstat: measured in place, it costs more than these two together, and slows the next write.
-        if os.lseek(self._descriptor, 0, os.SEEK_CUR) != size or not os.access(self._path, os.F_OK):
-            raise OSError(errno.ESTALE, "The segment was changed or removed by somebody else.")
+        if not self._is_ours(size):
+            raise OSError(errno.ESTALE, "The segment was changed, replaced or removed by somebody else.")
         if self._is_full_sync:
             _keep_on_disk(self._descriptor)
         self.acknowledge(line)
         self.size = size
         self.usable = True
+
+    def _is_ours(self, size: int) -> bool:
+        """Whether readers find what was written. By name: an editor that saves puts another file in its place, and
+        whoever looks at the open one alone would write on where nobody reads."""
+        found = os.stat(self._path)  # noqa: PTH116 - a Path is made into bytes each time
+        return found.st_ino == self._inode and found.st_size == size
 
     def _take_back(self, size: int) -> None:
         """Cut off the half line that we just wrote, and nothing that somebody else did."""
@@ -206,8 +212,7 @@ class _OpenSegment(Chain):
     def settle(self) -> None:
         """After a failure: go on with this segment only if it still ends with the last acknowledged line."""
         with suppress(OSError):
-            found = os.fstat(self._descriptor)
-            self.usable = found.st_nlink > 0 and found.st_size == self.size and os.access(self._path, os.F_OK)
+            self.usable = self._is_ours(self.size)
 
     def close(self) -> None:
         self.usable = False

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -229,6 +230,38 @@ def test_a_segment_that_somebody_else_wrote_to_refuses_the_read(log: DisclosureL
         file.write(b"of somebody else\n")
 
     assert refused(log)
+
+
+@requirement("log.failure.closed")
+def test_a_segment_that_was_replaced_refuses_the_read_whose_line_nobody_would_find(
+    log: DisclosureLog, activity: Path
+) -> None:
+    path = fill(log, activity)
+    saved = path.with_suffix(".saved")
+    saved.write_bytes(path.read_bytes())
+    saved.replace(path)  # as an editor saves
+
+    assert refused(log)
+    log.append(FETCHED)
+
+    assert len(segment_paths(activity)) == 2
+
+
+@requirement("log.failure.closed")
+@pytest.mark.parametrize("beside", [-1, 1])
+def test_whichever_other_file_has_its_name_it_is_not_ours(
+    log: DisclosureLog, activity: Path, monkeypatch: pytest.MonkeyPatch, beside: int
+) -> None:
+    fill(log, activity)
+    real = os.stat
+
+    def another(path: bytes) -> SimpleNamespace:
+        found = real(path)
+        return SimpleNamespace(st_ino=found.st_ino + beside, st_size=found.st_size)
+
+    with monkeypatch.context() as replaced:
+        replaced.setattr(os, "stat", another)
+        assert refused(log)
 
 
 @requirement("log.failure.closed")
