@@ -380,6 +380,10 @@ PROMISES: dict[str, Promise] = {
         source="issue 16: many owners",
         says="Records, bytes, connections and requests can be limited for each owner; what is too much is refused.",
     ),
+    "store.owners.reach": Promise(
+        source="issue 16: many owners",
+        says="No owner can make a server that several share reach for an address: no page follows an account there.",
+    ),
     "store.owners.command": Promise(
         source="issue 16: many owners",
         says="`pdpp owners` adds, invites, lists, exports and removes; on a home that is a folder it says why not.",

@@ -4,6 +4,7 @@ import secrets
 from typing import NamedTuple
 
 from pdpp_server.console.desks import Desks
+from pdpp_server.console.following import follows
 from pdpp_server.console.page import Page, SeeOther
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRequest, NotFound
@@ -62,6 +63,7 @@ def show(desks: Desks, visit: Visit) -> Page:
         "recent": [_line(upload) for upload in desks.uploads.recent()],
         "kinds": sorted((declaration_of(kind.key).name, kind.takes, _sentence(kind.obtain)) for kind in IMPORTERS),
         "as_of": HOW_TO_AS_OF,
+        "follows": follows(desks),
     }
     return Page("import.html", values, has_script=True)
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page, SeeOther
 from pdpp_server.console.visit import Visit
-from pdpp_server.errors import InvalidRequest, NotFound, PdppError
+from pdpp_server.errors import Conflict, InvalidRequest, NotFound, PdppError
 from pdpp_server.evidence.refusals import message_text, remedy_text
 from pdpp_server.evidence.said import say
 from pdpp_server.importers.live.adding import mailbox_settings, tried
@@ -32,12 +32,20 @@ class FollowedShown(NamedTuple):
     withheld: int
 
 
+def follows(desks: Desks) -> bool:
+    """Not where several owners share a server: whoever could name an address would reach what only it can reach, and
+    a mailbox would be asked by every process."""
+    return not desks.asks_name()
+
+
 def show(desks: Desks, visit: Visit) -> Page:
+    _require_following(desks)
     return _page(dict.fromkeys(FIELDS, "") | {"kind": "imap", "security": "tls"}, "")
 
 
 def take(desks: Desks, visit: Visit) -> Page | SeeOther:
     """What cannot be opened even once is not followed. Sent twice, it is followed once, with the password sent last."""
+    _require_following(desks)
     asked = {name: visit.value(name).strip() for name in FIELDS}
     password = visit.value("password")
     try:
@@ -79,6 +87,14 @@ def followed(desks: Desks) -> list[FollowedShown]:
         )
         for one in desks.owner.live.all()
     ]
+
+
+def _require_following(desks: Desks) -> None:
+    if not follows(desks):
+        raise Conflict(
+            say("This server has several owners, and follows nobody's accounts."),
+            remedy=say("Bring in a file, or send it from your own computer: pdpp import FILE --to this address."),
+        )
 
 
 def _where(source: LiveSource) -> str:

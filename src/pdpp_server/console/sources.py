@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pdpp_server.console.desks import Desks
-from pdpp_server.console.following import followed
+from pdpp_server.console.following import followed, follows
 from pdpp_server.console.page import Page
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import ConnectionNotFound
@@ -34,7 +34,7 @@ class SourceShown(NamedTuple):
 def show_all(desks: Desks, visit: Visit) -> Page:
     declared = desks.owner.declarations()
     shown = [_shown(source, declared[source.connection_id]) for source in desks.owner.sources()]
-    return Page("sources.html", {"sources": shown, "followed": followed(desks)})
+    return Page("sources.html", {"sources": shown, "followed": followed(desks), "follows": follows(desks)})
 
 
 def show(desks: Desks, visit: Visit) -> Page:

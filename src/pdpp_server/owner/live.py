@@ -64,7 +64,8 @@ class LiveSources:
 
     @property
     def _secrets(self) -> Secrets:
-        return Secrets(self._services.database.keys, str(self._home.absolute()))
+        database = self._services.database
+        return Secrets(database.keys, str(self._home.absolute()), is_shared=database.is_elsewhere)
 
     def due(self) -> list[LiveSource]:
         now = iso(self._services.now())

@@ -1,4 +1,5 @@
-"""Passwords of live sources: in the system's keyring where there is one, else sealed in the home with its key."""
+"""Passwords of live sources: in the system's keyring where there is one, else sealed in the home with its key; always
+sealed in a database, which other machines read too."""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -17,12 +18,12 @@ KEY = "sources.key"
 class Secrets:
     """Those of one home. None is ever an argument of a program, a line of a log or a part of an export."""
 
-    def __init__(self, keys: Keys, home: str) -> None:
-        self._keys, self._home = keys, home
+    def __init__(self, keys: Keys, home: str, *, is_shared: bool = False) -> None:
+        self._keys, self._home, self._is_shared = keys, home, is_shared
 
     def keep(self, name: str, secret: str) -> bytes | None:
         """What the home must keep of it; None where the keyring has it."""
-        keyring = _keyring()
+        keyring = None if self._is_shared else _keyring()
         if keyring is not None:
             keyring.set_password(SERVICE, self._called(name), secret)
             return None

@@ -210,6 +210,8 @@ def test_a_password_lies_in_the_keyring_where_there_is_one(tmp_path: Path, monke
         sealing.open("another", sealed)
 
     monkeypatch.setattr(secrets, "_keyring", lambda: ring)
+    assert Secrets(KeyFiles(tmp_path / "keys"), "/home", is_shared=True).keep("mail", "sesame") is not None
+    assert kept == {}  # a keyring is one machine's
     assert sealing.keep("mail", "sesame") is None
     assert (sealing.open("mail", None), list(kept.values())) == ("sesame", ["sesame"])
     sealing.forget("mail")

@@ -1,5 +1,7 @@
 """What is one owner's is nothing at another's."""
 
+import re
+import socket
 from urllib.parse import urlsplit
 
 import psycopg
@@ -101,3 +103,26 @@ def test_a_database_that_is_away_is_no_reason_to_refuse_a_token(town: Town, door
     assert [(each.status_code, "Retry-After" in each.headers) for each in asked] == [(503, True), (503, True)]
     assert alive == 200
     assert door.get("/v1/streams", town["bob"].token).status_code == 200
+
+
+@requirement("store.owners.reach")
+def test_no_owner_can_make_the_server_reach_for_an_address(town: Town, door: Door) -> None:
+    cookie = door.signed_in("ada", town["ada"].password)
+    sources = door.get("/sources", cookie=cookie)
+    assert "/follow" not in sources.text
+    assert "/follow" not in door.get("/import", cookie=cookie).text
+    assert door.get("/follow", cookie=cookie).status_code == 409
+    found = re.search(r'name="form_token" value="([^"]*)"', sources.text)
+    assert found is not None
+    inside = socket.create_server(("127.0.0.1", 0))
+    form = {"form_token": found[1], "kind": "imap", "address": "127.0.0.1", "user": "ada", "password": "x" * 12}
+    given = {**form, "port": str(inside.getsockname()[1]), "security": "none"}
+
+    refused = door.post("/follow", data=given, headers={"Cookie": f"pdpp={cookie}", "Accept": "text/html"})
+
+    inside.settimeout(0.2)
+    with inside, pytest.raises(TimeoutError):
+        inside.accept()
+    assert refused.status_code == 409
+    assert "several owners" in refused.text
+    assert town["ada"].desk.live.all() == []
