@@ -279,6 +279,10 @@ PROMISES: dict[str, Promise] = {
         source="issue 16: the same promises",
         says="On PostgreSQL a fetch waits three times for the database: who asks, the record, the line of the log.",
     ),
+    "store.engines.rows-read": Promise(
+        source="issue 16: numbers",
+        says="On PostgreSQL a fetch, a page and a search of a rare word look at few rows, also before it counted any.",
+    ),
     "store.engines.batches": Promise(
         source="issue 16: the same promises",
         says="On PostgreSQL a batch of new records waits for the database as often as a few of them do.",

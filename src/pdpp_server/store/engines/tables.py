@@ -179,7 +179,7 @@ class Tables(ABC):
         chunk: int,
     ) -> list[tuple[BoundValue, int, str, int, int, str, str]]:
         order = _ASCENDING if ascending else _DESCENDING
-        statement = _PAGE.format(where=self.narrowing(reach, "r.rid"), **order)
+        statement = _PAGE.format(where=self.narrowing(reach, "p.rid"), **order)
         (value, key), (least, most) = start, within
         asked = {
             **reach.values,

@@ -16,6 +16,8 @@ from pdpp_server.store.engines.postgres.tables import NUMBERS, TEXTS
 from pdpp_server.store.session import Statement, Values
 
 _PLACE = re.compile(r"%|\?|(?<![:\w]):(\w+)|\bon conflict\(|\bcross join\b|\bcollate binary\b")
+# Where a list is joined, what the database guesses of it decides whether it reads all rows. An array is looked up.
+_IN_LIST = re.compile(r"(?<!not )\bin \((select (?:value|cast\(value as bigint\)) from json_each\((?:\?|:\w+)\))\)")
 _COUNTED = "select name, last from counters"
 _COUNT_ON = """
 insert into counters(name, last) values(:name, :last)
@@ -27,7 +29,7 @@ STREAMED_ROWS = 2000
 
 @lru_cache(maxsize=1000)
 def translated(statement: str) -> str:
-    """With the placeholders of psycopg, the owner as the first part of every key, and no order of joins."""
+    """With the placeholders of psycopg, the owner first in every key, lists as arrays, and no order of joins."""
 
     def place(found: re.Match[str]) -> str:
         match found[0]:
@@ -44,7 +46,7 @@ def translated(statement: str) -> str:
             case _:
                 return f"%({found[1]})s"
 
-    return _PLACE.sub(place, statement)
+    return _PLACE.sub(place, _IN_LIST.sub(r"= any(array(\1))", statement))
 
 
 def _bound(values: Values) -> Any:

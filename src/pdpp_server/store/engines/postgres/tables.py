@@ -11,8 +11,8 @@ from pdpp_server.store.records.reach import BoundValue, Reach, ReachShown
 
 _TIMED = """{rid} >= :low and {rid} < :high and (({rid} >= :inner_low and {rid} < :inner_high) or exists(
     select 1 from records bounded where bounded.rid = {rid} and bounded.at >= :since and bounded.at < :until))"""
-NUMBERS = "(select jsonb_array_elements_text((:{name})::jsonb)::bigint)"
-TEXTS = "(select jsonb_array_elements_text((:{name})::jsonb))"
+NUMBERS = "(select cast(value as bigint) from json_each(:{name}))"
+TEXTS = "(select value from json_each(:{name}))"
 _NAMED = "{rid} >= :low and {rid} < :high and {rid} in " + NUMBERS.format(name="rids")
 _NARROWING: dict[ReachShown, str] = {
     "whole": "{rid} >= :low and {rid} < :high",
@@ -20,19 +20,16 @@ _NARROWING: dict[ReachShown, str] = {
     "few": _NAMED,
     "many": _NAMED,
 }
-_SOURCES = """
-select rid, key, at from records
-where rid in (select jsonb_array_elements_text((:rids)::jsonb)::bigint) and at is not null
-"""
-_BEFORE = """
-select p.rid from positions p
-where p.fid = :fid and (p.value, p.key) < (:at, :key) and p.value >= :edge and {where}
-order by p.value desc, p.key desc limit :most
-"""
-_AFTER = """
-select p.rid from positions p
-where p.fid = :fid and (p.value, p.key) > (:at, :key) and p.value <= :edge and {where}
-order by p.value, p.key limit :most
+_SOURCES = f"select rid, key, at from records where rid in {NUMBERS.format(name='rids')} and at is not null"
+_BESIDE = """
+select c.rid, array(
+    select p.rid from positions p
+    where p.fid = :fid and (p.value, p.key) < (c.at, c.key) and p.value >= c.least and {where}
+    order by p.value desc, p.key desc limit :beside), array(
+    select p.rid from positions p
+    where p.fid = :fid and (p.value, p.key) > (c.at, c.key) and p.value <= c.last and {where}
+    order by p.value, p.key limit :beside)
+from json_to_recordset((:sources)::json) c(rid bigint, key text, at bytea, least bytea, last bytea)
 """
 _BEHIND_KEYS = "\U0010ffff" * 200  # no handle has room for such a key
 
@@ -65,13 +62,19 @@ class PostgresTables(Tables):
     def beside(
         self, reach: Reach, fid: int, rids: Sequence[int], silence: int, most: int
     ) -> Iterator[tuple[int, list[int], list[int]]]:
-        where = self.narrowing(reach, "p.rid")
-        before, after = _BEFORE.format(where=where), _AFTER.format(where=where)
-        for rid, key, at in self._session.rows(_SOURCES, {"rids": orjson.dumps(rids).decode()}):
-            asked = {**reach.values, "fid": fid, "key": key, "at": kept(at), "most": most}
-            earlier = self._session.rows(before, {**asked, "edge": kept(at - silence)})
-            later = self._session.rows(after, {**asked, "edge": kept(at + silence)})
-            yield rid, [found for (found,) in earlier], [found for (found,) in later]
+        """For all of them in one statement, which must know their times as the index keeps them."""
+        found = self._session.rows(_SOURCES, {"rids": orjson.dumps(rids).decode()})
+        sources = [
+            {"rid": rid, "key": key, "at": _hex(at), "least": _hex(at - silence), "last": _hex(at + silence)}
+            for rid, key, at in found
+        ]
+        asked = {"fid": fid, "sources": orjson.dumps(sources).decode(), "beside": most}
+        yield from self._session.rows(_BESIDE.format(where=self.narrowing(reach, "p.rid")), {**reach.values, **asked})
 
     def field_of(self, rids: Sequence[int], field: str) -> dict[int, object]:
         return {rid: orjson.loads(data).get(field) for rid, *_, data in self.stored(rids)}
+
+
+def _hex(at: int) -> str:
+    """A time, as the database reads bytes out of a text."""
+    return "\\x" + kept(at).hex()
