@@ -142,6 +142,7 @@ def services_on(database: Database, settings: Settings) -> Services:
         change_history_limit=settings.change_history_limit,
         keep_asked=settings.keep_asked,
         database=database,
+        is_one_of_many=settings.workers > 1,
     )
 
 

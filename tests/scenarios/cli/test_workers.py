@@ -1,14 +1,17 @@
 """`pdpp serve --workers N`: several processes on one port, as one server."""
 
+import json
 import os
 import signal
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
 from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
 
+from pdpp_server.authorization_server.app import TRIES
 from tests.requirements import requirement
 from tests.scenarios.cli.command import SECONDS, Command
 from tests.scenarios.cli.test_serve import get, serving
@@ -18,6 +21,16 @@ SEARCH = "/v1/search?q=walrus"
 
 def children(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def register(port: int) -> int:
+    asking = HTTPConnection("127.0.0.1", port, timeout=SECONDS)
+    try:
+        about = {"client_name": "Agent", "redirect_uris": ["https://agent.example/callback"]}
+        asking.request("POST", "/oauth/register", json.dumps(about), {"Content-Type": "application/json"})
+        return asking.getresponse().status
+    finally:
+        asking.close()
 
 
 def eventually(is_so: Callable[[], bool]) -> bool:
@@ -74,7 +87,15 @@ def test_none_outlives_the_one_that_started_them(notes: Command, by: signal.Sign
 
 
 @requirement("cli.serve.workers")
-def test_wrong_tries_at_one_count_at_the_others(notes: Command) -> None:
+def test_tries_at_one_count_at_the_others(notes: Command) -> None:
+    with serving(notes, "--workers", "2") as (_, port):
+        with ThreadPoolExecutor(8) as many:  # or one of them would take all of it
+            answered = [*many.map(lambda _: register(port), range(TRIES.most + 30))]
+    assert sorted(answered) == [201] * TRIES.most + [429] * 30
+
+
+@requirement("cli.serve.workers")
+def test_what_a_token_reads_of_one_counts_at_the_others_soon(notes: Command) -> None:
     with serving(notes, "--workers", "2", PDPP_RATE_PER_SECOND="1", PDPP_RATE_BURST="20") as (_, port):
         made = notes.grant()
         answered = [get(port, SEARCH, made["token"])[0] for _ in range(60)]
