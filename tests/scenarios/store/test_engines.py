@@ -134,7 +134,8 @@ def test_a_number_that_is_whole_but_was_written_as_none_comes_back_as_none(real:
         ("select a from b where c = ? and d = :d", "select a from b where c = %s and d = %(d)s"),
         ("select 5 % 2, (:x)::bigint", "select 5 %% 2, (%(x)s)::bigint"),
         (
-            "select a from b where c in (select value from json_each(:c)) and d not in (select value from json_each(?))",
+            "select a from b where c in (select value from json_each(:c)) "
+            "and d not in (select value from json_each(?))",
             "select a from b where c = any(array(select value from json_each(%(c)s))) "
             "and d not in (select value from json_each(%s))",
         ),

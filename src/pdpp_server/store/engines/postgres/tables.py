@@ -20,7 +20,9 @@ _NARROWING: dict[ReachShown, str] = {
     "few": _NAMED,
     "many": _NAMED,
 }
-_SOURCES = f"select rid, key, at from records where rid in {NUMBERS.format(name='rids')} and at is not null"
+_SOURCES = """
+select rid, key, at from records where rid in (select cast(value as bigint) from json_each(:rids)) and at is not null
+"""
 _BESIDE = """
 select c.rid, array(
     select p.rid from positions p
