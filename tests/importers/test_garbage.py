@@ -5,15 +5,14 @@ from pathlib import Path
 
 import orjson
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pdpp_server.evidence.handles import mintable
+from pdpp_server.importers.source import Importer, Outcome
 from pdpp_server.importers.sources.calendar import CALENDAR
 from pdpp_server.importers.sources.contacts import CONTACTS
-from pdpp_server.importers.identity import record_key
 from pdpp_server.importers.sources.mail import MAIL
-from pdpp_server.importers.source import Importer, Outcome
 from pdpp_server.model.ingest import Incoming
 from pdpp_server.model.records import RecordId
 from tests.importers.reading import read
@@ -78,13 +77,3 @@ def test_an_export_that_holds_everything_twice_has_the_same_keys(importer: Impor
 
 def _keys(outcomes: list[Outcome]) -> set[object]:
     return {(outcome.stream, outcome.key) for outcome in outcomes if isinstance(outcome, Incoming)}
-
-
-@requirement("imp.files.keys")
-@example("..")
-@example("a/../b")
-@example("x" * 5000)
-@example("\ud800")
-@given(st.text(min_size=1))
-def test_any_id_becomes_a_key(text: str) -> None:
-    assert mintable(RecordId(CONNECTION, "messages", record_key(text)))

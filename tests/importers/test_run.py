@@ -10,7 +10,7 @@ import pytest
 
 from pdpp_server.importers import run
 from pdpp_server.importers.files import open_files
-from pdpp_server.importers.registry import FoundAccount, SeveralKinds, look_into, nothing_known, recognise
+from pdpp_server.importers.registry import FoundAccount
 from pdpp_server.importers.run import Tally, fingerprint_of, import_account, survey
 from tests.importers import toys
 from tests.importers.toys import TOY, lines
@@ -164,91 +164,3 @@ def test_a_survey_counts_and_dates_and_ends_when_time_is_over(tmp_path: Path) ->
     assert notes.earliest is not None and notes.latest is not None and notes.earliest < notes.latest
     assert survey(found, lambda: True).streams["notes"].records == 1
     assert survey(found, lambda: True).share < 1
-
-
-@requirement("imp.files.recognised")
-def test_a_folder_of_exports_is_looked_into_and_a_broken_one_named(tmp_path: Path) -> None:
-    folder = tmp_path / "exports"
-    folder.mkdir()
-    (folder / "plain.toy").write_text(lines(1, "plain"), "utf-8")
-    with ZipFile(folder / "packed.zip", "w") as archive:
-        archive.writestr("in/a.toy", lines(1, "packed"))
-    (folder / "broken.zip").write_bytes(b"PK\x03\x04 and no more")
-
-    looked = look_into(folder, UTC, None, (TOY,))
-
-    assert [found.account.name for found in looked.found] == ["plain", "packed"]
-    assert list(looked.refused) == ["broken.zip"]
-
-
-@requirement("imp.files.wrong-kind")
-def test_a_file_that_two_importers_claim_is_a_question(tmp_path: Path) -> None:
-    found = toy(tmp_path / "a.toy", lines(1))
-    both = (TOY, replace(TOY, key="other"))
-
-    with pytest.raises(SeveralKinds, match=r"'a\.toy' could be toy or other") as question:
-        recognise(found.files, both)
-    assert "--as toy or --as other" in question.value.remedy
-
-
-@requirement("imp.files.every-part")
-def test_every_part_that_nobody_takes_is_told_with_what_it_seems_to_be(tmp_path: Path) -> None:
-    with ZipFile(tmp_path / "takeout.zip", "w") as archive:
-        archive.writestr("Takeout/Toys/a.toy", lines(1))
-        archive.writestr("Takeout/YouTube and YouTube Music/history.html", "<html>")
-        archive.writestr("Takeout/YouTube and YouTube Music/likes.csv", "a,b")
-        archive.writestr("Takeout/Keep/note.json", "{}")
-        archive.writestr("odd.bin", b"\0\1\2")
-
-    looked = look_into(tmp_path / "takeout.zip", UTC, None, (TOY,))
-
-    assert [one.account.name for one in looked.found] == ["mine"]
-    assert [(part.name, part.files, part.guess and part.guess.what) for part in looked.left] == [
-        ("Takeout/Keep", 1, "notes of Google Keep"),
-        ("Takeout/YouTube and YouTube Music", 2, "YouTube's history"),
-        ("odd.bin", 1, None),
-    ]
-
-
-@requirement("imp.files.every-part")
-def test_what_lies_in_an_export_inside_a_folder_is_told_with_its_place(tmp_path: Path) -> None:
-    folder = tmp_path / "exports"
-    folder.mkdir()
-    with ZipFile(folder / "packed.zip", "w") as archive:
-        archive.writestr("in/a.toy", lines(1))
-        archive.writestr("report.pdf", b"%PDF-1.7")
-    (folder / "other").mkdir()
-    (folder / "other" / "photo.jpg").write_bytes(b"\xff\xd8\xff")
-
-    looked = look_into(folder, UTC, None, (TOY,))
-
-    assert [(part.name, part.guess and part.guess.what) for part in looked.left] == [
-        ("other", "a picture"),
-        ("packed.zip/report.pdf", "a PDF"),
-    ]
-
-
-@requirement("imp.files.wrong-kind")
-@pytest.mark.parametrize(
-    ("name", "content", "what", "todo"),
-    [
-        ("a.pst", b"!BDN....", "an Outlook data file", ".mbox"),
-        ("export.xml", b'<?xml version="1.0"?>\n<!DOCTYPE HealthData [', "Apple Health", "Nothing here reads it yet"),
-        ("camt.xsd", b'<?xml version="1.0"?><xs:schema>', "a schema", "the files themselves"),
-        ("chat.md.txt", b"[2026-02-28 21:05] Ann: Hi", "Signal", "Nothing here reads it yet"),
-        ("events.jsonl", b'{"a": 1}\n{"a": 2}\n', "lines of JSON", "--declaration"),
-        ("x.json", b"[1, 2]", "JSON", "--declaration"),
-        ("t.csv", b"a;b\n1;2\n", "a table", "--mapping"),
-        ("empty", b"", "an empty file", "again"),
-        ("readme.xyz", "Küste".encode() * 900, "plain text", "Markdown"),
-        ("what.xyz", b"\xff\xfe\xfd\xfc\xfb", "nothing that is known here.", "--list"),
-        ("what.bin", b"\0\1", "nothing that is known here.", "--list"),
-    ],
-)
-def test_a_file_that_is_not_known_gets_a_guess_and_what_to_do(
-    tmp_path: Path, name: str, content: bytes, what: str, todo: str
-) -> None:
-    (tmp_path / name).write_bytes(content)
-    refusal = nothing_known(name, look_into(tmp_path / name, UTC, None, (TOY,)).left)
-    assert what in refusal.message
-    assert todo in refusal.remedy

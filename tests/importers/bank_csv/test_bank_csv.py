@@ -3,7 +3,7 @@
 import pytest
 
 from pdpp_server.importers.sources.bank_csv import BANK_CSV
-from pdpp_server.importers.formats.bank_csv_mapping import UnusableMapping, mapping_lines, parse_mapping
+from pdpp_server.importers.formats.bank_csv_mapping import mapping_lines
 from pdpp_server.importers.formats.bank_csv_proposal import proposed
 from pdpp_server.importers.source import Outcome
 from tests.importers.exports import export_of, read_export, reasons_of, records_of
@@ -80,22 +80,6 @@ def test_two_columns_a_sign_column_and_a_turned_sign_are_followed() -> None:
 
 
 @requirement("imp.bank.mapping")
-@pytest.mark.parametrize(
-    ("mapping", "said"),
-    [
-        (b"= 1", "not TOML"),
-        (b"\xff", "not TOML"),
-        (b'date_format="%d"\n[columns]\ndate="D"\n', "no column with money"),
-        (b'date_format="%d"\nskip=1\n[columns]\ndate="D"\namount="A"\n', "valid are account, columns"),
-        (b'date_format="%d"\nencoding="klingon"\n[columns]\ndate="D"\namount="A"\n', "unknown"),
-    ],
-)
-def test_a_mapping_that_cannot_be_followed_is_refused_with_the_reason(mapping: bytes, said: str) -> None:
-    with pytest.raises(UnusableMapping, match=said):
-        outcomes(HEADER, mapping=mapping)
-
-
-@requirement("imp.bank.mapping")
 def test_a_mapping_that_does_not_fit_is_told_with_the_columns_that_are_missing() -> None:
     mapping = b'date_format="%d"\nskip_lines=1\n[columns]\ndate="D"\namount="A"\n'
     (account,) = BANK_CSV.recognise(export_of({"1.csv": HEADER.encode()}, mapping=mapping))
@@ -117,34 +101,6 @@ def test_without_a_mapping_nothing_is_read_and_the_proposal_can_be_used_as_it_is
 
     told = [first[name] for name in ("booked_on", "amount_text", "currency", "description")]
     assert told == ["2026-03-13", "-1012.50", "EUR", "Fähre"]
-
-
-@requirement("imp.bank.mapping")
-def test_a_day_after_the_twelfth_tells_the_form_of_a_date() -> None:
-    (american,) = proposed(["Date,Amount,Description", "01/02/2026,-1.00,A", "01/13/2026,1.00,B"], "utf-8")
-    (european,) = proposed(["Date,Amount,Description", "01/02/2026,-1.00,A", "13/01/2026,1.00,B"], "utf-8")
-    assert (american.mapping.date_format, european.mapping.date_format) == ("%m/%d/%Y", "%d/%m/%Y")
-    assert parse_mapping("\n".join(mapping_lines(european.mapping)).encode()) == european.mapping
-
-
-@requirement("imp.bank.doubts")
-def test_a_date_that_can_be_meant_twice_and_amounts_without_a_sign_are_doubts() -> None:
-    readings = proposed(["Date,Amount,Description", "01/02/2026,29.99,A", "03/04/2026,1.00,B"], "utf-8")
-    assert [one.says for one in readings] == [
-        "01/02/2026 is 1 February 2026; amounts without a sign are spent",
-        "01/02/2026 is 2 January 2026; amounts without a sign are spent",
-        "01/02/2026 is 1 February 2026; amounts without a sign are received",
-        "01/02/2026 is 2 January 2026; amounts without a sign are received",
-    ]
-    assert [one.mapping.flip_sign for one in readings] == [True, True, False, False]
-    for one in readings:
-        assert parse_mapping("\n".join(mapping_lines(one.mapping)).encode()) == one.mapping
-
-
-@requirement("imp.bank.doubts")
-def test_days_that_are_the_same_either_way_are_no_doubt() -> None:
-    (only,) = proposed(["Date,Amount", "02/02/2026,-1.00", "03/03/2026,2.00"], "utf-8")
-    assert only.says == ""
 
 
 @requirement("imp.bank.doubts")

@@ -4,14 +4,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
 import pytest
-from dateutil.rrule import rrulestr
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from pdpp_server.importers.formats import recurrence
 from pdpp_server.importers.sources import calendar as calendars
 from pdpp_server.importers.sources.calendar import CALENDAR
-from pdpp_server.importers.formats.zones import named_zone
 from pdpp_server.model.ingest import Incoming
 from tests.importers.reading import ZONE, files_of, records, rejections
 from tests.requirements import requirement
@@ -80,12 +75,6 @@ def test_a_zone_that_a_file_describes_is_the_one_it_describes() -> None:
     for hours in range(0, 24 * 400, 7):
         when = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=hours)
         assert when.astimezone(pier).replace(tzinfo=None) == when.astimezone(ZONE).replace(tzinfo=None)
-
-
-@requirement("imp.calendar.clock")
-@pytest.mark.parametrize("name", ["", "..", "../../etc/passwd", "Nowhere/At all", "posix", "a" * 300, "\0"])
-def test_no_name_of_a_zone_opens_anything_else(name: str) -> None:
-    assert named_zone(name) is None
 
 
 @requirement("imp.calendar.clock")
@@ -191,29 +180,6 @@ def test_a_rule_that_is_none_leaves_the_first_time(rule: str) -> None:
 @pytest.mark.parametrize("rule", ["FREQ=DAILY;INTERVAL=7;BYDAY=MO;COUNT=5", "FREQ=HOURLY;INTERVAL=24;BYHOUR=3"])
 def test_a_rule_that_never_falls_ends_too(rule: str) -> None:
     assert starts(*event("DTSTART:20260701T090000Z", f"RRULE:{rule}")) == ["2026-07-01T09:00"]
-
-
-@requirement("imp.calendar.occurrences")
-@settings(deadline=None, max_examples=30)
-@given(
-    frequency=st.sampled_from(["WEEKLY", "DAILY", "HOURLY"]),
-    limits=st.fixed_dictionaries(
-        {},
-        optional={
-            "BYMONTH": st.sampled_from(["7", "7,8,12"]),
-            "BYDAY": st.sampled_from(["MO", "WE,FR", "MO,TU,WE,TH,FR"]),
-            "BYMONTHDAY": st.sampled_from(["1,2,3", "-1", "15,-2"]),
-            "INTERVAL": st.sampled_from(["1", "2", "3"]),
-        },
-    ),
-)
-def test_limits_leave_out_what_the_library_leaves_out(frequency: str, limits: dict[str, str]) -> None:
-    if frequency == "WEEKLY":
-        limits.pop("BYMONTHDAY", None)
-    start, end = datetime(2026, 7, 1, 9), datetime(2026, 12, 31, 9)  # noqa: DTZ001
-    rule = ";".join(f"{name}={value}" for name, value in {"FREQ": frequency, **limits}.items())
-    expected = rrulestr(f"{rule};UNTIL=20261231T090000", dtstart=start)
-    assert recurrence.repeated(rule, start, UTC, end) == list(expected)
 
 
 # Lines ------------------------------------------------------------------------------------------------------------

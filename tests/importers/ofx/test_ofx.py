@@ -4,7 +4,6 @@ import pytest
 
 from pdpp_server.importers.formats import ofx_tags
 from pdpp_server.importers.sources.ofx import OFX
-from pdpp_server.importers.formats.ofx_tags import charset_of
 from tests.importers.reading import read, records, rejections
 from tests.requirements import requirement
 
@@ -129,22 +128,6 @@ def test_a_tag_is_whole_wherever_a_chunk_ends(size: int, monkeypatch: pytest.Mon
     monkeypatch.setattr(ofx_tags, "CHUNK_BYTES", size)
     monkeypatch.setattr(ofx_tags, "HEAD_BYTES", 120)
     assert read(OFX, text) == whole
-
-
-@requirement("imp.files.damaged")
-@pytest.mark.parametrize(
-    ("head", "charset"),
-    [
-        (b"OFXHEADER:100\nENCODING:USASCII\nCHARSET:1252\n", "cp1252"),
-        (b"OFXHEADER:100\nENCODING:UTF-8\nCHARSET:1252\n", "utf-8"),
-        (b"OFXHEADER:100\nENCODING:UNICODE\nCHARSET:NONE\n", "utf-8"),
-        (b"OFXHEADER:100\nCHARSET:ISO-8859-1\n", "ISO-8859-1"),
-        (b"OFXHEADER:100\nCHARSET:NONE\n", None),
-        (b'<?xml version="1.0" encoding="utf-8"?><?OFX OFXHEADER="200"?>', "utf-8"),
-    ],
-)
-def test_the_header_tells_the_charset(head: bytes, charset: str | None) -> None:
-    assert charset_of(head) == charset
 
 
 @requirement("imp.files.rejected")

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from pdpp_server.importers.sources.slack import SLACK
-from pdpp_server.importers.formats.slack_text import readable
 from pdpp_server.importers.source import Files, Outcome
 from tests.importers.exports import export_of, read_export, reasons_of, records_of
 from tests.requirements import requirement
@@ -28,26 +27,6 @@ def one(**told: Any) -> dict[str, Any]:
     message = {"type": "message", "user": "U1", "text": "Hi", "ts": "1772352000.000100"}
     (data,) = records_of(outcomes(message | told), "messages")
     return data
-
-
-@requirement("imp.slack.messages")
-@pytest.mark.parametrize(
-    ("raw", "text"),
-    [
-        ("<@U1> &lt;b&gt; &amp;amp;", "@Ann <b> &amp;"),
-        ("<@U9|bo> <@U8>", "@bo @U8"),
-        ("<#C1> <#C9|other> <#C8>", "#general #other #C8"),
-        ("<!here> <!subteam^S1|@crew> <!date^1^{date}|1 May>", "@here @crew 1 May"),
-        ("<https://a.example/?x=1&amp;y=2>", "https://a.example/?x=1&y=2"),
-        ("<https://a.example|the page>", "the page (https://a.example)"),
-        ("<mailto:a@b.example|a@b.example>", "a@b.example"),
-        ("1 < 2 and 3 > 2", "1 < 2 and 3 > 2"),
-        ("a <unclosed", "a <unclosed"),
-        ("<>", "<>"),
-    ],
-)
-def test_marks_of_slack_are_shown_as_people_see_them(raw: str, text: str) -> None:
-    assert readable(raw, {"U1": "Ann"}, {"C1": "general"}) == text
 
 
 @requirement("imp.slack.messages")

@@ -6,10 +6,8 @@ import pytest
 
 from pdpp_server.importers.source import DamagedFile, File, Files, Outcome
 from pdpp_server.importers.sources.whatsapp import WHATSAPP
-from pdpp_server.importers.formats.whatsapp_lines import said
-from pdpp_server.importers.formats.whatsapp_words import content_of
 from tests.importers.exports import export_of, read_export, reasons_of, records_of
-from tests.importers.reading import ZONE, file_of
+from tests.importers.reading import ZONE
 from tests.requirements import requirement
 
 NAME = "WhatsApp Chat with Club.txt"
@@ -57,67 +55,6 @@ def note_of(text: str) -> str:
 def test_times_of_many_phones_are_read(line: str, sent_at: str) -> None:
     found = [(data["sent_at"], data["sender"], data["text"]) for data in messages(f"{line}\n{line}\n")]
     assert found[:1] == [(sent_at, "Ann", "Hi")]
-
-
-@requirement("imp.whatsapp.phones")
-@pytest.mark.parametrize(
-    ("text", "kind", "media"),
-    [
-        ("Hi", "message", ""),
-        ("<Media omitted>", "media", "omitted"),
-        ("<Medien ausgeschlossen>", "media", "omitted"),
-        ("<Multimedia omitido>", "media", "omitted"),
-        ("<Arquivo de mídia oculto>", "media", "omitted"),
-        ("\u200eimage omitted", "media", "photo"),
-        ("\u200eBild weggelassen", "media", "photo"),
-        ("\u200evídeo omitido", "media", "video"),
-        ("\u200eaudio omis", "media", "audio"),
-        ("\u200efigurinha omitida", "media", "sticker"),
-        ("tides.pdf • 3 pages \u200edocument omitted", "media", "document"),
-        ("\u200e<attached: 00000007-AUDIO-2026.opus>", "media", "audio"),
-        ("\u200e<Anhang: 00000007-PHOTO-2026.jpg>", "media", "photo"),
-        ("VID-20260301-WA0001.mp4 (Datei angehängt)", "media", "video"),
-        ("menu (final).pdf (archivo adjunto)", "media", "document"),
-        ("\u200eThis message was deleted.", "deleted", ""),
-        ("Diese Nachricht wurde gelöscht", "deleted", ""),
-        ("\u200eMissed voice call", "system", ""),
-        ("\u200eLocation: https://maps.example", "message", ""),
-        ("what is omitted", "message", ""),
-        ("<b>bold: really.md>", "message", ""),
-        ("a < b", "message", ""),
-        ("<grins>", "message", ""),
-        ("<Média vynechána>", "media", "omitted"),
-        ("<मीडिया छोड़ा गया>", "media", "omitted"),
-        ("<Media tidak disertakan>", "media", "omitted"),
-        ("<メディアは含まれていません>", "media", "omitted"),
-        ("<Ficheiro não revelado>", "media", "omitted"),
-        ("<Без медиафайлов>", "media", "omitted"),
-        ("<ไม่รวมไฟล์สื่อ>", "media", "omitted"),
-        ("<Медіафайл пропущено>", "media", "omitted"),
-        ("<تم استبعاد الوسائط>", "media", "omitted"),
-        ("<Phương tiện bị bỏ qua>", "media", "omitted"),
-        ("\u200eobrázek vynechán", "media", "photo"),
-        ("\u200eइमेज छोड़ी गई", "media", "photo"),
-        ("\u200egambar tidak disertakan", "media", "photo"),
-        ("\u200e画像は省略されました", "media", "photo"),
-        ("\u200eimagem omitida", "media", "photo"),
-        ("\u200eизображение отсутствует", "media", "photo"),
-        ("\u200eไม่รวมวิดีโอ", "media", "video"),
-        ("\u200eаудіо пропущено", "media", "audio"),
-        ("\u200eتم استبعاد الملصق", "media", "sticker"),
-        ("\u200ehình ảnh bị bỏ qua", "media", "photo"),
-        ("\u200eIMG-20260301-WA0001.jpg (прикреплено)", "media", "photo"),
-        ("\u200eMissed video call", "system", ""),
-        ("\u200eVideo call omitted by nobody", "system", ""),
-        ("\u200eДанное сообщение удалено.", "deleted", ""),
-    ],
-)
-def test_what_people_write_is_told_from_what_stands_for_files_and_notes(text: str, kind: str, media: str) -> None:
-    with file_of("a", f"28/02/2026, 21:05 - Ann: {text}\n".encode()).open() as stream:
-        (one,) = said(stream)
-    assert not isinstance(one, int)
-    content = content_of(one)
-    assert (content.kind, content.media_kind) == (kind, media)
 
 
 @requirement("imp.whatsapp.phones")

@@ -11,7 +11,7 @@ import orjson
 from playwright.sync_api import Page
 
 from pdpp_server.wire.grants import DETAIL_TYPE
-from tests.importers.test_newer import TODAY, event, ics
+from tests.importers.homes import TODAY, event, ics
 from tests.scenarios.authorization_server.flow import CHALLENGE, EVERY_FLOW
 from tests.worlds.lived import AGENT, FORMER, MAIL, PASSWORD, SCRIPT, Lived
 

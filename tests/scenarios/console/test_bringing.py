@@ -11,7 +11,7 @@ import pytest
 from httpx2 import Response
 
 from pdpp_server.importers.uploads import Uploads
-from tests.importers.test_newer import TODAY, event, ics
+from tests.importers.homes import TODAY, event, ics
 from tests.requirements import requirement
 from tests.scenarios.console.visitor import Visitor, fields_of, shown, visiting
 from tests.worlds.world import World

@@ -1,93 +1,30 @@
 """A newer export of the same: what it has no longer goes, and every reason why it may not."""
 
 import os
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-from io import BytesIO
+from datetime import UTC, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from zipfile import ZipFile
 
 import orjson
 import pytest
 
 from pdpp_server.errors import NotFound
-from pdpp_server.importers import registry, statements
-from pdpp_server.importers.missing import Doubt, MissingChoice
-from pdpp_server.importers.registry import FoundAccount, look_into
-from pdpp_server.importers.run import Tally, fingerprint_of, import_account
+from pdpp_server.importers import registry
+from pdpp_server.importers.missing import Doubt
+from pdpp_server.importers.registry import look_into
+from pdpp_server.importers.run import fingerprint_of
 from pdpp_server.importers.sources import calendar
 from pdpp_server.model.ingest import Incoming
 from pdpp_server.owner import writer as writing
+from tests.importers.homes import LAST_MONTH, NOW, TODAY, Home, event, ics
 from tests.requirements import requirement
 from tests.worlds.world import World
 
-LAST_MONTH, TODAY = "20261001T080000Z", "20261114T080000Z"
-NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
-
-Text = str | bytes
-Agree = Callable[[Doubt], bool]
-Days = tuple[int, int]  # of the balances
-
 
 @pytest.fixture
-def home(world: World, tmp_path: Path) -> "Home":
+def home(world: World, tmp_path: Path) -> Home:
     return Home(world, tmp_path / "exports")
-
-
-class Home:
-    """A home, and exports that are brought into it."""
-
-    def __init__(self, world: World, folder: Path) -> None:
-        self.world, self._folder = world, folder
-        folder.mkdir()
-
-    def found(self, name: str, text: Text, *, now: datetime = NOW) -> FoundAccount:
-        path = self._folder / name
-        path.write_bytes(text.encode() if isinstance(text, str) else text)
-        (found,) = look_into(path, UTC, None, registry.IMPORTERS, now).found
-        return found
-
-    def folder(self, files: dict[str, str], *, now: datetime) -> FoundAccount:
-        top = self._folder / "notes"
-        for old in top.rglob("*.md"):
-            old.unlink()
-        for name, text in files.items():
-            (top / name).parent.mkdir(parents=True, exist_ok=True)
-            (top / name).write_text(text, "utf-8")
-        (found,) = look_into(top, UTC, None, registry.IMPORTERS, now).found
-        return found
-
-    def bring(self, found: FoundAccount, *, keep: bool = False, agree: Agree = lambda _: False) -> Tally:
-        writer = self.world.owner.writer(found.declaration, "mine")
-        return import_account(found, writer, fingerprint=fingerprint_of(found), missing=MissingChoice(keep, agree))
-
-    def live(self, stream: str) -> list[str]:
-        return [key for key, data in self._records(stream) if data is not None]
-
-    def gone(self, stream: str) -> list[str]:
-        return [key for key, data in self._records(stream) if data is None]
-
-    def data(self, stream: str) -> list[dict[str, Any]]:
-        return [orjson.loads(data) for _, data in self._records(stream) if data is not None]
-
-    def _records(self, stream: str) -> list[tuple[str, str | None]]:
-        with self.world.services.database.reading() as reading:
-            statement = """
-            select key, data from records join streams using(sid) join connections using(connection)
-            where name = ? and display_name = 'mine' order by key
-            """
-            return [(row[0], row[1]) for row in reading.rows(statement, (stream,))]
-
-
-def ics(*events: str, stamp: str = LAST_MONTH, end: str = "END:VCALENDAR\r\n", name: str = "Home") -> str:
-    stamped = "".join(f"BEGIN:VEVENT\r\nDTSTAMP:{stamp}\r\n{one}\r\nEND:VEVENT\r\n" for one in events)
-    return f"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nX-WR-CALNAME:{name}\r\n{stamped}{end}"
-
-
-def event(uid: str, day: str = "20261120", rule: str = "") -> str:
-    repeated = f"\r\nRRULE:{rule}" if rule else ""
-    return f"UID:{uid}\r\nSUMMARY:{uid}\r\nDTSTART:{day}T090000Z{repeated}"
 
 
 THREE = (event("a"), event("b"), event("c", rule="FREQ=DAILY;COUNT=3"))
@@ -336,179 +273,6 @@ def test_more_than_half_waits_for_the_owner(home: Home) -> None:
     home.bring(fewer, agree=lambda doubt: not doubt.why)
     assert home.live("events") == ["a"]
     assert home.world.owner.finished_import(fewer.declaration, "mine", fingerprint) is not None
-
-
-# Statements that prove themselves whole -------------------------------------------------------------------------------
-
-
-class Booking(NamedTuple):
-    day: int  # of March
-    amount: str
-    text: str
-    status: str = "BOOK"
-
-
-def camt(
-    *bookings: Booking, opening: str = "100.00", closing: str = "70.00", made: str = "2026-04-01", days: Days = (1, 31)
-) -> str:
-    def balance(code: str, value: str, day: int) -> str:
-        marked = f'<Amt Ccy="EUR">{value}</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2026-03-{day:02}</Dt></Dt>'
-        return f"<Bal><Tp><CdOrPrtry><Cd>{code}</Cd></CdOrPrtry></Tp>{marked}</Bal>"
-
-    entries = "".join(
-        f'<Ntry><Amt Ccy="EUR">{one.amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>{one.status}</Sts>'
-        f"<BookgDt><Dt>2026-03-{one.day:02}</Dt></BookgDt><AddtlNtryInf>{one.text}</AddtlNtryInf></Ntry>"
-        for one in bookings
-    )
-    bank = "<Svcr><FinInstnId><BICFI>HARBDEFFXXX</BICFI></FinInstnId></Svcr>"
-    account = f"<Acct><Id><IBAN>DE89370400440532013000</IBAN></Id>{bank}</Acct>"
-    balances = balance("OPBD", opening, days[0]) + balance("CLBD", closing, days[1])
-    statement = f"<Stmt><CreDtTm>{made}T06:00:00Z</CreDtTm>{account}{balances}{entries}</Stmt>"
-    form = "urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"
-    return f'<Document xmlns="{form}"><BkToCstmrStmt>{statement}</BkToCstmrStmt></Document>'
-
-
-def mt940(*bookings: Booking, opening: str = "100,00", closing: str = "70,00", days: Days = (1, 31)) -> str:
-    told = "".join(
-        f":61:2603{one.day:02}03{one.day:02}D{one.amount.replace('.', ',')}NTRFNONREF\r\n:86:{one.text}\r\n"
-        for one in bookings
-    )
-    first, last = (f"C2603{day:02}EUR" for day in days)
-    return f":20:X\r\n:25:37040044/0532013000\r\n:28C:1\r\n:60F:{first}{opening}\r\n{told}:62F:{last}{closing}\r\n-\r\n"
-
-
-RENT, TEA, FEE = Booking(5, "20.00", "Rent"), Booking(12, "4.00", "Tea"), Booking(20, "6.00", "Fee")
-REWORDED = TEA._replace(text="Tea house, harbour")
-
-
-def texts(home: Home) -> list[str]:
-    return sorted(one["description"] for one in home.data("transactions"))
-
-
-@requirement("imp.newer.statements")
-def test_a_newer_statement_of_the_same_days_replaces_what_the_bank_words_anew(home: Home) -> None:
-    home.bring(home.found("march.xml", camt(RENT, TEA, FEE)))
-    tally = home.bring(home.found("march again.xml", camt(RENT, REWORDED, FEE, made="2026-04-09")))
-
-    assert texts(home) == ["Fee", "Rent", "Tea house, harbour"]
-    assert (tally.removal.removed, tally.removal.why_kept) == (1, ())
-    assert home.world.owner.undo_import(tally.removal.run).restored == 1
-
-
-@requirement("imp.newer.statements")
-def test_days_that_follow_on_each_other_are_one_span(home: Home) -> None:
-    first = mt940(RENT, TEA, closing="76,00", days=(1, 15)) + mt940(FEE, opening="76,00", days=(15, 31))
-    home.bring(home.found("umsatz.sta", first))
-    april = mt940(Booking(31, "1.00", "Ink"), opening="70,00", closing="69,00", days=(31, 31)).replace(
-        "62F:C260331", "62F:C260401"
-    )
-    again = mt940(RENT, REWORDED, closing="76,00", days=(1, 15)) + mt940(FEE, opening="76,00", days=(15, 31)) + april
-    tally = home.bring(home.found("umsatz.sta", again))
-
-    assert tally.removal.removed == 1
-    assert "Tea" not in texts(home)
-
-
-@requirement("imp.newer.statements", "imp.newer.guards")
-@pytest.mark.parametrize(
-    ("newer", "why"),
-    [
-        (camt(RENT, FEE, made="2026-04-09"), ""),  # its bookings do not make its balance
-        (camt(RENT, FEE, closing="74.00", made="2026-03-30"), "older"),
-        (camt(RENT, FEE, closing="74.00"), "nothing in it is newer"),
-        (camt(RENT, FEE, closing="74.00", made="2999-01-01"), "do not say when"),
-        (camt(RENT, FEE, Booking(25, "x", "?"), closing="74.00", made="2026-04-09"), "rejected"),
-        (camt(RENT, FEE, closing="74.00", made="2026-04-09")[:-40], ""),  # cut
-        (camt(RENT, TEA._replace(day=12, status="PDNG", text="Later"), FEE, made="2026-04-09"), ""),
-        (camt(opening="70.00", made="2026-04-09", days=(11, 14)), ""),  # no bookings at all
-        (camt(FEE, opening="76.00", made="2026-04-09", days=(12, 31)), ""),  # from the day of the tea on
-        (camt(RENT, opening="90.00", made="2026-04-09", days=(1, 12)), ""),  # until that day
-        (camt(RENT, FEE, closing="74.00", made="2026-04-09").replace("CLBD", "ITBD"), ""),  # a report of the day
-    ],
-)  # fmt: skip
-def test_a_statement_that_proves_nothing_or_is_not_newer_removes_nothing(home: Home, newer: str, why: str) -> None:
-    home.bring(home.found("march.xml", camt(RENT, TEA, FEE)))
-    tally = home.bring(home.found("march.xml", newer))
-
-    assert tally.removal.removed == 0
-    assert "Tea" in texts(home)
-    assert why in "".join(tally.removal.why_kept)
-
-
-@requirement("imp.newer.statements")
-def test_a_booking_that_is_dated_outside_its_statement_is_safe_from_that_of_its_day(home: Home) -> None:
-    ahead = Booking(20, "4.00", "Dated ahead")
-    home.bring(home.found("first half.xml", camt(RENT, FEE._replace(day=6), ahead, days=(1, 10), made="2026-03-11")))
-    later = camt(TEA._replace(day=19), opening="70.00", closing="66.00", days=(10, 31))
-    assert home.bring(home.found("second half.xml", later)).removal.removed == 0
-    assert texts(home) == ["Dated ahead", "Fee", "Rent", "Tea"]
-
-
-@requirement("imp.newer.statements")
-def test_a_booking_without_a_day_of_its_own_is_safe_too(home: Home) -> None:
-    undated = mt940(RENT, TEA, FEE).replace(":61:2603120312", ":61:260312")
-    home.bring(home.found("umsatz.sta", undated))
-    later = mt940(RENT, FEE, closing="74,00").replace("62F:C260331", "62F:C260402")
-    assert home.bring(home.found("umsatz.sta", later)).removal.removed == 0
-    assert texts(home) == ["Fee", "Rent", "Tea"]
-
-
-def packed(*statements: str) -> bytes:
-    whole = BytesIO()
-    with ZipFile(whole, "w") as archive:
-        for number, text in enumerate(statements):
-            archive.writestr(f"{number}.xml", text)
-    return whole.getvalue()
-
-
-HALF = camt(RENT, opening="100.00", closing="80.00", days=(1, 10), made="2026-04-09")
-
-
-@requirement("imp.newer.statements")
-@pytest.mark.parametrize(
-    "second",
-    [
-        camt(FEE, opening="80.00", closing="74.00", days=(10, 31), made="2026-03-30"),  # older than what is known
-        camt(FEE, opening="76.00", closing="70.00", days=(15, 31), made="2026-04-09"),  # not where the first one ended
-        camt(FEE, opening="80.00", closing="70.00", days=(10, 31), made="2026-04-09"),  # something is missing in it
-    ],
-)
-def test_several_files_are_one_span_only_where_nothing_is_between_and_all_are_newer(home: Home, second: str) -> None:
-    home.bring(home.found("march.xml", camt(RENT, TEA, FEE)))
-    assert home.bring(home.found("both.zip", packed(HALF, second))).removal.removed == 0
-    assert "Tea" in texts(home)
-
-    fitting = camt(FEE, opening="80.00", closing="74.00", days=(10, 31), made="2026-04-10")
-    home.bring(home.found("both.zip", packed(HALF, fitting)), agree=lambda _: True)
-    assert texts(home) == ["Fee", "Rent"]
-
-
-@requirement("imp.newer.statements", "imp.newer.others")
-def test_what_another_bank_or_a_part_told_too_stays(home: Home) -> None:
-    home.bring(home.found("notice.xml", camt(TEA).replace("CLBD", "ITBD")))
-    home.bring(home.found("march.xml", camt(RENT, TEA, FEE)))
-    tally = home.bring(home.found("march.xml", camt(RENT, REWORDED, FEE, made="2026-04-09")))
-
-    assert (tally.removal.removed, "Tea" in texts(home)) == (0, True)
-
-
-@requirement("imp.newer.statements", "imp.newer.half")
-def test_a_statement_that_would_remove_most_of_an_account_asks(home: Home) -> None:
-    home.bring(home.found("march.xml", camt(RENT, TEA, FEE)))
-    newer = home.found("march.xml", camt(Booking(7, "30.00", "All in one"), made="2026-04-09"))
-
-    assert home.bring(newer).removal.awaits_owner
-    assert len(texts(home)) == 4
-    home.bring(newer, agree=lambda doubt: not doubt.why)
-    assert texts(home) == ["All in one"]
-
-
-@requirement("imp.newer.statements")
-def test_a_statement_too_long_to_be_held_is_a_part(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    home.bring(home.found("march.xml", camt(RENT, TEA, FEE)))
-    monkeypatch.setattr(statements, "HELD_MAX", 3)
-    tally = home.bring(home.found("march.xml", camt(RENT, REWORDED, FEE, made="2026-04-09")))
-    assert (tally.removal.removed, len(texts(home))) == (0, 4)
 
 
 # And back -------------------------------------------------------------------------------------------------------------

@@ -1,11 +1,7 @@
 """Notes in Markdown: front matter, tags, links, times."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from pdpp_server.importers.formats import markdown_text
-from pdpp_server.importers.formats.markdown_text import BrokenFrontMatter, Link
 from pdpp_server.importers.sources.markdown import MARKDOWN
 from pdpp_server.wire.envelope import Json
 from tests.requirements import requirement
@@ -15,14 +11,6 @@ from tests.unit.importers.exports import files_of, outcomes_of, records_of, reje
 def note(content: str | bytes, name: str = "A.md") -> Json:
     (found,) = records_of(MARKDOWN, files_of({name: content}), "notes")
     return found
-
-
-def tags(text: str) -> list[str]:
-    return markdown_text.tags(markdown_text.prose(text), {})
-
-
-def targets(text: str) -> list[tuple[str, str]]:
-    return [(link.kind, link.target) for link in markdown_text.links(markdown_text.prose(text))]
 
 
 @requirement("imp.notes.properties")
@@ -61,29 +49,6 @@ def test_properties_that_cannot_be_read_stay_text_and_are_named(block: str) -> N
     files = files_of({"A.md": f"---\n{block}\n---\nwords of the note"})
     assert "words of the note" in records_of(MARKDOWN, files, "notes")[0]["text"]
     assert [rejection.place for rejection in rejections_of(MARKDOWN, files)] == ["A.md:1"]
-
-
-@requirement("imp.notes.links")
-def test_tags_are_found_in_text_and_properties_but_not_in_code_addresses_and_numbers() -> None:
-    code = "`a #d`\n```\n#e\n```\n~~~ sh\n#f\n```\n~~~\n<!-- #g -->"
-    assert tags(f"#one, (#two/part) #1 #2nd a#b https://x.example/#c {code} #One #ä") == ["one", "two/part", "2nd", "ä"]
-    assert markdown_text.tags("", {"tags": "a, #b c"}) == ["a", "b", "c"]
-
-
-@requirement("imp.notes.links")
-def test_every_way_to_write_a_link_is_read() -> None:
-    text = (
-        "[[A|b]] [[A#h]] ![[i.png|100]] [x](B%20c.md#h) ![y](<d e.png>) [z](https://z.example 't') https://w.example/a."
-    )
-    assert targets(text) == [
-        ("wiki", "A"),
-        ("embed", "i.png"),
-        ("markdown", "B c.md"),
-        ("embed", "d e.png"),
-        ("web", "https://z.example"),
-        ("web", "https://w.example/a"),
-    ]
-    assert markdown_text.links("[[A#h|b]]") == [Link("wiki", "A", "h", "b")]
 
 
 @requirement("imp.notes.links")
@@ -140,23 +105,3 @@ def test_a_folder_with_a_readme_is_no_folder_of_notes() -> None:
 def test_a_path_that_a_handle_has_no_room_for_has_a_digest_as_its_key() -> None:
     assert note("text", "Ärger und Öl.md")["id"] == "Ärger und Öl.md"
     assert len(note("text", "ö" * 100 + ".md")["id"]) == 32
-
-
-@requirement("imp.files.garbage")
-@pytest.mark.parametrize("piece", ["`", "[a](b 't ", "<!--", "[[", "![", "# #", "%%", "#1", "[a]( ", "((", "~", "- "])
-def test_a_hostile_note_takes_no_longer_than_a_long_one(piece: str) -> None:
-    text = piece * (200_000 // len(piece))
-    words = markdown_text.prose(text)
-    markdown_text.heading(text)
-    markdown_text.tags(words, {})
-    markdown_text.links(words)
-
-
-@requirement("imp.files.garbage")
-@settings(deadline=None)
-@given(st.text(alphabet="-:[]{}&*!|>'\"%@` \n\tab#,?1~\0"))
-def test_any_front_matter_is_read_or_named(text: str) -> None:
-    try:
-        markdown_text.properties(text)
-    except BrokenFrontMatter as broken:
-        assert str(broken)
