@@ -1,0 +1,107 @@
+"""What is said beside hits and records."""
+
+from dataclasses import replace
+
+import pytest
+
+from pdpp_server.evidence.remarks import (
+    filtered_out,
+    hits_shortened,
+    recall_lines,
+    recall_says,
+    records_shortened,
+    search_remarks,
+    warning_lines,
+    word_lines,
+)
+from pdpp_server.model.queries import Condition, SearchQuery
+from pdpp_server.model.records import Recall, RecordPage, SearchPage, Warned
+from pdpp_server.model.sources import Origin
+from tests.unit.evidence.entries import hit, match
+
+ALL = Recall(True, 3, True, 3)
+
+
+@pytest.mark.parametrize(
+    ("recall", "says"),
+    [
+        (ALL, "all matches of these words ranked"),
+        (
+            replace(ALL, words=(("a", 1), ("b", 2))),
+            "all matches of these words ranked; any word may match, rare ones count most",
+        ),
+        (Recall(False, None, False, 3, is_newest=True), "nothing was looked for; these are the newest records"),
+        (Recall(False, None, False, None), "that server does not say what it ranked"),
+        (
+            Recall(False, 9000, True, 500),
+            "only 500 matches were ranked; rarer words, streams or connection_id reach the others",
+        ),
+    ],
+)
+def test_what_was_complete_is_said_in_words(recall: Recall, says: str) -> None:
+    assert recall_says(SearchPage((), None, recall), SearchQuery("a")) == says
+
+
+def test_a_page_that_ended_early_says_that_the_rest_is_weaker() -> None:
+    query = SearchQuery("a", limit=10, brief=True)
+    early = SearchPage((hit("1", match("a")),), "c2", ALL)
+    assert recall_says(early, query).endswith("; those not shown here are much weaker")
+    assert not recall_says(replace(early, next_cursor=None), query).endswith("weaker")
+    assert not recall_says(early, replace(query, limit=1)).endswith("weaker")
+    assert not recall_says(hits_shortened(early, 10), query).endswith("weaker")
+
+
+def test_matches_that_were_not_ranked_are_told_with_their_bound() -> None:
+    assert list(recall_lines(ALL)) == []
+    assert list(recall_lines(Recall(False, 9000, True, 500, window=2000))) == [
+        "recall: only 500 matches were ranked, at most 2000 are; rarer words, streams or connection_id reach the others"
+    ]
+
+
+def test_words_that_match_nothing_and_one_that_drowns_the_others_are_told() -> None:
+    assert list(word_lines(replace(ALL, words=(("a", 0), ("b c", 3))))) == ['no match: "a"']
+    assert list(word_lines(replace(ALL, words=(("a", 1), ("b", 29))))) == []
+    drowned = replace(ALL, words=(("the", 900), ("b", 30), ("c", 40), ("d", 50)), here=(2, 0, 1, 1))
+    assert list(word_lines(drowned)) == ['records: "b" 30 (none here), "c" 40 (1 here), "the" 900 (2 here)']
+
+
+def test_a_name_that_somebody_has_who_wrote_narrows() -> None:
+    page = SearchPage(
+        (hit("1", match("x"), actor="Ann", actor_field="from"),), None, replace(ALL, words=(("ann", 3),)), narrows=True
+    )
+    assert search_remarks(page, SearchQuery("ann")) == [
+        'only by Ann: add "streams":["messages"],"filter":{"from":"Ann"}'
+    ]
+    assert search_remarks(replace(page, narrows=False), SearchQuery("ann")) == []
+    assert search_remarks(page, SearchQuery("ann", conditions=(Condition("from", "eq", "Ann"),))) == []
+
+
+def test_sources_are_told_where_there_are_several() -> None:
+    hits = (hit("1"), hit("2", origin=Origin("cin_2", "mail")), hit("3"))
+    page = SearchPage(hits, None, ALL, as_of="2026-03-02T09:12:00.000Z")
+    assert search_remarks(page, SearchQuery("a")) == ["sources: cin_1 2, cin_2 1; data as of 2026-03-02T09:12Z"]
+    assert search_remarks(replace(page, hits=hits[:1]), SearchQuery("a")) == []
+
+
+def test_a_filter_that_nothing_passes_names_the_nearest_call_that_works() -> None:
+    said = filtered_out("messages", "cin_1", (Condition("from", "eq", "Ann"),))
+    assert said.startswith(
+        'next: search {"query":"Ann","streams":["messages"],"connection_id":"cin_1"} finds words inside'
+    )
+    assert filtered_out("messages", None, ()).startswith("next: drop a condition; ")
+
+
+def test_that_not_all_fits_is_said_once() -> None:
+    page = SearchPage((hit("1", match("a")),), "c2", ALL, warnings=(Warned("other", "Kept."),))
+    twice = hits_shortened(hits_shortened(page, 5), 3)
+    assert [(warned.code, warned.message) for warned in twice.warnings] == [
+        ("other", "Kept."),
+        ("page_shortened", "of 3 matches asked for, 1 fit in one answer; the cursor goes on after them."),
+    ]
+    assert hits_shortened(page, 1).warnings[-1].message == "not all that stands beside the matches fits in one answer."
+    assert records_shortened(RecordPage(()), 4).warnings[0].message.startswith("of 4 records asked for, 0 fit")
+
+
+def test_a_warning_is_told_from_a_note() -> None:
+    told = (Warned("read_as", "Read as a phrase."), Warned("odd code", "Line\nbreak."))
+    assert list(warning_lines(told)) == ['note: "Read as a phrase."', 'warning "odd code": "Line break."']
