@@ -1,0 +1,52 @@
+"""One line of JSON for each request, and nothing in it that a record or a query says."""
+
+import logging
+from collections.abc import Iterator
+
+import orjson
+import pytest
+
+from pdpp_server.http import logs
+from pdpp_server.http.logs import LOGGER, JsonLines, log_bug, log_request, write_to_stderr
+
+
+@pytest.fixture(autouse=True)
+def untouched() -> Iterator[None]:
+    before = (LOGGER.handlers[:], LOGGER.level, LOGGER.propagate)
+    yield
+    LOGGER.handlers[:], LOGGER.level, LOGGER.propagate = before
+
+
+def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    return [orjson.loads(line) for line in capsys.readouterr().err.splitlines()]
+
+
+def test_a_request_is_one_line_and_a_slow_one_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    write_to_stderr()
+    write_to_stderr()
+    for slow in (False, True):
+        log_request(request_id="r", operation="search", status=200, code="", stages={"read": 0.0123456}, slow=slow)
+    first, second = lines(capsys)
+    assert (first["level"], first["event"], first["read_ms"], first["request_id"]) == ("info", "request", 12.346, "r")
+    assert (second["level"], second["event"]) == ("warning", "slow search")
+
+
+def test_a_bug_says_where_and_of_what_kind_and_never_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    write_to_stderr()
+    try:
+        raise KeyError("text of a record")
+    except KeyError as bug:
+        log_bug(bug, "r")
+    (line,) = lines(capsys)
+    assert (line["event"], line["kind"]) == ("bug", "KeyError")
+    assert "text of a record" not in str(line)
+    assert str(line["places"]).startswith("['test_logs.py:")
+
+
+def test_a_closed_stderr_costs_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Closed:
+        def write(self, _text: str) -> None:
+            raise ValueError("I/O operation on closed file")
+
+    monkeypatch.setattr(logs.sys, "stderr", Closed())
+    JsonLines().emit(logging.makeLogRecord({"msg": "request"}))
