@@ -1,5 +1,8 @@
-"""Notes as they are meant to look. What stands in one is somebody's text: no tags, no pictures from elsewhere, and
-links only to addresses that say where they lead."""
+"""Notes as they are meant to look.
+
+What stands in one is somebody's text: no tags, no pictures from elsewhere, and links only to addresses that say where
+they lead.
+"""
 
 from collections.abc import Sequence
 from functools import cache

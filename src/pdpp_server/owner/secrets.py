@@ -1,5 +1,7 @@
-"""Passwords of live sources: in the system's keyring where there is one, else sealed in the home with its key; always
-sealed in a database, which other machines read too."""
+"""Passwords of live sources: in the system's keyring where there is one, else sealed in the home with its key.
+
+They are always sealed in a database, which other machines read too.
+"""
 
 from importlib import import_module
 from importlib.util import find_spec
