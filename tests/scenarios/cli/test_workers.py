@@ -88,9 +88,8 @@ def test_none_outlives_the_one_that_started_them(notes: Command, by: signal.Sign
 
 @requirement("cli.serve.workers")
 def test_tries_at_one_count_at_the_others(notes: Command) -> None:
-    with serving(notes, "--workers", "2") as (_, port):
-        with ThreadPoolExecutor(8) as many:  # or one of them would take all of it
-            answered = [*many.map(lambda _: register(port), range(TRIES.most + 30))]
+    with serving(notes, "--workers", "2") as (_, port), ThreadPoolExecutor(8) as many:  # or one takes all of it
+        answered = [*many.map(lambda _: register(port), range(TRIES.most + 30))]
     assert sorted(answered) == [201] * TRIES.most + [429] * 30
 
 
