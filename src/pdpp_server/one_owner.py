@@ -17,6 +17,7 @@ from pdpp_server.authorization_server.app import AuthorizationServer
 from pdpp_server.authorization_server.documents import Documents
 from pdpp_server.authorization_server.way_out import Fetch
 from pdpp_server.console.app import Console, is_owner, trouble_page
+from pdpp_server.console.bringing import told
 from pdpp_server.console.desks import Desks
 from pdpp_server.http.headers import Front, bearer_of, package_headers
 from pdpp_server.http.hosts import TrustedHosts
@@ -177,7 +178,7 @@ def desks_of(services: Services, settings: Settings) -> Desks:
         settings.authorization_server,
         services.now,
         zone,
-        Uploads(owner, settings.home, zone, services.now),
+        Uploads(owner, settings.home, zone, services.now, told=told, is_one_of_many=services.is_one_of_many),
         settings.upload_bytes,
         settings.language,
     )

@@ -61,6 +61,10 @@ PROMISES: dict[str, Promise] = {
         source=PAGES,
         says="A page shows what a client would see if it asked now, by the same reads under the same grant.",
     ),
+    "con.import.any-process": Promise(
+        source="issue 16: many processes",
+        says="Where several processes serve a home, files that came to one of them are shown and imported by any.",
+    ),
     "con.import.whole": Promise(
         source=PAGES,
         says="Files that are chosen on a page are recognised and shown as by the command, imported when the owner says "

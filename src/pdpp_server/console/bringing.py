@@ -1,7 +1,8 @@
 """Bring data in: choose files, see what they are, import them, and read what became of every part."""
 
 import secrets
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
 
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.following import follows
@@ -12,9 +13,9 @@ from pdpp_server.evidence.said import say
 from pdpp_server.evidence.words import size_text
 from pdpp_server.importers.guesses import PARTS_MAX
 from pdpp_server.importers.registry import IMPORTERS, declaration_of
+from pdpp_server.importers.upload_board import Told
 from pdpp_server.importers.uploads import Brought, Upload
 from pdpp_server.model.ingest import Rejection
-from pdpp_server.model.runs import Undone
 from pdpp_server.model.times import iso_micros
 
 HOW_TO_AS_OF = "November 2026"
@@ -49,7 +50,7 @@ class AccountShown(NamedTuple):
     rejected: int
     rejections: list[Rejection]
     removed: int
-    undone: Undone | None  # what had been removed is back
+    undone: int | None  # what had been removed and is back
     missing: int  # stay until the owner says that they may go
     kept: list[str]  # why something stays that it has no longer
     said: str
@@ -60,7 +61,7 @@ def show(desks: Desks, visit: Visit) -> Page:
     values = {
         "upload_id": secrets.token_urlsafe(16),
         "most": size_text(desks.upload_bytes),
-        "recent": [_line(upload) for upload in desks.uploads.recent()],
+        "recent": [_line(told) for told in desks.uploads.recent()],
         "kinds": sorted((declaration_of(kind.key).name, kind.takes, _sentence(kind.obtain)) for kind in IMPORTERS),
         "as_of": HOW_TO_AS_OF,
         "follows": follows(desks),
@@ -69,10 +70,20 @@ def show(desks: Desks, visit: Visit) -> Page:
 
 
 def show_one(desks: Desks, visit: Visit) -> Page:
-    upload = _find(desks, visit)
+    return Page("upload.html", _find(desks, visit), has_script=True)
+
+
+def told(upload: Upload) -> Told:
+    """What its page says, in values that another process can be told."""
     accounts = [_shown(place, each) for place, each in enumerate(upload.accounts)]
     values = {
-        "upload": upload,
+        "upload": {
+            "id": upload.id,
+            "stage": upload.stage,
+            "said": upload.said,
+            "refused": upload.refused,
+            "is_under_way": upload.is_under_way,
+        },
         "files": [(name, size_text(size)) for name, size in upload.files],
         "accounts": accounts,
         "can_be_read": any(each.can_be_read for each in accounts),
@@ -82,33 +93,51 @@ def show_one(desks: Desks, visit: Visit) -> Page:
         "missing": sum(each.missing for each in accounts),
         "stored": sum(each.accepted for each in accounts),
     }
-    return Page("upload.html", values, has_script=True)
+    return {name: _plain(value) for name, value in values.items()}
+
+
+def _names(value: object) -> tuple[str, ...]:
+    """Of the parts of a tuple, where they have any."""
+    return getattr(value, "_fields", ())
+
+
+def _plain(value: Any) -> Any:
+    """As JSON would have it; half a character, in a name of some archive, is none."""
+    match value:
+        case str():
+            return value.encode("utf-8", "replace").decode()
+        case tuple() if names := _names(cast("object", value)):
+            return _plain(dict(zip(names, cast("Sequence[object]", value), strict=True)))
+        case list() | tuple():
+            return [_plain(each) for each in cast("Sequence[object]", value)]
+        case dict():
+            return {name: _plain(each) for name, each in cast("dict[str, object]", value).items()}
+        case _:
+            return value
 
 
 def take(desks: Desks, visit: Visit) -> Page | SeeOther:
     """Sent twice it does the thing once: what is under way, or over, is not begun again."""
-    upload = _find(desks, visit)
+    id: str = _find(desks, visit)["upload"]["id"]
     match visit.value("action"):
         case "import":
-            desks.uploads.start(upload.id, {place: _choice(visit, place) for place in _places(visit)})
-        case "stop":
-            desks.uploads.stop(upload.id)
-        case "remove":
-            desks.uploads.remove_missing(upload.id)
+            chosen = {str(place): _choice(visit, place) for place in _places(visit)}
+            desks.uploads.take(id, {"action": "import", "chosen": chosen})
+        case "stop" | "remove" as action:
+            desks.uploads.take(id, {"action": action})
         case action if (place := _undone(action)) is not None:
-            desks.uploads.undo(upload.id, place)
+            desks.uploads.take(id, {"action": "undo", "place": place})
         case "discard":
-            if upload.stage in {"found", "nothing"}:
-                desks.uploads.give_up(upload.id)
+            desks.uploads.take(id, {"action": "discard"})
             return SeeOther("/import")
         case _:
             raise InvalidRequest(say("The form cannot be read."))
-    return SeeOther(f"/import/{upload.id}")
+    return SeeOther(f"/import/{id}")
 
 
-def _find(desks: Desks, visit: Visit) -> Upload:
-    upload = desks.uploads.find(visit.named["upload_id"])
-    if upload is None:
+def _find(desks: Desks, visit: Visit) -> Told:
+    found = desks.uploads.find(visit.named["upload_id"])
+    if found is None:
         raise NotFound(
             say("These files are not here any more."),
             remedy=say(
@@ -116,7 +145,7 @@ def _find(desks: Desks, visit: Visit) -> Upload:
                 "imported twice."
             ),
         )
-    return upload
+    return found
 
 
 def _places(visit: Visit) -> list[int]:
@@ -134,11 +163,12 @@ def _choice(visit: Visit, place: int) -> int | None:
     return int(value) if value.isascii() and value.isdigit() and len(value) < 6 else None
 
 
-def _line(upload: Upload) -> tuple[str, str, str]:
+def _line(told: Told) -> tuple[str, str, str]:
     """Its id, its files, its stage."""
-    first = upload.files[0][0] if upload.files else ""
-    more = len(upload.files) - 1
-    return upload.id, say("{first} and {more} more", first=first, more=more) if more else first, upload.stage
+    upload, files = told["upload"], told["files"]
+    first: str = files[0][0] if files else ""
+    more = len(files) - 1
+    return upload["id"], say("{first} and {more} more", first=first, more=more) if more else first, upload["stage"]
 
 
 def _shown(place: int, each: Brought) -> AccountShown:
@@ -168,7 +198,7 @@ def _shown(place: int, each: Brought) -> AccountShown:
         rejected=tally.rejected if tally else 0,
         rejections=tally.rejections[:REJECTIONS_SHOWN] if tally else [],
         removed=tally.removal.removed if tally else 0,
-        undone=each.undone,
+        undone=each.undone.restored if each.undone else None,
         missing=tally.removal.missing - tally.removal.removed if tally and each.awaits_owner else 0,
         kept=[*tally.removal.why_kept] if tally else [],
         said=each.said,

@@ -5,11 +5,12 @@ import shutil
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Literal
 
@@ -19,6 +20,7 @@ from pdpp_server.importers.missing import ASK_NOBODY, MissingChoice
 from pdpp_server.importers.registry import IMPORTERS, FoundAccount, look_into, nothing_known, with_mapping
 from pdpp_server.importers.run import Survey, Tally, fingerprint_of, import_account, survey
 from pdpp_server.importers.source import Importer, Meter
+from pdpp_server.importers.upload_board import HEARD_EVERY_SECONDS, TOLD_EVERY_SECONDS, Told, UploadBoard, Wish
 from pdpp_server.importers.watch import Stopped
 from pdpp_server.model.ingest import Finished
 from pdpp_server.model.runs import Undone
@@ -93,8 +95,16 @@ class Upload:
         return min(99, self.done() * 100 // self.size) if self.size else 0
 
 
+def _untold(_: Upload) -> Told:
+    return {}
+
+
 class Uploads:
-    """What is asked of it returns at once: looking and importing go on beside, whether or not anybody watches."""
+    """What is asked of it returns at once: looking and importing go on beside, whether or not anybody watches.
+
+    `told` is what a page says of one. Where several processes serve a home, the one that has the files says so on a
+    board, and hears there what others were asked to do with them.
+    """
 
     def __init__(
         self,
@@ -103,9 +113,15 @@ class Uploads:
         zone: tzinfo,
         now: Callable[[], datetime],
         importers: Sequence[Importer] = IMPORTERS,
+        *,
+        told: Callable[[Upload], Told] = _untold,
+        is_one_of_many: bool = False,
     ) -> None:
         self._owner, self._folder, self._zone, self._now = owner, home / FOLDER, zone, now
-        self._importers = importers
+        self._importers, self._told = importers, told
+        self._board = UploadBoard(self._folder) if is_one_of_many else None
+        self._ended = Event()
+        self._listening: Thread | None = None
         self._known: dict[str, Upload] = {}
         self._stopped: set[str] = set()
         self._lock, self._is_closing = Lock(), False
@@ -121,9 +137,14 @@ class Uploads:
             for old in [*self._known][: -KEPT_UPLOADS or None]:
                 if not self._known[old].is_under_way:
                     del self._known[old]
-            self._known[id] = Upload(id, "arriving")
         self._forget_old()
-        (self._folder / id).mkdir(mode=0o700, parents=True)
+        try:
+            (self._folder / id).mkdir(mode=0o700, parents=True)
+        except FileExistsError:  # another process has it
+            return False
+        with self._lock:
+            self._known[id] = Upload(id, "arriving")
+            self._listen()
         return True
 
     def place(self, id: str, name: str) -> Path:
@@ -154,13 +175,42 @@ class Uploads:
         with self._lock:
             self._known.pop(id, None)
         shutil.rmtree(self._folder / id, ignore_errors=True)
+        if self._board:
+            self._board.forget(id)
 
-    def find(self, id: str) -> Upload | None:
-        return self._known.get(id)
+    def find(self, id: str) -> Told | None:
+        known = self._known.get(id)
+        if known is not None:
+            return self._told(known)
+        return self._board.told(id) if self._board else None
 
-    def recent(self) -> list[Upload]:
-        """Newest first."""
-        return [*self._known.values()][::-1]
+    def recent(self) -> list[Told]:
+        """Newest first, those of this process before others."""
+        ids = [*self._known][::-1]
+        ids += [id for id in self._board.every() if id not in self._known] if self._board else []
+        return [told for id in ids if (told := self.find(id)) is not None]
+
+    def take(self, id: str, wish: Wish) -> None:
+        """Do what the owner wants done with one, here or where its files are."""
+        if self._board and id not in self._known:
+            self._board.wish(id, wish)
+        else:
+            self._do(id, wish)
+
+    def _do(self, id: str, wish: Wish) -> None:
+        match wish["action"]:
+            case "import":
+                self.start(id, {int(place): choice for place, choice in wish["chosen"].items()})
+            case "stop":
+                self.stop(id)
+            case "remove":
+                self.remove_missing(id)
+            case "undo":
+                self.undo(id, wish["place"])
+            case _:
+                known = self._known.get(id)
+                if known and known.stage in {"found", "nothing"}:
+                    self.give_up(id)
 
     # and are imported
 
@@ -215,6 +265,11 @@ class Uploads:
         """The server ends: what is being imported is left between two batches, and can be brought in again."""
         self._is_closing = True
         self._workers.shutdown()
+        self._ended.set()
+        if self._listening:
+            self._listening.join()
+        for id in self._known if self._board else ():
+            UploadBoard(self._folder).forget(id)
 
     # in the background
 
@@ -234,11 +289,11 @@ class Uploads:
             accounts += [self._seen(found) for found in looked.found]
             left += looked.left
         stage: Stage = "found" if any(each.can_be_read for each in accounts) else "nothing"
+        if stage == "nothing":
+            shutil.rmtree(self._folder / id, ignore_errors=True)
         known = self._known.get(id)
         if known:
             self._put(replace(known, stage=stage, accounts=tuple(accounts), left=tuple(left), refused=tuple(refused)))
-        if stage == "nothing":
-            shutil.rmtree(self._folder / id, ignore_errors=True)
 
     def _seen(self, found: FoundAccount) -> Brought:
         end = monotonic() + SURVEY_SECONDS
@@ -295,7 +350,35 @@ class Uploads:
         with self._lock:
             if upload.id in self._known:
                 self._known[upload.id] = upload
+        self._tell(upload.id)
         return upload
+
+    # for other processes
+
+    def _listen(self) -> None:
+        """From the first upload on, where there are others to hear."""
+        if self._board and self._listening is None:
+            self._listening = Thread(target=self._tell_and_hear, args=(self._board,), name="uploads", daemon=True)
+            self._listening.start()
+
+    def _tell(self, id: str) -> None:
+        with self._lock:
+            known = self._known.get(id)
+            if self._board and known:
+                self._board.tell(id, self._told(known))
+
+    def _tell_and_hear(self, board: UploadBoard) -> None:
+        tell_at = 0.0
+        while not self._ended.wait(HEARD_EVERY_SECONDS):
+            is_time = monotonic() >= tell_at
+            for id in [*self._known]:
+                if wish := board.wished(id):
+                    with suppress(PdppError):  # the page says what became of it
+                        self._do(id, wish)
+                    board.heard(id)
+                if is_time:
+                    self._tell(id)
+            tell_at = monotonic() + TOLD_EVERY_SECONDS if is_time else tell_at
 
     def _forget_old(self) -> None:
         """What an earlier process left, or nobody decided about."""
@@ -303,7 +386,7 @@ class Uploads:
         for folder in self._folder.iterdir() if self._folder.is_dir() else ():
             known = self._known.get(folder.name)
             if folder.stat().st_mtime < before and not (known and known.is_under_way):
-                self.give_up(folder.name)
+                folder.unlink() if folder.is_file() else self.give_up(folder.name)
 
 
 def _done(meter: Meter, begun: int, before: int, size: int) -> int:

@@ -1,7 +1,7 @@
 """Bring data in through a page: recognised, shown, imported beside it, and told line by line; or nothing stays."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC
 from io import BytesIO
 from pathlib import Path
@@ -10,6 +10,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 from httpx2 import Response
 
+from pdpp_server.console.bringing import told
 from pdpp_server.importers.uploads import Uploads
 from tests.importers.homes import TODAY, event, ics
 from tests.requirements import requirement
@@ -61,6 +62,14 @@ def settled(owner: Visitor, response: Response) -> tuple[str, str]:
             return there, page
         time.sleep(0.05)
     raise AssertionError(shown(page))
+
+
+def eventually(is_so: Callable[[], bool]) -> bool:
+    for _ in range(SECONDS * 20):
+        if is_so():
+            return True
+        time.sleep(0.05)
+    return False
 
 
 def left_behind(world: World) -> list[Path]:
@@ -247,3 +256,33 @@ def test_only_the_pages_of_files_have_a_script_and_it_is_ours(owner: Visitor) ->
     assert "unsafe" not in response.headers["content-security-policy"]
     assert response.text.count("<script") == 1
     assert owner.get("/pages.js").headers["content-type"].startswith("text/javascript")
+
+
+@requirement("con.import.any-process")
+def test_files_that_came_to_one_process_are_shown_and_imported_by_way_of_another(world: World) -> None:
+    def opened() -> Uploads:
+        return Uploads(world.owner, world.home, UTC, world.clock, told=told, is_one_of_many=True)
+
+    def stage(uploads: Uploads) -> str:
+        found = uploads.find(id)
+        return "" if found is None else found["upload"]["stage"]
+
+    id, one, another = "x" * 16, opened(), opened()
+    assert one.begin(id)
+    assert not another.begin(id)  # a form that is sent twice
+    one.place(id, "choir.ics").write_bytes(CALENDAR)
+    one.arrived(id)
+    assert eventually(lambda: stage(another) == "found")
+    assert another.find(id) == one.find(id)
+    assert [each["upload"]["id"] for each in another.recent()] == [id]
+
+    another.take(id, {"action": "import", "chosen": {"0": None}})
+
+    assert eventually(lambda: stage(another) == "done")
+    assert another.find(id) == one.find(id)
+    assert "Choir" in {source.name for source in world.owner.sources()}
+    assert another.find(f"../uploads/{id}") is None
+    one.close()
+    assert another.find(id) is None  # as where there is one process that ends
+    another.close()
+    assert left_behind(world) == []
