@@ -25,7 +25,7 @@ import time
 import tomllib
 import traceback
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -43,6 +43,7 @@ WORKERS = 2
 SECONDS_MAX = 240  # of processor time, of one run of tests; past it a mutant counts as killed: it hangs
 WAITED_MAX = 4 * SECONDS_MAX  # by the clock, for one that only waits
 NEAR_SECONDS, WIDE_SECONDS = 8.0, 40.0  # of tests chosen by distance, for modules that name none
+PARTS = 16  # of all tests, to see that they pass where nothing is changed
 EXAMPLES = 30  # that Hypothesis tries: a mutant that only the hundredth one meets is worth a test of its own
 NOT_MUTATED = 99  # how a test process ends that imported from elsewhere than from its copy
 _NEED_SETTINGS = {"core/VariableReplacer", "core/VariableInserter"}
@@ -238,6 +239,17 @@ def tests_for(file: str, said: Rules, graph: grimp.ImportGraph, seconds: dict[st
     inner = [test for test in inside if not test.startswith(_WAITING)]
     first = fitting(inner, seconds, NEAR_SECONDS)
     return Tests(tuple(first), tuple(fitting(inner[len(first) :], seconds, WIDE_SECONDS)))
+
+
+def each_once(chosen: Iterable[Tests]) -> list[Tests]:
+    """Parts of about one length that hold every test file once: many mutants share most of theirs."""
+    every = [*dict.fromkeys(chosen)]
+    bare = [Tests(each.near, (), is_bare=True) for each in every if each.is_bare]
+    usual = {name for each in every for name in (*each.wide, *(() if each.is_bare else each.near))}
+    of_a_database = sorted(name for name in usual if "postgres" in name)
+    others = sorted(usual.difference(of_a_database))
+    parts = [of_a_database, *(others[start::PARTS] for start in range(PARTS))]
+    return [*bare, *(Tests(tuple(part), ()) for part in parts if part)]
 
 
 @cache
@@ -505,7 +517,7 @@ def _outcomes(chosen: list[Mutant], said: Rules, *, is_fresh: bool) -> dict[Muta
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         workshop = Workshop(Path(folder), graph)
         try:
-            for _, unchanged, outcome in workshop.run([(None, each) for each in dict.fromkeys(t for _, t in todo)]):
+            for _, unchanged, outcome in workshop.run([(None, each) for each in each_once(t for _, t in todo)]):
                 if outcome != "survived":
                     said_by_pytest = "\n".join(path.read_text("utf-8") for path in Path(folder).glob("*.txt"))
                     raise SystemExit(f"{said_by_pytest}\nWithout any mutant these do not pass: {unchanged}")

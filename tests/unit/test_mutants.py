@@ -1,6 +1,7 @@
 """`make mutants` changes what runs, and nothing else; what it lets survive is explained."""
 
-from tools.mutants import ROOT, RULES, Explained, Mutant, elsewhere, mutants_of, mutated, rules
+from tools.mutants import ROOT, RULES, Explained, Mutant, each_once, elsewhere, mutants_of, mutated, rules
+from tools.mutants import Tests as RunAgainst
 from tools.tree import PACKAGE
 
 SOURCE = '''"""Words."""
@@ -81,3 +82,16 @@ def test_the_sample_comes_from_folders_in_folders_too_and_from_no_named_module()
     assert said.modules.keys().isdisjoint(files)
     for folder in ("grants", "reads", "store/records", "store/consent", "store/engines/sqlite"):
         assert any(file.startswith(f"src/pdpp_server/{folder}/") for file in files), folder
+
+
+def test_where_nothing_is_changed_every_test_runs_once() -> None:
+    one = RunAgainst(("tests/unit/a.py", "tests/unit/b.py"), ("tests/scenarios/c_postgres.py",))
+    another = RunAgainst(("tests/unit/b.py",), ("tests/unit/a.py", "tests/scenarios/d.py"))
+    bare = RunAgainst(("tests/unit/e.py",), ("tests/scenarios/d.py",), is_bare=True)
+
+    parts = each_once([one, another, bare, one])
+
+    assert [each for each in parts if each.is_bare] == [RunAgainst(("tests/unit/e.py",), (), is_bare=True)]
+    usual = [each.near for each in parts if not each.is_bare]
+    assert sorted(name for part in usual for name in part) == sorted({*one.near, *one.wide, "tests/scenarios/d.py"})
+    assert all(len(part) == 1 for part in usual if any("postgres" in name for name in part))
