@@ -59,8 +59,6 @@ _WAITING = (  # for other programs, by the clock: a busy machine fails them
     "tests/scenarios/console/test_browser.py",
     "tests/scenarios/console/test_following.py",
     "tests/scenarios/separate/test_processes.py",
-    "tests/scenarios/store/test_database_url.py",
-    "tests/scenarios/store/test_engines.py",
 )
 
 Position = tuple[int, int]
@@ -182,9 +180,11 @@ def _is_same(operator: str, lines: list[str], start: Position) -> bool:
 
 
 def _silent(tree: ast.Module) -> Iterator[Span]:
-    """Where types and explanations stand."""
+    """Where types and explanations stand, and what nobody runs."""
     for node in ast.walk(tree):
         match node:
+            case ast.FunctionDef(body=body) if all(map(_says_nothing, body)):  # a line of a protocol
+                yield (min(each.lineno for each in (node, *node.decorator_list)), 0), _span(node)[1]
             case ast.arg(annotation=ast.expr() as spoken) | ast.AnnAssign(annotation=spoken):
                 yield _span(spoken)
             case ast.FunctionDef(returns=ast.expr() as spoken) | ast.AsyncFunctionDef(returns=ast.expr() as spoken):
@@ -197,6 +197,10 @@ def _silent(tree: ast.Module) -> Iterator[Span]:
                 yield _span(node.args[0])
             case _:
                 pass
+
+
+def _says_nothing(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, Span]]:
@@ -236,9 +240,16 @@ def tests_for(file: str, said: Rules, graph: grimp.ImportGraph, seconds: dict[st
     near = distances(graph, [module for module in [module_of(file)] if module])
     tests = ranked(sorted((ROOT / "tests").rglob("test_*.py")), [file], near)
     inside = [test for test in tests if test.startswith(("tests/unit/", "tests/scenarios/"))]
-    inner = [test for test in inside if not test.startswith(_WAITING)]
+    is_of_one = "postgres" in file
+    inner = [test for test in inside if not test.startswith(_WAITING) and (is_of_one or not starts_a_database(test))]
     first = fitting(inner, seconds, NEAR_SECONDS)
     return Tests(tuple(first), tuple(fitting(inner[len(first) :], seconds, WIDE_SECONDS)))
+
+
+@cache
+def starts_a_database(test: str) -> bool:
+    """Which takes longer than most mutants live."""
+    return "postgres" in (ROOT / test).read_text("utf-8").lower()
 
 
 def each_once(chosen: Iterable[Tests]) -> list[Tests]:
@@ -246,7 +257,7 @@ def each_once(chosen: Iterable[Tests]) -> list[Tests]:
     every = [*dict.fromkeys(chosen)]
     bare = [Tests(each.near, (), is_bare=True) for each in every if each.is_bare]
     usual = {name for each in every for name in (*each.wide, *(() if each.is_bare else each.near))}
-    of_a_database = sorted(name for name in usual if "postgres" in name)
+    of_a_database = sorted(filter(starts_a_database, usual))
     others = sorted(usual.difference(of_a_database))
     parts = [of_a_database, *(others[start::PARTS] for start in range(PARTS))]
     return [*bare, *(Tests(tuple(part), ()) for part in parts if part)]
@@ -463,8 +474,8 @@ def _pytest(tests: tuple[str, ...], *, is_bare: bool = False) -> int:
     if is_bare:
         os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
         early += ["--noconftest", "-p", "_hypothesis_pytestplugin", "-p", "anyio.pytest_plugin"]
-    if not any("postgres" in test for test in tests):
-        options += ["-k", "not postgres"]  # else each mutant would wait for a database of its own
+    if not any(map(starts_a_database, tests)):
+        options += ["-k", "not postgres"]  # those of a fair share that run on both engines
     return int(pytest.main([*options, *early, *tests]))
 
 

@@ -31,6 +31,20 @@ def test_annotations_docstrings_and_types_are_left_alone() -> None:
     assert found("ReplaceComparisonOperator_Lt_GtE") == [(13, "Box.holds")]
 
 
+PROTOCOL = '''
+class Holds(Protocol):
+    @property
+    def size(self, least: int = 1) -> int:
+        """Words."""
+        ...
+'''
+
+
+def test_lines_of_a_protocol_are_left_alone() -> None:
+    assert mutants_of("holds.py", PROTOCOL) == []
+    assert mutants_of("holds.py", PROTOCOL.replace("...", "return least")) != []
+
+
 def test_none_compared_by_identity_or_by_value_is_one() -> None:
     assert found("ReplaceComparisonOperator_Is_Eq") == []
     assert found("ReplaceComparisonOperator_Is_IsNot") == [(11, "Box.holds")]
@@ -85,13 +99,13 @@ def test_the_sample_comes_from_folders_in_folders_too_and_from_no_named_module()
 
 
 def test_where_nothing_is_changed_every_test_runs_once() -> None:
-    one = RunAgainst(("tests/unit/a.py", "tests/unit/b.py"), ("tests/scenarios/c_postgres.py",))
-    another = RunAgainst(("tests/unit/b.py",), ("tests/unit/a.py", "tests/scenarios/d.py"))
-    bare = RunAgainst(("tests/unit/e.py",), ("tests/scenarios/d.py",), is_bare=True)
+    chat, post, database = "tests/worlds/chat.py", "tests/worlds/post.py", "tests/worlds/postgres.py"
+    one, another = RunAgainst((chat, post), (database,)), RunAgainst((post,), (chat, "tests/worlds/told.py"))
+    bare = RunAgainst(("tests/worlds/album.py",), ("tests/worlds/told.py",), is_bare=True)
 
     parts = each_once([one, another, bare, one])
 
-    assert [each for each in parts if each.is_bare] == [RunAgainst(("tests/unit/e.py",), (), is_bare=True)]
+    assert [each for each in parts if each.is_bare] == [RunAgainst(bare.near, (), is_bare=True)]
     usual = [each.near for each in parts if not each.is_bare]
-    assert sorted(name for part in usual for name in part) == sorted({*one.near, *one.wide, "tests/scenarios/d.py"})
-    assert all(len(part) == 1 for part in usual if any("postgres" in name for name in part))
+    assert sorted(name for part in usual for name in part) == [chat, post, database, "tests/worlds/told.py"]
+    assert (database,) in usual
