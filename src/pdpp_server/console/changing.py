@@ -112,7 +112,7 @@ def _page(
     today = desks.now().astimezone(desks.zone).date()
     values = {
         "name": rows[0].name,
-        "id": _standing(rows),
+        "id": visit.named["grant_id"],
         "was": _was(rows),
         "is_active": rows[0].word(iso(desks.now())) == "active",
         "state": rows[0].word(iso(desks.now())),

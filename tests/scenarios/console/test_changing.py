@@ -85,6 +85,20 @@ def test_a_successor_is_never_wider(world: World) -> None:
     assert kept[0].grant.streams[0].fields == {"id", "subject"}
 
 
+@requirement("con.clients.change")
+def test_at_the_address_of_one_grant_of_a_package_that_one_is_changed(owner: Visitor, world: World) -> None:
+    package = packed(world)
+    first, second = world.owner.grant(package.package_id)
+    there = f"/clients/{first.grant.grant_id}/change"
+
+    changed = owner.post(there, [*fields_of(owner.page(there), there), ("action", "change")])
+
+    assert changed.headers["location"] == f"/clients/{package.package_id}"
+    now = world.owner.grant(package.package_id)
+    assert [len(row.earlier) for row in now if row.grant.source == first.grant.source] == [1]
+    assert second.grant.grant_id in [row.grant.grant_id for row in now]
+
+
 @requirement("grants.change.successor")
 def test_cursors_from_before_a_change_are_refused(owner: Visitor, world: World) -> None:
     cursor = read(owner, world.token)["next_cursor"]
