@@ -24,7 +24,7 @@ from pdpp_server.owner.sign_in import SignIn
 from pdpp_server.port.local import LocalReader
 from pdpp_server.settings import Settings
 from tests.log_truth.left import Finder, Left
-from tests.scenarios.console.visitor import ORIGIN, PASSWORD, Visitor, cheap_passwords
+from tests.scenarios.console.visitor import ORIGIN, PASSWORD, Visitor, cheap_passwords, fields_of
 from tests.worlds.marked import (
     FACTS,
     FIELDS,
@@ -79,6 +79,8 @@ class Asking:
         self.marked, self.http, self.visitor = marked, http, visitor
         self.random, self.tally, self.finder = Random(seed), Tally(), Finder(marked)
         self.beside = Random(seed)  # of its own: the other questions stay what they were
+        self.deciding = Random(seed)
+        self._asked = ""
         self._server = McpServer(TOOLS)
         self.ways: dict[str, list[tuple[str, str]]] = {}  # ways on, by stream, each with the token that knows it
         self._links: list[tuple[str, str]] = []
@@ -237,6 +239,8 @@ class Asking:
 
     def by_looking_back(self) -> None:
         """What was read, and what would be: pages that show titles of records and ask for each stream by itself."""
+        if self.deciding.random() < 0.4:
+            return self._by_deciding()
         grant = self.random.choice(self.marked.owner.grants()).grant.grant_id
         record = quote(mint(self._id()), safe="")
         path = self.random.choice(
@@ -251,12 +255,54 @@ class Asking:
         fields = {name for line in lines for name in line.fields}
         self.tally.require(left.records <= named, path, f"{left.records - named} left unlogged")
         self.tally.require(left.fields <= fields, path, f"{left.fields - fields} left unlogged")
-        if path.endswith("/preview"):  # where some have no name of their own, and are counted
-            logged = sum(len(line.records) for line in lines)
-            samples = self.finder.samples(response.text)
-            self.tally.require(logged == samples, path, f"{logged} records are logged, {samples} left")
-        elif more := named - left.records:
+        if path.endswith("/preview"):
+            return self._check_samples(path, response.text, lines)
+        if more := named - left.records:
             self.tally.unsent.append(f"{path}: {more} logged, and did not leave")
+        return None
+
+    def _by_deciding(self) -> None:
+        """What a client would see: of a consent before it is given, of a grant before it is changed."""
+        grant = self.deciding.choice(self.marked.owner.grants()).grant.grant_id
+        path = self.deciding.choice((self._consent(), f"/clients/{grant}/change"))
+        with self.lines() as before:
+            page = self.visitor.page(path)
+        self._check_samples(path, page, before)
+        (action,) = re.findall(r'action="(/consent|/clients/[^"]+/change)"', page)
+        with self.lines() as lines:
+            response = self.visitor.post(action, [*self._decided(page, action), ("action", "review")])
+        assert response.status_code == 200, path
+        self.tally.calls["deciding"] += 1
+        self.tally.calls["decided"] += bool(lines)
+        self._check_samples(f"review of {path}", response.text, lines)
+
+    def _consent(self) -> str:
+        """The page on which one client waits all the time, for whatever the owner picks."""
+        if not self._asked:
+            said = {"client_name": "Agent X", "redirect_uris": ["https://x.example/"]}
+            client = self.http.post("/oauth/register", json=said).json()["client_id"]
+            code = {"response_type": "code", "code_challenge": "c" * 43, "code_challenge_method": "S256"}
+            asked = urlencode({"client_id": client, "redirect_uri": "https://x.example/", **code})
+            self._asked = self.visitor.get(f"/oauth/authorize?{asked}").headers["location"]
+        return self._asked
+
+    def _decided(self, page: str, action: str) -> list[tuple[str, str]]:
+        """Some of the ways that a source can be given; of a grant that stands, some of it left out."""
+        standing = fields_of(page, action)
+        if action == "/consent":
+            ways = re.findall(r'name="(pick[.]\d+)" id="[\w-]+" value="([^"]*)"', page)
+            return list((dict(standing) | dict(self.deciding.choices(ways, k=3))).items())
+        return [pair for pair in standing if pair[0] not in ("stream", "field") or self.deciding.random() < 0.8]
+
+    def _check_samples(self, where: str, html: str, lines: list[Disclosure]) -> None:
+        """Some have no name of their own, so that all are counted."""
+        left = self.finder.looked_back(html)
+        named = {handle for line in lines for handle in line.records}
+        self.tally.require(left.records <= named, where, f"{left.records - named} left unlogged")
+        fields = {name for line in lines for name in line.fields}
+        self.tally.require(left.fields <= fields, where, f"{left.fields - fields} left unlogged")
+        logged, samples = sum(len(line.records) for line in lines), self.finder.samples(html)
+        self.tally.require(logged == samples, where, f"{logged} records are logged, {samples} left")
 
     def _another_page(self, id: RecordId) -> str:
         stream = f"/sources/{id.connection_id}/{id.stream}"

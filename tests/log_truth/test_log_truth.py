@@ -21,7 +21,7 @@ from tests.worlds.marked import Marked
 
 CALLS, SOAK = 300, 24_000
 OPERATIONS = {"schema", "query_records", "aggregate", "search", "fetch", "read_record_field"}
-PAGES = ("looking back", "page", "records", "search", "sources", "timeline", "attachments")
+PAGES = ("looking back", "deciding", "decided", "page", "records", "search", "sources", "timeline", "attachments")
 BY_MEANING = ("by words", "by hybrid", "by semantic", "suggestion")
 DOORS = ("tool", "text", "structured", "hosted", "rest")
 
