@@ -63,6 +63,10 @@ PROMISES: dict[str, Promise] = {
         source="design: commands",
         says="What an import counts before it writes is exact, or says that it is the least.",
     ),
+    "cli.import.bar": Promise(
+        source="design: commands",
+        says="On a terminal the bar of an import names what is read, and moves while a batch of records is read.",
+    ),
     "cli.import.rejections": Promise(
         source="design: commands",
         says="It shows the first 20 rejected lines and the command that shows all of them, in the order of the file.",

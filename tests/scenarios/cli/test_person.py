@@ -326,3 +326,15 @@ def test_a_look_that_ends_early_says_at_least(
     assert re.search(r"notes +20 records", exact)
     assert re.search(r"notes +at least 1 record", early)
     assert "at least" not in exact
+
+
+@requirement("cli.import.bar")
+def test_a_bar_names_what_is_read_and_moves_while_a_batch_is_read(pdpp: Command) -> None:
+    cards = pdpp.folder / "people.vcf"
+    card = "BEGIN:VCARD\nVERSION:3.0\nUID:{0}\nFN:Person {0}\nNOTE:" + "n" * 200 + "\nEND:VCARD\n"
+    cards.write_text("".join(card.format(number) for number in range(900)))  # fewer than a batch
+
+    shown = in_terminal(pdpp, "import", str(cards))
+
+    moved = re.findall(r"people.*?(\d+)%", re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", shown))
+    assert {*map(int, moved)} > {0, 100}, shown

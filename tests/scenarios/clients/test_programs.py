@@ -1,5 +1,6 @@
 """Programs that people use, without a way out to the internet: in, a call, beyond an hour, out, and in again."""
 
+import json
 from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
@@ -11,7 +12,7 @@ from pdpp_server.app import create_app
 from pdpp_server.settings import Settings
 from tests.requirements import requirement
 from tests.scenarios.authorization_server.flow import nobody, query
-from tests.scenarios.clients.matrix import ran
+from tests.scenarios.clients.matrix import FILE, ran
 from tests.scenarios.clients.programs import PROGRAMS, ClaudeCode, NotSignedIn, Program
 from tests.scenarios.console.visitor import Visitor, at_home, shown
 from tests.worlds.world import World
@@ -67,6 +68,11 @@ def test_a_program_signs_in_stays_is_sent_away_and_signs_in_again(
         program.sign_in(go)
     assert (program.hits(), len(visits)) == (hits, 2)
     ran(program.name, version=program.version, revoked=revoked, shows=program.shows)
+
+
+@requirement("mcp.clients.programs")
+def test_every_row_that_is_printed_is_of_a_program_that_is_run() -> None:
+    assert {*json.loads(FILE.read_text("utf-8"))} == {each.name for each in PROGRAMS}
 
 
 @requirement("as.clients.no-way-out", "con.pages.trouble")
