@@ -195,7 +195,7 @@ def _further(found: FoundAccount, seen: Survey) -> Iterator[str]:
     if seen.rejected and not found.account.lacks:  # else nothing of it was tried
         yield f"{counted(seen.rejected, 'part')} cannot be read as a record"
     if seen.share < 1:
-        yield f"counted so far, in the first {seen.share:.0%}; all of it is imported"
+        yield f"counted so far, in at most the first {seen.share:.0%}; all of it is imported"
     yield from found.account.notes
     if found.account.lacks:
         yield found.account.lacks

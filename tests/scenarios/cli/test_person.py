@@ -325,6 +325,7 @@ def test_a_look_that_ends_early_says_at_least(
 
     assert re.search(r"notes +20 records", exact)
     assert re.search(r"notes +at least 1 record", early)
+    assert "in at most the first" in early, "more is read than was counted"
     assert "at least" not in exact
 
 
