@@ -1,5 +1,7 @@
 """Which kind of token is heard at which door."""
 
+from typing import Any
+
 import pytest
 
 from pdpp_server.errors import PdppError, PermissionDenied, Unauthenticated
@@ -13,6 +15,7 @@ from pdpp_server.reads.bearers import (
     require_audience,
     require_kind,
     resource_of,
+    row_of,
 )
 
 
@@ -57,3 +60,10 @@ def test_a_token_for_one_address_is_no_good_at_another() -> None:
 def test_the_doors_of_a_server_have_their_own_addresses() -> None:
     assert resource_of("https://x.example", MCP_AUDIENCE) == "https://x.example/mcp"
     assert resource_of("https://x.example", REST_AUDIENCE) == "https://x.example"
+
+
+@pytest.mark.parametrize("bearer", [None, ""])
+def test_without_a_token_nothing_is_even_looked_for(bearer: str | None) -> None:
+    nowhere: Any = None
+    with pytest.raises(Unauthenticated, match="No bearer token was sent"):
+        row_of(nowhere, bearer)
