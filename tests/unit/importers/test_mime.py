@@ -49,9 +49,13 @@ def part(head: bytes, body: bytes) -> MimePart:
 
 
 @requirement("imp.files.garbage")
-def test_what_is_no_message_is_all_text() -> None:
-    whole = part(b"", b"no headers\r\nat all\r")
-    assert (whole.headers, whole.text, whole.media_type) == ({}, "\nno headers\nat all\n", "text/plain")
+@pytest.mark.parametrize(
+    ("raw", "text"), [(b"", ""), (b"no headers", ""), (b"one\r\n\r\ntwo\r", "two\n"), (b"\none\n\ntwo", "one\n\ntwo")]
+)
+def test_what_is_no_message_has_no_headers_and_what_follows_a_blank_line_is_its_text(raw: bytes, text: str) -> None:
+    headers, body = message(raw)
+    assert isinstance(body, MimePart)
+    assert (headers, body.text, body.media_type) == ({}, text, "text/plain")
 
 
 @requirement("imp.mail.own-words")

@@ -106,7 +106,7 @@ class MimeMessage(NamedTuple):
 
 
 def message(raw: bytes) -> MimeMessage:
-    """Never fails: what is no message has no headers, and all of it is its text."""
+    """Never fails: what is no message has no headers, and its text is what follows a blank line."""
     whole = memoryview(raw)
     headers, start = _headers(raw, len(_MARK) if raw.startswith(_MARK) else 0, len(raw))
     return MimeMessage(headers, _part(raw, whole, headers, start, len(raw), _Room(PARTS_MAX), 0, unmarked=False))
