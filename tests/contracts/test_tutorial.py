@@ -220,6 +220,7 @@ def words_to_the_first_answer() -> int:
     return sum(len(page.read_text("utf-8").split()) for page in whole) + len(before.split())
 
 
+@pytest.mark.sqlite("Its `pdpp doctor` looks at the files of a home.")
 @requirement("cli.tutorial.commands")
 def test_every_command_of_the_tutorial_shows_what_its_page_says(reader: Reader) -> None:
     walked = steps()

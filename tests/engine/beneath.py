@@ -16,6 +16,8 @@ from tests.engine.homes import owner_of
 from tests.engine.sitecustomize import VARIABLE
 
 _IN_FILES = {"segments", "disclosures", "names", "asked", "keys", "tries"}  # on SQLite, beside the database
+_LOG = {"segments", "disclosures", "names"}
+_TABLES = "select tablename from pg_tables where schemaname = current_schema()"
 _SEGMENTS = "select segment, header from segments order by id"
 _EDIT = "update disclosures set line = replace(line, ?, ?)"
 _LINES = "select line from disclosures where segment = ? order by n"
@@ -29,7 +31,7 @@ def is_postgres() -> bool:
 def tables_of(session: Session) -> list[str]:
     """All of them, but where what lies in files of a home is in tables too, those."""
     if is_postgres():
-        found = session.rows("select tablename from pg_tables where schemaname = current_schema()")
+        found = session.rows(_TABLES)
     else:
         found = session.rows("select name from sqlite_schema where type = 'table'")
     return [name for (name,) in found if name not in _IN_FILES]
@@ -47,6 +49,22 @@ def rows_in(home: Path, statement: str, values: tuple[Any, ...] = ()) -> list[tu
         return connection.execute(statement, values).fetchall()
     finally:
         connection.close()
+
+
+def bytes_of(home: Path) -> bytes:
+    """Everything that is kept of a home: all its files, and all rows of its owner where it is one in a database."""
+    return bytes_beside_log(home) + b"\n".join([line.raw for line in lines_in(home)])
+
+
+def bytes_beside_log(home: Path) -> bytes:
+    """The same without the log, which names records by design."""
+    paths = [path for path in home.rglob("*") if path.is_file() and path.suffix != ".jsonl"]
+    files = b"".join([path.read_bytes() for path in paths])
+    if not is_postgres():
+        return files
+    tables = [name for (name,) in rows_in(home, _TABLES) if name not in _LOG]
+    rows = [row for table in tables for (row,) in rows_in(home, f"select cast({table} as text) from {table}")]
+    return files + "\n".join(rows).encode()
 
 
 def keep_key(database: Database, name: str, key: bytes) -> None:

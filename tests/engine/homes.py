@@ -55,3 +55,8 @@ def tell_processes(url: str, set_variable: SetVariable) -> None:
     """Python looks for `sitecustomize` as it starts, so that a process needs to know nothing of tests."""
     set_variable(VARIABLE, url)
     set_variable("PYTHONPATH", os.pathsep.join([str(_HERE), str(_HERE.parents[1]), os.environ.get("PYTHONPATH", "")]))
+
+
+def told_processes() -> dict[str, str]:
+    """The same once more, for a program that starts others without what it was told itself."""
+    return {name: os.environ[name] for name in (VARIABLE, "PYTHONPATH")} if VARIABLE in os.environ else {}

@@ -17,6 +17,7 @@ from pdpp_server.importers.run import fingerprint_of
 from pdpp_server.importers.sources import calendar
 from pdpp_server.model.ingest import Incoming
 from pdpp_server.owner import writer as writing
+from tests.engine.beneath import bytes_of
 from tests.importers.homes import LAST_MONTH, NOW, TODAY, Home, event, ics
 from tests.requirements import requirement
 from tests.worlds.world import World
@@ -311,7 +312,6 @@ def test_blobs_come_back_too_and_go_when_it_is_too_late(home: Home) -> None:
     assert [path.read_bytes()[:4] for path in blobs.rglob("*") if path.is_file()] == [b"\x89PNG"]
 
 
-@pytest.mark.sqlite("looks into the bytes of the files of a home")
 @requirement("imp.newer.undo")
 def test_after_ninety_days_it_is_erased(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     home.bring(home.found("Home.ics", ics(*THREE)))
@@ -320,7 +320,7 @@ def test_after_ninety_days_it_is_erased(home: Home, monkeypatch: pytest.MonkeyPa
     home.bring(home.found("Home.ics", ics(THREE[0], THREE[2], event("n"), stamp="20261115T080000Z")))
 
     assert home.world.owner.removing_runs() == []
-    assert b"SUMMARY" not in (home.world.home / "pdpp.sqlite").read_bytes()
+    assert b"SUMMARY" not in bytes_of(home.world.home)
 
 
 @requirement("imp.newer.undo")

@@ -2,14 +2,9 @@
 
 import json
 
-import pytest
-
+from tests.engine.beneath import bytes_of
 from tests.requirements import requirement
 from tests.scenarios.cli.command import Command
-
-
-def _bytes_of_home(pdpp: Command) -> bytes:
-    return b"".join(path.read_bytes() for path in pdpp.home.rglob("*") if path.is_file())
 
 
 @requirement("cli.sources.remove")
@@ -25,18 +20,17 @@ def test_what_will_go_is_shown_and_asked_for(notes: Command) -> None:
     assert notes("sources", "--json").json["connections"][0]["streams"][0]["records"] == 2
 
 
-@pytest.mark.sqlite("looks into the bytes of the files of a home")
 @requirement("cli.sources.remove", "store.erasure.everywhere")
 def test_a_removed_source_is_gone_from_the_list_and_from_the_disk(notes: Command) -> None:
     notes.grant()
     assert notes.import_notes(name="Other notes", text=json.dumps({"id": "n9", "body": "kept"})).code == 0
-    assert b"walrus clause" in _bytes_of_home(notes)
+    assert b"walrus clause" in bytes_of(notes.home)
 
     removed = notes("sources", "remove", "My notes", stdin="y\n")
 
     assert (removed.code, removed.out.splitlines()) == (0, ['"My notes" is erased: 2 records.'])
     assert [source["name"] for source in notes("sources", "--json").json["connections"]] == ["Other notes"]
-    left = _bytes_of_home(notes)
+    left = bytes_of(notes.home)
     assert b"walrus" not in left
     assert b"kept" in left
 

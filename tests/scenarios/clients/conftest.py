@@ -7,6 +7,7 @@ import pytest
 
 from pdpp_server.app import create_app
 from pdpp_server.settings import Settings
+from tests.engine.homes import told_processes
 from tests.scenarios.clients.door import Door
 from tests.scenarios.mcp.agents import PDPP_MCP
 from tests.worlds import post
@@ -36,7 +37,7 @@ def hosted(door: Door, token: str) -> Iterator[dict[str, Any]]:
 def local(world: World, token: str) -> dict[str, Any]:
     """A `pdpp mcp` that the client starts itself."""
     command, *args = PDPP_MCP
-    variables = {"PDPP_HOME": str(world.home), "PDPP_ACCESS_TOKEN": token}
+    variables = {"PDPP_HOME": str(world.home), "PDPP_ACCESS_TOKEN": token, **told_processes()}
     return {"stdio": {"command": command, "args": args, "env": variables}}
 
 

@@ -99,9 +99,8 @@ def test_bookmarks_from_before_a_connection_was_removed_expire(tools: OwnersTool
     assert {record["id"] for record in tools.api.body(f"{MESSAGES}?limit=100")["data"]} == {"same", "h1"}
 
 
-@pytest.mark.sqlite("looks into the files of a home")
 @requirement("rs.deletes.idempotent", "store.erasure.everywhere")
-def test_nothing_of_a_deleted_record_is_in_any_file(tools: OwnersTools) -> None:
+def test_nothing_of_a_deleted_record_is_in_any_byte(tools: OwnersTools) -> None:
     tools.post("messages", envelope("gone", "zyxwvut"), envelope("gone", "zyxwvut changed"))
     assert b"zyxwvut" in tools.bytes_of_home()
 
@@ -110,9 +109,8 @@ def test_nothing_of_a_deleted_record_is_in_any_file(tools: OwnersTools) -> None:
     assert b"zyxwvut" not in tools.bytes_of_home()
 
 
-@pytest.mark.sqlite("looks into the files of a home")
 @requirement("rs.deletes.stream", "store.erasure.everywhere")
-def test_nothing_of_an_emptied_stream_is_in_any_file(tools: OwnersTools) -> None:
+def test_nothing_of_an_emptied_stream_is_in_any_byte(tools: OwnersTools) -> None:
     tools.post("messages", envelope("key-zyxwvut", "zyxwvut"), envelope("other-zyxwvut", "zyxwvut"))
     tools.post("messages", envelope("key-zyxwvut", "changed"), deletion("other-zyxwvut"))
     assert b"zyxwvut" in tools.bytes_of_home()

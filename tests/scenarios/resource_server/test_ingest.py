@@ -196,7 +196,6 @@ def test_the_run_of_a_collector_is_named_in_the_log(tools: OwnersTools, capsys: 
 
 
 @requirement("rs.ingest.batch", "store.erasure.everywhere")
-@pytest.mark.sqlite("looks into the files of a home")
 def test_a_deletion_in_a_batch_leaves_no_byte_behind(tools: OwnersTools) -> None:
     tools.post("messages", envelope("gone", "zyxwvut"), envelope("gone", "zyxwvut changed"))
     assert b"zyxwvut" in tools.bytes_of_home()

@@ -5,6 +5,7 @@ from typing import Any
 import orjson
 from httpx2 import Response
 
+from tests.engine.beneath import bytes_beside_log
 from tests.scenarios.resource_server.chats import Api
 
 NDJSON = "application/x-ndjson"
@@ -43,9 +44,8 @@ class OwnersTools:
         return self.api.get(path).status_code == 200
 
     def bytes_of_home(self) -> bytes:
-        """Every file of the home but the log, which names records by design."""
-        files = [path for path in self.chats.home.rglob("*") if path.is_file()]
-        return b"".join(path.read_bytes() for path in files if path.suffix != ".jsonl")
+        """Without the log, which names records by design."""
+        return bytes_beside_log(self.chats.home)
 
 
 def envelope(key: str, subject: str = "New", **more: Any) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from pdpp_server.model.sources import Declaration
 from pdpp_server.store.engines.sqlite import index
 from pdpp_server.store.records import ingest
 from pdpp_server.wire.declarations import decode_declaration
+from tests.engine.beneath import bytes_of
 from tests.requirements import requirement
 from tests.worlds import chat
 from tests.worlds.chat import WORK, channel, deletion, message
@@ -407,7 +408,6 @@ def _everything(world: World) -> list[Any]:
     return [*tables, sorted(words)]
 
 
-@pytest.mark.sqlite("looks into the bytes of the files of a home")
 @requirement("store.erasure.index")
 def test_the_words_of_a_deleted_record_stand_in_no_byte_of_the_database(world: World) -> None:
     secret, title = "qwertyzxcvb", "plokijuhyg"
@@ -417,7 +417,7 @@ def test_the_words_of_a_deleted_record_stand_in_no_byte_of_the_database(world: W
 
     world.services.database.truncate_wal()
 
-    raw = b"".join(path.read_bytes() for path in world.home.iterdir() if path.is_file())
+    raw = bytes_of(world.home)
     assert secret.encode() not in raw
     assert title.encode() not in raw
     assert b"walrus" in raw  # it is the right file
