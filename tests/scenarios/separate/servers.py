@@ -14,6 +14,11 @@ from pdpp_server.owner.consent import ConsentDesk
 from pdpp_server.owner.restore import restore
 from pdpp_server.reads.services import Services, open_services
 from pdpp_server.settings import Settings
+from pdpp_server.store.engines.sqlite.db import SqliteDatabase
+from pdpp_server.store.engines.sqlite.described import plain_tables
+from pdpp_server.store.moving import Moving
+from pdpp_server.store.opened import open_database
+from tests.engine.beneath import is_postgres
 from tests.worlds.served import served
 from tests.worlds.world import NOW, World
 
@@ -63,6 +68,18 @@ def introspecting(issuing: str, secret: str) -> dict[str, Any]:
 def copied(world: World) -> Path:
     """A home restored from a backup: it knows every token and grant as they were then."""
     folder, home = world.home.with_name("backup"), world.home.with_name("copy")
+    if is_postgres():
+        _copy_owner(world, folder, home)
+        return home
     back_up(world.home, folder, now=NOW, keep=1, progress=lambda *_: None)
     restore(folder, home, at=None, replace=False, now=NOW, progress=lambda *_: None)
     return home
+
+
+def _copy_owner(world: World, folder: Path, home: Path) -> None:
+    """As another owner of the same database. Which tables there are is described by a home that is a folder."""
+    with closing(SqliteDatabase(folder / "pdpp.sqlite")) as described, described.reading() as reading:
+        tables = plain_tables(reading)
+    source = world.services.database
+    with closing(open_database(home)) as target, source.writing() as still:
+        Moving(source, still, target, tables).copy(lambda _: None)

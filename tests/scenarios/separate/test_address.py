@@ -100,7 +100,6 @@ def test_an_address_has_one_server_and_ours_stays_ours(flow: Flow) -> None:
     assert flow.calls(flow.tokens(resource=MCP)["access_token"]) == 200
 
 
-@pytest.mark.sqlite("a second server is a restored copy of a folder")
 @requirement("rs.separate.pages")
 def test_every_link_of_its_pages_leads_somewhere(servers: Servers) -> None:
     assert servers.get(servers.world.token).status_code == 200

@@ -21,7 +21,6 @@ def code(response: Response) -> tuple[int, str]:
     return response.status_code, response.json()["error"]["code"]
 
 
-@pytest.mark.sqlite("a second server is a restored copy of a folder")
 @requirement("rs.separate.reads")
 def test_a_token_that_is_issued_there_reads_here_as_it_would_there(servers: Servers) -> None:
     narrow = servers.world.grant(servers.world.both("messages", fields=["id", "text"]))
@@ -36,7 +35,6 @@ def test_a_token_that_is_issued_there_reads_here_as_it_would_there(servers: Serv
     assert len(Owner(servers.copy, servers.copy.database.path.parent).activity()) == 2
 
 
-@pytest.mark.sqlite("a second server is a restored copy of a folder")
 @requirement("rs.separate.revocation")
 @pytest.mark.parametrize("tool", ["schema", "fetch"])
 def test_a_revocation_there_is_seen_by_the_next_request_here(servers: Servers, tool: str) -> None:
@@ -50,7 +48,6 @@ def test_a_revocation_there_is_seen_by_the_next_request_here(servers: Servers, t
     assert code(servers.get(world.token, "/v1/schema")) == (403, "grant_revoked")
 
 
-@pytest.mark.sqlite("a second server is a restored copy of a folder")
 @requirement("rs.separate.reads")
 def test_of_what_a_copy_knows_itself_only_the_owners_tokens_count(servers: Servers) -> None:
     own = Owner(servers.copy, servers.copy.database.path.parent)
@@ -62,7 +59,6 @@ def test_of_what_a_copy_knows_itself_only_the_owners_tokens_count(servers: Serve
     assert code(servers.get(servers.world.owner_token[::-1], "/v1/streams")) == (401, "authentication_error")
 
 
-@pytest.mark.sqlite("a second server is a restored copy of a folder")
 @requirement("rs.separate.closed")
 @pytest.mark.parametrize(
     "changed", [{"introspection_url": "http://127.0.0.1:9/introspect"}, {"introspection_secret": "wrong"}]
@@ -73,7 +69,6 @@ def test_without_an_answer_nothing_is_read(world: World, changed: dict[str, str]
         assert code(servers.call(world.token, "schema")) == (503, "authorization_server_unavailable")
 
 
-@pytest.mark.sqlite("a second server is a restored copy of a folder")
 @requirement("rs.separate.one-answer")
 @pytest.mark.parametrize("changed", [{"public_url": "https://other.example"}, {"issuer": "https://other.example"}])
 def test_a_token_for_another_address_or_by_another_issuer_is_nobodys(world: World, changed: dict[str, str]) -> None:
@@ -82,7 +77,6 @@ def test_a_token_for_another_address_or_by_another_issuer_is_nobodys(world: Worl
         assert code(servers.get(world.token)) == (401, "authentication_error")
 
 
-@pytest.mark.sqlite("a second server is a restored copy of a folder")
 @requirement("rs.separate.one-answer")
 def test_rights_by_a_declaration_that_is_not_here_are_none(servers: Servers) -> None:
     with servers.copy.database.writing() as writer:
@@ -94,7 +88,6 @@ def test_rights_by_a_declaration_that_is_not_here_are_none(servers: Servers) -> 
     assert "context.source_mismatch" in refused.json()["error"]["message"]
 
 
-@pytest.mark.sqlite("a second server is a restored copy of a folder")
 @requirement("rs.separate.one-answer", "rs.tokens.audience")
 def test_a_token_for_one_door_is_none_for_the_other(servers: Servers) -> None:
     token = servers.world.token
@@ -105,7 +98,6 @@ def test_a_token_for_one_door_is_none_for_the_other(servers: Servers) -> None:
     assert code(servers.get(token)) == (401, "authentication_error")
 
 
-@pytest.mark.sqlite("a second server is a restored copy of a folder")
 @requirement("rs.separate.discovery")
 def test_it_names_the_other_server_and_issues_nothing_itself(world: World) -> None:
     issuer = "https://as.example"
@@ -123,7 +115,6 @@ def test_it_names_the_other_server_and_issues_nothing_itself(world: World) -> No
     assert (documents[0]["resource"], statuses) == (PUBLIC, {404})
 
 
-@pytest.mark.sqlite("a second server is a restored copy of a folder")
 @requirement("mcp.hosted.icons")
 def test_the_icon_that_its_challenge_names_is_there(world: World) -> None:
     with opened(world, issuer="https://as.example") as servers:
@@ -133,7 +124,6 @@ def test_the_icon_that_its_challenge_names_is_there(world: World) -> None:
         assert servers.http.get("/icon.svg").headers["content-type"].startswith("image/svg+xml")
 
 
-@pytest.mark.sqlite("a second server is a restored copy of a folder")
 @requirement("rs.tokens.introspection-cache")
 @pytest.mark.parametrize(("seconds", "status"), [(0, 403), (60, 200)])
 def test_a_yes_is_kept_only_where_that_was_asked_for(world: World, seconds: int, status: int) -> None:
@@ -162,7 +152,6 @@ def test_a_secret_is_sent_to_nobody_without_tls(world: World) -> None:
         create_app(Settings(home=world.home, **settings), world.services)
 
 
-@pytest.mark.sqlite("a second server is a restored copy of a folder")
 @requirement("rs.separate.packages")
 def test_a_package_is_not_heard_here(servers: Servers) -> None:
     world = servers.world
