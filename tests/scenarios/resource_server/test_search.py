@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
+from pdpp_server.store.records import candidates
 from tests.engine.beneath import tables_of
 from tests.requirements import requirement
 from tests.scenarios.resource_server.chats import LONG, Api
@@ -51,6 +52,19 @@ def test_following_the_next_link_gives_every_hit_once(api: Api) -> None:
 
     assert paged == whole
     assert len({*whole}) == 31
+
+
+@requirement("rs.search.recall")
+def test_whether_all_matches_were_ranked_is_said_with_numbers(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = api.body("/v1/search?q=pizza")["meta"]
+    assert (whole["count"], whole["count_accuracy"]) == (31, "exact")
+    assert (whole["recall"]["complete"], whole["recall"]["truncated"]) == (True, False)
+
+    monkeypatch.setattr(candidates, "CANDIDATES", 10)
+    some = api.body("/v1/search?q=pizza")["meta"]
+    assert (some["count"], some["count_accuracy"]) != (31, "exact")
+    assert (some["recall"]["complete"], some["recall"]["truncated"]) == (False, True)
+    assert 0 < some["recall"]["ranked_candidate_count"] < 31 < some["recall"]["candidate_window_limit"]
 
 
 @requirement("rs.search.limit")
