@@ -158,9 +158,11 @@ class PostgresOwners:
             for secret in secrets:
                 for part in (secret, secret[:FAMILY_CHARS]):
                     house.one(_SHOW, (token_digest(part).hex(),))
-                    found = house.rows(_WHOSE)
-                    if len(found) == 1:
-                        return found[0][0]
+                    match house.rows(_WHOSE):
+                        case [(number,)]:
+                            return number
+                        case _:  # nobody's, or two have the same
+                            continue
         return None
 
     def adopt(self, number: int, *, client_id: str, request_uri: str, user_code: str) -> None:
