@@ -94,6 +94,7 @@ class OwnersApp(Starlette):
         with self._making:
             self._apps.pop(number, None)
         self._by_owner.forget(number)
+        self._metrics.forget_owner(number)
 
     def _app_for(self, path: str, arrived: Arrival) -> OwnApp:
         return self._app(self._by_owner.number_of(path, arrived))
@@ -125,5 +126,5 @@ class OwnersApp(Starlette):
             threads=self._threads,
             asks_name=lambda: self._owners.sole() is None,
             is_house=number == HOUSE,
-            metrics=self._metrics,
+            metrics=self._metrics if number == HOUSE else self._metrics.of_owner(number),
         )

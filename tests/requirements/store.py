@@ -384,6 +384,10 @@ PROMISES: dict[str, Promise] = {
         source="issue 16: many owners",
         says="Records, bytes, connections and requests can be limited for each owner; what is too much is refused.",
     ),
+    "store.owners.metrics": Promise(
+        source="issue 16: operating it",
+        says="The numbers of a server tell how much each owner asks, by number and without a name.",
+    ),
     "store.owners.reach": Promise(
         source="issue 16: many owners",
         says="No owner can make a server that several share reach for an address: no page follows an account there.",

@@ -80,6 +80,7 @@ def list_(as_json: bool) -> None:
         told = [
             {
                 "name": each.owner.name,
+                "number": each.owner.number,
                 "since": each.owner.created_at,
                 "has_password": each.has_password,
                 "connections": each.connections,

@@ -35,6 +35,20 @@ class Metrics:
     def __init__(self) -> None:
         self._requests: Counter[tuple[str, str]] = Counter()
         self._stages: defaultdict[tuple[str, str], Histogram] = defaultdict(Histogram)
+        self._owners: Counter[int] = Counter()
+        self._owners_seconds: defaultdict[int, float] = defaultdict(float)
+
+    def of_owner(self, number: int) -> "Metrics":
+        """Where the requests of one of several owners are counted: with all others, and for them by their number."""
+        return _OfOwner(self, number)
+
+    def add_of_owner(self, number: int, seconds: float) -> None:
+        self._owners[number] += 1
+        self._owners_seconds[number] += seconds
+
+    def forget_owner(self, number: int) -> None:
+        self._owners.pop(number, None)
+        self._owners_seconds.pop(number, None)
 
     def add(self, operation: str, code: str, stages: Mapping[str, float]) -> None:
         self._requests[operation, code] += 1
@@ -42,7 +56,8 @@ class Metrics:
             self._stages[operation, stage].add(seconds)
 
     def text(self) -> str:
-        return "\n".join((*self._request_lines(), *self._rejected_lines(), *self._stage_lines(), ""))
+        lines = (*self._request_lines(), *self._rejected_lines(), *self._owner_lines(), *self._stage_lines())
+        return "\n".join((*lines, ""))
 
     def _request_lines(self) -> Iterator[str]:
         yield from _head(
@@ -55,6 +70,17 @@ class Metrics:
         yield from _head("pdpp_rejected_total", "counter", "Requests that were refused.")
         yield f"pdpp_rejected_total {sum(count for (_, code), count in self._requests.items() if code != 'ok')}"
 
+    def _owner_lines(self) -> Iterator[str]:
+        """Only where there are several."""
+        if not self._owners:
+            return
+        yield from _head("pdpp_owner_requests_total", "counter", "Requests by the number of the owner.")
+        for number, count in sorted(self._owners.items()):
+            yield f'pdpp_owner_requests_total{{owner="{number}"}} {count}'
+        yield from _head("pdpp_owner_seconds_total", "counter", "Time spent on them.")
+        for number, seconds in sorted(self._owners_seconds.items()):
+            yield f'pdpp_owner_seconds_total{{owner="{number}"}} {seconds:.6f}'
+
     def _stage_lines(self) -> Iterator[str]:
         name = "pdpp_stage_seconds"
         yield from _head(name, "histogram", "Time spent in each stage of an operation.")
@@ -66,6 +92,19 @@ class Metrics:
                 yield f'{name}_bucket{{{labels},le="{bound}"}} {reached}'
             yield f"{name}_sum{{{labels}}} {histogram.sum:.6f}"
             yield f"{name}_count{{{labels}}} {reached}"
+
+
+class _OfOwner(Metrics):
+    def __init__(self, whole: Metrics, number: int) -> None:
+        super().__init__()
+        self._whole, self._number = whole, number
+
+    def add(self, operation: str, code: str, stages: Mapping[str, float]) -> None:
+        self._whole.add(operation, code, stages)
+        self._whole.add_of_owner(self._number, stages.get("total", 0.0))
+
+    def text(self) -> str:
+        return self._whole.text()
 
 
 def _head(name: str, kind: str, says: str) -> tuple[str, str]:

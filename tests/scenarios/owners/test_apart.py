@@ -105,6 +105,21 @@ def test_a_database_that_is_away_is_no_reason_to_refuse_a_token(town: Town, door
     assert door.get("/v1/streams", town["bob"].token).status_code == 200
 
 
+@requirement("store.owners.metrics")
+def test_the_numbers_of_a_server_tell_of_each_owner_without_a_name(town: Town, door: Door) -> None:
+    ada, bob = town["ada"], town["bob"]
+
+    def asked(number: int) -> int:
+        found = re.search(rf'^pdpp_owner_requests_total\{{owner="{number}"\}} (\d+)$', door.get("/metrics").text, re.M)
+        return int(found[1]) if found else 0
+
+    before = asked(ada.number), asked(bob.number)
+    assert door.get("/v1/search?q=lease", ada.token).status_code == 200
+
+    assert (asked(ada.number), asked(bob.number)) == (before[0] + 1, before[1])
+    assert "ada" not in door.get("/metrics").text
+
+
 @requirement("store.owners.reach")
 def test_no_owner_can_make_the_server_reach_for_an_address(town: Town, door: Door) -> None:
     cookie = door.signed_in("ada", town["ada"].password)

@@ -129,6 +129,7 @@ def test_the_operator_adds_lists_exports_and_removes(postgres: Cluster, tmp_path
     assert imported.code == 0, imported.err
     listed = {each["name"]: each for each in run("owners", "list", "--json").json["owners"]}
     assert {name: each["records"] for name, each in listed.items()} == {"ada": 1, "bob": 0}
+    assert len({each["number"] for each in listed.values()}) == 2
     assert "has not chosen a password yet" in run("owners", "list").out
     assert run("owners", "export", "ada", tmp_path / "out", "--json").json["records"] == 1
     assert (tmp_path / "out" / "export.json").is_file()

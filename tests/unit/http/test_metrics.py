@@ -37,3 +37,25 @@ def test_stages_are_noted_only_for_whoever_asked_to_know() -> None:
         assert STAGES.get() == {"read": 1.0, "log": 2.0}
     finally:
         STAGES.reset(token)
+
+
+def test_of_several_owners_each_is_counted_by_number_and_forgotten_with_them() -> None:
+    metrics = Metrics()
+    for number, seconds in ((7, 0.5), (7, 0.25), (12, 1.0)):
+        metrics.of_owner(number).add("search", "ok", {"total": seconds})
+
+    lines = metrics.of_owner(7).text().splitlines()
+    metrics.forget_owner(7)
+
+    assert 'pdpp_requests_total{operation="search",code="ok"} 3' in lines
+    assert 'pdpp_owner_requests_total{owner="7"} 2' in lines
+    assert 'pdpp_owner_seconds_total{owner="7"} 0.750000' in lines
+    assert 'pdpp_owner_requests_total{owner="12"} 1' in lines
+    assert 'owner="7"' not in metrics.text()
+
+
+def test_where_there_is_one_owner_none_is_numbered() -> None:
+    metrics = Metrics()
+    metrics.add("search", "ok", {"total": 0.5})
+
+    assert "owner" not in metrics.text()
