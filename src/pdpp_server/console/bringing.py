@@ -13,7 +13,7 @@ from pdpp_server.evidence.said import say
 from pdpp_server.evidence.words import size_text
 from pdpp_server.importers.guesses import PARTS_MAX
 from pdpp_server.importers.registry import IMPORTERS, declaration_of
-from pdpp_server.importers.upload_board import Told
+from pdpp_server.importers.upload_board import UploadTold
 from pdpp_server.importers.uploads import Brought, Upload
 from pdpp_server.model.ingest import Rejection
 from pdpp_server.model.times import iso_micros
@@ -73,7 +73,7 @@ def show_one(desks: Desks, visit: Visit) -> Page:
     return Page("upload.html", _find(desks, visit), has_script=True)
 
 
-def told(upload: Upload) -> Told:
+def told(upload: Upload) -> UploadTold:
     """What its page says, in values that another process can be told."""
     accounts = [_shown(place, each) for place, each in enumerate(upload.accounts)]
     values = {
@@ -135,7 +135,7 @@ def take(desks: Desks, visit: Visit) -> Page | SeeOther:
     return SeeOther(f"/import/{id}")
 
 
-def _find(desks: Desks, visit: Visit) -> Told:
+def _find(desks: Desks, visit: Visit) -> UploadTold:
     found = desks.uploads.find(visit.named["upload_id"])
     if found is None:
         raise NotFound(
@@ -163,7 +163,7 @@ def _choice(visit: Visit, place: int) -> int | None:
     return int(value) if value.isascii() and value.isdigit() and len(value) < 6 else None
 
 
-def _line(told: Told) -> tuple[str, str, str]:
+def _line(told: UploadTold) -> tuple[str, str, str]:
     """Its id, its files, its stage."""
     upload, files = told["upload"], told["files"]
     first: str = files[0][0] if files else ""

@@ -2,8 +2,10 @@
 
 import os
 import re
+from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
-from time import monotonic, sleep, time
+from time import monotonic, sleep
 from typing import Any
 
 import orjson
@@ -12,24 +14,24 @@ TOLD_EVERY_SECONDS, STALE_SECONDS = 1.0, 30.0  # whoever says nothing for so lon
 HEARD_EVERY_SECONDS, HEARD_SECONDS = 0.1, 5.0  # for whoever has the files to hear a wish
 _ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
-Told = dict[str, Any]  # what a page says of an upload
-Wish = dict[str, Any]  # what the owner wants done with it
+UploadTold = dict[str, Any]  # what a page says of an upload
+UploadWish = dict[str, Any]  # what the owner wants done with it
 
 
 class UploadBoard:
     """Two small files for each, beside the folder of its own files: what is told of it, and what is wished."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, now: Callable[[], datetime]) -> None:
+        self._folder, self._now = folder, now
 
-    def tell(self, id: str, told: Told) -> None:
+    def tell(self, id: str, told: UploadTold) -> None:
         self._write(self._told(id), told)
 
-    def told(self, id: str) -> Told | None:
+    def told(self, id: str) -> UploadTold | None:
         """None where nobody tells of it, or nobody has for a while."""
         path = self._told(id)
         try:
-            is_fresh = bool(_ID.fullmatch(id)) and time() - path.stat().st_mtime < STALE_SECONDS
+            is_fresh = bool(_ID.fullmatch(id)) and self._now().timestamp() - path.stat().st_mtime < STALE_SECONDS
             return orjson.loads(path.read_bytes()) if is_fresh else None
         except OSError:
             return None
@@ -39,7 +41,7 @@ class UploadBoard:
         paths = [path for path in self._folder.glob("*.told") if path.is_file()]
         return [path.stem for path in sorted(paths, key=_changed, reverse=True)]
 
-    def wish(self, id: str, wish: Wish) -> None:
+    def wish(self, id: str, wish: UploadWish) -> None:
         """Heard when this returns, unless nobody listens any more."""
         path = self._wished(id)
         self._write(path, wish)
@@ -47,7 +49,7 @@ class UploadBoard:
         while path.exists() and monotonic() < until:
             sleep(HEARD_EVERY_SECONDS)
 
-    def wished(self, id: str) -> Wish | None:
+    def wished(self, id: str) -> UploadWish | None:
         try:
             return orjson.loads(self._wished(id).read_bytes())
         except OSError:
@@ -66,7 +68,7 @@ class UploadBoard:
     def _wished(self, id: str) -> Path:
         return self._folder / f"{id}.wish"
 
-    def _write(self, path: Path, said: Told | Wish) -> None:
+    def _write(self, path: Path, said: UploadTold | UploadWish) -> None:
         """Whole or not at all. What it says may be private."""
         draft = path.with_suffix(f"{path.suffix}.new")
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:

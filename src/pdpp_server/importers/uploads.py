@@ -20,7 +20,13 @@ from pdpp_server.importers.missing import ASK_NOBODY, MissingChoice
 from pdpp_server.importers.registry import IMPORTERS, FoundAccount, look_into, nothing_known, with_mapping
 from pdpp_server.importers.run import Survey, Tally, fingerprint_of, import_account, survey
 from pdpp_server.importers.source import Importer, Meter
-from pdpp_server.importers.upload_board import HEARD_EVERY_SECONDS, TOLD_EVERY_SECONDS, Told, UploadBoard, Wish
+from pdpp_server.importers.upload_board import (
+    HEARD_EVERY_SECONDS,
+    TOLD_EVERY_SECONDS,
+    UploadBoard,
+    UploadTold,
+    UploadWish,
+)
 from pdpp_server.importers.watch import Stopped
 from pdpp_server.model.ingest import Finished
 from pdpp_server.model.runs import Undone
@@ -95,7 +101,7 @@ class Upload:
         return min(99, self.done() * 100 // self.size) if self.size else 0
 
 
-def _untold(_: Upload) -> Told:
+def _untold(_: Upload) -> UploadTold:
     return {}
 
 
@@ -114,12 +120,12 @@ class Uploads:
         now: Callable[[], datetime],
         importers: Sequence[Importer] = IMPORTERS,
         *,
-        told: Callable[[Upload], Told] = _untold,
+        told: Callable[[Upload], UploadTold] = _untold,
         is_one_of_many: bool = False,
     ) -> None:
         self._owner, self._folder, self._zone, self._now = owner, home / FOLDER, zone, now
         self._importers, self._told = importers, told
-        self._board = UploadBoard(self._folder) if is_one_of_many else None
+        self._board = UploadBoard(self._folder, now) if is_one_of_many else None
         self._ended = Event()
         self._listening: Thread | None = None
         self._known: dict[str, Upload] = {}
@@ -178,26 +184,26 @@ class Uploads:
         if self._board:
             self._board.forget(id)
 
-    def find(self, id: str) -> Told | None:
+    def find(self, id: str) -> UploadTold | None:
         known = self._known.get(id)
         if known is not None:
             return self._told(known)
         return self._board.told(id) if self._board else None
 
-    def recent(self) -> list[Told]:
+    def recent(self) -> list[UploadTold]:
         """Newest first, those of this process before others."""
         ids = [*self._known][::-1]
         ids += [id for id in self._board.every() if id not in self._known] if self._board else []
         return [told for id in ids if (told := self.find(id)) is not None]
 
-    def take(self, id: str, wish: Wish) -> None:
+    def take(self, id: str, wish: UploadWish) -> None:
         """Do what the owner wants done with one, here or where its files are."""
         if self._board and id not in self._known:
             self._board.wish(id, wish)
         else:
             self._do(id, wish)
 
-    def _do(self, id: str, wish: Wish) -> None:
+    def _do(self, id: str, wish: UploadWish) -> None:
         match wish["action"]:
             case "import":
                 self.start(id, {int(place): choice for place, choice in wish["chosen"].items()})
@@ -268,8 +274,9 @@ class Uploads:
         self._ended.set()
         if self._listening:
             self._listening.join()
-        for id in self._known if self._board else ():
-            UploadBoard(self._folder).forget(id)
+        if self._board:
+            for id in self._known:
+                self._board.forget(id)
 
     # in the background
 

@@ -1,8 +1,8 @@
 """A posting block: where a term stands in the records of a batch."""
 
-from pdpp_server.store.engines.postgres.postings import Run, runs
+from pdpp_server.store.engines.postgres.postings import PostingRun, runs
 
-RUN = Run(100, [0, 1, 5, 0, 1, 9, 3, 0, 2])
+RUN = PostingRun(100, [0, 1, 5, 0, 1, 9, 3, 0, 2])
 
 
 def test_a_run_tells_record_column_and_position_of_each_place() -> None:
@@ -10,13 +10,13 @@ def test_a_run_tells_record_column_and_position_of_each_place() -> None:
 
 
 def test_runs_are_read_as_they_were_written_from_one_block_or_several() -> None:
-    other = Run(7, [])
+    other = PostingRun(7, [])
     assert runs([RUN.written(), other.written()]) == [RUN, other]
     assert runs([f"{RUN.written()},{other.written()}"]) == [RUN, other]
     assert runs([]) == []
 
 
 def test_records_that_are_gone_leave_nothing_behind() -> None:
-    assert RUN.without({100}) == Run(100, [3, 0, 2])
+    assert RUN.without({100}) == PostingRun(100, [3, 0, 2])
     assert RUN.without(frozenset()) == RUN
     assert RUN.without({100, 103}).places == []

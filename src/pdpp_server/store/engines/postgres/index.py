@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import orjson
 
-from pdpp_server.store.engines.postgres.postings import Run, runs
+from pdpp_server.store.engines.postgres.postings import PostingRun, runs
 from pdpp_server.store.engines.postgres.values import kept
 from pdpp_server.store.engines.postgres.words import LENGTHS, length_block
 from pdpp_server.store.engines.sqlite.cutting import Fts5Cutter, cutter_in_memory
@@ -66,8 +66,8 @@ class PostgresIndex:
                 lengths[length_block(rid)].extend((offset, slot, len(cut)))
                 for position, term in enumerate(cut):
                     terms[term].extend((offset, slot, position))
-        added = [_row(place.sid, LENGTHS, block, Run(batch, lengths[block])) for block in sorted(lengths)]
-        added += [_row(place.sid, term, batch, Run(batch, terms[term])) for term in sorted(terms)]
+        added = [_row(place.sid, LENGTHS, block, PostingRun(batch, lengths[block])) for block in sorted(lengths)]
+        added += [_row(place.sid, term, batch, PostingRun(batch, terms[term])) for term in sorted(terms)]
         self._writing.run_many(_ADD, added)
 
     def drop_words(self, place: StreamPlace, rows: Iterable[WordsOfRecord]) -> None:
@@ -83,7 +83,7 @@ class PostgresIndex:
         left = [(block, run.without(gone)) for block, run in lengths + words]
         self._writing.run_many(_ADD, [_row(place.sid, *block, run) for block, run in left if run.places])
 
-    def _taken(self, sid: int, blocks: Iterable[_Block]) -> list[tuple[_Block, Run]]:
+    def _taken(self, sid: int, blocks: Iterable[_Block]) -> list[tuple[_Block, PostingRun]]:
         asked = orjson.dumps([{"term": term, "batch": batch} for term, batch in sorted(blocks)]).decode()
         found = self._writing.rows(_TAKE, {"sid": sid, "blocks": asked})
         return [((term, batch), run) for term, batch, old in found for run in runs([old])]
@@ -110,6 +110,6 @@ class PostgresIndex:
         self._writing.run_many(_DROP_POSITION, [(fid, kept(value), key) for fid, value, key in rows])
 
 
-def _row(sid: int, term: str, batch: int, run: Run) -> Values:
+def _row(sid: int, term: str, batch: int, run: PostingRun) -> Values:
     first, last = run.batch + run.places[0], run.batch + run.places[-3]
     return sid, term, batch, first, last, run.written()

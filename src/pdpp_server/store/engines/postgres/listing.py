@@ -17,7 +17,7 @@ insert into {table}({columns}) select {columns} from json_populate_recordset(nul
 """
 
 
-class Listed(NamedTuple):
+class ListedInsert(NamedTuple):
     """The types of the columns are those of the table, so nobody has to name them."""
 
     statement: str
@@ -45,7 +45,7 @@ class Listed(NamedTuple):
 
 
 @lru_cache(maxsize=1000)
-def listed(statement: str) -> Listed | None:
+def listed(statement: str) -> ListedInsert | None:
     """None where it is no mere insertion of what is given."""
     found = _ADDING.fullmatch(statement)
     if found is None:
@@ -53,7 +53,7 @@ def listed(statement: str) -> Listed | None:
     table, columns, marks, otherwise = found.groups()
     names = [mark.strip().removeprefix(":") for mark in marks.split(",")]
     replacing = _REPLACING.search(otherwise)
-    return Listed(
+    return ListedInsert(
         _LISTED.format(table=table, columns=columns, otherwise=otherwise),
         _split(columns),
         None if "?" in names else tuple(names),

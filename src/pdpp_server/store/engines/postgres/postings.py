@@ -10,7 +10,7 @@ from typing import NamedTuple
 import orjson
 
 
-class Run(NamedTuple):
+class PostingRun(NamedTuple):
     """Three numbers for each time that the term stands somewhere: the record, counted from the first of its batch, the
     column, and the position there."""
 
@@ -29,9 +29,9 @@ class Run(NamedTuple):
     def positions(self) -> list[int]:
         return self.places[2::3]
 
-    def without(self, gone: Container[int]) -> "Run":
+    def without(self, gone: Container[int]) -> "PostingRun":
         """Nothing of these records."""
-        left = Run(self.batch, [])
+        left = PostingRun(self.batch, [])
         for rid, slot, position in zip(self.rids, self.slots, self.positions, strict=True):
             if rid not in gone:
                 left.places.extend((rid - self.batch, slot, position))
@@ -41,6 +41,6 @@ class Run(NamedTuple):
         return orjson.dumps((self.batch, self.places)).decode()
 
 
-def runs(blocks: Iterable[str]) -> list[Run]:
+def runs(blocks: Iterable[str]) -> list[PostingRun]:
     kept: list[tuple[int, list[int]]] = orjson.loads(f"[{','.join(blocks)}]")
-    return [Run(batch, places) for batch, places in kept]
+    return [PostingRun(batch, places) for batch, places in kept]

@@ -11,7 +11,7 @@ import psycopg
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.store.engines.meanings import TableMeanings
 from pdpp_server.store.engines.postgres.index import PostgresIndex
-from pdpp_server.store.engines.postgres.listing import Listed, listed, parcels
+from pdpp_server.store.engines.postgres.listing import ListedInsert, listed, parcels
 from pdpp_server.store.engines.postgres.tables import NUMBERS, TEXTS
 from pdpp_server.store.session import Statement, Values
 
@@ -137,7 +137,7 @@ class PostgresWriting(PostgresSession):
         with psycopg.Cursor(self.connection) as cursor:  # which sends them all before it waits for an answer
             cursor.executemany(query, [_bound(row) for row in rows])
 
-    def _add(self, adding: Listed, rows: Sequence[Values]) -> None:
+    def _add(self, adding: ListedInsert, rows: Sequence[Values]) -> None:
         query = translated(adding.statement).encode()
         with psycopg.Cursor(self.connection) as cursor:
             for parcel in parcels(adding.named(map(_bound, rows))):

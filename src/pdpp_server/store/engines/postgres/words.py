@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import orjson
 
-from pdpp_server.store.engines.postgres.postings import Run, runs
+from pdpp_server.store.engines.postgres.postings import PostingRun, runs
 from pdpp_server.store.engines.postgres.tables import PostgresTables
 from pdpp_server.store.records.asked import Narrowed, Where
 from pdpp_server.store.records.rank import HeldPhrases, MatchCounts
@@ -142,7 +142,7 @@ class PostgresWords:
             self._held_by[key] = self._visible(reach, found)
         return self._held_by[key]
 
-    def _runs(self, reach: Reach, term: str, *, is_prefix: bool = False) -> list[Run]:
+    def _runs(self, reach: Reach, term: str, *, is_prefix: bool = False) -> list[PostingRun]:
         within = _range(reach)
         if not is_prefix:
             return runs(self._blocks[within, term])
@@ -172,7 +172,7 @@ def _range(reach: Reach) -> _Range:
     return reach.place.sid, int(reach.values["low"]), int(reach.values["high"])
 
 
-def _counted(found: Iterable[Run], slots: Sequence[int]) -> dict[int, Held]:
+def _counted(found: Iterable[PostingRun], slots: Sequence[int]) -> dict[int, Held]:
     """How often, in these columns, without a look at where."""
     bits = {slot: 1 << slot for slot in slots}
     held: dict[int, Held] = {}
@@ -186,7 +186,7 @@ def _counted(found: Iterable[Run], slots: Sequence[int]) -> dict[int, Held]:
     return held
 
 
-def _placed(found: Iterable[Run], slots: Sequence[int]) -> Places:
+def _placed(found: Iterable[PostingRun], slots: Sequence[int]) -> Places:
     """Where it stands in these columns."""
     placed: Places = {}
     for run in found:
