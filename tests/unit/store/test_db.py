@@ -2,6 +2,7 @@
 
 import stat
 import threading
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
@@ -55,6 +56,17 @@ def test_a_query_is_stopped_inside_the_word_index_too(home: Path) -> None:
             assert reading.one("select 1") == 1
     finally:
         database.close()
+
+
+@requirement("store.deadlines.query")
+def test_whatever_error_an_interrupt_ends_in_it_is_the_deadline_that_is_told(database: SqliteDatabase) -> None:
+    meant = apsw.SQLError("vtable constructor failed: words")
+    with pytest.raises(apsw.SQLError), database.reading():
+        raise meant
+    with pytest.raises(QueryTimeout), database.reading() as reading:
+        with suppress(apsw.InterruptError):
+            reading.rows(ENDLESS)
+        raise meant
 
 
 @requirement("store.deadlines.query")

@@ -73,9 +73,10 @@ class SqliteReading(SqliteSession):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        self.watch.end()
+        was_late = self.watch.end()
         self._leave_snapshot()
-        if isinstance(error, apsw.InterruptError):
+        # Where the interrupt meets the opening of the word index, SQLite tells of another error.
+        if isinstance(error, apsw.InterruptError) or (was_late and isinstance(error, apsw.Error)):
             raise QueryTimeout(f"The read took longer than {self._seconds:g} s.") from error
 
     def _leave_snapshot(self) -> None:

@@ -16,15 +16,18 @@ class WatchedStatement:
         self._watchdog, self._connection = watchdog, connection
         self._turn = threading.Lock()  # so that a read does not end between the look at it and its interrupt
         self._deadline: float | None = None
+        self._is_late = False
 
     def begin(self) -> None:
         with self._turn:
-            self._deadline = monotonic() + self._watchdog.seconds
+            self._deadline, self._is_late = monotonic() + self._watchdog.seconds, False
         self._watchdog.wake()
 
-    def end(self) -> None:
+    def end(self) -> bool:
+        """Whether the read was interrupted."""
         with self._turn:
             self._deadline = None
+            return self._is_late
 
     def due(self) -> float | None:
         """When to look again, if a read is under way; one that is late is interrupted."""
@@ -32,6 +35,7 @@ class WatchedStatement:
             deadline, now = self._deadline, monotonic()
             if deadline is None or now < deadline:
                 return deadline
+            self._is_late = True
             with suppress(apsw.ConnectionClosedError):
                 self._connection.interrupt()
             return now + PAUSE_SECONDS
