@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from pdpp_server.store.engines.postgres.values import bytes_text
+
 PARCEL_BYTES = 8 * 1024 * 1024  # of a list: neither side holds much more than that beside the rows
 
 _ADDING = re.compile(r"\s*insert into (\w+)\(([\w\s,]+)\)\s*values\(((?:\?|:\w+)(?:,\s*(?:\?|:\w+))*)\)(.*)", re.DOTALL)
@@ -66,7 +68,7 @@ def parcels(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
     parts: list[bytes] = []
     size = 0
     for row in rows:
-        part = orjson.dumps(row, default=_hex)
+        part = orjson.dumps(row, default=_told)
         if parts and size + len(part) > PARCEL_BYTES:
             yield _list(parts)
             parts, size = [], 0
@@ -79,10 +81,9 @@ def _list(parts: Sequence[bytes]) -> str:
     return "[" + b",".join(parts).decode() + "]"
 
 
-def _hex(value: object) -> str:
-    """Bytes as the database reads them out of a text."""
+def _told(value: object) -> str:
     assert isinstance(value, bytes)
-    return "\\x" + value.hex()
+    return bytes_text(value)
 
 
 def _split(names: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from pdpp_server.store.engines.postgres.values import given, kept
+from pdpp_server.store.engines.postgres.values import bytes_text, given, kept
 from pdpp_server.store.engines.tables import Tables
 from pdpp_server.store.records.reach import BoundValue, Reach, ReachShown
 
@@ -78,5 +78,5 @@ class PostgresTables(Tables):
 
 
 def _hex(at: int) -> str:
-    """A time, as the database reads bytes out of a text."""
-    return "\\x" + kept(at).hex()
+    """A time as it is kept."""
+    return bytes_text(kept(at))

@@ -49,3 +49,8 @@ def _number(bits: int) -> float:
     turned = bits ^ _SIGN if bits & _SIGN else bits ^ _ALL
     (number,) = _DOUBLE.unpack(_BITS.pack(turned))
     return number
+
+
+def bytes_text(raw: bytes) -> str:
+    """Bytes as the database reads them out of a text."""
+    return "\\x" + raw.hex()
