@@ -1,6 +1,5 @@
 """Files that a form sends, written to disk as they arrive: bounded, and all of them or nothing."""
 
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -15,10 +14,10 @@ from pdpp_server.errors import IngestStorageError, InvalidRequest, TooLarge
 from pdpp_server.evidence.said import say
 from pdpp_server.evidence.words import size_text
 from pdpp_server.http.threads import Threads
+from pdpp_server.importers.upload_board import ID
 from pdpp_server.importers.uploads import Uploads
 
 FORM_TYPE = b"multipart/form-data"
-ID = re.compile(r"[A-Za-z0-9_-]{16,40}")
 FILES_MAX, FIELD_BYTES = 500, 4096
 AT_ONCE_BYTES = 1024 * 1024
 

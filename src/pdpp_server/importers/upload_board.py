@@ -12,7 +12,7 @@ import orjson
 
 TOLD_EVERY_SECONDS, STALE_SECONDS = 1.0, 30.0  # whoever says nothing for so long has ended
 HEARD_EVERY_SECONDS, HEARD_SECONDS = 0.1, 5.0  # for whoever has the files to hear a wish
-_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+ID = re.compile(r"[A-Za-z0-9_-]{16,40}")  # of an upload; nothing else is part of a path
 
 UploadTold = dict[str, Any]  # what a page says of an upload
 UploadWish = dict[str, Any]  # what the owner wants done with it
@@ -31,7 +31,7 @@ class UploadBoard:
         """None where nobody tells of it, or nobody has for a while."""
         path = self._told(id)
         try:
-            is_fresh = bool(_ID.fullmatch(id)) and self._now().timestamp() - path.stat().st_mtime < STALE_SECONDS
+            is_fresh = bool(ID.fullmatch(id)) and self._now().timestamp() - path.stat().st_mtime < STALE_SECONDS
             return orjson.loads(path.read_bytes()) if is_fresh else None
         except OSError:
             return None
@@ -69,8 +69,8 @@ class UploadBoard:
         return self._folder / f"{id}.wish"
 
     def _write(self, path: Path, said: UploadTold | UploadWish) -> None:
-        """Whole or not at all. What it says may be private."""
-        draft = path.with_suffix(f"{path.suffix}.new")
+        """Whole or not at all, whoever else writes it now. What it says may be private."""
+        draft = path.with_suffix(f".{os.urandom(4).hex()}.new")
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(orjson.dumps(said))
         draft.replace(path)

@@ -369,7 +369,8 @@ class Uploads:
             self._listening.start()
 
     def _tell(self, id: str) -> None:
-        with self._lock:
+        """A disk that takes no word of it stops no import: it is told again soon."""
+        with self._lock, suppress(OSError):
             known = self._known.get(id)
             if self._board and known:
                 self._board.tell(id, self._told(known))

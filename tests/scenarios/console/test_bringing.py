@@ -11,6 +11,7 @@ import pytest
 from httpx2 import Response
 
 from pdpp_server.console.bringing import told
+from pdpp_server.importers.upload_board import UploadBoard
 from pdpp_server.importers.uploads import Uploads
 from tests.importers.homes import TODAY, event, ics
 from tests.requirements import requirement
@@ -286,3 +287,24 @@ def test_files_that_came_to_one_process_are_shown_and_imported_by_way_of_another
     assert another.find(id) is None  # as where there is one process that ends
     another.close()
     assert left_behind(world) == []
+
+
+@requirement("con.import.any-process")
+def test_where_nothing_can_be_told_to_others_an_import_goes_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr(UploadBoard, "tell", full)
+    id, uploads = "x" * 16, Uploads(world.owner, world.home, UTC, world.clock, told=told, is_one_of_many=True)
+
+    def stage() -> str:
+        found = uploads.find(id)
+        return found["upload"]["stage"] if found else ""
+
+    assert uploads.begin(id)
+    uploads.place(id, "choir.ics").write_bytes(CALENDAR)
+    uploads.arrived(id)
+    assert eventually(lambda: stage() == "found")
+    uploads.take(id, {"action": "import", "chosen": {"0": None}})
+    assert eventually(lambda: stage() == "done")
+    uploads.close()
