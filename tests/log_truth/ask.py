@@ -108,8 +108,8 @@ class Asking:
 
     # Doors ----------------------------------------------------------------------------------------------------------
 
-    def by_tool(self) -> None:
-        name, arguments = self.question()
+    def by_tool(self, asked: tuple[str, Arguments] | None = None) -> None:
+        name, arguments = asked or self.question()
         reader = LocalReader(self.marked.services, self._token(), self.random.choice((None, "https://me.example")))
         with self.lines() as lines:
             answer = orjson.loads(self._server.call(lambda: reader, name, arguments))
@@ -173,8 +173,8 @@ class Asking:
         self.tally.require({*named} == values, "completion", f"{argument}: {named} is logged, {values} left")
         self.tally.require(line.records == line.fields == (), "completion", "it names records or fields")
 
-    def by_rest(self) -> None:
-        path = self.address()
+    def by_rest(self, asked: str | None = None) -> None:
+        path = asked or self.address()
         with self.lines() as lines:
             response = self.get(path)
         assert response.status_code < 500, path
