@@ -3,7 +3,12 @@
 import pytest
 
 # Of these `make test` runs every test on both engines; `make test-postgres` runs everything on the second.
-ON_BOTH = ("scenarios/resource_server/", "scenarios/store/test_permits.py", "scenarios/store/test_revocation.py")
+ON_BOTH = (
+    "scenarios/resource_server/",
+    "scenarios/activity/test_kept.py",
+    "scenarios/store/test_permits.py",
+    "scenarios/store/test_revocation.py",
+)
 
 
 def reason_of(item: pytest.Item) -> str:

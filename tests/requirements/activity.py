@@ -46,6 +46,16 @@ PROMISES: dict[str, Promise] = {
         source="design: no log line, no record",
         says="Verification finds a segment that lost its end.",
     ),
+    "log.day.root": Promise(
+        source="issue 16: the log at scale",
+        says="The first segment of a day names the last line of every segment of the day before: whoever takes one "
+        "away, cuts it or writes it anew is found by it, and the hash of that one line stands for everything before.",
+    ),
+    "log.day.kept": Promise(
+        source="issue 16: the log at scale",
+        says="The log is kept for ever, or as many days as its owner says: then what is older goes with the first read "
+        "of a day, with the words that were asked, and a note in the log names what went.",
+    ),
     "log.failure.closed": Promise(
         source="design: no log line, no record",
         says="If the line cannot be written, the read is refused with 503 `disclosure_log_unavailable` and no data.",

@@ -2,11 +2,12 @@
 
 from dataclasses import asdict
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import click
 
-from pdpp_server.cli.home import Home, now, open_home
+from pdpp_server.cli.home import Home, now, open_home, shell_line
 from pdpp_server.cli.terminal import counted, json_option, print_columns, print_json
 from pdpp_server.evidence.activity import (
     what_left,
@@ -17,11 +18,15 @@ from pdpp_server.evidence.activity import (
 )
 from pdpp_server.evidence.text import visible
 from pdpp_server.evidence.words import local_moment
-from pdpp_server.model.activity import Disclosure, Verdict
+from pdpp_server.model.activity import KEPT_DAYS_MAX, KEPT_DAYS_MIN, Disclosure, Segment, Verdict
 from pdpp_server.model.times import iso
 from pdpp_server.settings import machine_zone
+from pdpp_server.store.log import NO_LINE
+from pdpp_server.store.log import verify as verify_folder
 
 LIMIT, LIMIT_MAX = 50, 10_000
+FOREVER = "forever"
+FOLDER = click.Path(file_okay=False, path_type=Path)
 STATES = {
     "intact": "as it was written",
     "torn": "as it was written; the last line is half, its process died before that answer left",
@@ -29,6 +34,7 @@ STATES = {
     "lines_missing": "line {line} and perhaps more are missing",
     "truncated": "lines are missing at its end, from line {line} on",
     "missing": "the whole file is missing",
+    "let_go": "let go, as you said",
 }
 
 
@@ -59,6 +65,7 @@ def activity(
       pdpp activity --limit 10
       pdpp activity --grant grt_0123456789abcdef
       pdpp activity verify
+      pdpp activity keep 400
     """
     if context.invoked_subcommand is not None:
         return
@@ -77,23 +84,108 @@ def activity(
         click.echo(f"These are the newest {limit}; --limit shows more.")
 
 
+class _Root(click.ParamType[Segment]):
+    """The hash of one line, as `verify` prints it."""
+
+    name = "root"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Segment:
+        segment, _, digest = value.rpartition(":")
+        if not segment or len(digest) != len(NO_LINE):
+            self.fail("A root is what `pdpp activity verify` printed: SEGMENT:HASH.", param, ctx)
+        return Segment(segment, 0, digest)
+
+
 @activity.command()
+@click.option("--root", type=_Root(), metavar="ROOT", help="What an earlier `verify` printed, and you kept elsewhere.")
+@click.option("--folder", type=FOLDER, metavar="FOLDER", help="Look at what `pdpp activity export` wrote there.")
 @json_option
-def verify(as_json: bool) -> int:
+def verify(root: Segment | None, folder: Path | None, as_json: bool) -> int:
     """Whether any line of the log was changed or taken away since it was written; exit code 1 if so.
+
+    With the first read of a day the day before is closed: one line names the end of each of its segments. The hash of
+    that line, the root, stands for everything before it. Whoever keeps it elsewhere can see later that nobody, not even
+    who runs the server, has written the log anew.
 
     \b
     Example:
       pdpp activity verify
+      pdpp activity verify --root SEGMENT:HASH
+      pdpp activity verify --folder my-log
     """
-    with open_home() as home:
-        verdicts = home.owner.verify_activity()
+    if folder is not None:
+        newest, verdicts = None, verify_folder(folder, [root] if root else [])
+    else:
+        with open_home() as home:
+            newest, verdicts = home.owner.activity_root(), home.owner.verify_activity(root)
     sound = all(verdict.is_sound for verdict in verdicts)
+    named = f"{newest.id}:{newest.digest}" if newest else None
     if as_json:
-        print_json({"sound": sound, "segments": [asdict(verdict) for verdict in verdicts]})
+        print_json({"sound": sound, "root": named, "segments": [asdict(verdict) for verdict in verdicts]})
     else:
         _print_verdicts(verdicts, sound=sound)
+    if named and sound and not as_json:
+        click.echo(f"Root of the days that are closed, to be kept elsewhere:\n  {named}")
     return 0 if sound else 1
+
+
+class _Days(click.ParamType[int]):
+    """A number of days; 0 is for ever."""
+
+    name = "days"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if value == FOREVER:
+            return 0
+        if not value.isdecimal() or not KEPT_DAYS_MIN <= int(value) <= KEPT_DAYS_MAX:
+            self.fail(f"Say a number of days, {KEPT_DAYS_MIN} or more, or `{FOREVER}`.", param, ctx)
+        return int(value)
+
+
+@activity.command()
+@click.argument("days", type=_Days(), required=False)
+@json_option
+def keep(days: int | None, as_json: bool) -> None:
+    """How long the log is kept: a number of days, or `forever`, as it is at first. Without either, how it is now.
+
+    What is older goes at once, then with the first read of each day, together with the words that were asked. The log
+    notes what went, so that `pdpp activity verify` does not miss it. Exports that were made before keep theirs.
+
+    \b
+    Example:
+      pdpp activity keep
+      pdpp activity keep 400
+      pdpp activity keep forever
+    """
+    with open_home() as home:
+        went = 0 if days is None else home.owner.keep_activity(days or None)
+        kept = home.owner.activity_kept_days
+    if as_json:
+        print_json({"days": kept, "lines_let_go": went})
+        return
+    click.echo("The log is kept for ever." if kept is None else f"The log is kept for {counted(kept, 'day')}.")
+    if went:
+        click.echo(f"{counted(went, 'line')} were older and are gone.")
+
+
+@activity.command()
+@click.argument("folder", type=FOLDER)
+@json_option
+def export(folder: Path, as_json: bool) -> None:
+    """Write the log out as it was written: one file for each process and day, a JSON object a line.
+
+    \b
+    Example:
+      pdpp activity export my-log
+      pdpp activity verify --folder my-log
+    """
+    with open_home() as home:
+        segments = home.owner.export_activity(folder)
+    if as_json:
+        print_json({"segments": segments, "folder": str(folder)})
+    else:
+        click.echo(f"{counted(segments, 'segment')} of the log in {visible(str(folder))}.")
+        click.echo(f"To check them: {shell_line(None, 'activity', 'verify', '--folder', str(folder))}")
 
 
 def print_disclosures(home: Home, found: list[Disclosure]) -> None:
@@ -130,7 +222,12 @@ def _row(disclosure: Disclosure, names: dict[str, str]) -> tuple[str, ...]:
 
 
 def _print_verdicts(verdicts: list[Verdict], *, sound: bool) -> None:
+    gone = sum(verdict.state == "let_go" for verdict in verdicts)
+    if gone:
+        click.echo(f"{counted(gone, 'segment')} let go, as the log notes; `pdpp activity keep` says for how long.")
     for verdict in verdicts:
+        if verdict.state == "let_go":
+            continue
         click.echo(f"{verdict.segment}: {STATES[verdict.state].format(line=verdict.line)}")
     if not verdicts:
         click.echo("Nothing was disclosed, so there is no log yet.")

@@ -11,7 +11,7 @@ import orjson
 
 from pdpp_server.console.chart import chart
 from pdpp_server.console.desks import Desks
-from pdpp_server.console.page import Page
+from pdpp_server.console.page import Page, SeeOther
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRecordId, InvalidRequest
 from pdpp_server.evidence.activity import (
@@ -25,7 +25,7 @@ from pdpp_server.evidence.activity import (
 from pdpp_server.evidence.handles import parse
 from pdpp_server.evidence.said import say
 from pdpp_server.evidence.words import day_words, local_day
-from pdpp_server.model.activity import NOTHING, Asked, Disclosure, together
+from pdpp_server.model.activity import KEPT_DAYS_MAX, KEPT_DAYS_MIN, NOTHING, Asked, Disclosure, together
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.records import RecordId
 from pdpp_server.model.times import iso
@@ -34,6 +34,7 @@ from pdpp_server.owner.own_reader import Titled
 LIMIT, OWN_LIMIT = 40, 20
 TITLES_EACH, TITLES_MAX = 5, 60
 NEW_DAYS = 7
+KEPT = ((0, say("ever")), (1095, say("three years")), (365, say("one year")), (KEPT_DAYS_MIN, say("100 days")))
 
 Titles = Mapping[str, Titled]
 
@@ -93,8 +94,26 @@ def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
         "sources": [(each.connection_id, each.name or each.connection_id) for each in desks.owner.sources()],
         "chart": None if any(asked.values()) else chart(desks),
         "keeps_words": desks.owner.keeps_asked,
+        "kept_days": (kept := desks.owner.activity_kept_days),
+        "kept_choices": _kept_choices(kept),
     }
     return titled(desks, visit, [*shown, *own], partial(_page, desks, values, shown, own))
+
+
+def keep(desks: Desks, visit: Visit) -> SeeOther:
+    """So long from now on."""
+    offered = {str(days): days for days, _ in _kept_choices(desks.owner.activity_kept_days)}
+    said = visit.value("days")
+    if said not in offered:
+        raise InvalidRequest(say("The log is kept for one of the times that its page offers."), param="days")
+    desks.owner.keep_activity(offered[said] or None)
+    return SeeOther("/activity")
+
+
+def _kept_choices(kept: int | None) -> list[tuple[int, str]]:
+    """Those of the page, and what was said by the command."""
+    others = {kept: say("{count} days", count=kept)} if kept else {}
+    return sorted((others | dict(KEPT)).items(), key=lambda each: each[0] or KEPT_DAYS_MAX, reverse=True)
 
 
 FILTERS = ("client", "source", "day", "grant", "record", "request", "before")

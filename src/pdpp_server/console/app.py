@@ -92,7 +92,7 @@ ADDRESSES = (
     Address("/clients/{grant_id}/change", changing.show, changing.take, is_of_clients=True),
     Address("/clients/{grant_id}/note", clients.show, changing.note, is_of_clients=True),
     Address("/clients/{grant_id}/preview", changing.preview, is_of_clients=True),
-    Address("/activity", activity.show),
+    Address("/activity", activity.show, activity.keep),
     Address("/records/{handle:path}", records.show),
     Address("/attachments/{blob_id}", attachments.hand_over),
     Address("/search", search.show),

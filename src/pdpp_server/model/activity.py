@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
+KEPT_DAYS_MIN, KEPT_DAYS_MAX = 100, 36_500  # of the log; pages tell of clients that have not read for 90
+
 
 class Shown(NamedTuple):
     """What an answer gives away: whose, of which streams, which fields of which records; each named once."""
@@ -61,7 +63,7 @@ class Segment:
     digest: str
 
 
-State = Literal["intact", "torn", "edited", "lines_missing", "truncated", "missing"]
+State = Literal["intact", "torn", "edited", "lines_missing", "truncated", "missing", "let_go"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class Verdict:
     @property
     def is_sound(self) -> bool:
         """A torn last line is sound: its process died while writing it, so its answer never left."""
-        return self.state in {"intact", "torn"}
+        return self.state in {"intact", "torn", "let_go"}
 
 
 class ClientDay(NamedTuple):

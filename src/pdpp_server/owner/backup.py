@@ -70,7 +70,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 @dataclass
 class _Run:
-    """One run into one target. `kept` is what the new manifest will list."""
+    """One run into one target. `kept` is what the new manifest will list, `gone` what the owner let go of the log."""
 
     home: Path
     target: Path
@@ -78,6 +78,7 @@ class _Run:
     now: datetime
     progress: CopyProgress
     kept: dict[str, KeptFile] = field(default_factory=dict[str, KeptFile])
+    gone: set[str] = field(default_factory=set[str])
     remarks: list[Remark] = field(default_factory=list[Remark])
     copied_files: int = 0
     copied_bytes: int = 0
@@ -203,10 +204,13 @@ class _Run:
     # files that only grow
 
     def _copy_log(self) -> None:
+        """What the owner let go is let go here too."""
+        gone = log.let_go_in(log.segments_in(self.home / ACTIVITY).values())
+        self.gone = {f"{ACTIVITY}/{id}.jsonl" for id in gone}
         self.kept |= {
             name: kept
             for name, kept in self.before.files.items()
-            if name.startswith(f"{ACTIVITY}/") and self._has(name)
+            if name.startswith(f"{ACTIVITY}/") and name not in self.gone and self._has(name)
         }
         for path in log.segment_paths(self.home / ACTIVITY):
             self._copy_segment(path, self._name(path))
@@ -315,6 +319,8 @@ class _Run:
                 if self._name_in_target(path) not in listed:
                     path.unlink()
         files.forget_empty_folders(self.target / BLOBS)
+        for name in self.gone - listed:
+            (self.target / name).unlink(missing_ok=True)
 
     def _heard(self, size: int) -> None:
         self._done += size

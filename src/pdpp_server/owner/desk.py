@@ -11,7 +11,7 @@ from pdpp_server.errors import ConnectionNotFound, NotFound
 from pdpp_server.evidence.activity import PREVIEW_CLIENT, reader_names
 from pdpp_server.grants.explain import explain
 from pdpp_server.grants.issue import issue
-from pdpp_server.model.activity import Asked, ClientDay, Day, Disclosure, Verdict
+from pdpp_server.model.activity import Asked, ClientDay, Day, Disclosure, Segment, Verdict
 from pdpp_server.model.grants import SUBJECT, Grant, Holder
 from pdpp_server.model.ingest import Finished, Rejection
 from pdpp_server.model.queries import Query
@@ -31,6 +31,8 @@ from pdpp_server.store.consent.grants import GrantRow
 from pdpp_server.store.consent.offers import declaration_of, eligible
 from pdpp_server.store.consent.tokens import forget_ended, keep_token
 from pdpp_server.store.engine import Write
+from pdpp_server.store.files import written_whole
+from pdpp_server.store.keeping import keep_for, kept_days, newest_root
 from pdpp_server.store.layout import ConnectionPlace
 from pdpp_server.store.records import imports, runs, sources
 from pdpp_server.store.records.connection_ids import connection_id_of
@@ -316,9 +318,30 @@ class Owner:
         """How much was disclosed each day, newest day first."""
         return self._services.database.activity.per_day(grant_id)
 
-    def verify_activity(self) -> list[Verdict]:
-        """Whether any line of the log was changed or taken away since it was written."""
-        return self._services.database.activity.verify()
+    def verify_activity(self, root: Segment | None = None) -> list[Verdict]:
+        """Whether any line of the log was changed or taken away since it was written, or since `root` was seen."""
+        return self._services.database.activity.verify([root] if root else [])
+
+    def activity_root(self) -> Segment | None:
+        """What stands for every line up to the last day that is closed."""
+        return newest_root(self._services.database.activity)
+
+    @property
+    def activity_kept_days(self) -> int | None:
+        """How long the log is kept; None for ever."""
+        return kept_days(self._services.database.activity)
+
+    def keep_activity(self, days: int | None) -> int:
+        """So long from now on; how many lines were older, and went."""
+        return keep_for(self._services.database, days, iso(self._services.now()))
+
+    def export_activity(self, folder: Path) -> int:
+        """The log as it was written, a file for each segment; how many there are."""
+        with self._services.database.activity.segments() as segments:
+            for id, lines in segments.items():
+                with written_whole(folder / f"{id}.jsonl") as file:
+                    file.writelines(line.raw for line in lines() if line.is_whole)
+            return len(segments)
 
 
 def _is_meant(row: GrantRow, grant_id: str) -> bool:

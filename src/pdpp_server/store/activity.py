@@ -1,11 +1,11 @@
 """The disclosure log, as it is written before an answer leaves and as its owner asks it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, TypedDict, Unpack
 
-from pdpp_server.model.activity import ClientDay, Day, Disclosure, Verdict
-from pdpp_server.store.log import LogLine, ReadLines
+from pdpp_server.model.activity import ClientDay, Day, Disclosure, Segment, Verdict
+from pdpp_server.store.log import Ends, LogLine, ReadLines
 
 
 class Log(Protocol):
@@ -37,7 +37,7 @@ class ActivityAsked(TypedDict, total=False):
     own: bool | None
 
 
-class Activity(Protocol):
+class Activity(Ends, Protocol):
     def recent(self, *, limit: int = 50, **asked: Unpack[ActivityAsked]) -> list[Disclosure]:
         """The newest disclosures first."""
         ...
@@ -62,6 +62,10 @@ class Activity(Protocol):
         """A segment of another home, as it was written there; one that is here already stays."""
         ...
 
-    def verify(self) -> list[Verdict]:
-        """Whether any line was changed or taken away since it was written."""
+    def remove(self, ids: Iterable[str]) -> None:
+        """Those segments, for good: whoever asks has noted it, or they would be missed."""
+        ...
+
+    def verify(self, seen: Iterable[Segment] = ()) -> list[Verdict]:
+        """Whether any line was changed or taken away since it was written, or since somebody has `seen` it."""
         ...

@@ -17,7 +17,7 @@ from pdpp_server.store.records.asked import Narrowed, Where
 from pdpp_server.store.records.rank import MatchCounts
 from pdpp_server.store.records.reach import BoundValue, IndexedRange, Reach
 from pdpp_server.store.records.words import Phrase, Tokenizer, WordQuery
-from pdpp_server.store.session import Session, Statement, Values
+from pdpp_server.store.session import Changing, Session, Statement
 from pdpp_server.store.tries import Tries
 
 Stored = tuple[int, str, int, int, str, str]  # rid, key, version, revised, emitted_at, data
@@ -324,16 +324,8 @@ class Reading(Session, Protocol):
     ) -> None: ...
 
 
-class Writing(Session, Protocol):
+class Writing(Changing, Protocol):
     """One transaction of the one writer: all of it is kept, or none."""
-
-    def run(self, statement: str, values: Values = ()) -> None:
-        """A change, or several in one text."""
-        ...
-
-    def run_many(self, statement: str, values: Iterable[Values]) -> None:
-        """The same change with many values."""
-        ...
 
     def counted(self) -> dict[str, int]:
         """How far the numbers of connections, streams and others have come; none is given twice."""

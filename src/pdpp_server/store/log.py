@@ -1,7 +1,8 @@
-"""The disclosure log: hash-chained lines, one segment for each process.
+"""The disclosure log: hash-chained lines, a segment for each process and day.
 
 A line is a JSON object with its number `n` and `prev`, the SHA-256 of the whole line before it, newline included. Line
-0 is a header: it names its segment and, where the same process wrote another one before, that segment's last line.
+0 is a header: it names its segment and, where the same process wrote another one before, that segment's last line. The
+first header of a day is the root of the day before: it names the last line of every segment of that day.
 """
 
 import errno
@@ -17,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Lock
-from typing import Any, Literal, cast
+from typing import Any, Literal, Protocol, cast
 from weakref import WeakSet
 
 import orjson
@@ -31,9 +32,12 @@ VERSION = 1
 SEGMENT_BYTES = 64 * 1024 * 1024
 LINE_BYTES_MAX = 1024 * 1024
 NO_LINE = "0" * 64
+CLOSED_MAX = 4_000  # segments that one root names, so that it stays a line
 
 Sync = Literal["normal", "full"]
 
+DAY_CHARS = len("2026-11-17")
+DAY_OF_ID_CHARS = len("20261117")
 _SEGMENT_NAME = re.compile(r"\d{8}T\d{6}-\d+-[0-9a-f]{8}\.jsonl", re.ASCII)
 _CREATE = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _NUMBER_MAX = 2**53
@@ -52,6 +56,7 @@ class DisclosureLog:
         self._sync: Sync = sync
         self._lock = Lock()
         self._segment: _OpenSegment | None = None
+        self.on_new_day: Callable[[str], None] = nothing_to_do
         _LOGS.add(self)
 
     def append(self, disclosure: Disclosure) -> None:
@@ -61,15 +66,18 @@ class DisclosureLog:
             DisclosureLogUnavailable: nothing may leave.
         """
         with self._lock:
-            segment = self._segment
+            segment, closed = self._segment, None
             try:
-                if segment is None or not segment.usable or segment.size >= SEGMENT_BYTES:
-                    segment = self._start_segment(disclosure.at)
+                if segment is None or segment.is_full or segment.is_of_before(disclosure.at):
+                    closed = closed_by(disclosure.at, SegmentFolder(self._directory))
+                    segment = self._start_segment(disclosure.at, closed)
                 segment.put(segment.line(disclosure))
             except OSError as error:
                 if self._segment:
                     self._segment.settle()
                 raise DisclosureLogUnavailable("The disclosure log cannot be written, so nothing is read.") from error
+        if closed:
+            self.on_new_day(disclosure.at)
 
     def can_append(self) -> bool:
         return _can_write(self._directory) or _can_write(self._directory.parent)
@@ -83,9 +91,9 @@ class DisclosureLog:
         self._lock = Lock()
         self._let_go()
 
-    def _start_segment(self, at: str) -> "_OpenSegment":
+    def _start_segment(self, at: str, closed: list[Segment]) -> "_OpenSegment":
         before = self._segment
-        self._segment = _OpenSegment.create(self._directory, at, self._sync, before.seen if before else None)
+        self._segment = _OpenSegment.create(self._directory, at, self._sync, before.seen if before else None, closed)
         if before:
             before.close()
         return self._segment
@@ -94,6 +102,10 @@ class DisclosureLog:
         if self._segment:
             self._segment.close()
             self._segment = None
+
+
+def nothing_to_do(_at: str) -> None:
+    """Nobody wants to know when a day is closed."""
 
 
 _LOGS: WeakSet[DisclosureLog] = WeakSet()
@@ -113,6 +125,7 @@ class Chain:
 
     def __init__(self, id: str) -> None:
         self.id = id
+        self.day = f"{id[:4]}-{id[4:6]}-{id[6:DAY_OF_ID_CHARS]}"
         self.n = -1
         self.digest = NO_LINE
 
@@ -120,9 +133,15 @@ class Chain:
     def seen(self) -> Segment:
         return Segment(self.id, self.n, self.digest)
 
-    def header(self, at: str, follows: Segment | None) -> bytes:
+    def is_of_before(self, at: str) -> bool:
+        """Whether it was begun on a day before that."""
+        return at[:DAY_CHARS] > self.day
+
+    def header(self, at: str, follows: Segment | None, closed: Iterable[Segment] = (), **noted: Any) -> bytes:
         origin = {"version": VERSION, "segment": self.id, "created_at": at, "follows": follows}
-        return orjson.dumps({"n": self.n + 1, "prev": self.digest, **origin}, option=orjson.OPT_APPEND_NEWLINE)
+        root = {"closes": [*closed]} if closed else {}
+        said = {"n": self.n + 1, "prev": self.digest, **origin, **root, **noted}
+        return orjson.dumps(said, option=orjson.OPT_APPEND_NEWLINE)
 
     def line(self, disclosure: Disclosure) -> bytes:
         """The disclosure as the next line. Named one by one: orjson takes twice as long for a dataclass."""
@@ -164,13 +183,20 @@ class _OpenSegment(Chain):
         self._descriptor = os.open(path, _CREATE, 0o600)
         self._inode = os.fstat(self._descriptor).st_ino
 
+    @property
+    def is_full(self) -> bool:
+        """Or somebody else's now."""
+        return not self.usable or self.size >= SEGMENT_BYTES
+
     @classmethod
-    def create(cls, directory: Path, at: str, sync: Sync, follows: Segment | None) -> "_OpenSegment":
+    def create(
+        cls, directory: Path, at: str, sync: Sync, follows: Segment | None, closed: list[Segment]
+    ) -> "_OpenSegment":
         directory.mkdir(mode=0o700, exist_ok=True)
         path = directory / f"{segment_id(at)}.jsonl"
         segment = cls(path, sync)
         try:
-            segment.put(segment.header(at, follows))
+            segment.put(segment.header(at, follows, closed))
             if sync == "full":
                 _keep_names(directory)
         except OSError:
@@ -228,9 +254,9 @@ def _can_write(folder: Path) -> bool:
         return False
 
 
-def segment_id(at: str) -> str:
+def segment_id(at: str, process: int | None = None) -> str:
     """A name of this process's own."""
-    return f"{_stamp(at)}-{os.getpid()}-{secrets.token_hex(4)}"
+    return f"{_stamp(at)}-{os.getpid() if process is None else process}-{secrets.token_hex(4)}"
 
 
 def _stamp(at: str) -> str:
@@ -290,6 +316,62 @@ def read_segment(path: Path, offset: int = 0) -> Iterator[LogLine]:
         while raw := file.readline(LINE_BYTES_MAX):
             offset += len(raw)
             yield log_line(raw, offset)
+
+
+class Ends(Protocol):
+    """Where segments end, wherever they are kept."""
+
+    def newest(self) -> str | None:
+        """The id of the segment that was begun last."""
+        ...
+
+    def ends(self, since: str, until: str) -> Mapping[str, LogLine]:
+        """The last whole line of each segment whose id lies between."""
+        ...
+
+
+class SegmentFolder:
+    """The ends of segments that are files."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def newest(self) -> str | None:
+        names = (path.name for path in self._directory.iterdir()) if self._directory.is_dir() else ()
+        last = max((name for name in names if _SEGMENT_NAME.fullmatch(name)), default=None)
+        return None if last is None else last.removesuffix(".jsonl")
+
+    def ends(self, since: str, until: str) -> dict[str, LogLine]:
+        found: dict[str, LogLine] = {}
+        for path in segment_paths(self._directory):
+            if since <= path.stem < until and (line := _last_line(path)):
+                found[path.stem] = line
+        return found
+
+
+def _last_line(path: Path) -> LogLine | None:
+    """The last whole one, read from the end of the file; None where there is none, or no file any more."""
+    tail = b""
+    with suppress(FileNotFoundError), path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - 2 * LINE_BYTES_MAX))
+        tail = file.read()
+    end = tail.rfind(b"\n")
+    begin = tail.rfind(b"\n", 0, max(end, 0)) + 1
+    return log_line(tail[begin : end + 1]) if end >= 0 else None
+
+
+def closed_by(at: str, ends: Ends) -> list[Segment]:
+    """The root that the first segment of a day bears: where every segment ends of the last day that has any.
+
+    Nothing where it is not the first. A line that is written into the old day afterwards is named by the next segment
+    of its own process, which follows it.
+    """
+    newest, today = ends.newest(), _stamp(at)[:DAY_OF_ID_CHARS]
+    if newest is None or newest[:DAY_OF_ID_CHARS] >= today:
+        return []
+    found = ends.ends(newest[:DAY_OF_ID_CHARS], today)
+    named = [Segment(id, line.n, line.digest) for id, line in found.items() if line.n >= 0]
+    return named[-CLOSED_MAX:]
 
 
 def segments_in(directory: Path) -> dict[str, ReadLines]:
@@ -373,19 +455,38 @@ def verify_segment(path: Path) -> Verdict:
 def verify_segments(segments: Mapping[str, ReadLines], seen: Iterable[Segment]) -> list[Verdict]:
     """Check each by its own chain, by what its successor says of it, and by what was `seen` of it before."""
     claims: dict[str, list[Segment]] = {id: [] for id in segments}
-    for claim in (*seen, *_followed(segments.values())):
+    for claim in (*seen, *(claim for lines in segments.values() for claim in _claims(_header(lines)))):
         claims.setdefault(claim.id, []).append(claim)
+    gone = let_go_in(segments.values())
     return [
-        _verdict(id, segments[id](), claims[id]) if id in segments else Verdict(id, "missing", 0, 0)
-        for id in sorted(claims)
+        _verdict(id, segments[id](), claims[id]) if id in segments else _absent(id, is_let_go=id in gone)
+        for id in sorted(claims.keys() | gone)
     ]
 
 
-def _followed(segments: Iterable[ReadLines]) -> Iterator[Segment]:
-    for lines in segments:
-        header = next(iter(lines()), None)
-        match header and header.content:
-            case {"follows": {"id": str(id), "n": int(n), "digest": str(digest)}}:
+def _absent(id: str, *, is_let_go: bool) -> Verdict:
+    return Verdict(id, "let_go", 0) if is_let_go else Verdict(id, "missing", 0, 0)
+
+
+def _header(lines: ReadLines) -> Mapping[str, Any]:
+    first = next(iter(lines()), None)
+    return first.content if first else {}
+
+
+def let_go_in(segments: Iterable[ReadLines]) -> set[str]:
+    """The segments of which a header says that their owner did not want to keep them. Only what can be the name of one:
+    it may become the name of a file."""
+    named = (id for lines in segments for id in _texts(_header(lines).get("let_go")) or ())
+    return {id for id in named if _SEGMENT_NAME.fullmatch(f"{id}.jsonl")}
+
+
+def _claims(header: Mapping[str, Any]) -> Iterator[Segment]:
+    """What a header says of other segments."""
+    closes = header.get("closes")
+    others = cast("list[object]", closes) if isinstance(closes, list) else []
+    for said in (header.get("follows"), *others):
+        match said:
+            case {"id": str(id), "n": int(n), "digest": str(digest)}:
                 yield Segment(id, n, digest)
             case _:
                 pass

@@ -1,6 +1,6 @@
 """One snapshot or one transaction, as whoever keeps something in tables sees it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 Values = Sequence[Any] | Mapping[str, Any]
@@ -25,4 +25,16 @@ class Session(Protocol):
 
     def stream(self, statement: str, values: Values = ()) -> Iterator[Any]:
         """The same of a whole table, of which nobody could keep all; the order is said as `collate binary`."""
+        ...
+
+
+class Changing(Session, Protocol):
+    """The same in a transaction that changes something."""
+
+    def run(self, statement: str, values: Values = ()) -> None:
+        """A change, or several in one text."""
+        ...
+
+    def run_many(self, statement: str, values: Iterable[Values]) -> None:
+        """The same change with many values."""
         ...

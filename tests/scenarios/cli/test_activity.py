@@ -2,11 +2,14 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
+from pdpp_server.store.log import DisclosureLog
 from tests.requirements import requirement
 from tests.scenarios.cli.command import Command
+from tests.unit.store.test_log import FETCHED
 
 
 @requirement("cli.activity.narrowed", "log.owner.activity", "log.line.what")
@@ -82,3 +85,51 @@ def test_the_day_is_told_in_sentences_with_what_was_asked(notes: Command) -> Non
 
     assert re.search(r"^Claude read \d+ \w+ and searched once, today at \d\d:\d\d UTC\.$", told, re.MULTILINE)
     assert "searched for “walrus” and saw" in told
+
+
+@requirement("log.day.kept")
+def test_the_log_is_kept_as_long_as_its_owner_says(notes: Command) -> None:
+    notes.grant()
+    assert notes("schema").code == 0
+    assert notes("activity", "keep").out == "The log is kept for ever.\n"
+
+    assert notes("activity", "keep", "400").out == "The log is kept for 400 days.\n"
+    assert notes("activity", "keep", "--json").json == {"days": 400, "lines_let_go": 0}
+    for odd in ("99", "0", "-5", "1.5", "x", "", "99999999999999999999"):
+        assert notes("activity", "keep", "--", odd).code == 64
+    assert notes("activity", "keep").out == "The log is kept for 400 days.\n"
+    assert notes("activity", "keep", "forever").out == "The log is kept for ever.\n"
+
+
+@requirement("log.day.root")
+def test_the_log_can_be_taken_along_and_looked_at_elsewhere(notes: Command, tmp_path: Path) -> None:
+    notes.grant()
+    assert notes("schema").code == 0
+    folder = tmp_path / "my log"
+
+    said = notes("activity", "export", str(folder))
+
+    assert said.out.startswith("1 segment of the log")
+    assert f"activity verify --folder '{folder}'" in said.out
+    assert notes("activity", "verify", "--folder", str(folder)).code == 0
+    (path,) = folder.iterdir()
+    path.write_bytes(path.read_bytes().replace(b'"version":1', b'"version":2'))
+    assert notes("activity", "verify", "--folder", str(folder)).code == 1
+
+
+@pytest.mark.sqlite("writes a line of an earlier day into the folder of the log")
+@requirement("log.day.root")
+def test_a_root_that_was_kept_elsewhere_tells_whether_it_still_holds(notes: Command) -> None:
+    DisclosureLog(notes.home / "activity").append(FETCHED)
+    notes.grant()
+    assert notes("schema").code == 0
+
+    root = notes("activity", "verify", "--json").json["root"]
+
+    assert root in notes("activity", "verify").out
+    assert notes("activity", "verify", "--root", root).code == 0
+    other = root[:-1] + ("0" if root[-1] != "0" else "1")
+    assert notes("activity", "verify", "--root", other).code == 1
+    assert notes("activity", "verify", "--root", "20260101T000000-1-00112233:" + "0" * 64).code == 1
+    for odd in ("", "x", ":", root[:-1]):
+        assert notes("activity", "verify", "--root", odd).code == 64

@@ -14,7 +14,7 @@ from pdpp_server.model.ingest import Rejection
 from pdpp_server.model.queries import FetchQuery, SearchQuery
 from pdpp_server.port.local import LocalReader
 from tests.requirements import requirement
-from tests.scenarios.console.visitor import Visitor, shown
+from tests.scenarios.console.visitor import Visitor, fields_of, shown
 from tests.worlds import chat
 from tests.worlds.told import ToldReader, told
 from tests.worlds.world import World
@@ -275,3 +275,26 @@ def test_the_owner_keeps_the_way_to_the_pages_and_a_strange_name_is_told_what_to
 def test_programs_find_the_index_where_browsers_find_the_home_page(owner: Visitor) -> None:
     assert owner.http.get("/").json()["object"] == "pdpp_discovery_index"
     assert "<h1>1 client may read</h1>" in owner.page("/")
+
+
+@requirement("log.day.kept")
+def test_the_owner_says_on_the_page_how_long_the_log_is_kept(owner: Visitor, world: World) -> None:
+    page = owner.page("/activity")
+    assert "This is kept for ever" in shown(page)
+
+    for days in ("365", "365", "0", "100"):
+        answer = owner.send(page, "/activity", days=days)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/activity")
+    assert world.owner.activity_kept_days == 100
+    assert "This is kept for 100 days" in shown(owner.page("/activity"))
+
+    for odd in ("", "7", "-1", "x", "9" * 500, None):
+        assert owner.send(page, "/activity", days=odd).status_code == 400
+    assert world.owner.activity_kept_days == 100
+
+
+@requirement("log.day.kept")
+def test_what_the_command_said_stands_on_the_page_too(owner: Visitor, world: World) -> None:
+    world.owner.keep_activity(400)
+
+    assert dict(fields_of(owner.page("/activity"), "/activity"))["days"] == "400"

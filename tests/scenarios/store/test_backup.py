@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,25 @@ def test_the_copy_of_the_log_grows_by_whole_lines(life: Kept, tmp_path: Path) ->
     assert after.startswith(before)
     assert (after.count(b"\n") - before.count(b"\n"), after[-1:]) == (1, b"\n")
     assert [verdict.state for verdict in verify(target / "activity", ())] == ["intact"]
+
+
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
+@requirement("store.backup.log", "log.day.kept")
+def test_what_the_owner_let_go_of_the_log_goes_from_the_backup_too(life: Kept, tmp_path: Path) -> None:
+    target = tmp_path / "backup"
+    backed_up(life.home, target)
+    (old,) = segment_paths(target / "activity")
+    life.world.clock.moment += timedelta(days=200)
+    told(life.world.reader.search(SearchQuery("walrus")))
+    life.world.owner.keep_activity(100)
+    (target / "activity" / "mine.jsonl").write_text("kept by hand")
+
+    backed_up(life.home, target)
+
+    assert not old.exists()
+    assert (target / "activity" / "mine.jsonl").exists()
+    states = [verdict.state for verdict in verify(target / "activity", ())]
+    assert sorted(states) == ["intact", "intact", "intact", "let_go"]
 
 
 @pytest.mark.sqlite("copies the files of a home: a database has tools of its own")

@@ -13,7 +13,7 @@ import pytest
 from pdpp_server.model.activity import Day, Disclosure
 from pdpp_server.store.engines.logged import ALSO_NAMED, RECENT, RECENT_NAMED
 from pdpp_server.store.engines.sqlite import activity as module
-from pdpp_server.store.engines.sqlite.activity import ActivityIndex, catch_up, open_index, seen
+from pdpp_server.store.engines.sqlite.activity import ActivityIndex, catch_up, open_index, seen_by
 from pdpp_server.store.log import DisclosureLog, read_segment, segment_paths, verify
 from tests.requirements import requirement
 
@@ -68,7 +68,7 @@ for _ in range(5):
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """Two segments, the later one written by a log that was opened later."""
+    """Three segments, one for each day; the later ones written by a log that was opened later."""
     for part in ((FIRST, OF_PACKAGE), (OF_OTHER_CLIENT, OF_OWNER)):
         log = DisclosureLog(tmp_path / "activity")
         for disclosure in part:
@@ -93,7 +93,7 @@ def answers(index: ActivityIndex) -> list[object]:
         index.logged.recent(record="con_1/notes:n2"),
         index.logged.per_day(),
         index.logged.per_day("grt_1"),
-        seen(index),
+        seen_by(index),
     ]
 
 
@@ -228,17 +228,18 @@ def test_what_was_written_before_a_kill_is_found_afterwards(home: Path, index: A
     catch_up(index, home / "activity")
 
     assert index.logged.recent(limit=1) == [answered]
-    assert {verdict.state for verdict in verify(home / "activity", seen(index))} == {"intact", "torn"}
+    assert {verdict.state for verdict in verify(home / "activity", seen_by(index))} == {"intact", "torn"}
 
 
 @requirement("log.verify.truncation")
 def test_what_the_index_saw_betrays_lost_lines_and_lost_segments(home: Path, index: ActivityIndex) -> None:
-    first, second = segment_paths(home / "activity")
+    first, _, last = segment_paths(home / "activity")
     first.unlink()
-    second.write_bytes(b"".join(second.read_bytes().splitlines(keepends=True)[:-1]))
+    last.write_bytes(b"".join(last.read_bytes().splitlines(keepends=True)[:-1]))
     catch_up(index, home / "activity")
 
-    assert [verdict.state for verdict in verify(home / "activity", seen(index))] == ["missing", "truncated"]
+    states = [verdict.state for verdict in verify(home / "activity", seen_by(index))]
+    assert states == ["missing", "intact", "truncated"]
     assert index.logged.recent() == ALL
 
 
@@ -253,8 +254,8 @@ def test_an_edited_line_is_listed_and_does_not_vouch_for_itself(home: Path) -> N
     catch_up(index, home / "activity")
 
     assert len(index.logged.recent()) == 4
-    assert {segment.id: segment.n for segment in seen(index)}[path.stem] == 1
-    assert [verdict.is_sound for verdict in verify(home / "activity", seen(index))] == [False, True]
+    assert {segment.id: segment.n for segment in seen_by(index)}[path.stem] == 1
+    assert [verdict.is_sound for verdict in verify(home / "activity", seen_by(index))] == [False, True, True]
     index.close()
 
 
@@ -287,7 +288,7 @@ def test_a_failure_in_the_middle_of_a_batch_keeps_nothing_of_it(home: Path, monk
         broken.setattr(module, "names_of", lambda disclosure: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             catch_up(index, home / "activity")
-    assert (index.logged.recent(), seen(index)) == ([], [])
+    assert (index.logged.recent(), seen_by(index)) == ([], [])
 
     catch_up(index, home / "activity")
     assert index.logged.recent() == ALL
@@ -322,7 +323,7 @@ def test_no_log_yet_is_an_empty_index(tmp_path: Path) -> None:
     index = open_index(tmp_path / "activity.sqlite")
     catch_up(index, tmp_path / "activity")
 
-    assert (index.logged.recent(), index.logged.per_day(), seen(index)) == ([], [], [])
+    assert (index.logged.recent(), index.logged.per_day(), seen_by(index)) == ([], [], [])
     index.close()
 
 

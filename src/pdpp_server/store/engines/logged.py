@@ -10,18 +10,24 @@ from pdpp_server.model.activity import ClientDay, Day, Disclosure
 from pdpp_server.model.times import instant, iso_micros
 from pdpp_server.store.activity import ActivityAsked
 from pdpp_server.store.log import disclosure_of
-from pdpp_server.store.session import Session
+from pdpp_server.store.session import Changing, Session
 
 ADD_NAME = """
 insert into names(kind, name, at, disclosure, records) values(:kind, :name, :at, :disclosure, :records)
 on conflict do nothing
 """
+_OF_SEGMENT = "select disclosure, line from disclosures where segment = :segment"
+_FORGET_NAME = """
+delete from names where kind = :kind and name = :name and at = :at and disclosure = :disclosure
+"""
+_FORGET_LINES = "delete from disclosures where segment = :segment"
+_FORGET_SEGMENT = "delete from segments where segment = :segment"
 RECENT = """
 select d.line from disclosures d join segments s using (segment)
 where d.at >= :since{also} order by d.at desc, s.id desc, d.n desc limit :limit
 """
 RECENT_NAMED = """
-select d.line from names k cross join disclosures d using (disclosure) join segments s using (segment)
+select d.line from names k cross join disclosures d using (at, disclosure) join segments s using (segment)
 where k.kind = :kind and k.name = :name and k.at >= :since{also}
 order by k.at desc, s.id desc, d.n desc limit :limit
 """
@@ -108,6 +114,19 @@ def names_of(disclosure: Disclosure) -> Iterator[tuple[str, str]]:
         yield "grant", grant_id
     for record in disclosure.records:
         yield "record", record
+
+
+def forget_segment(writing: Changing, segment: int) -> None:
+    """Its lines, and every name that they are listed under."""
+    listed: list[dict[str, Any]] = []
+    for number, line in writing.rows(_OF_SEGMENT, {"segment": segment}):
+        disclosure = disclosure_of(orjson.loads(line))
+        if disclosure is not None:
+            shared = {"at": disclosure.at, "disclosure": number}
+            listed += [{"kind": kind, "name": name, **shared} for kind, name in names_of(disclosure)]
+    writing.run_many(_FORGET_NAME, listed)
+    writing.run(_FORGET_LINES, {"segment": segment})
+    writing.run(_FORGET_SEGMENT, {"segment": segment})
 
 
 def _utc(since: str | None) -> str:

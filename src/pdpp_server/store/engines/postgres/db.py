@@ -26,6 +26,7 @@ from pdpp_server.store.engines.postgres.tables import PostgresTables
 from pdpp_server.store.engines.postgres.tries import PostgresTries
 from pdpp_server.store.engines.postgres.words import PostgresWords
 from pdpp_server.store.engines.sqlite.cutting import cutter_in_memory
+from pdpp_server.store.keeping import let_go_when_old
 from pdpp_server.store.keys import WRAPPING_KEY, KeyFiles
 from pdpp_server.store.layout import GENERATION, Layout, LayoutCache
 from pdpp_server.store.records.words import Tokenizer
@@ -33,7 +34,7 @@ from pdpp_server.store.session import Session, Statement, Values
 from pdpp_server.store.upkeep.rebuild import rebuild_words
 
 # What each version of the schema adds to the one before.
-_STEPS = ["schema.sql", "owners.sql", "moving.sql", "rebuilding.sql", "words.sql"]
+_STEPS = ["schema.sql", "owners.sql", "moving.sql", "rebuilding.sql", "words.sql", "log.sql"]
 _HAS_SCHEMA = "select to_regclass('records') is not null"
 _VERSION = "select version from schema_version"
 _NEW_VERSION = "update schema_version set version = ?"
@@ -211,6 +212,7 @@ class PostgresDatabase:
         self.activity = PostgresActivity(aside, self.reading)
         self.asked = PostgresAsked(aside, self.reading)
         self.keys = PostgresKeys(aside, owner, partial(KeyFiles(wrapping.parent).kept, wrapping.name))
+        self.log.on_new_day = partial(let_go_when_old, self)
         self.tries = PostgresTries(Aside(pools.work, owner))
         self.blobs = PostgresBlobs(home / "drafts", self.reading)
         self.layouts = LayoutCache()

@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from threading import Lock
@@ -11,17 +11,19 @@ from typing import Any, Unpack
 import orjson
 
 from pdpp_server.errors import DatabaseUnavailable, DisclosureLogUnavailable, ServerTrouble
-from pdpp_server.model.activity import ClientDay, Day, Disclosure, Verdict
+from pdpp_server.model.activity import ClientDay, Day, Disclosure, Segment, Verdict
 from pdpp_server.store.activity import ActivityAsked
-from pdpp_server.store.engines.logged import LoggedTables, names_of
+from pdpp_server.store.engines.logged import LoggedTables, forget_segment, names_of
 from pdpp_server.store.engines.postgres.aside import Aside
 from pdpp_server.store.log import (
     LINE_BYTES_MAX,
     Chain,
     LogLine,
     ReadLines,
+    closed_by,
     disclosure_of,
     log_line,
+    nothing_to_do,
     segment_id,
     verify_segments,
 )
@@ -36,8 +38,15 @@ insert into names(kind, name, at, disclosure, records)
     select distinct name ->> 0, name ->> 1, :at, disclosure, (:records)::bigint
     from added, json_array_elements((:names)::json) name
 """
-_SEGMENTS = "select segment, id, header from segments order by id"
-_HAS_SEGMENT = "select 1 from segments where id = ?"
+_SEGMENTS = "select segment, id from segments order by id"
+_HEADER = "select header from segments where segment = ?"
+_SEGMENT = "select segment from segments where id = ?"
+_NEWEST = "select max(id) from segments"
+_ENDS = """
+select s.id, coalesce(
+    (select d.line from disclosures d where d.segment = s.segment order by d.n desc limit 1), s.header)
+from segments s where s.id >= :since and s.id < :until order by s.id
+"""
 _CAN_WRITE = "show transaction_read_only"
 _LINES = "select line from disclosures where segment = ? order by n"
 
@@ -50,16 +59,19 @@ class PostgresLog:
         self._chain: Chain | None = None
         self._is_certain = False  # whether the chain ends in the database where it ends here
         self._begun_by = 0
+        self.on_new_day: Callable[[str], None] = nothing_to_do
 
     def append(self, disclosure: Disclosure) -> None:
         with self._lock:
             try:
-                self._append(disclosure)
+                closed = self._append(disclosure)
             except BaseException as error:
                 self._is_certain = False
                 if isinstance(error, DatabaseUnavailable | OSError):
                     raise _refused(error) from error
                 raise
+        if closed:
+            self.on_new_day(disclosure.at)
 
     def can_append(self) -> bool:
         try:
@@ -71,12 +83,17 @@ class PostgresLog:
     def close(self) -> None:
         """With the database, whose connections it uses."""
 
-    def _append(self, disclosure: Disclosure) -> None:
+    def _append(self, disclosure: Disclosure) -> list[Segment]:
+        """Which segments were closed with it."""
         before = self._chain if self._begun_by == os.getpid() else None
-        chain = before if before is not None and self._is_certain else Chain(segment_id(disclosure.at))
-        header = None if chain is before else chain.header(disclosure.at, before.seen if before else None)
+        is_usable = before is not None and self._is_certain and not before.is_of_before(disclosure.at)
+        chain = before if before is not None and is_usable else Chain(segment_id(disclosure.at))
         said: list[Statement] = []
-        if header is not None:
+        closed: list[Segment] = []
+        if chain is not before:
+            with self._aside.writing() as writing:
+                closed = closed_by(disclosure.at, PostgresEnds(writing))
+            header = chain.header(disclosure.at, before.seen if before else None, closed)
             said.append((_START, {"id": chain.id, "header": header.decode()}))
             chain.acknowledge(header)
         line = chain.line(disclosure)
@@ -85,6 +102,21 @@ class PostgresLog:
         self._aside.write(*said, (_APPEND, _row(chain.id, chain.n + 1, line, disclosure)))
         chain.acknowledge(line)
         self._chain, self._is_certain, self._begun_by = chain, True, os.getpid()
+        return closed
+
+
+class PostgresEnds:
+    """Where segments end, in one transaction."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def newest(self) -> str | None:
+        return self._session.one(_NEWEST)
+
+    def ends(self, since: str, until: str) -> dict[str, LogLine]:
+        rows = self._session.rows(_ENDS, {"since": since, "until": until})
+        return {id: log_line(line.encode()) for id, line in rows}
 
 
 class PostgresActivity:
@@ -112,20 +144,34 @@ class PostgresActivity:
     @contextmanager
     def segments(self) -> Generator[Mapping[str, ReadLines], None, None]:
         with self._reading() as reading:
-            yield {id: partial(_lines, reading, number, header) for number, id, header in reading.rows(_SEGMENTS)}
+            yield {id: partial(_lines, reading, number) for number, id in reading.rows(_SEGMENTS)}
 
     def take(self, id: str, lines: Sequence[LogLine]) -> None:
         header, *others = lines
         with self._aside.writing() as writing:
-            if writing.one(_HAS_SEGMENT, (id,)) is None:
+            if writing.one(_SEGMENT, (id,)) is None:
                 writing.run(_START, {"id": id, "header": header.raw.decode()})
                 writing.run_many(
                     _APPEND, [_row(id, n, line.raw, _told(line)) for n, line in enumerate(others, start=1)]
                 )
 
-    def verify(self) -> list[Verdict]:
+    def newest(self) -> str | None:
+        with self._reading() as reading:
+            return PostgresEnds(reading).newest()
+
+    def ends(self, since: str, until: str) -> dict[str, LogLine]:
+        with self._reading() as reading:
+            return PostgresEnds(reading).ends(since, until)
+
+    def remove(self, ids: Iterable[str]) -> None:
+        with self._aside.writing() as writing:
+            for id in ids:
+                for (segment,) in writing.rows(_SEGMENT, (id,)):
+                    forget_segment(writing, segment)
+
+    def verify(self, seen: Iterable[Segment] = ()) -> list[Verdict]:
         with self.segments() as segments:
-            return verify_segments(segments, ())
+            return verify_segments(segments, seen)
 
 
 def _row(id: str, n: int, line: bytes, disclosure: Disclosure) -> dict[str, Any]:
@@ -156,7 +202,8 @@ def _logged(reading: Session) -> LoggedTables:
     return LoggedTables(reading, "cast(d.line as json)")
 
 
-def _lines(reading: Session, segment: int, header: str) -> Iterator[LogLine]:
-    yield log_line(header.encode())
+def _lines(reading: Session, segment: int) -> Iterator[LogLine]:
+    """Who asks for the first alone has not asked for the others."""
+    yield log_line(reading.one(_HEADER, (segment,)).encode())
     for (line,) in reading.rows(_LINES, (segment,)):
         yield log_line(line.encode())

@@ -1,8 +1,8 @@
 """The index of the disclosure log, derived from its segments."""
 
 import os
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Unpack, cast
@@ -11,13 +11,14 @@ import apsw
 
 from pdpp_server.model.activity import ClientDay, Day, Disclosure, Segment, Verdict
 from pdpp_server.store.activity import ActivityAsked
-from pdpp_server.store.engines.logged import ADD_NAME, LoggedTables, names_of
-from pdpp_server.store.engines.sqlite.session import SqliteSession
+from pdpp_server.store.engines.logged import ADD_NAME, LoggedTables, forget_segment, names_of
+from pdpp_server.store.engines.sqlite.session import SqliteChanging
 from pdpp_server.store.files import written_whole
 from pdpp_server.store.log import (
     NO_LINE,
     LogLine,
     ReadLines,
+    SegmentFolder,
     disclosure_of,
     read_segment,
     segment_paths,
@@ -80,7 +81,7 @@ on conflict do nothing returning disclosure
 """
 
 
-class ActivityIndex(SqliteSession):
+class ActivityIndex(SqliteChanging):
     """The opened index."""
 
     def __init__(self, connection: apsw.Connection) -> None:
@@ -91,10 +92,11 @@ class ActivityIndex(SqliteSession):
         self.connection.close()
 
 
-class SqliteActivity:
+class SqliteActivity(SegmentFolder):
     """The log of a home: asked by its index, which is brought up to date first."""
 
     def __init__(self, home: Path) -> None:
+        super().__init__(home / "activity")
         self._index, self._segments = home / "activity.sqlite", home / "activity"
 
     def recent(self, *, limit: int = 50, **asked: Unpack[ActivityAsked]) -> list[Disclosure]:
@@ -113,10 +115,10 @@ class SqliteActivity:
         with self._logged() as logged:
             return logged.first_reads()
 
-    def verify(self) -> list[Verdict]:
+    def verify(self, seen: Iterable[Segment] = ()) -> list[Verdict]:
         """Before the index is brought up to date: it is a witness of how far each segment was intact."""
         with closing(open_index(self._index)) as index:
-            verdicts = verify(self._segments, seen(index))
+            verdicts = verify(self._segments, [*seen_by(index), *seen])
             catch_up(index, self._segments)
         return verdicts
 
@@ -129,6 +131,15 @@ class SqliteActivity:
         if not path.exists():
             with written_whole(path) as file:
                 file.writelines(line.raw for line in lines)
+
+    def remove(self, ids: Iterable[str]) -> None:
+        """Forgotten twice: a process that caught up in between has listed the file again."""
+        paths = [self._segments / f"{id}.jsonl" for id in ids]
+        with closing(open_index(self._index)) as index:
+            _forget(index, paths)
+            for path in paths:
+                path.unlink(missing_ok=True)
+            _forget(index, paths)
 
     @contextmanager
     def _logged(self) -> Generator[LoggedTables, None, None]:
@@ -157,12 +168,13 @@ def catch_up(index: ActivityIndex, directory: Path) -> None:
     """
     read_to = dict(cast("list[tuple[str, int]]", index.connection.execute(_READ_TO).fetchall()))
     for path in segment_paths(directory):
-        if path.stat().st_size > read_to.get(path.stem, 0):
-            while _read_batch(index, path):
-                pass
+        with suppress(FileNotFoundError):  # let go meanwhile
+            if path.stat().st_size > read_to.get(path.stem, 0):
+                while _read_batch(index, path):
+                    pass
 
 
-def seen(index: ActivityIndex) -> list[Segment]:
+def seen_by(index: ActivityIndex) -> list[Segment]:
     """How far each segment was intact when it was read: what verification compares it with."""
     return [Segment(*row) for row in cast("list[tuple[str, int, str]]", index.connection.execute(_SEEN).fetchall())]
 
@@ -174,7 +186,7 @@ def seen_of_log(path: Path) -> list[Segment]:
     try:
         index = open_index(path)
         try:
-            return seen(index)
+            return seen_by(index)
         finally:
             index.close()
     except apsw.Error:
@@ -224,6 +236,13 @@ def _add(index: ActivityIndex, segment: int, line: LogLine) -> None:
     for (added,) in row:  # none where the line had been read before
         names = [{"kind": kind, "name": name, "disclosure": added} | shared for kind, name in names_of(disclosure)]
         index.connection.executemany(ADD_NAME, names)
+
+
+def _forget(index: ActivityIndex, paths: Iterable[Path]) -> None:
+    for path in paths:
+        with _transaction(index):
+            for segment, *_ in index.rows(_SEGMENT, {"id": path.stem}):
+                forget_segment(index, segment)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -23,6 +24,7 @@ from pdpp_server.store.engines.sqlite.tables import SqliteTables
 from pdpp_server.store.engines.sqlite.tries import SqliteTries
 from pdpp_server.store.engines.sqlite.watchdog import Watchdog, WatchedStatement
 from pdpp_server.store.engines.sqlite.words import SqliteWords
+from pdpp_server.store.keeping import let_go_when_old
 from pdpp_server.store.keys import KeyFiles
 from pdpp_server.store.layout import Layout, LayoutCache
 from pdpp_server.store.log import DisclosureLog
@@ -123,6 +125,7 @@ class SqliteDatabase:
         self.activity = SqliteActivity(home)
         self.asked = SqliteAsked(home / "asked.sqlite")
         self.keys = KeyFiles(home / "keys")
+        self.log.on_new_day = partial(let_go_when_old, self)
         self.tries = SqliteTries(home / "tries.sqlite")
         self._read_seconds = read_seconds
         self._watchdog = Watchdog(read_seconds)

@@ -37,17 +37,19 @@ class SqliteSession:
     stream = each
 
 
-class SqliteWriting(SqliteSession):
-    def __init__(self, connection: apsw.Connection) -> None:
-        super().__init__(connection)
-        self.index = SqliteIndex(connection)
-        self.meanings = TableMeanings(self, self.numbers("numbers"))
-
+class SqliteChanging(SqliteSession):
     def run(self, statement: str, values: Values = ()) -> None:
         self._execute(statement, values)
 
     def run_many(self, statement: str, values: Iterable[Values]) -> None:
         self.connection.executemany(statement, values)
+
+
+class SqliteWriting(SqliteChanging):
+    def __init__(self, connection: apsw.Connection) -> None:
+        super().__init__(connection)
+        self.index = SqliteIndex(connection)
+        self.meanings = TableMeanings(self, self.numbers("numbers"))
 
     def texts(self, name: str) -> str:
         return LIST.format(name=name)
