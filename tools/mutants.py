@@ -41,11 +41,13 @@ RULES = ROOT / "tests" / "mutants.toml"
 KEPT = ROOT / "build" / "mutants.json"
 WORKERS = 2
 SECONDS_MAX = 240  # of processor time, of one run of tests; past it a mutant counts as killed: it hangs
-WAITED_MAX = 4 * SECONDS_MAX  # by the clock, for one that only waits
+WAITED_MAX = 4 * SECONDS_MAX  # by the clock, for one that waits and asks again and again
+IDLE_SECONDS, IDLE_CPU = 60.0, 0.2  # by the clock, and of processor time: one that uses less meanwhile only waits
 NEAR_SECONDS, WIDE_SECONDS = 8.0, 40.0  # of tests chosen by distance, for modules that name none
 PARTS = 16  # of all tests, to see that they pass where nothing is changed
 EXAMPLES = 30  # that Hypothesis tries: a mutant that only the hundredth one meets is worth a test of its own
 NOT_MUTATED = 99  # how a test process ends that imported from elsewhere than from its copy
+_SESSION, _TICKS = 3, slice(11, 15)  # in `/proc/PID/stat`, after the name: its own and those of children that ended
 _NEED_SETTINGS = {"core/VariableReplacer", "core/VariableInserter"}
 _SAME_FOR_NONE = {"core/ReplaceComparisonOperator_Is_Eq", "core/ReplaceComparisonOperator_IsNot_NotEq"}
 
@@ -142,7 +144,7 @@ def mutants_of(file: str, source: str) -> list[Mutant]:
     """Every mutant of a file, apart from those that change nothing that runs."""
     plugins, trees = _cosmic_ray("plugins"), _cosmic_ray("ast")
     nodes = list(trees.ast_nodes(trees.get_ast(source)))
-    silent, spans = list(_silent(ast.parse(source))), list(_functions(ast.parse(source)))
+    silent, spans = [*_silent(ast.parse(source)), *_marks(nodes)], list(_functions(ast.parse(source)))
     lines = source.splitlines()
     found: list[Mutant] = []
     for operator in plugins.operator_names():
@@ -197,6 +199,13 @@ def _silent(tree: ast.Module) -> Iterator[Span]:
                 yield _span(node.args[0])
             case _:
                 pass
+
+
+def _marks(nodes: list[Any]) -> Iterator[Span]:
+    """The star and the slash of a signature, which are no product and no quotient."""
+    for node in nodes:
+        if node.type == "operator" and node.value in {"*", "/"} and node.parent.type in {"parameters", "lambdef"}:
+            yield node.start_pos, node.end_pos
 
 
 def _says_nothing(statement: ast.stmt) -> bool:
@@ -281,6 +290,8 @@ class Run:
     is_wide: bool = False
     pid: int = 0
     until: float = 0.0
+    looked: float = 0.0  # when its processor time was last looked at
+    used: float = 0.0  # what it was
 
 
 @dataclass(slots=True)
@@ -350,7 +361,8 @@ class Workshop:
 
     def _start(self, run: Run) -> None:
         stale = self._stale_with(run.mutant.file) if run.mutant else set[str]()
-        run.until = time.monotonic() + WAITED_MAX
+        run.looked, run.used = time.monotonic(), 0.0
+        run.until = run.looked + WAITED_MAX
         run.pid = os.fork()
         if run.pid == 0:
             _test(run, stale)
@@ -365,7 +377,8 @@ class Workshop:
 
     def _outcome(self, run: Run) -> str | None:
         pid, status = os.waitpid(run.pid, os.WNOHANG)
-        if pid == 0 and time.monotonic() < run.until:
+        now = time.monotonic()
+        if pid == 0 and now < run.until and not only_waits(run, now):
             return None
         if pid == 0:
             _end(run.pid)
@@ -387,6 +400,29 @@ class Workshop:
         self._busy.remove(run)
         self._free.append(run.place)
         return outcome
+
+
+def only_waits(run: Run, now: float) -> bool:
+    """Whether it used next to no processor time since it was last looked at, which is done once a minute."""
+    if now < run.looked + IDLE_SECONDS:
+        return False
+    used = processor_seconds(run.pid)
+    is_idle = abs(used - run.used) < IDLE_CPU  # less, too, is work: of a process that ended
+    run.looked, run.used = now, used
+    return is_idle
+
+
+def processor_seconds(session: int) -> float:
+    """Of all processes of a session. Where no `/proc` tells, the clock, so that none seems to wait."""
+    if not Path("/proc/self/stat").exists():
+        return time.monotonic()
+    ticks = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            fields = path.read_text("utf-8", "replace").rpartition(")")[2].split()
+            if int(fields[_SESSION]) == session:
+                ticks += sum(map(int, fields[_TICKS]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def copy_of_tree(to: Path) -> Path:

@@ -1,6 +1,23 @@
 """`make mutants` changes what runs, and nothing else; what it lets survive is explained."""
 
-from tools.mutants import ROOT, RULES, Explained, Mutant, each_once, elsewhere, mutants_of, mutated, rules
+import subprocess
+import sys
+from pathlib import Path
+
+from tools.mutants import (
+    IDLE_SECONDS,
+    ROOT,
+    RULES,
+    Explained,
+    Mutant,
+    Run,
+    each_once,
+    elsewhere,
+    mutants_of,
+    mutated,
+    only_waits,
+    rules,
+)
 from tools.mutants import Tests as RunAgainst
 from tools.tree import PACKAGE
 
@@ -43,6 +60,15 @@ class Holds(Protocol):
 def test_lines_of_a_protocol_are_left_alone() -> None:
     assert mutants_of("holds.py", PROTOCOL) == []
     assert mutants_of("holds.py", PROTOCOL.replace("...", "return least")) != []
+
+
+def test_stars_and_slashes_of_signatures_are_left_alone() -> None:
+    source = "def f(x, /, y, *, z):\n    g = lambda *, w: w\n    return x * y / g(w=z)\n"
+
+    lines = [(each.operator, each.line) for each in mutants_of("f.py", source)]
+
+    assert [line for operator, line in lines if operator.endswith("_Mul_Div")] == [3]
+    assert [line for operator, line in lines if operator.endswith("_Div_Mul")] == [3]
 
 
 def test_none_compared_by_identity_or_by_value_is_one() -> None:
@@ -109,3 +135,25 @@ def test_where_nothing_is_changed_every_test_runs_once() -> None:
     usual = [each.near for each in parts if not each.is_bare]
     assert sorted(name for part in usual for name in part) == [chat, post, database, "tests/worlds/told.py"]
     assert (database,) in usual
+
+
+WORKING_THEN_WAITING = """
+import subprocess, sys
+works = "import time\\nwhile time.process_time() < 0.5: pass\\nprint('waits', flush=True)\\ninput()"
+subprocess.run([sys.executable, "-c", works])
+"""
+
+
+def test_a_run_whose_processes_use_no_more_processor_time_only_waits() -> None:
+    command = [sys.executable, "-c", WORKING_THEN_WAITING]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        run = Run(Path(), None, RunAgainst((), ()), pid=process.pid)
+
+        assert not only_waits(run, IDLE_SECONDS - 1)
+        assert not only_waits(run, IDLE_SECONDS)
+        assert 0.5 <= run.used < 5, "its own and its child's, and nobody else's"
+        assert not only_waits(run, 2 * IDLE_SECONDS - 1)
+        assert only_waits(run, 2 * IDLE_SECONDS)
+        process.communicate(b"\n")
