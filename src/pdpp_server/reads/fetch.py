@@ -8,6 +8,6 @@ from pdpp_server.store.records.fetch import fetch
 
 
 def serve(services: Services, call: Call, query: FetchQuery) -> Pending[Record]:
-    with services.reading(call, "fetch") as read:
+    with services.reading(call, "fetch", query) as read:
         permitted = read.permit(query)
         return read.pending(permitted, fetch(read.store, permitted))

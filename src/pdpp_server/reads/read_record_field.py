@@ -8,6 +8,6 @@ from pdpp_server.store.records.read_record_field import read_record_field
 
 
 def serve(services: Services, call: Call, query: WindowQuery) -> Pending[FieldWindow]:
-    with services.reading(call, "read_record_field") as read:
+    with services.reading(call, "read_record_field", query) as read:
         permitted = read.permit(query)
         return read.pending(permitted, read_record_field(read.store, permitted))

@@ -19,7 +19,7 @@ from pdpp_server.meaning.loading import Meaning
 from pdpp_server.model.activity import NOTHING, Shown, together
 from pdpp_server.model.grants import Grant, Holder, TokenKind
 from pdpp_server.model.pending import Pending
-from pdpp_server.model.queries import Query
+from pdpp_server.model.queries import FetchQuery, Query, WindowQuery
 from pdpp_server.model.times import iso
 from pdpp_server.reads.asked import AskedWords
 from pdpp_server.reads.bearers import (
@@ -38,6 +38,7 @@ from pdpp_server.store.digests import token_digest
 from pdpp_server.store.engine import Database, Reading
 from pdpp_server.store.layout import Layout
 from pdpp_server.store.opened import open_database
+from pdpp_server.store.records.by_key import asking_ahead
 from pdpp_server.store.session import Statement
 from pdpp_server.store.tries import Ledger
 from pdpp_server.wire.cursors import Seal
@@ -65,6 +66,7 @@ KNOWN_MAX = 10_000  # holders in memory: a client can have as many tokens as it 
 STAGES = ("token", "permit", "read")  # and then "log", at whichever door the answer leaves by
 WatchStages = Callable[[str, str, dict[str, float]], None]  # request id, operation, seconds by stage
 Introspect = Callable[[str, str], Rights]  # a token and a door -> what may be read there with it
+NamedRecord = FetchQuery | WindowQuery
 Q = TypeVar("Q", bound=Query)
 V = TypeVar("V")
 
@@ -101,8 +103,9 @@ class Services:
     def log_key(self) -> bytes:
         return self.database.keys.kept("activity.key")
 
-    def reading(self, call: Call, operation: str) -> "Read":
-        return Read(self, call, operation)
+    def reading(self, call: Call, operation: str, named: NamedRecord | None = None) -> "Read":
+        """`named` is what a read of one record will ask for, which may be said ahead."""
+        return Read(self, call, operation, named)
 
     def admit(self, call: Call) -> Holder:
         """The token of the call is heard at its door, and a grant of it is alive. Nothing is read with it."""
@@ -148,8 +151,8 @@ class _Known(NamedTuple):
 class Read:
     """One read, in one snapshot: who asks is settled on entering, and what was read is still pending on leaving."""
 
-    def __init__(self, services: Services, call: Call, operation: str) -> None:
-        self._services, self._call, self._operation = services, call, operation
+    def __init__(self, services: Services, call: Call, operation: str, named: NamedRecord | None = None) -> None:
+        self._services, self._call, self._operation, self._named = services, call, operation, named
         self._now = iso(services.now())
         self._marks = [perf_counter()]  # then when each of STAGES ended
 
@@ -215,9 +218,23 @@ class Read:
             watch(call.request_id, self._operation, {"log": perf_counter() - started})
 
     def _asked_ahead(self) -> list[Statement]:
-        """What settles who asks."""
+        """What settles who asks; where that saves a journey, also for the record that it named."""
         bearer = self._call.bearer
-        return [asking_for_token(token_digest(bearer))] if bearer and not self._call.reviewed else []
+        if not bearer or self._call.reviewed:
+            return []
+        digest = token_digest(bearer)
+        return [asking_for_token(digest), *self._record_ahead(self._services.known.get(digest))]
+
+    def _record_ahead(self, known: "_Known | None") -> list[Statement]:
+        """Only what was permitted when the token was heard last; whether it still is, is settled before it is looked
+        at. A record that is none of the client's business is not read, so that no time tells of it."""
+        if known is None or self._named is None or not self._services.database.is_elsewhere:
+            return []
+        try:
+            permitted = permit(known.holder, self._named, core_strict=self._services.core_strict)
+        except PdppError:  # it is refused in its place
+            return []
+        return asking_ahead(known.layout, permitted)
 
     def _settle(self) -> Holder:
         """Who asks. The token's row is read every time, so that a revocation counts from the next read on."""

@@ -8,15 +8,18 @@ from typing import Any
 import pytest
 from psycopg.pq import Trace
 
-from pdpp_server.model.queries import FetchQuery, SearchQuery
+from pdpp_server.errors import NotFound, PdppError
+from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery
 from pdpp_server.store.engines.postgres import pool
+from pdpp_server.store.session import Statement
 from tests.conftest import kept_in
 from tests.requirements import requirement
 from tests.worlds import chat
 from tests.worlds.postgres import Cluster
+from tests.worlds.told import ToldReader
 from tests.worlds.world import Clock, World, build, close
 
-FETCH, SEARCH = 3, 21
+FETCH, SEARCH = 2, 21
 _ASKED = re.compile(r'^F\t\d+\t(?:Sync|Query\t "(?!rollback"))', re.MULTILINE)  # nobody waits for the end of a snapshot
 
 connect = pool.connect
@@ -54,7 +57,7 @@ def there(postgres: Cluster, home: Path, trips: Callable[[], int]) -> Iterator[W
 
 
 @requirement("store.engines.round-trips")
-def test_a_fetch_waits_three_times_for_the_database_its_line_in_the_log_included(
+def test_a_fetch_waits_twice_for_the_database_its_line_in_the_log_included(
     there: World, trips: Callable[[], int]
 ) -> None:
     def fetched() -> str:
@@ -64,6 +67,58 @@ def test_a_fetch_waits_three_times_for_the_database_its_line_in_the_log_included
     trips()
     assert fetched() == "m1"
     assert trips() == FETCH
+
+
+@pytest.fixture
+def ahead(there: World, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The keys of the records that were asked for before it was settled who asks."""
+    asked: list[str] = []
+    reading = there.services.database.reading
+
+    def noted(*statements: Statement) -> Any:
+        asked.extend(str(value) for statement, values in statements if "from records" in statement for value in values)
+        return reading(*statements)
+
+    monkeypatch.setattr(there.services.database, "reading", noted)
+    return asked
+
+
+def known(there: World, token: str) -> ToldReader:
+    reader = there.reader_of(token)
+    assert reader.schema(SchemaQuery()).value
+    return reader
+
+
+@requirement("store.engines.round-trips")
+def test_what_a_client_may_not_read_is_not_asked_for(there: World, ahead: list[str]) -> None:
+    narrow = known(there, there.grant(there.both("channels")))
+
+    with pytest.raises(PdppError):
+        narrow.fetch(FetchQuery("messages", "m1", there.work)).value  # noqa: B018
+    assert ahead == []
+    assert known(there, there.token).fetch(FetchQuery("messages", "m1", there.work)).value
+    assert "m1" in ahead
+
+
+@requirement("store.engines.round-trips")
+def test_what_was_asked_ahead_is_not_given_to_a_token_that_ended_meanwhile(there: World, ahead: list[str]) -> None:
+    reader = known(there, there.token)
+    assert reader.fetch(FetchQuery("messages", "m1", there.work)).value
+    there.owner.revoke(there.grant_id)
+
+    with pytest.raises(PdppError):
+        reader.fetch(FetchQuery("messages", "m1", there.work)).value  # noqa: B018
+    assert ahead.count("m1") == 2
+
+
+@requirement("store.engines.round-trips", "store.engines.nul")
+@pytest.mark.parametrize("key", ["no\0thing", "\0", "x" * 100_000, "';--"])
+def test_a_key_that_no_record_can_have_is_not_found(key: str, there: World) -> None:
+    reader = known(there, there.token)
+
+    with pytest.raises(NotFound):
+        reader.fetch(FetchQuery("messages", key, there.work)).value  # noqa: B018
+    assert reader.fetch(FetchQuery("messages", "m1", there.work)).value
 
 
 @requirement("store.engines.round-trips")

@@ -7,12 +7,12 @@ from typing import Any
 import orjson
 
 from pdpp_server.store.layout import first_rid
+from pdpp_server.store.records.by_key import asking_for_record
 from pdpp_server.store.records.reach import BoundValue, IndexedRange, Reach
 from pdpp_server.store.session import Session
 
 NO_VALUE = b""  # of a record without a value in positions; behind every number and text
 
-_GET = "select rid, version, revised, emitted_at, data, at from records where sid = ? and key = ? and data is not null"
 _EARLIER = """
 select version, at, emitted_at, data from history
 where sid = ? and key = ? and version < ? and live <> 0 order by version desc limit 1
@@ -144,7 +144,7 @@ class Tables(ABC):
     # Records --------------------------------------------------------------------------------------------------------
 
     def get(self, sid: int, key: str) -> tuple[int, int, int, str, str, int | None] | None:
-        return self._session.one(_GET, (sid, key))
+        return self._session.one(*asking_for_record(sid, key))
 
     def earlier(self, sid: int, key: str, version: int) -> tuple[int, int | None, str | None, str | None] | None:
         return self._session.one(_EARLIER, (sid, key, version))

@@ -21,7 +21,13 @@ from pdpp_server.store.engines.postgres.connecting import NOT_NOW, unavailable
 from pdpp_server.store.engines.postgres.keys import PostgresKeys
 from pdpp_server.store.engines.postgres.log import PostgresActivity, PostgresLog
 from pdpp_server.store.engines.postgres.pool import Pool, Pools, PostgresConnection
-from pdpp_server.store.engines.postgres.session import PostgresSession, PostgresWriting, asked_together, prepared
+from pdpp_server.store.engines.postgres.session import (
+    PostgresSession,
+    PostgresWriting,
+    asked_together,
+    holds_nul,
+    prepared,
+)
 from pdpp_server.store.engines.postgres.tables import PostgresTables
 from pdpp_server.store.engines.postgres.tries import PostgresTries
 from pdpp_server.store.engines.postgres.words import PostgresWords
@@ -112,7 +118,7 @@ class PostgresReading(PostgresSession):
 
     def _begin(self, connection: PostgresConnection) -> None:
         """What is asked in every read, and what this one said ahead, is answered with the beginning."""
-        asked = (GENERATION, *self.ahead)
+        asked = (GENERATION, *(each for each in self.ahead if not holds_nul(each[1])))
         _, _, *found = asked_together(connection, _BEGIN_READ, (_NAME, self._begun), *asked)
         self._answered = dict(zip(asked, found, strict=True))
 

@@ -73,7 +73,7 @@ def prepared(connection: psycopg.Connection[tuple[Any, ...]], statement: str, va
     return cursor.execute(translated(statement).encode(), _bound(values))
 
 
-def _holds_nul(values: Values) -> bool:
+def holds_nul(values: Values) -> bool:
     """A text with such a character cannot be asked for there, and none can be kept."""
     return any(isinstance(value, str) and "\0" in value for value in _each(values))
 
@@ -87,7 +87,7 @@ class PostgresSession:
         self.connection = connection
 
     def rows(self, statement: str, values: Values = ()) -> list[Any]:
-        return [] if _holds_nul(values) else self._execute(statement, values).fetchall()
+        return [] if holds_nul(values) else self._execute(statement, values).fetchall()
 
     def one(self, statement: str, values: Values = ()) -> Any:
         found = self.rows(statement, values)
@@ -122,7 +122,7 @@ class PostgresWriting(PostgresSession):
         return NUMBERS.format(name=name)
 
     def run(self, statement: str, values: Values = ()) -> None:
-        if _holds_nul(values):
+        if holds_nul(values):
             raise InvalidRequest("A text holds a NUL character, which cannot be kept here.")
         self._execute(statement, values)
 
