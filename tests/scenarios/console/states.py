@@ -235,6 +235,12 @@ _at(FULL, follow="/follow", activity="/activity", activity_none="/activity?reque
 
 
 @_state(FULL)
+def activity_kept(walk: Walk) -> None:
+    walk.go("/activity")
+    walk.page.get_by_text("This is kept for ever").click()
+
+
+@_state(FULL)
 def sources_followed(walk: Walk) -> None:
     followed = walk.full.owner.live
     for name, trouble in ((MAIL, ""), ("caldav nora", "The server does not answer. It may be away for a moment.")):
