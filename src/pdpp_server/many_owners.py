@@ -1,6 +1,6 @@
 """The server of everybody who has a share of one database."""
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.responses import RedirectResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pdpp_server.authorization_server.way_out import Fetch
 from pdpp_server.errors import PdppError
@@ -42,7 +42,8 @@ class OwnersApp(Starlette):
         self._by_owner = ByOwner(self._owners)
         self._threads = Threads(reads_wait=True)
         self._apps: OrderedDict[int, OwnApp] = OrderedDict()
-        self._making, self._metrics, self._stopping = Lock(), Metrics(), Event()
+        self._inside: Counter[OwnApp] = Counter()  # requests that are being answered
+        self._making, self._counting, self._metrics, self._stopping = Lock(), Lock(), Metrics(), Event()
         self._telling = Thread(target=self._tell_now_and_then, name="rates", daemon=True)
         self._app(HOUSE)
         self.state.sign_in = self._app(HOUSE if chosen is None else chosen.number).state.sign_in
@@ -61,11 +62,15 @@ class OwnersApp(Starlette):
         except PdppError as refusal:
             await house.refuse(refusal, scope, arrived.receive, send)
             return
+        answer: ASGIApp = app
         if app is house and (scope["path"], scope["method"]) == (AUTHORIZE, "GET"):
             to = quote(f"{scope['path']}?{scope['query_string'].decode('latin-1')}", safe="")
-            await RedirectResponse(f"/sign-in?next={to}", 303)(scope, arrived.receive, send)
-            return
-        await app(scope, arrived.receive, send)
+            answer = RedirectResponse(f"/sign-in?next={to}", 303)
+        try:
+            await answer(scope, arrived.receive, send)
+        finally:
+            with self._counting:
+                self._inside[app] -= 1
 
     def begin(self) -> None:
         self._telling.start()
@@ -92,27 +97,43 @@ class OwnersApp(Starlette):
             app.rates.tell()
             return
         with self._making:
-            self._apps.pop(number, None)
+            del self._apps[number]
+        app.close()
         self._by_owner.forget(number)
         self._metrics.forget_owner(number)
 
     def _app_for(self, path: str, arrived: Arrival) -> OwnApp:
-        return self._app(self._by_owner.number_of(path, arrived))
+        """The app that answers, which stays as long as anybody is in it."""
+        number = self._by_owner.number_of(path, arrived)
+        with self._making:
+            app = self._app(number)
+            with self._counting:
+                self._inside[app] += 1
+                leaving = self._leaving()
+        for each in leaving:
+            with suppress(PdppError):  # what it counted since is not told then
+                each.rates.tell()
+            each.close()
+        return app
 
     def _app(self, number: int) -> OwnApp:
-        with self._making:
-            app = self._apps.get(number)
-            if app is None:
-                if number != HOUSE and self._owners.numbered(number) is None:  # who was removed meanwhile
-                    self._by_owner.forget(number)
-                    return self._apps[HOUSE]
-                app = self._apps[number] = self._made(number)
-            self._apps.move_to_end(number)
-            if HOUSE in self._apps:
-                self._apps.move_to_end(HOUSE)
-            while len(self._apps) > APPS_MAX:
-                self._apps.popitem(last=False)
-            return app
+        app = self._apps.get(number)
+        if app is None:
+            if number != HOUSE and self._owners.numbered(number) is None:  # who was removed meanwhile
+                self._by_owner.forget(number)
+                return self._apps[HOUSE]
+            app = self._apps[number] = self._made(number)
+        self._apps.move_to_end(number)
+        return app
+
+    def _leaving(self) -> list[OwnApp]:
+        """Of those who came earliest, as many as are too many and have nothing to do."""
+        surplus = len(self._apps) - APPS_MAX
+        if surplus <= 0:
+            return []
+        self._inside += Counter()  # forgets those that nobody is in
+        idle = [each for each, app in self._apps.items() if each != HOUSE and app not in self._inside and app.is_idle]
+        return [self._apps.pop(number) for number in idle[:surplus]]
 
     def _made(self, number: int) -> OwnApp:
         """Threads and numbers are those of the process."""

@@ -107,6 +107,11 @@ class OwnApp(Starlette):
     def begin(self) -> None:
         self.rates.begin()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing goes on beside requests."""
+        return self._desks.uploads.is_idle
+
     def close(self) -> None:
         self.rates.close()
         self._desks.uploads.close()

@@ -353,6 +353,11 @@ PROMISES: dict[str, Promise] = {
         says="A move into other data, of a home in use, to a database that is away or to a wrong address is refused "
         "with the reason, and never with a password.",
     ),
+    "store.owners.many": Promise(
+        source="issue 16: many owners",
+        says="A process keeps ready what answers for the owners who came last; the rest is closed, unless somebody is "
+        "in it or something goes on there.",
+    ),
     "store.owners.same-bytes": Promise(
         source="issue 16: two worlds across owners",
         says="Whatever another owner of the database has and does, every answer and every line of the log is the same.",

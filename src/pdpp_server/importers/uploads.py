@@ -267,6 +267,11 @@ class Uploads:
         """After the batch in hand; what is stored stays."""
         self._stopped.add(id)
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is known of any upload: what is known waits for its owner, or is being imported."""
+        return not self._known
+
     def close(self) -> None:
         """The server ends: what is being imported is left between two batches, and can be brought in again."""
         self._is_closing = True

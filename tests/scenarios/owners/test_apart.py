@@ -7,6 +7,14 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
+from pdpp_server import many_owners
+from pdpp_server.importers.uploads import Uploads
+from pdpp_server.model.catalogue import Catalogue
+from pdpp_server.model.pending import Pending
+from pdpp_server.model.queries import SchemaQuery
+from pdpp_server.one_owner import OwnApp
+from pdpp_server.reads import schema
+from pdpp_server.reads.services import Call, Services
 from tests.requirements import requirement
 from tests.scenarios.owners.town import Door, Town
 from tests.worlds.postgres import Cluster
@@ -141,3 +149,52 @@ def test_no_owner_can_make_the_server_reach_for_an_address(town: Town, door: Doo
     assert refused.status_code == 409
     assert "several owners" in refused.text
     assert town["ada"].desk.live.all() == []
+
+
+@pytest.fixture
+def closed(town: Town, door: Door, monkeypatch: pytest.MonkeyPatch) -> list[OwnApp]:
+    """Apps that were closed, on a server with room for the house and one owner, where bob came last."""
+    found: list[OwnApp] = []
+    close = OwnApp.close
+
+    def noted(app: OwnApp) -> None:
+        found.append(app)
+        close(app)
+
+    monkeypatch.setattr(many_owners, "APPS_MAX", 2)
+    assert door.get("/v1/schema", town["bob"].token).status_code == 200
+    monkeypatch.setattr(OwnApp, "close", noted)
+    return found
+
+
+@requirement("store.owners.many")
+def test_the_app_of_who_came_earliest_is_closed_when_there_are_many(
+    town: Town, door: Door, closed: list[OwnApp]
+) -> None:
+    for name in ("ada", "bob", "bob", "ada"):
+        assert door.get("/v1/schema", town[name].token).status_code == 200
+
+    assert len({*closed}) == 3  # of bob, of ada, and of bob again
+
+
+@requirement("store.owners.many")
+def test_an_app_that_somebody_is_in_or_that_imports_is_not_closed(
+    town: Town, door: Door, closed: list[OwnApp], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meanwhile: list[tuple[int, int]] = []
+    serve = schema.serve
+
+    def served(services: Services, call: Call, query: SchemaQuery) -> Pending[Catalogue]:
+        if call.bearer == town["ada"].token and not meanwhile:
+            other = door.get("/v1/schema", town["bob"].token).status_code
+            meanwhile.append((other, len(closed)))
+        return serve(services, call, query)
+
+    monkeypatch.setattr(schema, "serve", served)
+    assert door.get("/v1/schema", town["ada"].token).status_code == 200
+    assert meanwhile == [(200, 1)]  # bob's of before
+
+    monkeypatch.setattr(Uploads, "is_idle", False)
+    assert door.get("/v1/schema", town["ada"].token).status_code == 200
+    assert door.get("/v1/schema", town["bob"].token).status_code == 200
+    assert len(closed) == 1
