@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from pdpp_server.errors import Unauthenticated
 from pdpp_server.model.queries import FetchQuery, SearchQuery
 from pdpp_server.reads import fetch, search
 from pdpp_server.reads.asked import AskedWords
 from pdpp_server.reads.services import Call, open_services
+from pdpp_server.store.digests import token_digest
+from pdpp_server.wire.grants import encode_grant
+from pdpp_server.wire.introspection import Rights
 from tests.worlds import chat
 from tests.worlds.told import told
 from tests.worlds.world import Clock, World
@@ -56,3 +60,25 @@ def test_what_was_asked_is_closed_with_the_rest(tmp_path: Path, monkeypatch: pyt
     services.close()
 
     assert closed == [services.asked]
+
+
+def test_who_asks_is_settled_once_while_the_row_of_the_token_stays(world: World) -> None:
+    digest = token_digest(world.token)
+    world.services.admit(Call(world.token, "req_1"))
+    known = world.services.known[digest]
+
+    world.services.admit(Call(world.token, "req_2"))
+
+    assert world.services.known[digest] is known
+
+
+def test_rights_told_elsewhere_hold_by_the_declaration_that_is_kept_here(world: World) -> None:
+    grant = world.owner.grant(world.grant_id)[0].grant
+    told_here = Rights(encode_grant(grant), grant.source.id, grant.declaration_version)
+    world.services.introspect = lambda token, door: told_here
+
+    assert world.services.admit(Call("from_elsewhere", "req_1")).client_id == grant.client_id
+
+    world.services.introspect = lambda token, door: told_here._replace(declaration_version="another")
+    with pytest.raises(Unauthenticated, match="source_mismatch"):
+        world.services.admit(Call("from_elsewhere", "req_2"))
