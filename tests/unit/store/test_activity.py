@@ -13,7 +13,7 @@ import pytest
 from pdpp_server.model.activity import Day, Disclosure
 from pdpp_server.store.engines.logged import ALSO_NAMED, RECENT, RECENT_NAMED
 from pdpp_server.store.engines.sqlite import activity as module
-from pdpp_server.store.engines.sqlite.activity import ActivityIndex, catch_up, open_index, seen_by
+from pdpp_server.store.engines.sqlite.activity import ActivityIndex, SqliteActivity, catch_up, open_index, seen_by
 from pdpp_server.store.log import DisclosureLog, read_segment, segment_paths, verify
 from tests.requirements import requirement
 
@@ -330,3 +330,16 @@ def test_no_log_yet_is_an_empty_index(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("pragma", "value"), [("journal_mode", "wal"), ("synchronous", 1), ("trusted_schema", 0)])
 def test_every_pragma_takes_effect(index: ActivityIndex, pragma: str, value: object) -> None:
     assert index.connection.pragma(pragma) == value
+
+
+def test_a_segment_that_is_taken_over_is_there_as_it_was_written(home: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    (other / "activity").mkdir(parents=True)
+    activity = SqliteActivity(other)
+
+    for path in segment_paths(home / "activity"):
+        activity.take(path.stem, [*read_segment(path)])
+        activity.take(path.stem, [])  # it is there
+
+    assert activity.recent() == ALL
+    assert all(verdict.is_sound for verdict in activity.verify())

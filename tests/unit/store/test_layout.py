@@ -7,6 +7,7 @@ import pytest
 from pdpp_server.model.sources import Origin
 from pdpp_server.store.layout import (
     MAX_DAY,
+    RIDS_OF_DAY,
     ConnectionPlace,
     Layout,
     StreamPlace,
@@ -39,6 +40,7 @@ def test_the_records_of_a_day_lie_between_its_number_and_the_next() -> None:
     assert day_in(first_rid(3, 62_091)) == 62_091
     assert day_in(first_rid(3, 62_092) - 1) == 62_091
     assert first_rid(3, MAX_DAY) < first_rid(4)
+    assert first_rid(3, 62_091) + RIDS_OF_DAY == first_rid(3, 62_092)
     assert first_moment(62_091) == 0
     assert day_of(first_moment(70_000)) == 70_000
 
