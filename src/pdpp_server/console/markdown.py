@@ -17,9 +17,13 @@ _SCHEMES = ("http", "https", "mailto")
 _BELOW = 2  # levels of a heading: the page itself has the first two
 
 
-def rendered(text: str) -> Markup:
-    """As HTML, which our own stylesheet and policy allow."""
-    return Markup(_reader().render(text))  # the reader escapes all that is no Markdown
+def rendered(text: str, title: str = "") -> Markup:
+    """As HTML, which our own stylesheet and policy allow; without a first heading that only repeats the title."""
+    reader = _reader()
+    tokens = reader.parse(text)
+    if tokens and tokens[0].type == "heading_open" and tokens[1].content == title:
+        tokens = tokens[3:]
+    return Markup(reader.renderer.render(tokens, reader.options, {}))  # it escapes all that is no Markdown
 
 
 @cache

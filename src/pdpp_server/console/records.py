@@ -87,7 +87,7 @@ def _page(desks: Desks, found: Record) -> Page:
         "label": label(found.origin) or found.origin.connector_key,
         "record": found,
         "fields": _fields(found, stream, main[0] if main else None),
-        "body": _body(main, stream) if main and binary_text(main[1]) is None else None,
+        "body": _body(main, stream, _title(found)) if main and binary_text(main[1]) is None else None,
         "talk": _talk(found, stream),
         "related": _related(found),
         "stream_label": (stream.label if stream else None) or found.id.stream,
@@ -183,11 +183,11 @@ def _shown(name: str, value: Any, stream: Stream | None) -> FieldShown:
     return FieldShown(name, words, about, text[:VALUE_CHARS], is_long, left, _instant(value, field), [])
 
 
-def _body(main: tuple[str, str], stream: Stream | None) -> BodyShown:
+def _body(main: tuple[str, str], stream: Stream | None, title: str) -> BodyShown:
     shown = _shown(*main, stream)
     field = stream.fields.get(shown.name) if stream else None
     is_markdown = field is not None and field.media_type == "text/markdown"
-    return BodyShown(shown, rendered(shown.text) if is_markdown else None)
+    return BodyShown(shown, rendered(shown.text, title) if is_markdown else None)
 
 
 def _instant(value: Any, field: Field | None) -> str:

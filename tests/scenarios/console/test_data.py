@@ -175,13 +175,13 @@ def test_a_day_without_a_time_stays_a_day(owner: Visitor, world: World) -> None:
 @requirement("con.data.notes")
 def test_a_note_looks_as_meant_and_nothing_in_it_acts(owner: Visitor, world: World) -> None:
     writer = world.owner.writer(declaration_of("markdown"), "Vault")
-    text = "# Plan\n\nBuy **milk** <script>alert(1)</script> ![](https://a.example/pixel.png)"
+    text = "# Plan\n\n## Shop\n\nBuy **milk** <script>alert(1)</script> ![](https://a.example/pixel.png)"
     note = {"id": "plan", "title": "Plan", "path": "plan.md", "text": text, "link_count": 0, "word_count": 3}
     assert writer.deliver([Incoming("test", "notes", None, note, chat.EMITTED_AT)]).accepted == 1
 
     page = owner.page(f"/records/{writer.connection_id}/notes:plan")
 
-    assert "<h3>Plan</h3>" in page
+    assert (page.count(">Plan</h"), page.count("<h4>Shop</h4>")) == (1, 1)  # the title stands there already
     assert "<strong>milk</strong> &lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert 'href="https://a.example/pixel.png" rel="noreferrer nofollow"' in page
     assert 'src="https://a.example' not in page

@@ -9,6 +9,13 @@ def test_headings_stand_below_those_of_the_page() -> None:
     assert rendered("# Plan\n\n##### Deep") == "<h3>Plan</h3>\n<h6>Deep</h6>\n"
 
 
+def test_a_first_heading_that_repeats_the_title_is_not_shown_twice() -> None:
+    assert rendered("# Plan\n\nEggs.", "Plan") == "<p>Eggs.</p>\n"
+    assert rendered("Eggs.\n\n# Plan", "Plan") == "<p>Eggs.</p>\n<h3>Plan</h3>\n"
+    assert rendered("# Plans", "Plan") == "<h3>Plans</h3>\n"
+    assert rendered("", "") == ""
+
+
 def test_lists_emphasis_and_code_look_as_meant() -> None:
     assert rendered("- **milk**\n- `eggs`") == (
         "<ul>\n<li><strong>milk</strong></li>\n<li><code>eggs</code></li>\n</ul>\n"
