@@ -292,3 +292,39 @@ def test_a_cursor_of_neighbours_goes_on_with_the_same_neighbours_only(hall: Hall
             asker.query_records(asked)
 
     assert keys(reader.query_records(replace(query, cursor=later)).value) == ["m3"]
+
+
+def crowded(days: dict[int, int]) -> dict[str, Data]:
+    """So many records of one talk on each of these days of February."""
+    return {
+        f"d{day}-{number:02}": {"at": f"2026-02-{day:02}T00:{number:02}:00Z", "thread": "hut"}
+        for day, many in days.items()
+        for number in range(many)
+    }
+
+
+@pytest.mark.parametrize("gathered", [EVERYTHING, 5], ids=["gathered", "walked"])
+@pytest.mark.parametrize("key", ["d1-00", "d2-07", "d3-00"])
+@requirement("rs.around.neighbours")
+def test_a_day_that_no_chunk_holds_is_passed_through_from_either_side(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch, key: str, gathered: int
+) -> None:
+    records = crowded({1: 1, 2: 20, 3: 1})
+    hall.fill("spoken", records)
+    monkeypatch.setattr(around, "GATHERED", gathered)
+    monkeypatch.setattr(around, "CHUNK_MAX", 4)
+
+    assert followed(hall.reader("spoken"), RecordsQuery("spoken", around=key, limit=2)) == sorted(records)
+
+
+@requirement("rs.around.cursors")
+def test_of_a_page_of_later_ones_that_has_no_room_the_nearest_stay(hall: Hall) -> None:
+    hall.fill("spoken", crowded({1: 6}))
+    reader, query = hall.reader("spoken"), RecordsQuery("spoken", around="d1-00", limit=3)
+    first = reader.query_records(query).value
+    assert first.around
+
+    later = reader.query_records(replace(query, cursor=first.around.later_cursor)).value
+
+    assert keys(later) == ["d1-03", "d1-04", "d1-05"]
+    assert keys(later.nearest(1)) == ["d1-03"]
