@@ -1,6 +1,8 @@
 """Which records pass a condition on a field."""
 
+from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock, sentinel
 
 import pytest
 
@@ -8,7 +10,8 @@ from pdpp_server.grants.permitted import Scope
 from pdpp_server.model.queries import Condition
 from pdpp_server.model.streams import Field, Stream
 from pdpp_server.store.layout import StreamPlace
-from pdpp_server.store.records.conditions import index_of, passes, within_grant
+from pdpp_server.store.records.conditions import GATHERED, bounds_of, fewest, index_of, passes, within_grant
+from pdpp_server.store.records.reach import Reach
 
 FIELDS = {
     name: Field(name, kind, {})
@@ -65,3 +68,30 @@ def test_a_range_of_time_stays_within_that_of_the_grant(asked: tuple[Any, Any], 
     bounded = Scope("g", STREAM, (), frozenset(), since=10, until=20)
     assert within_grant(bounded, *asked) == narrowed
     assert within_grant(bounded._replace(since=None, until=None), *asked) == asked
+
+
+AMOUNTS = replace(STREAM, fields={**FIELDS, "amount": Field("amount", "number", {})})
+PLACE = StreamPlace(1, {}, {"at": 1, "n": 2, "amount": 3}, "at", {"at": "date-time", "n": "number", "amount": "number"})
+BOUNDED = Reach(Scope("g", AMOUNTS, (), frozenset(), since=10, until=20), sentinel.origin, PLACE, "timed", {})
+
+
+@pytest.mark.parametrize("field", ["n", "amount"])
+def test_the_time_of_a_grant_bounds_no_other_field(field: str) -> None:
+    bounds = bounds_of(BOUNDED, (Condition(field, "gte", "5"), Condition(field, "lte", "50")), field)
+
+    assert bounds and (bounds.least, bounds.most) == (5, 50)
+
+
+def test_where_nothing_narrows_there_are_many() -> None:
+    assert fewest(sentinel.reading, replace(BOUNDED, shown="whole"), ()) == (None, GATHERED + 1)
+
+
+def test_a_range_of_the_time_is_chosen_before_one_that_passes_over_hidden_records() -> None:
+    reading = Mock()
+    reading.records.entries.return_value = 7
+    conditions = (Condition("n", "gte", "1"), Condition("at", "gte", "1970-01-01T00:00:00Z"))
+
+    bounds, entries = fewest(reading, BOUNDED, conditions)
+
+    assert bounds and (bounds.table, entries) == ("positions", 7)
+    reading.records.entries.assert_called_once()

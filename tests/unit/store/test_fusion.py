@@ -21,3 +21,9 @@ def test_what_is_not_similar_is_not_found_by_its_meaning() -> None:
 
 def test_matches_that_are_worth_nothing_stay_matches() -> None:
     assert fused({1: 0.0, 2: 0.0}, {}) == {1: 0.0, 2: 0.0}
+
+
+def test_words_count_for_more_than_meaning_and_meaning_for_something() -> None:
+    scores = fused({1: 3.0}, {2: 0.7})
+
+    assert scores[1] > scores[2] > 0

@@ -209,7 +209,7 @@ def test_names_that_are_not_declared_are_words_of_the_record_too(world: World) -
     ("data", "reason"),
     [
         ({"reactions": orjson.loads('{"a":' * 150 + "1" + "}" * 150)}, "deeper"),
-        ({"text": "x" * (17 << 20)}, "larger"),
+        ({"text": "x" * (17 << 20)}, "larger than 16 MiB"),
         ({"emitted": 1, "text": 5}, "text"),
     ],
     ids=["depth", "size", "type"],
@@ -362,6 +362,36 @@ def test_an_acknowledged_record_is_found_at_once_and_a_changed_one_not_by_its_ol
 
     assert found(world, "alpenglow") == []
     assert found(world, "driftwood") == ["m9"]
+
+
+@requirement("store.index.same-transaction")
+def test_a_record_that_changes_on_its_day_stays_where_it_lies(world: World) -> None:
+    deliver(world, message("n1", text="First.", sent_at="2026-07-02T23:00:00Z"))
+    before = stored(world, "n1")
+
+    deliver(world, message("n2", text="Between.", sent_at="2026-07-02T22:00:00Z"))
+    deliver(world, message("n1", text="Second.", sent_at="2026-07-02T01:00:00Z"))
+    after = stored(world, "n1")
+
+    assert before and after
+    assert after[0] == before[0]
+    assert "Second." in after[4]
+
+
+def test_a_record_without_a_time_stays_where_it_came_when_it_changes(world: World) -> None:
+    document: dict[str, Any] = deepcopy(chat.DOCUMENT) | {"declaration_version": "2"}
+    document["streams"][1]["semantics"] = "mutable_state"
+    writer = world.owner.writer(decode_declaration(document), WORK)
+    first = channel("legal", 9, "One")._replace(emitted_at="2026-03-01T08:00:00Z")
+    second = channel("legal", 9, "Two")._replace(emitted_at="2026-05-01T08:00:00Z")
+
+    writer.deliver([first])
+    before = stored(world, '["legal","9"]', "channels")
+    writer.deliver([second])
+    after = stored(world, '["legal","9"]', "channels")
+
+    assert before and after and "Two" in after[4]
+    assert (after[0], after[2]) == (before[0], before[2])
 
 
 class Crash(Exception):
