@@ -78,3 +78,18 @@ def test_an_index_gives_what_a_look_at_every_record_gives(
     assert (told.earliest_at, told.latest_at) == (
         (iso_micros(times[0]), iso_micros(times[-1])) if times else (None, None)
     )
+
+
+@requirement("store.search.filters-by-index")
+def test_whole_values_are_counted_without_a_look_at_a_record(filled: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(filters, "passing")
+    everything = frozenset(STREAM.fields)
+    scope = Scope("g", STREAM, (filled.work,), everything, None, None, None, everything)
+
+    with filled.services.database.reading() as reading:
+        (reach,) = reaches(reading, scope)
+
+        asked = (Condition("likes", "gte", "2"),)
+        looked_at = list(passing(reading, reach, asked))
+
+        assert filters.passing_count(reading, reach, asked) == len(looked_at) > 10

@@ -1,9 +1,19 @@
-"""Blocks of meaning are found by the records that they span."""
+"""Blocks of meaning are found by the records that they span, and records by what they mean and who said it."""
 
+from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
+from pdpp_server.grants.permitted import Scope
 from pdpp_server.meaning.blocks import BLOCK_BITS, entries_to_bytes
+from pdpp_server.model.queries import SearchQuery
 from pdpp_server.store.engines.sqlite.db import SqliteDatabase
+from pdpp_server.store.records.meanings import OF_OTHERS, Near, Nearness, similarities
+from pdpp_server.store.records.scope import reaches
+from pdpp_server.wire.declarations import decode_declaration
+from tests.worlds.chat import DOCUMENT, WORK, message
+from tests.worlds.meant import meant
+from tests.worlds.world import World
 
 DIMENSIONS = 8
 SECOND = 1 << BLOCK_BITS  # the first record of the second block
@@ -20,3 +30,32 @@ def test_of_a_range_every_block_is_found_up_to_that_of_its_last_record(home: Pat
 
     assert found == [[0], [0, 1]]
     database.close()
+
+
+def test_a_record_is_found_by_its_meaning(world: World) -> None:
+    told = meant(world)
+    told.deliver(message("n1", text="a ship"))
+    told.catch_up()
+
+    hits = told.reader.search(SearchQuery("boat", ("messages",), mode="semantic")).value.hits
+
+    assert hits[0].id.key == "n1" and hits[0].excerpts[0].text == "a ship"
+
+
+def test_what_others_said_than_who_is_named_counts_less(world: World) -> None:
+    document: dict[str, Any] = deepcopy(DOCUMENT) | {"declaration_version": "2"}
+    document["streams"][0]["query"]["search"]["lexical_fields"] = ["text", "author"]
+    declaration = decode_declaration(document)
+    said = [message(f"of-{who}", text="a hound", author=who) for who in ("Ada", "Ben")]
+    world.owner.writer(declaration, WORK).deliver(said)
+    stream = declaration.streams["messages"]
+    scope = Scope("g", stream, (world.work,), frozenset(stream.fields), granted=frozenset(stream.fields))
+
+    with world.services.database.reading() as reading:
+        reached = reaches(reading, scope)
+        sid = reached[0].place.sid
+        rids = dict(reading.rows("select key, rid from records where sid = ?", (sid,)))
+        near = Nearness({rids[key]: Near(0.8, "text", 0, 7) for key in ("of-Ada", "of-Ben")})
+        similar = similarities(reading, reached, near, reading.tokenizer.query("Ada").wanted)
+
+    assert similar == {rids["of-Ada"]: 0.8, rids["of-Ben"]: 0.8 * OF_OTHERS}

@@ -23,8 +23,9 @@ from pdpp_server.store.records import query_records
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import DETAIL_TYPE, decode_selection
 from tests.requirements import requirement
+from tests.worlds.chat import WORK, message
 from tests.worlds.told import ToldReader
-from tests.worlds.world import Clock
+from tests.worlds.world import Clock, World
 
 SOURCE = "https://registry.pdpp.dev/connectors/shelf"
 NAMES = ("north", "south", "west")
@@ -347,3 +348,52 @@ def test_a_cursor_of_another_query_is_refused(shelf: Shelf, other: dict[str, Any
         token_reader.query_records(replace(query, **other, cursor=cursor))
     with pytest.raises(InvalidCursor):
         shelf.reader("numbers").query_records(replace(query, cursor=cursor))
+
+
+@pytest.mark.parametrize("ascending", [True, False])
+def test_values_are_followed_one_after_the_other_past_those_that_do_not_pass(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, ascending: bool
+) -> None:
+    records = {("north", f"k{size:02}"): {"by": 1, "size": size, "flag": 0 < size < 11} for size in range(12)}
+    shelf.fill("numbers", records)
+    monkeypatch.setattr(query_records, "GATHERED", -1)
+    passing = (Condition("flag", "eq", "true"),)
+    query = RecordsQuery("numbers", conditions=passing, sort="size", ascending=ascending, limit=2)
+
+    found = [record.data["size"] for record in followed(shelf.reader("numbers"), query)]
+
+    assert found == sorted(range(1, 11), reverse=not ascending)
+
+
+def test_what_passes_is_found_behind_many_that_do_not(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = {("north", f"k{number:03}"): {"by": number, "flag": number > 515} for number in range(520)}
+    shelf.fill("numbers", records)
+    monkeypatch.setattr(query_records, "GATHERED", -1)
+    query = RecordsQuery("numbers", conditions=(Condition("flag", "eq", "true"),), ascending=True, limit=100)
+
+    assert [record.id.key for record in followed(shelf.reader("numbers"), query)] == ["k516", "k517", "k518", "k519"]
+
+
+def test_a_cursor_finds_its_record_among_keys_that_begin_alike(shelf: Shelf) -> None:
+    records = {("north", "k" * 150 + str(number)): {"by": 1} for number in range(8)}
+    shelf.fill("numbers", records)
+    reader, query = shelf.reader("numbers"), RecordsQuery("numbers", ascending=True, limit=1)
+    found: list[str] = []
+
+    for _ in records:
+        page = reader.query_records(query).value
+        found += [record.id.key for record in page.records]
+        query = replace(query, cursor=page.next_cursor)
+
+    assert found == sorted(key for _, key in records)
+
+
+def test_the_newest_before_a_moment_are_walked_to(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = [f"2031-07-0{day}T12:00:00Z" for day in range(1, 6)]
+    world.deliver(WORK, [message(f"n{number}", sent_at=at) for number, at in enumerate(times)])
+    monkeypatch.setattr(query_records, "GATHERED", -1)
+    before = (Condition("sent_at", "gte", times[0]), Condition("sent_at", "lt", times[3]))
+
+    page = world.reader.query_records(RecordsQuery("messages", conditions=before)).value
+
+    assert [record.id.key for record in page.records] == ["n2", "n1", "n0"]
