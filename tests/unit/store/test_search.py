@@ -284,6 +284,15 @@ def test_more_of_the_newest_than_a_page_holds_is_said(world: World) -> None:
     assert page.has_more and page.next_cursor is None
 
 
+@requirement("rs.search.any-text")
+def test_of_one_account_a_page_that_holds_all_of_the_newest_says_no_more(world: World) -> None:
+    reader = world.reader_of(world.grant({"name": "messages", "instance_ids": [world.family]}))
+    every = len(reader.search(SearchQuery("?")).value.hits)
+
+    assert not reader.search(SearchQuery("?", limit=every)).value.has_more
+    assert reader.search(SearchQuery("?", limit=every - 1)).value.has_more
+
+
 @requirement("store.index.proven-offsets")
 def test_an_excerpt_opens_at_a_match_deep_inside_a_long_text(world: World) -> None:
     (hit,) = world.reader.search(SearchQuery('"walrus clause"')).value.hits
