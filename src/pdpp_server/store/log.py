@@ -353,11 +353,16 @@ def _last_line(path: Path) -> LogLine | None:
     """The last whole one, read from the end of the file; None where there is none, or no file any more."""
     tail = b""
     with suppress(FileNotFoundError), path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - 2 * LINE_BYTES_MAX))
+        file.seek(tail_start(path.stat().st_size))
         tail = file.read()
     end = tail.rfind(b"\n")
     begin = tail.rfind(b"\n", 0, max(end, 0)) + 1
     return log_line(tail[begin : end + 1]) if end >= 0 else None
+
+
+def tail_start(size: int) -> int:
+    """Behind it lies the last whole line of a file of that size, with half a line after it."""
+    return max(0, size - 2 * LINE_BYTES_MAX)
 
 
 def closed_by(at: str, ends: Ends) -> list[Segment]:
