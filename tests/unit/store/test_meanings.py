@@ -10,6 +10,7 @@ from pdpp_server.model.queries import SearchQuery
 from pdpp_server.store.engines.sqlite.db import SqliteDatabase
 from pdpp_server.store.records.meanings import OF_OTHERS, Near, Nearness, similarities
 from pdpp_server.store.records.scope import reaches
+from pdpp_server.store.upkeep.meanings import extent
 from pdpp_server.wire.declarations import decode_declaration
 from tests.worlds.chat import DOCUMENT, WORK, message
 from tests.worlds.meant import meant
@@ -59,3 +60,16 @@ def test_what_others_said_than_who_is_named_counts_less(world: World) -> None:
         similar = similarities(reading, reached, near, reading.tokenizer.query("Ada").wanted)
 
     assert similar == {rids["of-Ada"]: 0.8, rids["of-Ben"]: 0.8 * OF_OTHERS}
+
+
+def test_what_meaning_takes_is_the_bytes_of_passages_and_of_blocks(world: World) -> None:
+    told = meant(world)
+    told.deliver(message("n1", text="a ship"), message("n2", text="a boat"))
+    told.catch_up()
+
+    with world.services.database.reading() as reading:
+        passages = reading.one("select sum(length(passages)) from meanings")
+        blocks = reading.one("select sum(length(lines)) from meaning_blocks")
+        found = extent(reading, reading.meanings.model())
+
+    assert found.size == passages + blocks

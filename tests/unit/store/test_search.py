@@ -315,3 +315,11 @@ def test_a_ranking_that_looked_at_a_part_says_so_and_counts_at_least_what_it_saw
     assert not recall.matches_exact
     assert recall.ranked is not None
     assert recall.matches == 150 >= recall.ranked
+
+
+def test_a_word_that_stands_nowhere_is_named_beside_a_time_that_was_understood(world: World) -> None:
+    def counted(words: str) -> dict[str, int]:
+        return dict(world.reader.search(SearchQuery(words, lean=True)).value.recall.words)
+
+    assert counted("lease xylophone in March 2026")["xylophone"] == 0
+    assert "march" not in {word.lower() for word in counted("lease in March 2026")}

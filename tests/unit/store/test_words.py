@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.store.engines.sqlite.cutting import Fts5Cutter
-from pdpp_server.store.records.words import Phrase, Tokenizer, WordQuery
+from pdpp_server.store.records.words import (
+    Phrase,
+    Tokenizer,
+    WordQuery,
+    _break_before,  # pyright: ignore[reportPrivateUsage]
+    _word_place,  # pyright: ignore[reportPrivateUsage]
+)
 from tests.requirements import requirement
 
 TOKENIZER = Tokenizer(Fts5Cutter(apsw.Connection(":memory:")))
@@ -225,3 +231,17 @@ def test_a_question_without_a_name_keeps_the_rest_as_it_was_typed(question: str,
     names = TOKENIZER.query("Anna").wanted
 
     assert TOKENIZER.without(question, names) == left
+
+
+def test_a_stretch_begins_at_the_last_break_that_is_near() -> None:
+    assert _break_before("two words here", 9) == 3
+    assert _break_before("a,b,c", 5) == 3
+    assert _break_before("aa bb " + "c" * 300, 306) == 0  # none of the last 200
+    assert _break_before("aa", 0) == 0
+
+
+def test_a_word_is_placed_where_it_begins_and_not_inside_of_another() -> None:
+    assert _word_place("unlease the lease", "lease") == 12
+    assert _word_place("lease", "lease") == 0
+    assert _word_place("unlease", "lease") == -1
+    assert _word_place("nothing", "lease") == -1
