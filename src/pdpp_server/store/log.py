@@ -249,7 +249,7 @@ class _OpenSegment(Chain):
 def _can_write(folder: Path) -> bool:
     try:
         with TemporaryFile(dir=folder) as file:
-            return file.write(b"\n") == 1
+            return bool(file.write(b"\n"))
     except OSError:
         return False
 
@@ -355,9 +355,9 @@ def _last_line(path: Path) -> LogLine | None:
     with suppress(FileNotFoundError), path.open("rb") as file:
         file.seek(tail_start(path.stat().st_size))
         tail = file.read()
-    end = tail.rfind(b"\n")
-    begin = tail.rfind(b"\n", 0, max(end, 0)) + 1
-    return log_line(tail[begin : end + 1]) if end >= 0 else None
+    whole, newline, _ = tail.rpartition(b"\n")
+    *_, last = whole.rpartition(b"\n")
+    return log_line(last + newline) if newline else None
 
 
 def tail_start(size: int) -> int:
@@ -372,9 +372,9 @@ def closed_by(at: str, ends: Ends) -> list[Segment]:
     of its own process, which follows it.
     """
     newest, today = ends.newest(), _stamp(at)[:DAY_OF_ID_CHARS]
-    if newest is None or newest[:DAY_OF_ID_CHARS] >= today:
+    if newest is None:
         return []
-    found = ends.ends(newest[:DAY_OF_ID_CHARS], today)
+    found = ends.ends(newest[:DAY_OF_ID_CHARS], today)  # none where that day is this one
     named = [Segment(id, line.n, line.digest) for id, line in found.items() if line.n >= 0]
     return named[-CLOSED_MAX:]
 

@@ -156,6 +156,7 @@ def test_the_ends_are_those_of_the_segments_between(log: DisclosureLog, activity
     first, second, third = (path.stem for path in segment_paths(activity))
     folder = SegmentFolder(activity)
 
+    assert [*folder.ends("", second)] == [first]
     assert [*folder.ends("", third)] == [first, second]
     assert [*folder.ends(second, third)] == [second]
     assert [*folder.ends(third, "9")] == [third]
@@ -166,6 +167,32 @@ def test_where_there_is_no_log_nothing_is_newest(activity: Path) -> None:
     assert SegmentFolder(activity).newest() is None
     assert SegmentFolder(activity).ends("", "9") == {}
     assert closed_by(NEXT, SegmentFolder(activity)) == []
+
+
+def test_a_segment_that_is_a_header_alone_is_named_too(log: DisclosureLog, activity: Path) -> None:
+    write(DisclosureLog(activity), FIRST)
+    (path,) = segment_paths(activity)
+    rewrite(path, lambda lines: lines.pop())
+
+    write(log, NEXT)
+
+    assert closes(segment_paths(activity)[-1]) == [Segment(path.stem, 0, header_of(path).digest)]
+
+
+def test_a_clock_that_went_back_closes_nothing(log: DisclosureLog, activity: Path) -> None:
+    write(DisclosureLog(activity), LATER)
+
+    write(log, FIRST)
+
+    assert [closes(path) for path in segment_paths(activity)] == [[], []]
+
+
+def test_a_log_can_be_written_where_its_folder_is_or_can_be_made(tmp_path: Path) -> None:
+    there = tmp_path / "activity"
+    assert DisclosureLog(there).can_append()
+    there.mkdir()
+    assert DisclosureLog(there).can_append()
+    assert not DisclosureLog(tmp_path / "nowhere" / "activity").can_append()
 
 
 def test_a_root_stays_a_line(log: DisclosureLog, activity: Path, monkeypatch: pytest.MonkeyPatch) -> None:
