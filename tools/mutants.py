@@ -14,7 +14,6 @@ import hashlib
 import importlib
 import json
 import os
-import random
 import resource
 import shutil
 import signal
@@ -239,8 +238,18 @@ def elsewhere(said: Rules) -> list[str]:
 
 
 def sampled(said: Rules, size: int, seed: int) -> list[Mutant]:
-    every = [mutant for name in elsewhere(said) for mutant in mutants_of(name, _source(name))]
-    return sorted(random.Random(seed).sample(every, min(size, len(every))))
+    return drawn([mutant for name in elsewhere(said) for mutant in mutants_of(name, _source(name))], size, seed)
+
+
+def drawn(every: Iterable[Mutant], size: int, seed: int) -> list[Mutant]:
+    """By what each of them is: whoever changes a line draws others in its place, and no others elsewhere."""
+    alike: Counter[str] = Counter()
+    lots: list[tuple[str, Mutant]] = []
+    for mutant in every:
+        named = f"{mutant.file} {mutant.function} {mutant.operator} {mutant.text}"
+        alike[named] += 1
+        lots.append((hashlib.sha256(f"{seed} {named} {alike[named]}".encode()).hexdigest(), mutant))
+    return sorted(mutant for _, mutant in sorted(lots)[:size])
 
 
 def tests_for(file: str, said: Rules, graph: grimp.ImportGraph, seconds: dict[str, float]) -> Tests:

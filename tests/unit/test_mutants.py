@@ -11,6 +11,7 @@ from tools.mutants import (
     Explained,
     Mutant,
     Run,
+    drawn,
     each_once,
     elsewhere,
     mutants_of,
@@ -157,3 +158,17 @@ def test_a_run_whose_processes_use_no_more_processor_time_only_waits() -> None:
         assert not only_waits(run, 2 * IDLE_SECONDS - 1)
         assert only_waits(run, 2 * IDLE_SECONDS)
         process.communicate(b"\n")
+
+
+def test_a_sample_changes_only_where_the_code_does() -> None:
+    before = [mutant for name in ("a.py", "b.py", "c.py") for mutant in mutants_of(name, "x = 1 + y\nz = 2 - y\n")]
+    after = [mutant for mutant in before if mutant.file != "b.py"]
+    after += mutants_of("b.py", "added = 0\nx = 1 + y\nz = 2 * y\n")
+
+    first, then = drawn(before, 20, 7), drawn(after, 20, 7)
+
+    assert len(first) == 20 and first == sorted(first)
+    assert drawn(before, 20, 7) == first != drawn(before, 20, 8)
+    of_a = [[mutant for mutant in sample if mutant.file == "a.py"] for sample in (first, then)]
+    assert {*of_a[0]} <= {*of_a[1]} or {*of_a[1]} <= {*of_a[0]}
+    assert len(drawn(before, 10**6, 7)) == len(before)
