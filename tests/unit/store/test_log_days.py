@@ -267,3 +267,17 @@ def test_a_segment_that_goes_while_a_day_is_closed_is_not_waited_for(
     write(log, NEXT)
 
     assert [each.id for each in closes(max(activity.iterdir()))] == [listed[0].stem]
+
+
+def test_a_last_line_that_follows_rightly_and_is_numbered_too_low_is_not_as_it_was_written(
+    log: DisclosureLog, activity: Path
+) -> None:
+    write(log, FIRST, 3)
+    (path,) = segment_paths(activity)
+
+    def change(lines: list[bytes]) -> None:
+        lines[-1] = lines[-1].replace(b'"n":3', b'"n":2')
+
+    rewrite(path, change)
+
+    assert [verdict.state for verdict in verify(activity, [])] == ["edited"]
