@@ -97,7 +97,7 @@ class SqliteActivity(SegmentFolder):
 
     def __init__(self, home: Path) -> None:
         super().__init__(home / "activity")
-        self._index, self._segments = home / "activity.sqlite", home / "activity"
+        self._index = home / "activity.sqlite"
 
     def recent(self, *, limit: int = 50, **asked: Unpack[ActivityAsked]) -> list[Disclosure]:
         with self._logged() as logged:
@@ -118,23 +118,23 @@ class SqliteActivity(SegmentFolder):
     def verify(self, seen: Iterable[Segment] = ()) -> list[Verdict]:
         """Before the index is brought up to date: it is a witness of how far each segment was intact."""
         with closing(open_index(self._index)) as index:
-            verdicts = verify(self._segments, [*seen_by(index), *seen])
-            catch_up(index, self._segments)
+            verdicts = verify(self._directory, [*seen_by(index), *seen])
+            catch_up(index, self._directory)
         return verdicts
 
     @contextmanager
     def segments(self) -> Generator[Mapping[str, ReadLines], None, None]:
-        yield segments_in(self._segments)
+        yield segments_in(self._directory)
 
     def take(self, id: str, lines: Sequence[LogLine]) -> None:
-        path = self._segments / f"{id}.jsonl"
+        path = self._directory / f"{id}.jsonl"
         if not path.exists():
             with written_whole(path) as file:
                 file.writelines(line.raw for line in lines)
 
     def remove(self, ids: Iterable[str]) -> None:
         """Forgotten twice: a process that caught up in between has listed the file again."""
-        paths = [self._segments / f"{id}.jsonl" for id in ids]
+        paths = [self._directory / f"{id}.jsonl" for id in ids]
         with closing(open_index(self._index)) as index:
             _forget(index, paths)
             for path in paths:
@@ -144,7 +144,7 @@ class SqliteActivity(SegmentFolder):
     @contextmanager
     def _logged(self) -> Generator[LoggedTables, None, None]:
         with closing(open_index(self._index)) as index:
-            catch_up(index, self._segments)
+            catch_up(index, self._directory)
             yield index.logged
 
 
