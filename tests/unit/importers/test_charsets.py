@@ -25,6 +25,18 @@ def test_a_bad_byte_costs_one_character(charset: str | None, text: str, place: i
 
 
 @requirement("imp.mail.own-words")
+@pytest.mark.parametrize("half", [0, 1])
+def test_a_bad_byte_in_a_pair_of_seven_bits_costs_one_character_too(half: int) -> None:
+    raw, place = JAPANESE.encode("iso-2022-jp"), 3 + 2 * 9 + half
+
+    put_in = decoded(raw[:place] + b"\xff" + raw[place:], "iso-2022-jp")
+    changed = decoded(raw[:place] + b"\xff" + raw[place + 1 :], "iso-2022-jp")
+
+    assert put_in == f"{JAPANESE[:9]}\ufffd{JAPANESE[9:]}"
+    assert changed == f"{JAPANESE[:9]}\ufffd{JAPANESE[10:]}"
+
+
+@requirement("imp.mail.own-words")
 def test_japanese_in_seven_bits_is_read_with_its_small_letters() -> None:
     assert decoded("ｶﾅと漢字".encode("iso2022_jp_ext"), "ISO-2022-JP") == "ｶﾅと漢字"
 

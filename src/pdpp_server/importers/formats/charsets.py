@@ -19,6 +19,8 @@ _NO_CHARSETS = frozenset({"idna", "punycode", "raw-unicode-escape", "unicode-esc
 _LOST = "\ufffd"
 _HALF_CHARACTERS = re.compile("[\ud800-\udfff]")
 _NOTHING_IN_CP932 = re.compile("[\uf8f0-\uf8f3]")
+_PAIRS = re.compile(rb"(?<=\x1b\$[@B])[^\x1b\r\n]+")  # of Japanese in seven bits, until the next sign or line
+_NO_PAIR = b"\x2f\x21"  # which stands for no character
 
 
 def decoded(data: bytes | memoryview, charset: str | None = None) -> str:
@@ -44,6 +46,8 @@ def decoded(data: bytes | memoryview, charset: str | None = None) -> str:
 
 def _mended(data: bytes, codec: str) -> str | None:
     """With one mark for what cannot be read; None where that is most of what is more than plain letters."""
+    if codec.startswith("iso2022_jp"):
+        data = _PAIRS.sub(lambda found: _paired(found[0]), data)
     try:
         text = _whole(data.decode(codec, "replace"), codec)
     except (UnicodeError, ValueError):
@@ -51,6 +55,21 @@ def _mended(data: bytes, codec: str) -> str | None:
     lost = text.count(_LOST)
     good = sum(not character.isascii() for character in text) - lost
     return text if good > 0 and good >= lost else None
+
+
+def _paired(run: bytes) -> bytes:
+    """A byte of eight bits cannot stand there: one that was put in is taken out, one that was changed costs its pair.
+
+    Python takes it for half a pair either way, and everything behind it for other characters.
+    """
+    if run.isascii():
+        return run
+    if len(run) % 2:
+        bad = next(place for place, byte in enumerate(run) if byte > 127)
+        good = bytes(byte for byte in run if byte <= 127)
+        return good[: bad // 2 * 2] + _NO_PAIR + good[bad // 2 * 2 :]
+    pairs = (run[place : place + 2] for place in range(0, len(run), 2))
+    return b"".join(pair if pair.isascii() else _NO_PAIR for pair in pairs)
 
 
 @cache
