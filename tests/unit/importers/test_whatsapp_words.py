@@ -38,6 +38,7 @@ from tests.requirements import requirement
         ("a < b", "message", ""),
         ("<grins>", "message", ""),
         ("<Média vynechána>", "media", "omitted"),
+        ("<Медіа пропущено>", "media", "omitted"),
         ("<मीडिया छोड़ा गया>", "media", "omitted"),
         ("<Media tidak disertakan>", "media", "omitted"),
         ("<メディアは含まれていません>", "media", "omitted"),

@@ -11,7 +11,7 @@ OWN_WORDS_CHARS = 60  # what stands for a file is short
 _ANGLED = re.compile(r"<([^<>\n]{3,60})>")
 _ABOUT_MEDIA = re.compile(
     r"\b(?:media|medi[aáeo]\w*|m[ée]dia?s?|multim[eé]dia|multimedia|m[íi]dia|medya|archivo|arquivo|fichier|ficheiro|file|soubor)\b|"
-    r"медиафайл|медіафайл|файл|メディア|मीडिया|สื่อ|الوسائط|phương tiện|媒体|媒體|多媒|미디어|מדיה",
+    r"медиафайл|медіа|файл|メディア|मीडिया|สื่อ|الوسائط|phương tiện|媒体|媒體|多媒|미디어|מדיה",
     re.IGNORECASE,
 )
 # `image omitted`: what is missing, and a word for its being missing. Stems, for they are bent.

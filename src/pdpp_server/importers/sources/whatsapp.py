@@ -49,9 +49,13 @@ HEAD_BYTES = 8192
 PARTICIPANTS_MAX = 200
 
 _SIGNAL = re.compile(r"\[[0-9]{4}-[0-9]{2}-[0-9]{2},? [0-9]{2}:[0-9]{2}\] ")
-_TITLE_ARABIC = re.compile(r".*واتساب مع\s+(.+)")
-_TITLE = re.compile(
-    r"(?i).*whatsapp(?:[ -]chat)?(?:\s+(?:with|mit|con|com|avec|met|med|z|dengan|với|s)\s+|\s+-\s+)(.+)"
+_TITLES = (
+    re.compile(
+        r"(?i).*whatsapp(?:[ -]chat)?(?:\s+(?:with|mit|con|com|avec|met|med|z|dengan|với|s(?: uživatelem)?|"
+        r"с(?: контактом)?|з|із|กับ)\s+|\s+-\s+)(.+)"  # noqa: RUF001  as phones there write
+    ),
+    re.compile(r".*واتساب مع\s+(.+)"),
+    re.compile(r"(?i)(.+?)(?:\s+के साथ\s+|との)whatsapp.*"),  # these name the other side first
 )
 
 
@@ -127,7 +131,7 @@ def _beside(text: str, name: str) -> str:
 
 
 def _title(name: str) -> str:
-    found = _TITLE.fullmatch(account_name(name)) or _TITLE_ARABIC.fullmatch(account_name(name))
+    found = next(filter(None, (title.fullmatch(account_name(name)) for title in _TITLES)), None)
     return found[1].strip() if found else ""
 
 
@@ -270,7 +274,7 @@ WHATSAPP = Importer(
     knows=knows,
     accounts=accounts,
     read=read,
-    version=2,
+    version=3,
     takes="WhatsApp chats (.txt, or .zip with media)",
     obtain="In the chat: menu, More, Export chat (iPhone: name of the chat, Export chat), with or without media",
 )
