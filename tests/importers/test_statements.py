@@ -1,4 +1,4 @@
-"""Bank statements that prove themselves whole: a newer one of the same days removes what it has no longer."""
+"""Bank statements that are whole between two days: a newer one of the same days removes what it has no longer."""
 
 from io import BytesIO
 from pathlib import Path
@@ -54,6 +54,18 @@ def mt940(*bookings: Booking, opening: str = "100,00", closing: str = "70,00", d
     )
     first, last = (f"C2603{day:02}EUR" for day in days)
     return f":20:X\r\n:25:37040044/0532013000\r\n:28C:1\r\n:60F:{first}{opening}\r\n{told}:62F:{last}{closing}\r\n-\r\n"
+
+
+def ofx(*bookings: Booking, made: str = "20260401", days: Days = (1, 31), number: str = "0532013000") -> str:
+    told = "".join(
+        f"<STMTTRN><TRNTYPE>DEBIT<DTPOSTED>202603{one.day:02}<TRNAMT>-{one.amount}<FITID>{one.text}<MEMO>{one.text}</STMTTRN>"
+        for one in bookings
+    )
+    first, last = (f"202603{day:02}" for day in days)
+    signed = f"<SONRS><DTSERVER>{made}<FI><ORG>Harbour Bank</FI></SONRS>"
+    account = f"<CURDEF>EUR<BANKACCTFROM><BANKID>37040044<ACCTID>{number}</BANKACCTFROM>"
+    listed = f"<BANKTRANLIST><DTSTART>{first}<DTEND>{last}{told}</BANKTRANLIST>"
+    return f"OFXHEADER:100\r\nDATA:OFXSGML\r\n\r\n<OFX>{signed}<STMTRS>{account}{listed}</STMTRS></OFX>"
 
 
 RENT, TEA, FEE = Booking(5, "20.00", "Rent"), Booking(12, "4.00", "Tea"), Booking(20, "6.00", "Fee")
@@ -188,3 +200,78 @@ def test_a_statement_too_long_to_be_held_is_a_part(home: Home, monkeypatch: pyte
     monkeypatch.setattr(statements, "HELD_MAX", 3)
     tally = home.bring(home.found("march.xml", camt(RENT, REWORDED, FEE, made="2026-04-09")))
     assert (tally.removal.removed, len(texts(home))) == (0, 4)
+
+
+LAMP = Booking(9, "3.00", "Lamp")
+
+
+@requirement("imp.newer.ofx")
+def test_a_newer_download_of_the_same_days_replaces_what_the_bank_numbers_anew(home: Home) -> None:
+    home.bring(home.found("march.ofx", ofx(RENT, LAMP, TEA, FEE)))
+    tally = home.bring(home.found("march (1).ofx", ofx(RENT, LAMP, REWORDED, FEE, made="20260409")))
+
+    assert texts(home) == ["Fee", "Lamp", "Rent", "Tea house, harbour"]
+    assert (tally.removal.removed, tally.removal.why_kept) == (1, ())
+    assert home.world.owner.undo_import(tally.removal.run).restored == 1
+
+
+WHOLE = ofx(RENT, LAMP, FEE, made="20260409")
+
+
+@requirement("imp.newer.ofx", "imp.newer.guards")
+@pytest.mark.parametrize(
+    ("newer", "why"),
+    [
+        (ofx(RENT, LAMP, FEE, made="20260330"), "older"),
+        (ofx(RENT, LAMP, FEE), "nothing in it is newer"),
+        (ofx(RENT, LAMP, FEE, made="29990101"), "do not say when"),
+        (ofx(RENT, LAMP, FEE, made=""), "do not say when"),
+        (ofx(RENT, LAMP, FEE, Booking(25, "x", "?"), made="20260409"), "rejected"),
+        (WHOLE[: WHOLE.index("</BANKTRANLIST>")], ""),  # cut between two bookings
+        (WHOLE.replace("<DTEND>20260331", ""), ""),  # of days that are not told
+        (WHOLE.replace("<DTSTART>20260301", "<DTSTART>soon"), ""),
+        (ofx(RENT, LAMP, made="20260409"), ""),  # its last booking is before the tea
+        (ofx(RENT, LAMP, FEE, made="20260409", days=(1, 10)), ""),  # a booking behind the days that it tells
+        (ofx(FEE, Booking(25, "1.00", "Ink"), made="20260409"), ""),  # its first booking is behind the tea
+        (ofx(made="20260409"), ""),  # no bookings at all
+        (ofx(RENT, LAMP, FEE, made="20260409", number="77"), ""),  # of another account
+    ],
+)  # fmt: skip
+def test_a_download_that_says_nothing_of_a_day_or_is_not_newer_removes_nothing(home: Home, newer: str, why: str) -> None:
+    home.bring(home.found("march.ofx", ofx(RENT, LAMP, TEA, FEE)))
+    tally = home.bring(home.found("march.ofx", newer))
+
+    assert tally.removal.removed == 0
+    assert "Tea" in texts(home)
+    assert why in "".join(tally.removal.why_kept)
+
+
+@requirement("imp.newer.ofx", "imp.newer.others")
+def test_what_a_download_without_days_told_too_stays(home: Home) -> None:
+    home.bring(home.found("notice.ofx", ofx(TEA).replace("<DTSTART>20260301", "")))
+    home.bring(home.found("march.ofx", ofx(RENT, LAMP, TEA, FEE)))
+    home.bring(home.found("march.ofx", WHOLE))
+    assert "Tea" in texts(home)
+
+
+@requirement("imp.newer.ofx", "imp.newer.half")
+def test_a_download_that_would_remove_most_of_an_account_asks(home: Home) -> None:
+    days = [Booking(day, "1.00", f"Day {day}") for day in range(2, 12)]
+    home.bring(home.found("march.ofx", ofx(*days)))
+    filtered = home.found("march.ofx", ofx(days[0], days[-1], made="20260409"))
+
+    assert home.bring(filtered).removal.awaits_owner
+    assert len(texts(home)) == 10
+    home.bring(filtered, agree=lambda doubt: not doubt.why)
+    assert texts(home) == ["Day 11", "Day 2"]
+
+
+@requirement("imp.newer.ofx")
+@pytest.mark.parametrize(("second", "gone"), [((Booking(9, "3.00", "Lamp"), FEE), True), ((FEE,), False)])
+def test_several_downloads_are_one_span_only_where_their_bookings_overlap(
+    home: Home, second: tuple[Booking, ...], gone: bool
+) -> None:
+    home.bring(home.found("march.ofx", ofx(RENT, LAMP, TEA, FEE)))
+    both = packed(ofx(RENT, LAMP, made="20260409"), ofx(*second, made="20260410"))
+    home.bring(home.found("both.zip", both))
+    assert ("Tea" not in texts(home)) is gone

@@ -250,6 +250,11 @@ PROMISES: dict[str, Promise] = {
         "other: then what a newer one has no longer of those days goes, but nothing that is dated outside its own "
         "statement.",
     ),
+    "imp.newer.ofx": Promise(
+        source="ruling 52",
+        says="A download (OFX) is complete between its first and its last booking within the days that it names, if "
+        "its list was read to the end: what a newer one has no longer of those days goes, under the same guards.",
+    ),
     "imp.newer.others": Promise(
         source="ruling 52",
         says="What another collection or other hands brought too stays, and another collection of the same account "

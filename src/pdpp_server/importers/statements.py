@@ -1,4 +1,4 @@
-"""Bank statements that prove themselves whole: the balance before and all bookings make the balance after."""
+"""Bank statements that hold all of a span: shown by their balances and all bookings, or said by the days they name."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -22,14 +22,18 @@ class Balance(NamedTuple):
 
 
 class _Span(NamedTuple):
-    """A statement that was shown to be whole."""
+    """The days of which a statement holds everything, between its balances where it has them."""
 
-    opening: Balance
-    closing: Balance
+    first: str
+    last: str
+    opening: Decimal | None = None
+    closing: Decimal | None = None
 
     def is_before(self, other: "_Span") -> bool:
-        """Whether the other one goes on where this one ends."""
-        return self.closing.value == other.opening.value and self.closing.day <= other.opening.day
+        """Whether the other one goes on where this one ends; without balances, only if it begins before that."""
+        if self.closing is None or other.opening is None:
+            return other.first <= self.last
+        return self.closing == other.opening and self.last <= other.first
 
 
 class _Held(NamedTuple):
@@ -47,14 +51,24 @@ class _Statement:
     booked: Decimal = Decimal()
     has_bookings: bool = False
     is_long: bool = False
+    claimed: tuple[str, str] | None = None  # the days that it says to be of
+    days: set[str] = field(default_factory=set[str])  # on which something was booked
     held: list[_Held] = field(default_factory=list[_Held])
 
     def span(self) -> _Span | None:
         """One without bookings proves nothing: a bank that left all of them out would write the same."""
+        if self.claimed and not self.is_long:
+            return _between_bookings(self.claimed, self.days)
         if self.opening is None or self.closing is None or self.is_long or not self.has_bookings:
             return None
-        is_whole = self.opening.value + self.booked == self.closing.value and self.opening.day <= self.closing.day
-        return _Span(self.opening, self.closing) if is_whole else None
+        (first, before), (last, after) = self.opening, self.closing
+        return _Span(first, last, before, after) if before + self.booked == after and first <= last else None
+
+
+def _between_bookings(claimed: tuple[str, str], days: Iterable[str]) -> _Span | None:
+    """Banks write the days that were asked for, and may have bookings of fewer: what lies between those is there."""
+    inside = sorted(day for day in days if claimed[0] <= day <= claimed[1])
+    return _Span(inside[0], inside[-1]) if inside else None
 
 
 @dataclass(slots=True)
@@ -66,7 +80,7 @@ class _AccountRead:
 
 
 class Statements:
-    """Gives the records of statements on: as part of their account where a statement is shown to be whole.
+    """Gives the records of statements on: as part of their account where a statement holds all of a span.
 
     A booking that is dated outside its statement, or that has no day of its own, is no part of that collection: another
     whole statement of the same day need not have it, and must not remove it.
@@ -97,6 +111,16 @@ class Statements:
     def closes(self, balance: Balance) -> None:
         if self._now:
             self._now.closing = balance
+
+    def books_on(self, day: str) -> None:
+        """A booking of that day, whether its record is given on or was so before."""
+        if self._now:
+            self._now.days.add(day)
+
+    def claims(self, first: str, last: str) -> None:
+        """It says itself of which days it holds all bookings; there is no sum that proves it."""
+        if self._now:
+            self._now.claimed = (first, last)
 
     def books(self, value: Decimal) -> None:
         """Money that the balance after counts, whether its record is given on or was so before."""
@@ -138,7 +162,7 @@ class Statements:
             self._accounts.setdefault(now.account, _AccountRead()).spans.add(span)
             self._in_file.add(now.account)
         for outcome, day in now.held:
-            is_inside = span is not None and day is not None and span.opening.day <= day <= span.closing.day
+            is_inside = span is not None and day is not None and span.first <= day <= span.last
             if day is not None:
                 yield from self._opened(_name(now.account) if is_inside else self._bank)
             yield outcome
@@ -149,16 +173,16 @@ class Statements:
             yield Opened(collection)
 
     def _covered(self, read: _AccountRead) -> Covered:
-        """The days between the first balance and the last, without these two, where no statement between is missing.
+        """The days between the first and the last, without these two, where no statement between is missing.
 
         Together the files are as new as the oldest of them.
         """
         oldest = min(read.made)
         as_of = AsOf(oldest) if "" < oldest <= self._latest else None
-        spans = sorted(read.spans, key=lambda one: (one.opening.day, one.closing.day))
+        spans = sorted(read.spans, key=lambda one: (one.first, one.last))
         if not all(one.is_before(other) for one, other in pairwise(spans)):
             return Covered({}, as_of)
-        between = Coverage(instant(spans[0].opening.day), instant(spans[-1].closing.day))
+        between = Coverage(instant(spans[0].first), instant(spans[-1].last))
         derived = {name: between._replace(follows="transactions") for name in self._derived}
         return Covered({"transactions": between, **derived}, as_of)
 

@@ -12,6 +12,7 @@ from pdpp_server.importers.formats.money import amount, direction, money
 from pdpp_server.importers.formats.ofx_tags import FIRST_BYTES, HEAD_BYTES, charset_of, is_ofx, tags
 from pdpp_server.importers.identity import SeenRecords, account_name, digest, record_key
 from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Importer, Known, Outcome
+from pdpp_server.importers.statements import Statements
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.times import iso
 from pdpp_server.wire.envelope import Json
@@ -28,7 +29,11 @@ _TRADES = {
     "JRNLSEC": "journal", "MARGININTEREST": "margin_interest", "REINVEST": "reinvest",
     "RETOFCAP": "return_of_capital", "SPLIT": "split", "TRANSFER": "transfer",
 }  # fmt: skip
-_GROUPS = _ACCOUNTS | _STATEMENTS.keys() | _BALANCES.keys() | _TRADES.keys() | {"STMTTRN", "INVTRAN", "FI", "SECINFO"}
+_LIST, _LIST_END = "BANKTRANLIST", "/BANKTRANLIST"
+_GROUPS = (
+    _ACCOUNTS | _STATEMENTS.keys() | _BALANCES.keys() | _TRADES.keys() | {"STMTTRN", "INVTRAN", "FI", "SECINFO", _LIST}
+)
+_ALONE = frozenset({"CURDEF", "DTSERVER"})  # values that stand in no group that is read
 _PARTS = frozenset({"PAYEE", "BANKACCTTO", "CCACCTTO", "CURRENCY", "ORIGCURRENCY"})
 _IN_TRADES = frozenset({"INVTRAN", "INVACCTFROM"})  # that stand alone too
 _TIME = re.compile(
@@ -54,7 +59,7 @@ def accounts(files: Files, known: Known) -> Iterable[Account]:
     for file, bank in known.items():
         banks.setdefault(bank, []).append(file)
     for name, found in banks.items():
-        yield Account(name, tuple(found), files.zone)
+        yield Account(name, tuple(found), files.zone, found=files.now)
 
 
 def _bank(head: bytes) -> str:
@@ -71,14 +76,16 @@ def _bank(head: bytes) -> str:
 
 def read(account: Account) -> Iterator[Outcome]:
     """Each account where its first statement begins, then its transactions and balances."""
-    ledger = _Ledger(account.name)
+    ledger = _Ledger(account)
     for file in account.files:
         try:
             securities = cache(partial(_securities, file))
             for group in _groups(file):
                 yield from ledger.outcomes(group, securities)
         except DamagedFile as damaged:
-            yield Rejection(file.name, "invalid_record", damaged.message)
+            yield from ledger.statements.take(Rejection(file.name, "invalid_record", damaged.message))
+        yield from ledger.statements.end_file()
+    yield from ledger.statements.covered()
 
 
 class _Group(NamedTuple):
@@ -102,13 +109,13 @@ def _groups(file: File) -> Iterator[_Group]:
                 if name:
                     yield _Group(f"{file.name}:{line}", name, values)
                 line, name, part, values = tag.line, "" if tag.is_end or tag.name == "OFX" else tag.name, "", {}
-                if name in _STATEMENTS:
-                    yield _Group(f"{file.name}:{line}", name, {})
+                if name in _STATEMENTS or (tag.is_end and tag.name == _LIST):
+                    yield _Group(f"{file.name}:{line}", name or _LIST_END, {})
                     name = ""
             elif tag.name in _PARTS:
                 part = "" if tag.is_end else f"{tag.name}."
-            elif tag.name == "CURDEF" and not tag.is_end:
-                yield _Group(f"{file.name}:{tag.line}", "CURDEF", {"CURDEF": tag.value})
+            elif tag.name in _ALONE and not tag.is_end:
+                yield _Group(f"{file.name}:{tag.line}", tag.name, {tag.name: tag.value})
             elif name and tag.value and not tag.is_end:
                 values.setdefault(part + tag.name, tag.value)
     if name:
@@ -123,22 +130,42 @@ def _securities(file: File) -> Mapping[str, Json]:
 class _Ledger:
     """The statement that is being read, and what was read before."""
 
-    def __init__(self, bank: str) -> None:
-        self._bank = bank
+    def __init__(self, account: Account) -> None:
+        self._bank = account.name
+        self.statements = Statements(account.name, account.found)
         self._seen = SeenRecords()
         self._told: set[str] = set()
         self._kind = self._currency = self._account = ""
+        self._days: tuple[str | None, str | None] = (None, None)  # of which the list of bookings says to be
 
     def outcomes(self, group: _Group, securities: Callable[[], Mapping[str, Json]]) -> Iterator[Outcome]:
+        name, values = group.name, group.values
+        if name in _STATEMENTS:
+            self._kind, self._currency, self._account, self._days = _STATEMENTS[name], "", "", (None, None)
+        elif name == "CURDEF":
+            self._currency = values["CURDEF"].upper()[:8]
+        elif name == "DTSERVER":
+            self.statements.made_at(_moment(values["DTSERVER"]))
+        elif name == _LIST:
+            self._days = _day(values.get("DTSTART", "")), _day(values.get("DTEND", ""))
+        elif name == _LIST_END:
+            self._claim()
+        elif name in _ACCOUNTS and group.is_whole:
+            yield from self._begin(group.place, values)
+        else:
+            for outcome in self._records(group, securities):
+                yield from self.statements.take(outcome, _booked_on(outcome))
+
+    def _claim(self) -> None:
+        """Only a list that was read to its end holds what it says."""
+        first, last = self._days
+        if first and last:
+            self.statements.claims(first, last)
+
+    def _records(self, group: _Group, securities: Callable[[], Mapping[str, Json]]) -> Iterator[Incoming | Rejection]:
         place, name, values, is_whole = group
         if not is_whole:
             yield Rejection(place, "invalid_record", "the file ends inside it")
-        elif name in _STATEMENTS:
-            self._kind, self._currency, self._account = _STATEMENTS[name], "", ""
-        elif name == "CURDEF":
-            self._currency = values["CURDEF"].upper()[:8]
-        elif name in _ACCOUNTS:
-            yield from self._begin(place, values)
         elif name == "INVTRAN":
             yield Rejection(place, "invalid_record", "it belongs to no trade that is known")
         elif name in _TRADES:
@@ -155,6 +182,7 @@ class _Ledger:
             return
         bank = values.get("BANKID") or values.get("BROKERID") or ""
         self._account = "a-" + digest(bank, values.get("BRANCHID", ""), number)[:16]
+        yield from self.statements.begin(self._account)
         if self._account in self._told:
             return
         self._told.add(self._account)
@@ -168,7 +196,7 @@ class _Ledger:
             "kind": kind,
             "currency": self._currency,
         }
-        yield Incoming(place, "accounts", self._account, without_gaps(data), None)
+        yield from self.statements.take(Incoming(place, "accounts", self._account, without_gaps(data), None))
 
     def _transaction(self, place: str, values: Json) -> Iterator[Incoming | Rejection]:
         value = amount(values.get("TRNAMT", ""))
@@ -178,6 +206,7 @@ class _Ledger:
             reason = f"the transaction has no {missing} that can be read" if missing else "it belongs to no account"
             yield Rejection(place, "invalid_record", reason)
             return
+        self.statements.books_on(booked.day)
         payee = values.get("PAYEE.NAME") or values.get("NAME") or ""
         data = {
             "account_id": self._account,
@@ -255,6 +284,12 @@ class _Ledger:
         return Incoming(place, "balances", key, {"id": key, **without_gaps(data)}, None)
 
 
+def _booked_on(outcome: Incoming | Rejection) -> str | None:
+    if isinstance(outcome, Rejection) or outcome.stream != "transactions" or outcome.data is None:
+        return None
+    return str(outcome.data["booked_on"])
+
+
 def _said_of(memo: str, security: str) -> str:
     """A memo often says no more than "you bought"."""
     return memo if security.lower() in memo.lower() else f"{memo}: {security}"
@@ -291,6 +326,12 @@ def _offset(hours: str | None, hundredths: str | None) -> timezone:
     return timezone(timedelta(hours=whole, minutes=-minutes if (hours or "").startswith("-") else minutes))
 
 
+def _moment(text: str) -> str:
+    """Empty where it cannot be read."""
+    found = _when(text)
+    return (found.moment or f"{found.day}T00:00:00.000Z") if found else ""
+
+
 def _day(text: str) -> str | None:
     booked = _when(text)
     return booked.day if booked else None
@@ -301,7 +342,7 @@ OFX = Importer(
     knows=knows,
     accounts=accounts,
     read=read,
-    version=2,
+    version=3,
     takes="bank statements (.ofx, .qfx), of investment accounts too",
     obtain="On the pages of your bank: transactions, download or export, as OFX, QFX, Quicken or Money",
 )
