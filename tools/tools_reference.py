@@ -12,22 +12,13 @@ from typing import Any
 from pdpp_server import errors
 from pdpp_server.cli.read import answer_to
 from pdpp_server.errors import PdppError
-from pdpp_server.evidence.aggregate import AGGREGATE_BYTES
-from pdpp_server.evidence.fetch import DOCUMENT_BYTES, TEXT_BYTES
-from pdpp_server.evidence.lean import PAGE_BYTES
-from pdpp_server.evidence.query_records import QUERY_BYTES
-from pdpp_server.evidence.read_record_field import HEADER_BYTES
-from pdpp_server.evidence.refusals import REFUSAL_BYTES
-from pdpp_server.evidence.schema import DETAIL_BYTES, INDEX_BYTES
-from pdpp_server.evidence.search import SEARCH_BYTES
+from pdpp_server.evidence import budgets
 from pdpp_server.evidence.text import byte_len, compact_json
 from pdpp_server.mcp.arguments import refusal_of
 from pdpp_server.mcp.generate import HINTS, front
-from pdpp_server.mcp.render import REFUSAL_STRUCTURED_BYTES
 from pdpp_server.mcp.session import MODERN
 from pdpp_server.mcp.surface import INSTRUCTIONS, TOOLS
 from pdpp_server.mcp.tool import Tool
-from pdpp_server.mcp.tools import aggregate, query_records, read_record_field, schema
 from pdpp_server.model.ingest import Incoming
 from pdpp_server.owner.desk import Owner
 from pdpp_server.port.local import LocalReader
@@ -47,19 +38,23 @@ HTTP_ONLY = {errors.UnsupportedVersion, errors.Misdirected, errors.InvalidArgume
 COMMON = {*ANYBODY, *READ, errors.SourceUnavailable} - HTTP_ONLY
 # The most bytes of an answer: what, its text, its structured content.
 BUDGETS = (
-    ("`schema`", f"{INDEX_BYTES:,}", f"{schema.INDEX_BYTES:,}"),
-    ("`schema` of one stream", f"{DETAIL_BYTES:,}", f"{schema.STREAM_BYTES:,}"),
-    ("`schema` with `detail` full", f"{DETAIL_BYTES:,}", f"{schema.FULL_BYTES:,}"),
-    ("`query_records`", f"{QUERY_BYTES:,}", f"{query_records.STRUCTURED_BYTES:,}"),
-    ("`aggregate`", f"{AGGREGATE_BYTES:,}", f"{aggregate.STRUCTURED_BYTES:,}"),
-    ("`search`", f"{SEARCH_BYTES:,}", f"{PAGE_BYTES:,}"),
-    ("`fetch`", f"{DOCUMENT_BYTES:,}, of which `text` {TEXT_BYTES:,}", f"{DOCUMENT_BYTES:,}"),
+    ("`schema`", f"{budgets.SCHEMA_INDEX_BYTES:,}", f"{budgets.SCHEMA_INDEX_STRUCTURED_BYTES:,}"),
+    ("`schema` of one stream", f"{budgets.SCHEMA_STREAM_BYTES:,}", f"{budgets.SCHEMA_STREAM_STRUCTURED_BYTES:,}"),
+    ("`schema` with `detail` full", f"{budgets.SCHEMA_STREAM_BYTES:,}", f"{budgets.SCHEMA_FULL_STRUCTURED_BYTES:,}"),
+    ("`query_records`", f"{budgets.QUERY_BYTES:,}", f"{budgets.QUERY_STRUCTURED_BYTES:,}"),
+    ("`aggregate`", f"{budgets.AGGREGATE_BYTES:,}", f"{budgets.AGGREGATE_STRUCTURED_BYTES:,}"),
+    ("`search`", f"{budgets.SEARCH_BYTES:,}", f"{budgets.SEARCH_STRUCTURED_BYTES:,}"),
+    (
+        "`fetch`",
+        f"{budgets.DOCUMENT_BYTES:,}, of which `text` {budgets.DOCUMENT_TEXT_BYTES:,}",
+        f"{budgets.DOCUMENT_BYTES:,}",
+    ),
     (
         "`read_record_field`",
-        f"the window, {HEADER_BYTES} and three times the id",
-        f"{read_record_field.STRUCTURED_BYTES:,}",
+        f"the window, {budgets.WINDOW_HEADER_BYTES} and three times the id",
+        f"{budgets.WINDOW_STRUCTURED_BYTES:,}",
     ),
-    ("any refusal", f"{REFUSAL_BYTES:,}", f"{REFUSAL_STRUCTURED_BYTES:,}"),
+    ("any refusal", f"{budgets.REFUSAL_BYTES:,}", f"{budgets.REFUSAL_STRUCTURED_BYTES:,}"),
 )
 
 

@@ -21,6 +21,8 @@ with them: `invalid_record`, `grant_time_range_exceeded`, `grant_consumed` and `
 
 from dataclasses import dataclass
 
+CANDIDATES_MAX = 12  # that a refusal names, at every door; beyond them it says how many there are
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:

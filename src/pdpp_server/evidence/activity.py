@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from pdpp_server.errors import InvalidRecordId
+from pdpp_server.evidence.budgets import ACTIVITY_WORDS_CHARS
 from pdpp_server.evidence.handles import parse
 from pdpp_server.evidence.said import say, say_all
 from pdpp_server.evidence.text import clip_shown
 from pdpp_server.evidence.words import counted, many
 from pdpp_server.model.activity import Asked, Disclosure
 
-WORDS_CHARS = 80
 _COMPARED = {"eq": say("is"), "gte": say("from"), "gt": say("after"), "lte": say("up to"), "lt": say("before")}
 _METRICS = {
     "count": say("counted"),
@@ -116,7 +116,7 @@ def _compared(comparison: str) -> str:
 
 
 def _short(text: str) -> str:
-    return clip_shown(text, WORDS_CHARS)
+    return clip_shown(text, ACTIVITY_WORDS_CHARS)
 
 
 def _summed(disclosure: Disclosure) -> str:

@@ -8,6 +8,13 @@ from typing import Any, NamedTuple
 
 from pdpp_server.evidence.binary import binary_text
 from pdpp_server.evidence.budget import affordable, first_that_fits
+from pdpp_server.evidence.budgets import (
+    AGGREGATE_BYTES,
+    AGGREGATE_KEY_CHARS,
+    AGGREGATE_KEY_MOST_CHARS,
+    AGGREGATE_KEY_STEPS,
+    AGGREGATE_TAIL_BYTES,
+)
 from pdpp_server.evidence.calls import AskedArguments, NextCall, records_where, schema_of, words_of
 from pdpp_server.evidence.remarks import filtered_out, warning_lines
 from pdpp_server.evidence.text import byte_len, clip, compact_json, name_text, quoted
@@ -16,28 +23,24 @@ from pdpp_server.model.buckets import zone_of
 from pdpp_server.model.queries import GROUPS_LIMIT_MAX, Granularity
 from pdpp_server.model.records import Warned
 
-AGGREGATE_BYTES = 2400
-_TAIL_BYTES = 1000  # for the remarks and calls below the numbers; calls that are longer are said in words
-_KEY_STEPS = (200, 80, 40, 20, 8)  # characters of a key, until all groups fit
-_KEY_CHARS_MAX = 200  # of a key that a next step repeats
 _JOINT = " · "
 _WALL_CHARS = len("2026-11-01")
 
 
 def aggregate_text(aggregation: Aggregation, asked: AskedArguments) -> str:
     groups = _in_order(aggregation)
-    remarks = [line for line in affordable(warning_lines(aggregation.warnings), _TAIL_BYTES // 3) if line]
+    remarks = [line for line in affordable(warning_lines(aggregation.warnings), AGGREGATE_TAIL_BYTES // 3) if line]
     if groups is None:
-        return "\n".join((_value_text(aggregation), *remarks, _next_text(aggregation, asked, _TAIL_BYTES)))
+        return "\n".join((_value_text(aggregation), *remarks, _next_text(aggregation, asked, AGGREGATE_TAIL_BYTES)))
     if not groups:
         head = f"{_subject(aggregation)}: no groups, {_records_text(aggregation)}."
-        return "\n".join((head, *remarks, _next_text(aggregation, asked, _TAIL_BYTES)))
+        return "\n".join((head, *remarks, _next_text(aggregation, asked, AGGREGATE_TAIL_BYTES)))
     used = sum(byte_len(line) + 1 for line in remarks)
-    room = AGGREGATE_BYTES - _TAIL_BYTES - byte_len(_head_text(aggregation, len(groups)))
+    room = AGGREGATE_BYTES - AGGREGATE_TAIL_BYTES - byte_len(_head_text(aggregation, len(groups)))
     items = _items(aggregation, groups, room)
     head = _head_text(aggregation, len(items))
     left = AGGREGATE_BYTES - used - byte_len(head) - byte_len(_JOINT.join(items)) - 2
-    following = _next_text(aggregation, asked, min(left, _TAIL_BYTES // 2))
+    following = _next_text(aggregation, asked, min(left, AGGREGATE_TAIL_BYTES // 2))
     left -= byte_len(following) + 1
     said = [first_that_fits(ways, left) for ways in _more_ways(aggregation, asked, groups[: len(items)], len(groups))]
     lines = (head, _JOINT.join(items), *remarks, *said, following)
@@ -60,11 +63,11 @@ class FittedGroups(NamedTuple):
 def fitted_ways(aggregation: Aggregation) -> Iterator[FittedGroups]:
     """With ever shorter keys, then with ever fewer groups; those left out are counted with the others."""
     groups = _in_order(aggregation) or ()
-    for chars in (1000, *_KEY_STEPS):
+    for chars in (AGGREGATE_KEY_MOST_CHARS, *AGGREGATE_KEY_STEPS):
         yield _with_keys(aggregation, groups, chars)
     while len(groups) > 1:
         groups = groups[: len(groups) * 3 // 4]
-        yield _with_keys(aggregation, groups, _KEY_STEPS[-1])
+        yield _with_keys(aggregation, groups, AGGREGATE_KEY_STEPS[-1])
 
 
 def _with_keys(aggregation: Aggregation, groups: Sequence[Group], chars: int) -> FittedGroups:
@@ -134,8 +137,8 @@ def _records_text(aggregation: Aggregation) -> str:
 def _value_text(aggregation: Aggregation) -> str:
     query, value = aggregation.query, aggregation.value
     if query.metric == "count":
-        return f"{_subject(aggregation)} = {key_text(value, _KEY_CHARS_MAX)}"
-    told = "no value" if value is None else key_text(value, _KEY_CHARS_MAX)
+        return f"{_subject(aggregation)} = {key_text(value, AGGREGATE_KEY_CHARS)}"
+    told = "no value" if value is None else key_text(value, AGGREGATE_KEY_CHARS)
     return f"{_subject(aggregation)} = {told}, over {_records_text(aggregation)}"
 
 
@@ -210,7 +213,7 @@ def _items(aggregation: Aggregation, groups: Sequence[Group], room: int) -> list
     """As many groups as fit, one at least: keys are clipped before a group is left out."""
     is_time = aggregation.query.group_by_time is not None
     items: list[str] = []
-    for chars in _KEY_STEPS:
+    for chars in AGGREGATE_KEY_STEPS:
         items = [
             f"{key_text(group.key, chars, is_time=is_time)} {_number_text(aggregation, group)}" for group in groups
         ]
@@ -228,7 +231,7 @@ def _items(aggregation: Aggregation, groups: Sequence[Group], room: int) -> list
 def _number_text(aggregation: Aggregation, group: Group) -> str:
     if aggregation.query.metric == "count":
         return str(group.count)
-    return f"{key_text(group.value, _KEY_STEPS[-2])} ({group.count})"
+    return f"{key_text(group.value, AGGREGATE_KEY_STEPS[-2])} ({group.count})"
 
 
 # What to do next ----------------------------------------------------------------------------------------------------
@@ -295,7 +298,7 @@ def _condition(aggregation: Aggregation, group: Group) -> Mapping[str, Any] | No
 
 
 def _is_short(key: Scalar | None) -> bool:
-    is_short = not isinstance(key, str) or len(key) <= _KEY_CHARS_MAX
+    is_short = not isinstance(key, str) or len(key) <= AGGREGATE_KEY_CHARS
     return key is not None and is_short and binary_text(key) is None
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
+from pdpp_server.evidence.budgets import BINARY_FACT_CHARS
 from pdpp_server.evidence.text import clip, clip_shown, quoted
 from pdpp_server.model.records import Excerpt, Expanded, Hit, Record, RecordPage, SearchPage
 
@@ -161,4 +162,4 @@ def _has_all_kinds(text: str) -> bool:
 
 
 def _named(name: str, value: object) -> str:
-    return f"{name} {quoted(clip_shown(value, 80))}" if isinstance(value, str) and value else ""
+    return f"{name} {quoted(clip_shown(value, BINARY_FACT_CHARS))}" if isinstance(value, str) and value else ""

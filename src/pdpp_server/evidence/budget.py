@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
+from pdpp_server.evidence.budgets import WORTH_TRYING_BYTES
 from pdpp_server.evidence.text import byte_len
-
-_WORTH_TRYING_BYTES = 8
 
 
 class BudgetRow(NamedTuple):
@@ -25,7 +24,7 @@ def fit(rows: Sequence[BudgetRow], limit: int, *, joint: int = 1) -> list[str]:
     shown = [row.least for row in rows[: room_for(rows, limit, joint=joint)]]
     left = limit - sum(byte_len(line) + joint for line in shown) + joint
     for index, row in enumerate(rows[: len(shown)]):
-        if left < _WORTH_TRYING_BYTES:
+        if left < WORTH_TRYING_BYTES:
             break
         least = byte_len(row.least)
         shown[index] = first_that_fits(chain(row.richer, (row.least,)), least + left)

@@ -3,12 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from pdpp_server.evidence.budgets import LEAD_CHARS, SEARCHED_CHARS
 from pdpp_server.evidence.text import compact_json
 from pdpp_server.model.parameters import arguments_of
 from pdpp_server.model.queries import Condition, SearchQuery
-
-_SEARCHED_CHARS = 100  # of a value that a search repeats
-LEAD_CHARS = 200  # how much of the text before a match its window shows
 
 AskedArguments = Mapping[str, Any]  # of the call that is answered
 
@@ -75,7 +73,7 @@ def records_of(stream: str, connection_id: str) -> NextCall:
 def words_of(stream: str, connection_id: str | None, conditions: Iterable[Condition]) -> NextCall | None:
     """A search for what a filter compared: it finds words inside values, where a filter takes whole ones."""
     texts = [each.value for each in conditions if each.comparison == "eq" and any(map(str.isalpha, each.value))]
-    if not texts or len(texts[0]) > _SEARCHED_CHARS:
+    if not texts or len(texts[0]) > SEARCHED_CHARS:
         return None
     source = {"connection_id": connection_id} if connection_id else {}
     return NextCall("search", {"query": texts[0], "streams": [stream], **source})

@@ -5,6 +5,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pdpp_server.evidence.binary import record_without_bytes
+from pdpp_server.evidence.budgets import (
+    DOCUMENT_BYTES,
+    DOCUMENT_EXPANDED_BYTES,
+    DOCUMENT_FIELDS_BYTES,
+    DOCUMENT_NAMES_BYTES,
+    DOCUMENT_TEXT_BYTES,
+    DOCUMENT_VALUE_CHARS,
+)
 from pdpp_server.evidence.calls import fetch_of, read_from
 from pdpp_server.evidence.expansions import expanded_text
 from pdpp_server.evidence.shown import shown_of
@@ -13,9 +21,6 @@ from pdpp_server.evidence.titles import body, declared_title, identity, label
 from pdpp_server.evidence.values import CLIPPED_END, shown_value
 from pdpp_server.model.activity import Shown
 from pdpp_server.model.records import Record, RecordId
-
-TEXT_BYTES, DOCUMENT_BYTES = 12_000, 16_000
-FIELDS_BYTES, NAMES_BYTES, EXPANDED_BYTES, VALUE_CHARS = 1500, 1000, 1000, 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ class Mirrored(NamedTuple):
 
     @property
     def fits(self) -> bool:
-        return byte_len(self.document.text) <= TEXT_BYTES and byte_len(self.text) <= DOCUMENT_BYTES
+        return byte_len(self.document.text) <= DOCUMENT_TEXT_BYTES and byte_len(self.text) <= DOCUMENT_BYTES
 
     @property
     def shown(self) -> Shown:
@@ -52,7 +57,7 @@ def document(record: Record, handle: str, url: str, mirror: Mirror) -> Mirrored:
     record = record_without_bytes(record)
     title_field, declared = declared_title(record.roles, record.data) or (None, None)
     named = declared or identity(record.origin, record.id.stream, record.authored_at)
-    related = expanded_text(record, EXPANDED_BYTES)
+    related = expanded_text(record, DOCUMENT_EXPANDED_BYTES)
     about = _about(record, related.text)
     ids = [record.id, *(other.id for other in related.named)]
     told = [field for field in (title_field, record.time_field) if field is not None]
@@ -72,11 +77,13 @@ Made = Callable[[str, Mapping[str, str], Iterable[str]], Mirrored]  # text, meta
 
 def _of_body(record: Record, handle: str, named: str, field: str, whole: str, made: Made) -> Mirrored:
     others = {name: value for name, value in record.data.items() if name != field and value != named}
-    shown, missing = _field_lines(others, FIELDS_BYTES)
+    shown, missing = _field_lines(others, DOCUMENT_FIELDS_BYTES)
     beside = {**_shown_beside(handle, [*shown.values()]), **_not_shown(handle, missing)}
     fields = (field, *shown)
-    if len(whole) <= TEXT_BYTES and (complete := made(whole, {**beside, "text_complete": "true"}, fields)).fits:
-        return complete
+    if len(whole) <= DOCUMENT_TEXT_BYTES:
+        complete = made(whole, {**beside, "text_complete": "true"}, fields)
+        if complete.fits:
+            return complete
 
     def cut(length: int) -> Mirrored:
         read_on = read_from(handle, field, length).text
@@ -84,7 +91,7 @@ def _of_body(record: Record, handle: str, named: str, field: str, whole: str, ma
         mark = f"{CUT}\n[cut here: {place}. Next: {read_on}]"
         return made(whole[:length] + mark, {**beside, "text_complete": "false", "read_next": read_on}, fields)
 
-    start = whole[:TEXT_BYTES]
+    start = whole[:DOCUMENT_TEXT_BYTES]
     length = longest_prefix(start, lambda prefix: len(prefix) < len(whole) and cut(len(prefix)).fits)
     return cut(whole_characters(whole, length) or length)
 
@@ -102,7 +109,7 @@ def _of_fields(record: Record, handle: str, made: Made) -> Mirrored:
         said = {**left_out, **state, **({"read_next": read_next} if read_next else {})}
         return made("\n".join((*shown.values(), *(mark for mark in marks if mark))), said, shown)
 
-    limit = TEXT_BYTES
+    limit = DOCUMENT_TEXT_BYTES
     while not (fitting := within(limit)).fits and limit > 1:
         limit = limit * 3 // 4
     return fitting
@@ -141,7 +148,7 @@ def _not_shown(handle: str, names: list[str]) -> dict[str, str]:
     if not names:
         return {}
     named: list[str] = []
-    left = NAMES_BYTES
+    left = DOCUMENT_NAMES_BYTES
     for name in names:
         left -= byte_len(name_text(name)) + 2
         if left < 0 and named:
@@ -163,7 +170,8 @@ def _field_lines(data: Mapping[str, Any], limit: int) -> tuple[dict[str, str], l
     Long values are clipped alike before any field is left out.
     """
     values = {name: shown_value(value) for name, value in data.items()}
-    for chars in (max(limit, VALUE_CHARS), limit // max(1, len(data)), VALUE_CHARS, VALUE_CHARS // 4):
+    few = DOCUMENT_VALUE_CHARS
+    for chars in (max(limit, few), limit // max(1, len(data)), few, few // 4):
         lines = {name: f"{name_text(name)}: {value.text(max(1, chars))}" for name, value in values.items()}
         if sum(byte_len(line) + 1 for line in lines.values()) <= limit:
             return lines, []

@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from pdpp_server.evidence.budgets import FITTED_CHARS_MIN
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.shown import with_related
 from pdpp_server.evidence.titles import label
 from pdpp_server.evidence.values import by_importance, clipped_value, readable_text
 from pdpp_server.model.records import Expanded, Record, RecordPage, Warned
 from pdpp_server.model.sources import Origin
-
-LEAST_CHARS = 64  # of a long value, before whole records are left for the next page
 
 
 class Fitted(NamedTuple):
@@ -85,9 +84,9 @@ def even_chars(page: RecordPage, room: int) -> int:
     for index, length in enumerate(lengths):
         even = room // (len(lengths) - index)
         if length > even:
-            return max(even, LEAST_CHARS)
+            return max(even, FITTED_CHARS_MIN)
         room -= length
-    return max((*lengths, LEAST_CHARS))
+    return max((*lengths, FITTED_CHARS_MIN))
 
 
 def _shown(origin: Origin) -> Origin:

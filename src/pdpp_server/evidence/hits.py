@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
-from itertools import islice
+from itertools import islice, starmap
 from typing import NamedTuple
 
+from pdpp_server.evidence.budgets import HIT_MEASURES, HIT_SECOND_CHARS, HITS_FIRST, HITS_MIDDLE, LONG_HANDLE_BYTES
 from pdpp_server.evidence.lean import narrow_excerpt
 from pdpp_server.evidence.text import CUT, byte_len, clip_shown, handle_text, name_text, one_line, quoted
 from pdpp_server.evidence.titles import dated, hit_identity, hit_title, label
@@ -13,14 +14,11 @@ from pdpp_server.model.records import Excerpt, Hit
 from pdpp_server.model.sources import Origin
 from pdpp_server.model.times import instant
 
-LONG_HANDLE_BYTES = 160
 METADATA_ONLY = "(only metadata known, no match of its own)"
 NO_MATCH = "(passage, no match of its own)"
 NO_PLACE = "(matched, place not proven)"
 _BESIDE_BYTES = len(" (beside the hit above)")
-_FIRST_HITS, _MIDDLE_HITS = 7, 10
 _TAG_BYTES, _CUT_BYTES = len("<mark></mark>"), len('text@99 "……" (+99 more)') + 4
-_SECOND_CHARS = 140  # that a hit must be worth before a second text of it is shown
 
 Usual = frozenset[tuple[str, str]]
 
@@ -48,19 +46,12 @@ class Measure(NamedTuple):
             if hit.beside:
                 yield self.middle
                 continue
-            yield self.first if rank < _FIRST_HITS else self.middle if rank < _MIDDLE_HITS else self.last
+            yield self.first if rank < HITS_FIRST else self.middle if rank < HITS_MIDDLE else self.last
             rank += 1
 
 
 # The first hits get the room. Where a page does not fit, all get less; a name alone is the least.
-_MEASURES = (
-    Measure(400, 180, 60, 48),
-    Measure(300, 160, 60, 48),
-    Measure(240, 140, 48, 40),
-    Measure(160, 100, 40, 32),
-    Measure(100, 60, 32, 24),
-    Measure(64, 32, 24, 16),
-)
+_MEASURES = tuple(starmap(Measure, HIT_MEASURES))
 _NAMED = Measure(0, 0, 0, 0)
 
 
@@ -218,7 +209,7 @@ def _words(hit: Hit, texts: Sequence[Excerpt], chars: int, usual: Usual) -> Piec
         return Piece("" if hit.matched_fields else METADATA_ONLY)
     first = _excerpt_text(texts[0], chars, is_usual=(hit.id.stream, texts[0].field) in usual)
     remark = "" if hit.matched_fields or hit.beside else f" {NO_MATCH}"
-    if len(texts) == 1 or chars < _SECOND_CHARS:
+    if len(texts) == 1 or chars < HIT_SECOND_CHARS:
         return first._replace(text=first.text + remark)
     second = _excerpt_text(texts[1], chars // 2, is_usual=False)
     return Piece(f"{first.text} {second.text}{remark}", (*first.fields, *second.fields), first.cut or second.cut)

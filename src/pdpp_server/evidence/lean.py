@@ -4,26 +4,35 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pdpp_server.evidence.binary import hits_without_bytes
+from pdpp_server.evidence.budgets import (
+    LEAN_EXCERPT_BYTES,
+    LEAN_FEW_MATCHES,
+    LEAN_FIRST_CHARS,
+    LEAN_FULL_BYTES,
+    LEAN_FULL_HITS,
+    LEAN_FURTHER_BYTES,
+    LEAN_HIT_BYTES,
+    LEAN_LEAST_BYTES,
+    LEAN_MARK_BYTES,
+    LEAN_NAME_CHARS,
+    LEAN_NOT_CUT_CHARS,
+    LEAN_SECOND_CHARS,
+    LEAN_WORDS_MOST,
+    LEAN_WRAPPER_BYTES,
+    SEARCH_FEW_STRUCTURED_BYTES,
+    SEARCH_STRUCTURED_BYTES,
+    WORD_CHARS,
+)
 from pdpp_server.evidence.text import byte_len, clip_shown, seen_lines, whole_characters
 from pdpp_server.evidence.titles import label
 from pdpp_server.model.records import Excerpt, Hit, SearchPage
 from pdpp_server.model.sources import Origin
 
-NAME_CHARS = 40  # of labels and actors
-FIRST_CHARS, SECOND_CHARS = 400, 120  # of the excerpts of one hit
-PAGE_BYTES, FEW_BYTES = 16_000, 7500  # of any page, and of one of no more hits than by default
-_FEW_MATCHES = 10  # and what stands beside them
-_FULL_HITS, _FULL_BYTES, _FURTHER_BYTES = 10, 240, 100  # for the texts of the first hits, and of each further one
-_LEAST_BYTES = 60
-_WRAPPER_BYTES, _HIT_BYTES, _EXCERPT_BYTES, _MARK_BYTES = 900, 225, 90, 9  # about what each takes beside its texts
-_NOT_CUT_CHARS = 20  # a rest that is no longer than what would be said of it
-_WORDS_MOST, _WORD_CHARS = 12, 40
-
 
 def lean_page(page: SearchPage) -> SearchPage:
     """The same page, whoever asks for it: what fits depends on its hits and on nothing else."""
     page = hits_without_bytes(page)
-    words = tuple([(clip_shown(word, _WORD_CHARS), count) for word, count in page.recall.words[:_WORDS_MOST]])
+    words = tuple([(clip_shown(word, WORD_CHARS), count) for word, count in page.recall.words[:LEAN_WORDS_MOST]])
     recall = replace(page.recall, words=words)
     return replace(page, hits=tuple(_lean_hits(page.hits)), recall=recall)
 
@@ -32,39 +41,39 @@ def _lean_hits(hits: Sequence[Hit]) -> Iterator[Hit]:
     room = _room(hits)
     origins = {origin: _shown(origin) for origin in {hit.origin for hit in hits}}
     for left, hit in zip(range(len(hits) - 1, -1, -1), hits, strict=True):
-        excerpts = tuple(_within(hit.excerpts, max(_LEAST_BYTES, room - left * _LEAST_BYTES)))
+        excerpts = tuple(_within(hit.excerpts, max(LEAN_LEAST_BYTES, room - left * LEAN_LEAST_BYTES)))
         room -= sum(_json_bytes(excerpt.text) for excerpt in excerpts)
         unshown = [excerpt.field for excerpt in hit.excerpts[len(excerpts) :] if excerpt.is_match]
-        actor = clip_shown(hit.actor, NAME_CHARS) if hit.actor else None
+        actor = clip_shown(hit.actor, LEAN_NAME_CHARS) if hit.actor else None
         matched = tuple(dict.fromkeys((*hit.also_matched, *unshown)))
         yield replace(hit, origin=origins[hit.origin], excerpts=excerpts, actor=actor, also_matched=matched)
 
 
 def _room(hits: Sequence[Hit]) -> int:
     """For the texts: as much as the first hits are worth, within what the page leaves beside all else that it says."""
-    worth = _FULL_BYTES * min(len(hits), _FULL_HITS) + _FURTHER_BYTES * max(0, len(hits) - _FULL_HITS)
+    worth = LEAN_FULL_BYTES * min(len(hits), LEAN_FULL_HITS) + LEAN_FURTHER_BYTES * max(0, len(hits) - LEAN_FULL_HITS)
     matches = sum(1 for hit in hits if not hit.is_beside)
-    most = FEW_BYTES if matches <= _FEW_MATCHES else PAGE_BYTES
-    return min(worth, most - _WRAPPER_BYTES - sum(map(_about_bytes, hits)))
+    most = SEARCH_FEW_STRUCTURED_BYTES if matches <= LEAN_FEW_MATCHES else SEARCH_STRUCTURED_BYTES
+    return min(worth, most - LEAN_WRAPPER_BYTES - sum(map(_about_bytes, hits)))
 
 
 def _about_bytes(hit: Hit) -> int:
     """About what is said of a hit beside its texts; its id, connection and label stand there twice."""
     id, origin, excerpts = hit.id, hit.origin, hit.excerpts[:2]
     named = 2 * (len(id.key) + len(id.stream) + len(origin.label or "")) + 3 * len(id.connection_id)
-    marks = _MARK_BYTES * sum(len(excerpt.marks) for excerpt in excerpts)
+    marks = LEAN_MARK_BYTES * sum(len(excerpt.marks) for excerpt in excerpts)
     known = named + len(origin.connector_key) + len(hit.actor or "")
-    return _HIT_BYTES + known + _EXCERPT_BYTES * len(excerpts) + marks
+    return LEAN_HIT_BYTES + known + LEAN_EXCERPT_BYTES * len(excerpts) + marks
 
 
 def _shown(origin: Origin) -> Origin:
-    return replace(origin, name=label(origin, NAME_CHARS) or None)
+    return replace(origin, name=label(origin, LEAN_NAME_CHARS) or None)
 
 
 def _within(excerpts: Sequence[Excerpt], room: int) -> Iterator[Excerpt]:
     """The first excerpt in any case, further ones where there is room for them."""
-    for chars, excerpt in zip((FIRST_CHARS, SECOND_CHARS), excerpts, strict=False):
-        if room < _LEAST_BYTES:
+    for chars, excerpt in zip((LEAN_FIRST_CHARS, LEAN_SECOND_CHARS), excerpts, strict=False):
+        if room < LEAN_LEAST_BYTES:
             return
         shown = _fitting(excerpt, chars, room)
         yield shown
@@ -88,7 +97,7 @@ def _json_bytes(text: str) -> int:
 def narrow_excerpt(excerpt: Excerpt, chars: int) -> Excerpt:
     """At most `chars` of it around its most telling match, which stays whole; its words and offsets unchanged."""
     text = excerpt.text
-    if len(text) <= chars or len(text) == excerpt.total_chars <= chars + _NOT_CUT_CHARS:
+    if len(text) <= chars or len(text) == excerpt.total_chars <= chars + LEAN_NOT_CUT_CHARS:
         return excerpt
     first, last = _core(excerpt)
     start = max(0, min(first - (chars - (last - first)) // 3, len(text) - chars))

@@ -7,6 +7,19 @@ from typing import Any, NamedTuple
 
 from pdpp_server.evidence.binary import Binary
 from pdpp_server.evidence.budget import affordable, first_that_fits, that_fit
+from pdpp_server.evidence.budgets import (
+    LONG_HANDLE_BYTES,
+    QUERY_BYTES,
+    QUERY_CURSOR_BYTES,
+    QUERY_FAIR_BYTES,
+    QUERY_LEAST_BYTES,
+    QUERY_LONG_CALL_BYTES,
+    QUERY_LONG_MARK_BYTES,
+    QUERY_NAME_CHARS,
+    QUERY_REMARK_BYTES,
+    QUERY_SHARED_BYTES,
+    QUERY_SHARED_MOST,
+)
 from pdpp_server.evidence.calls import (
     AskedArguments,
     NextCall,
@@ -30,14 +43,8 @@ from pdpp_server.model.queries import RecordsQuery
 from pdpp_server.model.records import Around, Record, RecordPage, Tombstone
 from pdpp_server.model.times import instant
 
-QUERY_BYTES = 3600
-_LONG_BYTES = 160  # of a handle that is not repeated
-_CURSOR_BYTES, _LONG_MARK_BYTES, _LONG_CALL_BYTES = 200, 700, 450
-_NAME_CHARS = 64
-_SHARED_BYTES, _SHARED_MOST = 60, 4  # of what all records of a talk have in common and is said once
 _SAID = (BODY_ROLE, ACTOR_ROLE, TIME_ROLE)
 _ABSENT = object()
-_LEAST_BYTES, _FAIR_BYTES = 150, 240  # of what a record says before another gets more: of a whole page, of a part
 _PART_BYTES = len(", the first 100 of them here, next_cursor goes on after all 100")
 
 
@@ -81,14 +88,14 @@ def _page_text(page: RecordPage, query: RecordsQuery, asked: AskedArguments) -> 
         whole = whole_lines(named, room - _lines_bytes(ahead))
         if whole is not None:
             return _made(page, (head, *[line.text for line in whole], *ahead), whole, opening_bytes, shared)
-    least = [least_line_bytes(entry, handle, _LEAST_BYTES) for entry, handle in named]
+    least = [least_line_bytes(entry, handle, QUERY_LEAST_BYTES) for entry, handle in named]
     for_rest = _PART_BYTES + _rest_bytes(asked) if len(handles) > 1 and not page.around else 0
     said = affordable(warning_lines(page.warnings), room - _lines_bytes(ahead) - for_rest - least[0])
     remarks = [line for line in said if line]
     room -= _lines_bytes(remarks)
     sizes, spare = that_fit(least, room - _lines_bytes(ahead), for_rest)
     if len(sizes) < len(handles):  # if some must go, then the others are worth reading
-        fair = (least_line_bytes(entry, handle, _FAIR_BYTES) for entry, handle in named)
+        fair = (least_line_bytes(entry, handle, QUERY_FAIR_BYTES) for entry, handle in named)
         sizes, spare = that_fit(fair, room - _lines_bytes(ahead), for_rest)
     shown = len(sizes)
     if shown < len(handles):
@@ -121,7 +128,7 @@ def _said_once(page: RecordPage) -> tuple[RecordPage, Mapping[str, Any]]:
     records = [entry for entry in page.records if isinstance(entry, Record)]
     if not page.around or len(records) < max(2, len(page.records)):
         return page, {}
-    shared = dict(islice(_shared(records), _SHARED_MOST))
+    shared = dict(islice(_shared(records), QUERY_SHARED_MOST))
 
     def left_of(record: Record) -> Record:
         key = record.id.key
@@ -136,7 +143,7 @@ def _shared(records: Sequence[Record]) -> Iterator[tuple[str, Any]]:
     first, *others = (record.data for record in records)
     roles = records[0].roles or {}
     for name, value in first.items():
-        is_short = not isinstance(value, Binary) and byte_len(compact_json(value)) <= _SHARED_BYTES
+        is_short = not isinstance(value, Binary) and byte_len(compact_json(value)) <= QUERY_SHARED_BYTES
         if is_short and roles.get(name) not in _SAID and all(data.get(name, _ABSENT) == value for data in others):
             yield name, value
 
@@ -183,7 +190,7 @@ def _lines_bytes(lines: Sequence[str]) -> int:
 
 def _is_short(handle: str) -> bool:
     """Whether a handle may be said beside its own line."""
-    return byte_len(handle) <= _LONG_BYTES
+    return byte_len(handle) <= LONG_HANDLE_BYTES
 
 
 def _around_head_text(page: RecordPage, around: Around, query: RecordsQuery, shared: Mapping[str, Any]) -> str:
@@ -256,7 +263,7 @@ def _mark_text(page: RecordPage) -> str:
     mark = mark or page.next_changes_since
     if not mark:
         return ""
-    if byte_len(mark) > _LONG_MARK_BYTES:
+    if byte_len(mark) > QUERY_LONG_MARK_BYTES:
         instead = "narrow with filter" if page.next_cursor else "later, changes_since beginning tells all again"
         return f" {name} is too long for this text: {instead}"
     return f" {name}={name_text(mark)}"
@@ -275,7 +282,7 @@ def _ahead(page: RecordPage, asked: AskedArguments) -> list[str]:
     """How to go on after the page."""
     if page.around:
         return [_AROUND] if page.around.goes_on else []
-    if byte_len(page.next_cursor or page.next_changes_since or "") > _LONG_MARK_BYTES:
+    if byte_len(page.next_cursor or page.next_changes_since or "") > QUERY_LONG_MARK_BYTES:
         return []
     if page.next_cursor:
         return [_more_words(asked)]
@@ -289,12 +296,12 @@ def _more_words(asked: AskedArguments) -> str:
 
 
 def _call_text(call: str, words: str) -> str:
-    return call if byte_len(call) <= _LONG_CALL_BYTES else words
+    return call if byte_len(call) <= QUERY_LONG_CALL_BYTES else words
 
 
 def _rest_bytes(asked: AskedArguments) -> int:
     """What it takes to say how the records that are left out are reached; a cursor is as long as its record's key."""
-    return byte_len(_rest_ways(asked, "c" * _CURSOR_BYTES)[0]) + 1
+    return byte_len(_rest_ways(asked, "c" * QUERY_CURSOR_BYTES)[0]) + 1
 
 
 def _rest_text(page: RecordPage, asked: AskedArguments, shown: int, limit: int) -> str:
@@ -318,8 +325,8 @@ def _opening_bytes(entries: Sequence[Entry], handles: Sequence[str]) -> int:
     """What the next step may take whatever was clipped: a call of a handle and a name, or words instead."""
     names = {name for one in entries if isinstance(one, Record) for name in one.data}
     longest_name = max(map(byte_len, names), default=0)
-    called = max((size for size in map(byte_len, handles) if size <= _LONG_BYTES), default=0)
-    whole = called + len('next: read_record_field {"id":"","field_path":""}') + min(longest_name, _NAME_CHARS)
+    called = max((size for size in map(byte_len, handles) if size <= LONG_HANDLE_BYTES), default=0)
+    whole = called + len('next: read_record_field {"id":"","field_path":""}') + min(longest_name, QUERY_NAME_CHARS)
     return 1 + max(whole + byte_len(_CUTS) if called else 0, byte_len(_SHORT_READ))
 
 
@@ -342,7 +349,7 @@ def _opening_text(page: RecordPage, lines: Sequence[EntryLine], limit: int) -> s
 
 def _nothing_text(page: RecordPage, query: RecordsQuery, asked: AskedArguments) -> str:
     stream = name_text(query.stream)
-    said = [line for line in warning_lines(page.warnings) if byte_len(line) < 300][:3]
+    said = [line for line in warning_lines(page.warnings) if byte_len(line) < QUERY_REMARK_BYTES][:3]
     calls = _ahead(page, asked)
     if query.changes_since:
         return "\n".join((f"{stream}: nothing changed.{_mark_text(page)}", *said, *calls))

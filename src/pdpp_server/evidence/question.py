@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from datetime import date
 
+from pdpp_server.evidence.budgets import READ_AS_CHARS, READ_AS_SHOWN
 from pdpp_server.evidence.text import clip_shown
 from pdpp_server.model.records import Warned
-
-_NAME_CHARS = 24
-_SHOWN = 2  # dates, and names
 
 
 def no_words() -> tuple[Warned, ...]:
@@ -17,8 +15,8 @@ def no_words() -> tuple[Warned, ...]:
 
 def read_as(days: Sequence[tuple[date, date, bool]], names: Sequence[str]) -> tuple[Warned, ...]:
     """The times and the names that rank higher; a time that comes again each year is written without one."""
-    times = [_time(*each) for each in days[:_SHOWN]]
-    speakers = [clip_shown(name, _NAME_CHARS) for name in names[:_SHOWN]]
+    times = [_time(*each) for each in days[:READ_AS_SHOWN]]
+    speakers = [clip_shown(name, READ_AS_CHARS) for name in names[:READ_AS_SHOWN]]
     parts = [f"time {' or '.join(times)}"] if times else []
     parts += [f"{', '.join(speakers)} as who wrote"] if speakers else []
     return (Warned("read_as", f"ranked higher: {'; '.join(parts)}", "q"),) if parts else ()

@@ -7,13 +7,13 @@ from itertools import count
 from pdpp_server.errors import FieldNotText
 from pdpp_server.evidence.binary import is_piece_of_bytes
 from pdpp_server.evidence.budget import first_that_fits
+from pdpp_server.evidence.budgets import WINDOW_HEADER_BYTES
 from pdpp_server.evidence.calls import NextCall, read_from
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.remarks import warning_lines
 from pdpp_server.evidence.text import byte_len, handle_text, longest_prefix, name_text, quoted, visible_lines
 from pdpp_server.model.text import FieldWindow
 
-HEADER_BYTES = 300
 _BYTES = "fetch with fields says what they are and how long; the bytes themselves are for programs, over REST."
 
 
@@ -28,7 +28,7 @@ def window_text(window: FieldWindow, *, asked: int | None = None) -> str:
     handle, shown = handle_text(mint(window.id)), visible_lines(window.text)
     end = _end_mark(shown)
     follows = f"record text follows, to {end}:"
-    room = HEADER_BYTES + 3 * byte_len(handle) - len(follows) - len(end) - 3
+    room = WINDOW_HEADER_BYTES + 3 * byte_len(handle) - len(follows) - len(end) - 3
     header = first_that_fits(_header_ways(window, handle, asked), room)
     return f"{header}\n{follows}\n{shown}\n{end}"
 

@@ -4,6 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pdpp_server.evidence.binary import Binary
+from pdpp_server.evidence.budgets import (
+    RECORD_ACTOR_CHARS,
+    RECORD_FEW_STEPS,
+    RECORD_FIELDS_MOST,
+    RECORD_LONGEST_BYTES,
+    RECORD_VALUE_STEPS,
+)
 from pdpp_server.evidence.calls import NextCall, fetch_of, read_whole
 from pdpp_server.evidence.expansions import ExpandedText, expanded_text
 from pdpp_server.evidence.shown import Entry
@@ -12,12 +19,7 @@ from pdpp_server.evidence.titles import BODY_ROLE, TITLE_ROLE, body, dated, decl
 from pdpp_server.evidence.values import ShownValue, by_importance, shown_value
 from pdpp_server.model.records import Record, Tombstone
 
-_ACTOR_CHARS = 48
-_LONGEST_BYTES = 300  # of a handle that leaves no room for fields
-_FIELDS_MOST = 200
 _AROUND_BYTES = len('"":,')
-_STEPS = (800, 400, 240, 160, 120, 80, 60, 40, 32, 24)  # characters of a long value, until all of them fit
-_FEW_CHARS = ((40, 40), (32, 32), (24, 24), (24, 12), (12, 12))  # of title and body, where not all fields fit
 
 
 class EntryLine(NamedTuple):
@@ -35,7 +37,7 @@ def least_line_bytes(entry: Entry, handle: str, least: int) -> int:
     if isinstance(entry, Tombstone):
         return size + byte_len(_gone_text(entry)) + 1
     few = len(_left_out_text(len(entry.data))) + 1
-    return size + (few if size > _LONGEST_BYTES else max(few, min(least, _about_bytes(entry, least))))
+    return size + (few if size > RECORD_LONGEST_BYTES else max(few, min(least, _about_bytes(entry, least))))
 
 
 def _about_bytes(record: Record, most: int) -> int:
@@ -118,12 +120,12 @@ def _said_text(record: Record, room: int) -> FieldsText | None:
     time_field = next((name for name, value in record.data.items() if when and value == record.authored_at), None)
     first = tuple(name for name in (time_field, spoken[0], said[0]) if name is not None)
     others = {name: value for name, value in record.data.items() if name not in first}
-    head = " ".join(filter(None, (when, f"by {quoted(clip_shown(spoken[1], _ACTOR_CHARS))}: ")))
+    head = " ".join(filter(None, (when, f"by {quoted(clip_shown(spoken[1], RECORD_ACTOR_CHARS))}: ")))
     left = room - byte_len(head)
     rest = _fields_text(record._replace(data=others), left // 3) if others else _NO_FIELDS
     left -= byte_len(rest.text) + 1
     words = ShownValue(said[1], "text")
-    ways = ((chars, words.short_text(chars)) for chars in (len(words.whole), *_STEPS) if chars <= left)
+    ways = ((chars, words.short_text(chars)) for chars in (len(words.whole), *RECORD_VALUE_STEPS) if chars <= left)
     fitting = next(((chars, text) for chars, text in ways if byte_len(text) <= left), None)
     if fitting is None:
         return None
@@ -140,10 +142,10 @@ def _fields_text(record: Record, room: int) -> FieldsText:
     names = by_importance(record.data, record.roles, record.id.key)
     if (whole := _whole_text(record, names, room)) is not None:
         return FieldsText(whole, None, 0, tuple(names))
-    values = {name: shown_value(record.data[name]) for name in names[:_FIELDS_MOST]}
+    values = {name: shown_value(record.data[name]) for name in names[:RECORD_FIELDS_MOST]}
     told = {name: value for name, value in values.items() if record.data[name] != record.id.key}
-    if len(values) == len(names) and _estimate(told, _STEPS[-1]) <= room:
-        for chars in (room, *(step for step in _STEPS if step < room)):
+    if len(values) == len(names) and _estimate(told, RECORD_VALUE_STEPS[-1]) <= room:
+        for chars in (room, *(step for step in RECORD_VALUE_STEPS if step < room)):
             for some in (values, told):
                 if _estimate(some, chars) <= room and byte_len(text := _object_text(some, chars)) <= room:
                     return FieldsText(text, _first_cut(some, chars), 0, tuple(some))
@@ -157,7 +159,7 @@ def _fields_text(record: Record, room: int) -> FieldsText:
 
 def _whole_text(record: Record, names: Sequence[str], room: int) -> str | None:
     """All of it at once, where that fits: then nothing has to be weighed."""
-    if len(names) > _FIELDS_MOST:
+    if len(names) > RECORD_FIELDS_MOST:
         return None
     for value in record.data.values():
         if isinstance(value, Binary) or (isinstance(value, str) and len(value) > room):
@@ -174,15 +176,15 @@ def _told_in_short(values: Mapping[str, ShownValue], record: Record, room: int) 
     def size(taken: Mapping[str, int]) -> int:
         return len("{}") - 1 + sum(byte_len(_member_text(name, values[name], taken[name])) + 1 for name in taken)
 
-    ways = (dict(zip(names, chars, strict=False)) for names in (first, first[:1]) for chars in _FEW_CHARS)
+    ways = (dict(zip(names, chars, strict=False)) for names in (first, first[:1]) for chars in RECORD_FEW_STEPS)
     taken = next((way for way in ways if size(way) <= room), dict[str, int]())
     left = room - size(taken)
     for name in [name for name in values if name not in taken]:
-        needed = byte_len(_member_text(name, values[name], _STEPS[-1])) + 1
+        needed = byte_len(_member_text(name, values[name], RECORD_VALUE_STEPS[-1])) + 1
         if needed <= left:
-            taken[name] = _STEPS[-1]
+            taken[name] = RECORD_VALUE_STEPS[-1]
             left -= needed
-    more = ({**taken, **dict.fromkeys(first, chars)} for chars in _STEPS if first[0] in taken)
+    more = ({**taken, **dict.fromkeys(first, chars)} for chars in RECORD_VALUE_STEPS if first[0] in taken)
     return next((way for way in more if way.keys() == taken.keys() and size(way) <= room), taken)
 
 

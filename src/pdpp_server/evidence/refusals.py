@@ -1,22 +1,18 @@
 """A refusal in words: what is wrong, what could be meant, and what to do next."""
 
-from pdpp_server.errors import Candidate, PdppError
+from pdpp_server.errors import CANDIDATES_MAX, Candidate, PdppError
 from pdpp_server.evidence.budget import BudgetRow, fit
+from pdpp_server.evidence.budgets import LABEL_CHARS, REFUSAL_BYTES, REFUSAL_MESSAGE_BYTES, REFUSAL_REMEDY_BYTES
 from pdpp_server.evidence.text import byte_len, clip_bytes, clip_shown, compact_json, name_text, quoted
-from pdpp_server.evidence.titles import LABEL_CHARS
-
-REFUSAL_BYTES = 2000
-CANDIDATES_MAX = 12
-MESSAGE_BYTES, REMEDY_BYTES = 900, 300
 
 
 def message_text(error: PdppError) -> str:
     """A message may repeat what a caller sent; that is bounded and made visible."""
-    return clip_bytes(error.message, MESSAGE_BYTES)
+    return clip_bytes(error.message, REFUSAL_MESSAGE_BYTES)
 
 
 def remedy_text(error: PdppError) -> str:
-    return clip_bytes(error.remedy, REMEDY_BYTES)
+    return clip_bytes(error.remedy, REFUSAL_REMEDY_BYTES)
 
 
 def refusal_text(error: PdppError) -> str:

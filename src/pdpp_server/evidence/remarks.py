@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from pdpp_server.evidence.budgets import RAREST_SHOWN, SOURCES_SHOWN, WARNING_CHARS, WARNING_CODE_CHARS, WORD_CHARS
 from pdpp_server.evidence.calls import words_of
 from pdpp_server.evidence.text import clip_shown, compact_json, name_text, quoted
 from pdpp_server.evidence.titles import moment
@@ -11,9 +12,6 @@ from pdpp_server.model.queries import Condition, SearchQuery
 from pdpp_server.model.records import Recall, RecordPage, SearchPage, Warned
 
 SOURCES = "sources: "
-_SOURCES_SHOWN = 8
-_WORD_CHARS = 40
-_RAREST_SHOWN = 2  # words of the query, and the commonest beside them
 _DROWNED = 30  # times as often: then one word drowns another
 
 
@@ -56,14 +54,14 @@ def recall_lines(recall: Recall) -> Iterator[str]:
 def word_lines(recall: Recall) -> Iterator[str]:
     """What matched nothing; and how many records hold each word, where one drowns the others."""
     words = recall.words
-    missing = [quoted(clip_shown(word, _WORD_CHARS)) for word, count in words if not count]
+    missing = [quoted(clip_shown(word, WORD_CHARS)) for word, count in words if not count]
     if missing:
         yield f"no match: {', '.join(missing)}"
     heres = recall.here or [None] * len(words)
     counted = sorted((count, word, here) for (word, count), here in zip(words, heres, strict=False) if count)
     if len(counted) > 1 and counted[-1][0] >= _DROWNED * counted[0][0]:
-        few = [*counted[:_RAREST_SHOWN], *counted[_RAREST_SHOWN:][-1:]]
-        told = [f"{quoted(clip_shown(word, _WORD_CHARS))} {count}{_here_text(here)}" for count, word, here in few]
+        few = [*counted[:RAREST_SHOWN], *counted[RAREST_SHOWN:][-1:]]
+        told = [f"{quoted(clip_shown(word, WORD_CHARS))} {count}{_here_text(here)}" for count, word, here in few]
         yield f"records: {', '.join(told)}"
 
 
@@ -116,8 +114,8 @@ def _but_once(warnings: tuple[Warned, ...], said: Warned) -> tuple[Warned, ...]:
 
 def warning_lines(warnings: tuple[Warned, ...]) -> Iterator[str]:
     for warned in warnings:
-        kind = "note" if warned.is_note else f"warning {name_text(clip_shown(warned.code, 40))}"
-        yield f"{kind}: {quoted(clip_shown(warned.message, 120))}"
+        kind = "note" if warned.is_note else f"warning {name_text(clip_shown(warned.code, WARNING_CODE_CHARS))}"
+        yield f"{kind}: {quoted(clip_shown(warned.message, WARNING_CHARS))}"
 
 
 def _source_lines(page: SearchPage) -> Iterator[str]:
@@ -125,8 +123,8 @@ def _source_lines(page: SearchPage) -> Iterator[str]:
     parts: list[str] = []
     counts = Counter([hit.origin.connection_id for hit in page.hits])
     if len(counts) > 1:
-        mix = ", ".join(f"{name_text(name)} {count}" for name, count in counts.most_common(_SOURCES_SHOWN))
-        others = len(counts) - _SOURCES_SHOWN
+        mix = ", ".join(f"{name_text(name)} {count}" for name, count in counts.most_common(SOURCES_SHOWN))
+        others = len(counts) - SOURCES_SHOWN
         parts.append(f"{SOURCES}{mix}" + (f", {others} more" if others > 0 else ""))
         if fresh := moment(page.as_of):
             parts.append(f"data as of {fresh}")

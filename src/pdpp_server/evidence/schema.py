@@ -7,19 +7,27 @@ from itertools import chain, groupby
 from typing import NamedTuple
 
 from pdpp_server.evidence.budget import BudgetRow, first_that_fits, fit
+from pdpp_server.evidence.budgets import (
+    LABEL_CHARS,
+    SCHEMA_ENTRY_BYTES_MIN,
+    SCHEMA_FIELDS_BYTES,
+    SCHEMA_INDEX_BYTES,
+    SCHEMA_LABEL_STEPS,
+    SCHEMA_NOTE_BYTES,
+    SCHEMA_OTHER_IDS_BYTES,
+    SCHEMA_OTHERS_BYTES,
+    SCHEMA_STREAM_BYTES,
+)
 from pdpp_server.evidence.calls import NextCall, records_of, schema_of
 from pdpp_server.evidence.text import byte_len, compact_json, name_text, quoted
-from pdpp_server.evidence.titles import LABEL_CHARS, label
+from pdpp_server.evidence.titles import label
 from pdpp_server.model.catalogue import Catalogue, Holding, StreamEntry
 from pdpp_server.model.sources import Origin
 from pdpp_server.model.streams import Aggregations, Field, Stream
 
-INDEX_BYTES, DETAIL_BYTES = 8000, 6000
 SEARCH_MODES = "lexical"
 UNSAID = "?"  # a number or type that the server did not say
 _MONTH_CHARS = len("2026-11")
-_FIELDS_BYTES = 2500  # of the only stream, told with the index
-_ENTRY_BYTES_MIN, _OTHERS_BYTES, _NOTE_BYTES = 700, 400, 100
 _FLAGS = (
     "flags: eq exact filter, range(operators), lex word search, sem search by meaning, sort, agg(aggregations), "
     "role=what the field is declared to be"
@@ -44,9 +52,9 @@ def index_text(catalogue: Catalogue) -> SchemaText:
     numbers = connection_numbers(catalogue)
     text = ""
     for stream_text in (_with_months, _with_count, _with_numbers):
-        ways = (_index(catalogue, numbers, chars, stream_text) for chars in (LABEL_CHARS, 40, 20))
-        text = first_that_fits(ways, INDEX_BYTES)
-        if byte_len(text) <= INDEX_BYTES:
+        ways = (_index(catalogue, numbers, chars, stream_text) for chars in SCHEMA_LABEL_STEPS)
+        text = first_that_fits(ways, SCHEMA_INDEX_BYTES)
+        if byte_len(text) <= SCHEMA_INDEX_BYTES:
             return SchemaText(_with_fields(catalogue, text), days=stream_text is _with_months)
     return SchemaText(_index(catalogue, numbers, 0, lambda entry, _: name_text(entry.stream.name)))
 
@@ -60,9 +68,9 @@ def _with_fields(catalogue: Catalogue, index: str) -> str:
     if not is_of_one_stream(catalogue):
         return index
     told, _ = index.rsplit("\n", 1)
-    _, *fields = _entry_text(catalogue, catalogue.entries[0], _FIELDS_BYTES, full=False).split("\n")
+    _, *fields = _entry_text(catalogue, catalogue.entries[0], SCHEMA_FIELDS_BYTES, full=False).split("\n")
     text = "\n".join((told, _FLAGS, *fields, f"next: {index_next(catalogue)[0].text}"))
-    return text if byte_len(text) <= INDEX_BYTES else index
+    return text if byte_len(text) <= SCHEMA_INDEX_BYTES else index
 
 
 def index_next(catalogue: Catalogue) -> tuple[NextCall, ...]:
@@ -116,7 +124,7 @@ def missing_lines(catalogue: Catalogue) -> Iterator[str]:
     missing = catalogue.missing
     if missing:
         rows = [BudgetRow(f"{name_text(each.connection_id)} {name_text(each.connector_key)}") for each in missing]
-        shown = fit(rows, _OTHERS_BYTES - 100, joint=2)
+        shown = fit(rows, SCHEMA_OTHER_IDS_BYTES, joint=2)
         more = f" and {len(missing) - len(shown)} more" if len(shown) < len(missing) else ""
         yield f"partial: removed by the owner, so nothing of it is here: {', '.join(shown)}{more}"
 
@@ -161,8 +169,8 @@ def stream_text(catalogue: Catalogue, *, full: bool = False) -> SchemaText:
         return SchemaText("schema: no such stream is granted here.\nnext: schema {} for the streams that are")
     tail = f"next: {stream_next(catalogue)[0].text}"
     flags = f"{_FLAGS}; {UNSAID} not said by that server" if _is_silent(catalogue) else _FLAGS
-    left = DETAIL_BYTES - byte_len(flags) - byte_len(tail) - 2
-    entries = catalogue.entries[: max(1, (left - _OTHERS_BYTES) // _ENTRY_BYTES_MIN)]
+    left = SCHEMA_STREAM_BYTES - byte_len(flags) - byte_len(tail) - 2
+    entries = catalogue.entries[: max(1, (left - SCHEMA_OTHERS_BYTES) // SCHEMA_ENTRY_BYTES_MIN)]
     others = "\n".join(filter(None, (_others_text(catalogue.entries[len(entries) :]), *missing_lines(catalogue))))
     left -= byte_len(others)
     blocks: list[str] = []
@@ -192,7 +200,7 @@ def _others_text(entries: Sequence[StreamEntry]) -> str:
     ids = [name_text(holding.origin.connection_id) for entry in entries for holding in entry.holdings[:1]]
     if not entries:
         return ""
-    shown = fit([BudgetRow(id) for id in ids], _OTHERS_BYTES - 100, joint=2)
+    shown = fit([BudgetRow(id) for id in ids], SCHEMA_OTHER_IDS_BYTES, joint=2)
     more = f" and {len(ids) - len(shown)} more, see schema {{}}" if len(shown) < len(ids) else ""
     return (
         f"{_counted(len(entries), 'more source')} with this stream; repeat with connection_id: {', '.join(shown)}{more}"
@@ -217,7 +225,7 @@ def stream_next(catalogue: Catalogue) -> tuple[NextCall, ...]:
 def _entry_text(catalogue: Catalogue, entry: StreamEntry, limit: int, full: bool) -> str:
     stream = entry.stream
     name = f"schema {name_text(stream.name)}:"
-    heads = (f"{name} {_sources_text(entry, chars)}{_facts_text(stream)}" for chars in (80, 40, 20, 0))
+    heads = (f"{name} {_sources_text(entry, chars)}{_facts_text(stream)}" for chars in (*SCHEMA_LABEL_STEPS, 0))
     head = first_that_fits(chain(heads, (f"{name} {_counted(len(entry.holdings), 'connection')}",)), limit // 3)
     facts = first_that_fits(_abilities_ways(catalogue, entry), limit // 3)
     narrows = catalogue.narrows
@@ -228,7 +236,7 @@ def _entry_text(catalogue: Catalogue, entry: StreamEntry, limit: int, full: bool
         if name in entry.granted
     ]
     joint = "\n" if full else " | "
-    room = limit - byte_len(head) - byte_len(facts) - _NOTE_BYTES
+    room = limit - byte_len(head) - byte_len(facts) - SCHEMA_NOTE_BYTES
     shown = fit(rows, room, joint=len(joint))
     missing = (
         f"\n{len(rows) - len(shown)} of {len(rows)} granted fields do not fit here; fetch shows the fields of a record"

@@ -4,8 +4,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pdpp_server.evidence.budget import affordable, first_that_fits
+from pdpp_server.evidence.budgets import (
+    LONG_HANDLE_BYTES,
+    SEARCH_BYTES,
+    SEARCH_COPIED_BYTES,
+    SEARCH_CURSOR_BYTES,
+    SEARCH_FETCHED_CHARS,
+    SEARCH_REMARK_BYTES,
+    WORD_CHARS,
+)
 from pdpp_server.evidence.calls import NextCall, around_of, fetch_of, read_around, read_at, schema_of, search_from
-from pdpp_server.evidence.hits import LONG_HANDLE_BYTES, Piece, as_a_talk, beside_bytes, hit_rows, is_whole
+from pdpp_server.evidence.hits import Piece, as_a_talk, beside_bytes, hit_rows, is_whole
 from pdpp_server.evidence.remarks import SOURCES, leaves_weaker, recall_lines, search_remarks, warning_lines, word_lines
 from pdpp_server.evidence.shown import shown_of
 from pdpp_server.evidence.text import (
@@ -18,14 +27,9 @@ from pdpp_server.model.activity import NOTHING, Shown, together
 from pdpp_server.model.queries import SearchQuery
 from pdpp_server.model.records import Excerpt, SearchPage
 
-SEARCH_BYTES = 3600
 _PART_BYTES = len(", the first 100 of them here")
 _WHOLE_BYTES = len(", none of them whole: a lower limit shows more")
-_CURSOR_BYTES = 170  # kept free for a cursor that is yet to be asked for
-_REST_BYTES = _CURSOR_BYTES + len('rest: the same search with {"cursor":""}')
-_COPIED_BYTES = 64  # of a call that only turns the page and is printed whole, beside its cursor
-_FETCHED_CHARS = 2000  # of a text that is better read whole than by windows
-_WORD_CHARS = 40  # of a match that a next step repeats
+_REST_BYTES = SEARCH_CURSOR_BYTES + len('rest: the same search with {"cursor":""}')
 _GOOD_HITS = 3  # of which a cut one is better read on than any other is looked around
 _FETCH_FIRST = "next: fetch with id = first_fetch_id"
 
@@ -103,7 +107,7 @@ def _reading(handle: str, excerpt: Excerpt) -> NextCall | None:
         return None
     start, end = excerpt.marks[0]
     word = excerpt.text[start:end]
-    is_plain = word.replace("-", "").isalnum() and len(word) <= _WORD_CHARS  # a place can be found by it
+    is_plain = word.replace("-", "").isalnum() and len(word) <= WORD_CHARS  # a place can be found by it
     return read_around(handle, excerpt.field, word) if is_plain else None
 
 
@@ -188,18 +192,18 @@ def _following(
 
 def _on_from(handle: str, cut: Excerpt) -> NextCall:
     """The whole record where its text is short, else the text at its match."""
-    is_short = cut.is_placed and cut.total_chars <= _FETCHED_CHARS
+    is_short = cut.is_placed and cut.total_chars <= SEARCH_FETCHED_CHARS
     return (None if is_short else _reading(handle, cut)) or fetch_of(handle)
 
 
 def _search_ways(word: str, query: SearchQuery, cursor: str) -> list[str]:
     call = f"{word}: {search_from(query, cursor).text}"
     words = f"{word}: the same search with {compact_json({'cursor': cursor})}"
-    return [call, words] if byte_len(call) - byte_len(cursor) <= _COPIED_BYTES else [words]
+    return [call, words] if byte_len(call) - byte_len(cursor) <= SEARCH_COPIED_BYTES else [words]
 
 
 def _rest_ways(query: SearchQuery, shown: int, cursor: str | None) -> list[str]:
-    if cursor and len(cursor) <= _CURSOR_BYTES:
+    if cursor and len(cursor) <= SEARCH_CURSOR_BYTES:
         return _search_ways("rest", query, cursor)
     return [f"rest: the same search with {compact_json({'limit': shown})}, then on from its cursor"]
 
@@ -239,7 +243,7 @@ def _nothing_text(page: SearchPage) -> str:
     lines = [*recall_lines(page.recall), *word_lines(page.recall), *warning_lines(page.warnings)]
     as_of = moment(page.as_of)
     fresh = f" Data as of {as_of}." if as_of else ""
-    said = [line for line in lines if byte_len(line) < 600][:3]
+    said = [line for line in lines if byte_len(line) < SEARCH_REMARK_BYTES][:3]
     return "\n".join(
         (
             f"search: 0 hits{_more_text(page)}.{fresh}",

@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from pdpp_server.evidence.budgets import LABEL_CHARS, TITLE_CHARS
 from pdpp_server.evidence.text import clip_shown
 from pdpp_server.model.records import Hit, Record
 from pdpp_server.model.sources import Origin
 
-TITLE_CHARS = LABEL_CHARS = 80
 TITLE_ROLE, BODY_ROLE, ACTOR_ROLE, TIME_ROLE = "primary-title", "primary-body", "actor", "event-time"
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _DATE_CHARS, _MINUTE_CHARS = len("2026-11-15"), len("2026-11-15T08:00")

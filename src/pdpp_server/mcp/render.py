@@ -6,8 +6,9 @@ from urllib.parse import quote
 
 import orjson
 
-from pdpp_server.errors import PdppError
-from pdpp_server.evidence.refusals import CANDIDATES_MAX, candidate_label, message_text, refusal_text, remedy_text
+from pdpp_server.errors import CANDIDATES_MAX, PdppError
+from pdpp_server.evidence.budgets import REFUSAL_STRUCTURED_BYTES
+from pdpp_server.evidence.refusals import candidate_label, message_text, refusal_text, remedy_text
 from pdpp_server.evidence.text import visible_lines
 from pdpp_server.mcp.tool import ToolResult
 from pdpp_server.model.activity import NOTHING, Shown
@@ -15,8 +16,6 @@ from pdpp_server.model.pending import Pending
 from pdpp_server.port.reader import Reader
 from pdpp_server.wire.far_tools import FarResult
 from pdpp_server.wire.tools import encode_refusal
-
-REFUSAL_STRUCTURED_BYTES = 4000
 
 
 def refuse(error: PdppError) -> ToolResult:

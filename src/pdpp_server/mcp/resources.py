@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from pdpp_server.errors import InvalidRecordId, InvalidRequest
+from pdpp_server.evidence.budgets import COMPLETIONS_MAX
 from pdpp_server.evidence.handles import HANDLE_BYTES_MAX, mint, unpacked
 from pdpp_server.evidence.text import byte_len, visible
 from pdpp_server.mcp.session import INVALID_PARAMS, ProtocolFault, is_object
@@ -13,7 +14,6 @@ from pdpp_server.model.catalogue import Catalogue
 from pdpp_server.model.records import RecordId
 
 URI_CHARS_MAX = 8192
-COMPLETIONS_MAX = 100
 
 _NUMBERS = frozenset({"offset_chars", "limit_chars", "before_chars", "after_chars"})
 _NUMBER_DIGITS_MAX = 15

@@ -11,6 +11,12 @@ import orjson
 from jsonschema_rs import Draft202012Validator, ValidationError, ValidationErrorKind
 
 from pdpp_server.errors import InvalidRecordId, InvalidRequest, NotFound, PdppError
+from pdpp_server.evidence.budgets import (
+    REFUSAL_NAME_CHARS,
+    REFUSAL_NAMES_SHOWN,
+    REFUSAL_PROBLEMS_SHOWN,
+    REFUSAL_URI_BYTES,
+)
 from pdpp_server.evidence.text import clip_bytes
 from pdpp_server.mcp.arguments import meant, refusal_of
 from pdpp_server.mcp.render import passed_on, refuse
@@ -30,11 +36,6 @@ from pdpp_server.model.pending import Leaving, Pending
 from pdpp_server.model.queries import SchemaQuery
 from pdpp_server.port.bridge import Bridge
 from pdpp_server.port.reader import Reader
-
-PROBLEMS_SHOWN = 3
-NAMES_SHOWN = 5
-NAME_CHARS = 64
-URI_BYTES = 600  # of an address that a fault repeats
 
 TEXT, STRUCTURED = "text", "structured"
 BOTH_CHANNELS = frozenset({TEXT, STRUCTURED})
@@ -145,7 +146,7 @@ class McpServer:
             pending = self._called(open_reader, template.tool, arguments)
             return pending.leave(lambda result: _sent_as_resource(result, uri, template.media_type))
         except PdppError as refusal:
-            raise refused(refusal, request_id, uri=clip_bytes(uri, URI_BYTES)) from None
+            raise refused(refusal, request_id, uri=clip_bytes(uri, REFUSAL_URI_BYTES)) from None
 
     def _complete(self, open_reader: OpenReader, params: Arguments, request_id: str | None) -> bytes:
         asked = completion_of(params)
@@ -197,7 +198,7 @@ def check_arguments(tool: Tool, validator: Draft202012Validator, arguments: Argu
         raise InvalidRequest("The arguments hold half of a surrogate pair, which is no text.") from None
     if not validator.is_valid(arguments):
         problems = list(validator.iter_errors(arguments))
-        said = " ".join(dict.fromkeys(problem_text(tool, problem) for problem in problems[:PROBLEMS_SHOWN]))
+        said = " ".join(dict.fromkeys(problem_text(tool, problem) for problem in problems[:REFUSAL_PROBLEMS_SHOWN]))
         name = _argument(problems[0])
         is_known = name in tool.input_schema.get("properties", ())
         raise refusal_of(name, said) if is_known else InvalidRequest(said, param=name)
@@ -236,7 +237,7 @@ def problem_text(tool: Tool, problem: ValidationError) -> str:
 
 
 def _unknown_text(tool: Tool, path: list[str | int], names: list[str]) -> str:
-    shown = ", ".join(_quoted(name) for name in names[:NAMES_SHOWN])
+    shown = ", ".join(_quoted(name) for name in names[:REFUSAL_NAMES_SHOWN])
     if path:
         return f"{_place(path)} does not take {shown}."
     return f"{tool.name} does not take {shown}. It takes: {', '.join(tool.input_schema['properties'])}."
@@ -245,22 +246,23 @@ def _unknown_text(tool: Tool, path: list[str | int], names: list[str]) -> str:
 def _argument(problem: ValidationError) -> str | None:
     match problem.kind:
         case FaultKind.AdditionalProperties(unexpected=[name, *_]) if not problem.instance_path:
-            return name[:NAME_CHARS]
+            return name[:REFUSAL_NAME_CHARS]
         case FaultKind.Required(property=name) if not problem.instance_path:
             return str(name)
         case _:
-            return str(problem.instance_path[0])[:NAME_CHARS] if problem.instance_path else None
+            return str(problem.instance_path[0])[:REFUSAL_NAME_CHARS] if problem.instance_path else None
 
 
 def _place(path: list[str | int]) -> str:
     if not path:
         return "The arguments"
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step[:NAME_CHARS]}" for step in path).lstrip(".")
+    steps = [f"[{step}]" if isinstance(step, int) else f".{step[:REFUSAL_NAME_CHARS]}" for step in path]
+    return "".join(steps).lstrip(".")
 
 
 def _quoted(name: str) -> str:
     """A name that a caller made up: short, and with nothing invisible in it."""
-    return repr(name[:NAME_CHARS])
+    return repr(name[:REFUSAL_NAME_CHARS])
 
 
 def _json(value: object) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pdpp_server.errors import (
+    CANDIDATES_MAX,
     Candidate,
     Conflict,
     ConnectionNotFound,
@@ -20,8 +21,6 @@ from pdpp_server.errors import (
 )
 from pdpp_server.wire.envelope import Json, object_of, objects_of, present, text_of
 from pdpp_server.wire.records import decode_origin
-
-CANDIDATES_MAX = 12
 
 _CODE = re.compile(r"[a-z][a-z0-9_.]{0,63}")
 

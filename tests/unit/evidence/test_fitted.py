@@ -2,7 +2,8 @@
 
 import pytest
 
-from pdpp_server.evidence.fitted import LEAST_CHARS, even_chars, fitted
+from pdpp_server.evidence.budgets import FITTED_CHARS_MIN
+from pdpp_server.evidence.fitted import even_chars, fitted
 from pdpp_server.model.records import Expanded, Record, RecordId, RecordPage, Tombstone
 from tests.unit.evidence.entries import NOW, ORIGIN, record
 
@@ -43,10 +44,10 @@ def test_related_records_are_left_out_with_a_warning_and_tombstones_stay() -> No
     [
         ([100, 200, 1000], 600, 300),  # what the short ones do not need is the long one's
         ([500, 500], 600, 300),
-        ([10, 20], 600, LEAST_CHARS),
+        ([10, 20], 600, FITTED_CHARS_MIN),
         ([100, 200], 600, 200),  # all of it fits
-        ([5000, 5000], 10, LEAST_CHARS),
-        ([], 600, LEAST_CHARS),
+        ([5000, 5000], 10, FITTED_CHARS_MIN),
+        ([], 600, FITTED_CHARS_MIN),
     ],
 )
 def test_room_is_shared_evenly_among_the_long_values(lengths: list[int], room: int, chars: int) -> None:

@@ -1,6 +1,7 @@
 """A page of hits for a reader of few bytes."""
 
-from pdpp_server.evidence.lean import NAME_CHARS, lean_page, narrow_excerpt
+from pdpp_server.evidence.budgets import LEAN_NAME_CHARS
+from pdpp_server.evidence.lean import lean_page, narrow_excerpt
 from pdpp_server.model.records import Excerpt, Hit, Recall, SearchPage
 from pdpp_server.model.sources import Origin
 from tests.unit.evidence.entries import hit, match
@@ -30,8 +31,8 @@ def test_names_words_and_unseen_signs_are_shortened_or_shown() -> None:
     one = hit("1", match("a\u202eb"), actor="x" * 100, actor_field="from", origin=Origin("cin_1", "mail", "y" * 100))
     made = lean_page(page(one, words=(*[(f"w{n}", n) for n in range(20)],)))
     (lean,) = made.hits
-    assert lean.actor is not None and len(lean.actor) == NAME_CHARS
-    assert lean.origin.label is not None and len(lean.origin.label) == NAME_CHARS
+    assert lean.actor is not None and len(lean.actor) == LEAN_NAME_CHARS
+    assert lean.origin.label is not None and len(lean.origin.label) == LEAN_NAME_CHARS
     assert lean.excerpts[0].text == "a\ufffdb"
     assert len(made.recall.words) == 12
 

@@ -1,7 +1,8 @@
 """A refusal in words."""
 
-from pdpp_server.errors import AmbiguousConnection, Candidate, InvalidRequest
-from pdpp_server.evidence.refusals import CANDIDATES_MAX, MESSAGE_BYTES, REFUSAL_BYTES, message_text, refusal_text
+from pdpp_server.errors import CANDIDATES_MAX, AmbiguousConnection, Candidate, InvalidRequest
+from pdpp_server.evidence.budgets import REFUSAL_BYTES, REFUSAL_MESSAGE_BYTES
+from pdpp_server.evidence.refusals import message_text, refusal_text
 from pdpp_server.evidence.text import byte_len
 
 
@@ -17,7 +18,7 @@ def test_what_a_caller_sent_is_bounded_and_made_visible() -> None:
     said = message_text(InvalidRequest("\u202e" + "x" * 5000))
     assert said.startswith("\\u202e")
     assert said.endswith("…")
-    assert byte_len(said) <= MESSAGE_BYTES
+    assert byte_len(said) <= REFUSAL_MESSAGE_BYTES
 
 
 def test_each_source_that_could_be_meant_is_a_line_and_the_first_is_the_next_call() -> None:

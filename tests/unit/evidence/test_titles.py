@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdpp_server.evidence.titles import TITLE_CHARS, body, moment, title
+from pdpp_server.evidence.budgets import TITLE_CHARS
+from pdpp_server.evidence.titles import body, moment, title
 from pdpp_server.model.sources import Origin
 from tests.requirements import requirement
 

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from pdpp_server.evidence.aggregate import aggregate_next, aggregate_text, fitted_ways
+from pdpp_server.evidence.budgets import AGGREGATE_STRUCTURED_BYTES
 from pdpp_server.evidence.shown import aggregation_shown
 from pdpp_server.mcp.arguments import arguments_for, input_schema
 from pdpp_server.mcp.render import json_bytes
@@ -16,8 +17,6 @@ from pdpp_server.port.reader import Reader
 from pdpp_server.wire.aggregate import decode_query
 from pdpp_server.wire.tool_answers import AGGREGATE_ANSWER
 from pdpp_server.wire.tools import encode_aggregation, params_of
-
-STRUCTURED_BYTES = 10_000
 
 
 def aggregate(reader: Reader, arguments: Mapping[str, Any]) -> Pending[ToolResult]:
@@ -31,7 +30,7 @@ def _result(arguments: Mapping[str, Any], request_id: str, aggregation: Aggregat
     structured: Mapping[str, Any] = {}
     for way in fitted_ways(aggregation):
         structured = encode_aggregation(way.aggregation, request_id, way.total_chars, steps)
-        if json_bytes(structured) <= STRUCTURED_BYTES:
+        if json_bytes(structured) <= AGGREGATE_STRUCTURED_BYTES:
             break
     shown = aggregation_shown(aggregation)
     return ToolResult(aggregate_text(aggregation, arguments), structured, shown, shown)

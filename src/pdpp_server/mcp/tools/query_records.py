@@ -6,7 +6,14 @@ from typing import Any, NamedTuple
 
 from pdpp_server.errors import ConflictingConnectionId, InvalidRecordId
 from pdpp_server.evidence.binary import page_without_bytes
-from pdpp_server.evidence.fitted import LEAST_CHARS, Fitted, even_chars, fitted
+from pdpp_server.evidence.budgets import (
+    FITTED_CHARS_MIN,
+    FITTED_FIELDS_STEPS,
+    FITTED_RECORD_BYTES,
+    FITTED_RELATED_STEPS,
+    QUERY_STRUCTURED_BYTES,
+)
+from pdpp_server.evidence.fitted import Fitted, even_chars, fitted
 from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.evidence.query_records import records_next, records_text
 from pdpp_server.evidence.remarks import records_shortened
@@ -22,10 +29,6 @@ from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.query_records import decode_query
 from pdpp_server.wire.tool_answers import RECORDS_ANSWER
 from pdpp_server.wire.tools import encode_records, params_of
-
-STRUCTURED_BYTES = 24_000
-_RECORD_BYTES = 400  # about what a record takes beside its data
-_FEWER = (40, 20, 10, 5, 2, 1, 0)  # fields and related records of the only record, where even that is too long
 
 
 def query_records(reader: Reader, arguments: Mapping[str, Any]) -> Pending[ToolResult]:
@@ -71,13 +74,13 @@ class _Fitting:
     def result(self, found: Pending[RecordPage], page: RecordPage, count: int) -> Pending[ToolResult]:
         """The first `count` records of what was found, or fewer."""
         made = self._structured(page, found.request_id)
-        if made.size <= STRUCTURED_BYTES or min(count, len(page.records)) <= 1:
+        if made.size <= QUERY_STRUCTURED_BYTES or min(count, len(page.records)) <= 1:
             text = records_text(page, self.query, self.asked)
             if page.around and _cut(page, text.shown) is None:
                 return self._again(text.shown)
             done = ToolResult(text.text, made.body, text.told, around_shown(made.page))
             return found.shaped(lambda _: done)
-        fewer = max(1, min(count - 1, count * STRUCTURED_BYTES // made.size))
+        fewer = max(1, min(count - 1, count * QUERY_STRUCTURED_BYTES // made.size))
         cut = _cut(page, fewer)
         if cut is None:
             return self._again(fewer)
@@ -102,23 +105,23 @@ class _Fitting:
                 steps=records_next(way, self.query, self.asked),
             )
             made = _Structured(way.page, body, json_bytes(body))
-            if made.size <= STRUCTURED_BYTES:
+            if made.size <= QUERY_STRUCTURED_BYTES:
                 break
         return made
 
 
 def _ways(page: RecordPage) -> Iterator[Fitted]:
     """The page with ever shorter values; of a single record also with fewer related ones and fewer fields."""
-    chars = even_chars(page, STRUCTURED_BYTES - _RECORD_BYTES * (len(page.records) + 1))
-    while chars > LEAST_CHARS:
+    chars = even_chars(page, QUERY_STRUCTURED_BYTES - FITTED_RECORD_BYTES * (len(page.records) + 1))
+    while chars > FITTED_CHARS_MIN:
         yield fitted(page, chars)
         chars = chars * 3 // 4
-    yield fitted(page, LEAST_CHARS)
+    yield fitted(page, FITTED_CHARS_MIN)
     if len(page.records) == 1:
-        for most in _FEWER:
-            yield fitted(page, LEAST_CHARS, related=most)
-        for most in (300, 200, 100, *_FEWER):
-            yield fitted(page, LEAST_CHARS, related=0, fields=most)
+        for most in FITTED_RELATED_STEPS:
+            yield fitted(page, FITTED_CHARS_MIN, related=most)
+        for most in FITTED_FIELDS_STEPS:
+            yield fitted(page, FITTED_CHARS_MIN, related=0, fields=most)
 
 
 def _cut(page: RecordPage, count: int) -> RecordPage | None:

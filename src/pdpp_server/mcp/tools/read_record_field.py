@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from pdpp_server.errors import ConflictingConnectionId, InvalidFieldWindowSelector
+from pdpp_server.evidence.budgets import WINDOW_STEPS_BYTES, WINDOW_STRUCTURED_BYTES
 from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.evidence.read_record_field import narrowed, require_text, window_next, window_text
 from pdpp_server.evidence.shown import window_shown
@@ -21,7 +22,6 @@ from pdpp_server.port.reader import Reader
 from pdpp_server.wire.tool_answers import WINDOW_ANSWER
 from pdpp_server.wire.tools import encode_window
 
-STRUCTURED_BYTES = 20_000
 _PARTS = ("connection_id", "stream", "record_id")
 _PLACES = ("cursor", "offset_chars", "q")
 
@@ -42,7 +42,7 @@ def _result(query: WindowQuery, request_id: str, found: FieldWindow) -> ToolResu
         return json_bytes({"": text}) <= room and byte_len(visible_lines(text)) <= room
 
     around = json_bytes(structured(replace(found, text="")))
-    room = STRUCTURED_BYTES - around - 400  # the steps of a shorter window may be longer than those of the whole
+    room = WINDOW_STRUCTURED_BYTES - around - WINDOW_STEPS_BYTES
     window, shown = narrowed(found, fits), window_shown(found)
     text = window_text(window, asked=query.limit if window != found else None)
     return ToolResult(text, structured(window), shown, shown)

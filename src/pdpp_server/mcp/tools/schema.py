@@ -5,6 +5,14 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from pdpp_server.errors import InvalidRequest
+from pdpp_server.evidence.budgets import (
+    SCHEMA_FIELD_STEPS,
+    SCHEMA_FULL_STRUCTURED_BYTES,
+    SCHEMA_INDEX_STRUCTURED_BYTES,
+    SCHEMA_LABEL_STEPS,
+    SCHEMA_STREAM_STRUCTURED_BYTES,
+    SCHEMA_WRAPPER_BYTES,
+)
 from pdpp_server.evidence.schema import (
     connection_numbers,
     index_next,
@@ -26,9 +34,6 @@ from pdpp_server.model.queries import SchemaQuery
 from pdpp_server.port.reader import Reader
 from pdpp_server.wire import tools as wire
 from pdpp_server.wire.tool_answers import SCHEMA_ANSWER
-
-INDEX_BYTES, STREAM_BYTES, FULL_BYTES = 16_000, 10_000, 40_000
-_WRAPPER_BYTES = 600  # next and request_id around the document
 
 
 class SchemaForm(NamedTuple):
@@ -60,13 +65,13 @@ def _result(query: SchemaQuery, request_id: str, whole: Catalogue) -> ToolResult
     catalogue = shown_catalogue(whole)
     if query.stream is None:
         text, steps = index_text(catalogue), index_next(catalogue)
-        document = _first_that_fits(_index_ways(catalogue), INDEX_BYTES)
+        document = _first_that_fits(_index_ways(catalogue), SCHEMA_INDEX_STRUCTURED_BYTES)
     elif query.full:
         text, steps = stream_text(catalogue, full=True), stream_next(catalogue)
-        document = _first_that_fits(_full_ways(catalogue), FULL_BYTES)
+        document = _first_that_fits(_full_ways(catalogue), SCHEMA_FULL_STRUCTURED_BYTES)
     else:
         text, steps = stream_text(catalogue), stream_next(catalogue)
-        document = _first_that_fits(_stream_ways(catalogue), STREAM_BYTES)
+        document = _first_that_fits(_stream_ways(catalogue), SCHEMA_STREAM_STRUCTURED_BYTES)
     return ToolResult(
         text.text,
         wire.encode_schema(document.body, request_id, steps, several_sources(catalogue)),
@@ -80,7 +85,7 @@ def _first_that_fits(ways: Iterator[SchemaForm], limit: int) -> SchemaDocument:
     document = SchemaDocument({})
     for way in ways:
         document = SchemaDocument(way.make(), way.days)
-        if json_bytes(document.body) <= limit - _WRAPPER_BYTES:
+        if json_bytes(document.body) <= limit - SCHEMA_WRAPPER_BYTES:
             break
     return document
 
@@ -89,7 +94,7 @@ def _index_ways(catalogue: Catalogue) -> Iterator[SchemaForm]:
     if is_of_one_stream(catalogue):
         yield SchemaForm(partial(wire.encode_index, catalogue, fields=True), days=True)
     yield SchemaForm(partial(wire.encode_index, catalogue), days=True)
-    for label_chars, counts in ((80, True), (40, True), (20, True), (0, False)):
+    for label_chars, counts in (*((chars, True) for chars in SCHEMA_LABEL_STEPS), (0, False)):
         labelled = shown_catalogue(catalogue, label_chars)
         numbers = {origin.connection_id: number for origin, number in connection_numbers(labelled).items()}
         yield SchemaForm(partial(wire.encode_numbered_index, labelled, numbers, number_ranges, counts=counts))
@@ -100,7 +105,7 @@ def _stream_ways(catalogue: Catalogue) -> Iterator[SchemaForm]:
     yield SchemaForm(partial(wire.encode_stream, catalogue), days=True)
     for fields in _fewer(catalogue):
         yield SchemaForm(partial(wire.encode_stream, catalogue, fields=fields), days=True)
-    for fields in (20, 5, 0):
+    for fields in SCHEMA_FIELD_STEPS:
         yield SchemaForm(partial(wire.encode_stream, catalogue, fields=fields, holdings=False))
 
 

@@ -6,8 +6,14 @@ from typing import Any, NamedTuple
 
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.binary import hits_without_bytes
+from pdpp_server.evidence.budgets import (
+    RESULT_LEAST_TITLE_CHARS,
+    RESULT_TITLE_CHARS,
+    SEARCH_FEW_STRUCTURED_BYTES,
+    SEARCH_STRUCTURED_BYTES,
+)
 from pdpp_server.evidence.handles import mint
-from pdpp_server.evidence.lean import FEW_BYTES, PAGE_BYTES, lean_page
+from pdpp_server.evidence.lean import lean_page
 from pdpp_server.evidence.remarks import hits_shortened, recall_says
 from pdpp_server.evidence.search import SearchText, search_next, search_text
 from pdpp_server.evidence.shown import lean_shown, shown_of
@@ -24,8 +30,6 @@ from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.search import decode_query
 from pdpp_server.wire.tool_answers import SEARCH_ANSWER
 from pdpp_server.wire.tools import encode_search, params_of
-
-TITLE_CHARS, LEAST_TITLE_CHARS = 60, 24
 
 
 def search(reader: Reader, arguments: Mapping[str, Any]) -> Pending[ToolResult]:
@@ -99,7 +103,7 @@ class _Fitting:
 
     def _structured(self, page: SearchPage, ids: list[str], request_id: str) -> _Structured:
         lean = lean_page(page)
-        for chars in (TITLE_CHARS, LEAST_TITLE_CHARS):
+        for chars in (RESULT_TITLE_CHARS, RESULT_LEAST_TITLE_CHARS):
             body = encode_search(
                 lean,
                 recall_says(page, self.query),
@@ -117,7 +121,7 @@ class _Fitting:
 
 def structured_bytes(limit: int) -> int:
     """What the structured form of a page may take, by how many hits were asked for."""
-    return FEW_BYTES if limit <= TOOL_LIMIT else PAGE_BYTES
+    return SEARCH_FEW_STRUCTURED_BYTES if limit <= TOOL_LIMIT else SEARCH_STRUCTURED_BYTES
 
 
 def _cut(page: SearchPage, count: int) -> SearchPage | None:

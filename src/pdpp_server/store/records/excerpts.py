@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from pdpp_server.evidence.budgets import LEAN_FIRST_CHARS  # a text that is no longer is shown whole
 from pdpp_server.model.records import Excerpt, Record
 from pdpp_server.store.records.meanings import Near
 from pdpp_server.store.records.scope import Reach
 from pdpp_server.store.records.words import Finder, PhraseSpan
 
 EXCERPT_CHARS, EXCERPT_LEAD_CHARS = 170, 55
-LEAN_CHARS, LEAN_LEAD_CHARS = 400, 100  # a text that is no longer is shown whole
+LEAN_LEAD_CHARS = 100
 EXCERPTS_PER_HIT = 2
 
 
@@ -36,10 +37,10 @@ def lean_proof(finder: Finder, reach: Reach, record: Record, matched: int) -> Pr
     quoted = [name for name in named if name != actor or body is None]
     if body in quoted:
         quoted = [body, *[name for name in quoted if name != body]]
-    found = [_match(finder, record, name, LEAN_CHARS, LEAN_LEAD_CHARS) for name in quoted[:EXCERPTS_PER_HIT]]
+    found = [_match(finder, record, name, LEAN_FIRST_CHARS, LEAN_LEAD_CHARS) for name in quoted[:EXCERPTS_PER_HIT]]
     excerpts = [excerpt for excerpt in found if excerpt is not None]
     if body not in quoted:
-        excerpts += _passage(reach, record, LEAN_CHARS)
+        excerpts += _passage(reach, record, LEAN_FIRST_CHARS)
     shown = {excerpt.field for excerpt in excerpts if excerpt.marks}
     return Proof(tuple(excerpts), tuple([name for name in named if name not in shown]))
 
@@ -49,7 +50,7 @@ def meant_proof(record: Record, near: Near, *, lean: bool) -> Proof:
     text = record.data.get(near.field)
     if not isinstance(text, str):
         return Proof(())
-    chars = LEAN_CHARS if lean else EXCERPT_CHARS
+    chars = LEAN_FIRST_CHARS if lean else EXCERPT_CHARS
     start, end = (0, len(text)) if len(text) <= chars else (near.start, near.start + min(near.chars, chars))
     return Proof((Excerpt(near.field, text[start:end], start, (), len(text), is_meant=True),))
 
