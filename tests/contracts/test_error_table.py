@@ -1,11 +1,14 @@
 """The class tree is the error table of the protocol, and every class explains itself."""
 
+import re
+
 import pytest
 
 from pdpp_server import errors
 from pdpp_server.errors import Candidate, PdppError
 from pdpp_server.wire.errors import decode, encode, refusals
 from tests.requirements import requirement
+from tools.tree import PACKAGE
 
 PROTOCOL = {
     "invalid_request": 400,
@@ -78,6 +81,7 @@ NEVER_RAISED = {
     "slow_down",
     "needs_broader_grant",
 }
+FROM_ELSEWHERE = {"invalid_record", "grant_time_range_exceeded", "grant_consumed", "run_terminal"}
 TYPES = {
     400: "invalid_request_error",
     401: "authentication_error",
@@ -112,6 +116,14 @@ def test_a_code_has_one_class() -> None:
 @each_class
 def test_the_type_follows_from_the_status(refusal: type[PdppError]) -> None:
     assert refusal.type == TYPES[refusal.status]
+
+
+def test_every_refusal_is_raised_by_somebody_here_or_known_from_elsewhere() -> None:
+    sources = [path.read_text("utf-8") for path in PACKAGE.rglob("*.py") if path.name != "errors.py"]
+    named = set(re.findall(r"\w+", "\n".join([*sources, (PACKAGE / "wire" / "errors.py").read_text("utf-8")])))
+
+    assert {refusal.code for refusal in CLASSES if refusal.__name__ not in named} == FROM_ELSEWHERE
+    assert all(f"`{code}`" in (errors.__doc__ or "") for code in FROM_ELSEWHERE)
 
 
 @requirement("rs.errors.no-broader-grant")
