@@ -795,6 +795,11 @@ PROMISES: dict[str, Promise] = {
         says="The Request-Id of an answer stands in the tool's result and in the line of the disclosure log.",
         ruling=(24,),
     ),
+    "mcp.hosted.trouble": Promise(
+        source="MCP transports: Streamable HTTP",
+        says="What a database or a log that cannot be used keeps from being read is 503 at /mcp too, with Retry-After, "
+        "and as a fault that says why and has the request id; in a batch the fault alone.",
+    ),
     "mcp.hosted.origin": Promise(
         source="MCP transports: security",
         says="A page of an origin that this server is not known by is answered 403, whatever else it sends.",

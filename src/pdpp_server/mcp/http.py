@@ -5,10 +5,10 @@ import binascii
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import orjson
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, State
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,7 +17,8 @@ from starlette.routing import Route
 from pdpp_server.errors import InvalidRequest, PdppError, ServerTrouble
 from pdpp_server.http.bodies import body_of
 from pdpp_server.http.kernel import Kernel
-from pdpp_server.mcp.server import McpServer, decode
+from pdpp_server.http.refusals import refusal_of
+from pdpp_server.mcp.server import McpServer, decode, refused
 from pdpp_server.mcp.session import (
     BATCHES,
     HANDSHAKE,
@@ -157,6 +158,7 @@ class HostedMcp:
 
     async def _answer(self, request: Request, admitted: Admitted) -> Response:
         reader, told, _ = admitted
+        request.state.trouble = None
         if request.method != "POST":
             raise HTTPException(405, headers={"Allow": "POST"})
         _require_json(request.headers)
@@ -176,6 +178,9 @@ class HostedMcp:
             request.state.code = ServerTrouble.code if fault == INTERNAL_ERROR else InvalidRequest.code
         if reply is None:
             return Response(status_code=202, headers=told)
+        if fault is not None and request.state.trouble is not None:  # of a batch, each part says so for itself
+            _, status, waits = refusal_of(request.state.trouble, request)
+            return Response(reply, status, {**(told or {}), **waits}, JSON)
         statuses = MODERN_STATUSES if exchange.is_modern else STATUSES
         return Response(reply, statuses.get(fault or 0, 200), told, JSON)
 
@@ -184,10 +189,12 @@ class HostedMcp:
         state.operation = self._server.operation_of(method, params) or state.operation
         try:
             served = self._server.serve(lambda: reader, method, params, state.request_id)
+            if _ends_by_itself(served.refusal):
+                raise refused(served.refusal, state.request_id)
         except ProtocolFault as fault:
-            state.code = fault.refusal
+            _note(state, fault.refusal)
             raise
-        state.code = served.refusal
+        _note(state, served.refusal)
         return served.result
 
     def _may_take_long(self, message: Any) -> bool:
@@ -197,6 +204,16 @@ class HostedMcp:
                 return operation is not None and operation not in ON_LOOP
             case _:
                 return not is_object(message)
+
+
+def _note(state: State, refusal: PdppError | None) -> None:
+    state.code = refusal.code if refusal else None
+    state.trouble = refusal if _ends_by_itself(refusal) else None
+
+
+def _ends_by_itself(refusal: PdppError | None) -> TypeGuard[PdppError]:
+    """Whether this server is in trouble: no other arguments would help, and the client may come back."""
+    return refusal is not None and refusal.retry_after_seconds > 0
 
 
 def _settle(request: Request, settle: Callable[[], None], operation: str) -> None:

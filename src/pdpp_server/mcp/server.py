@@ -48,10 +48,10 @@ FaultKind = ValidationErrorKind
 
 
 class Called(NamedTuple):
-    """The JSON of a result, and the code of the refusal that it is, if it is one."""
+    """The JSON of a result, and the refusal that it is, if it is one."""
 
     result: bytes
-    refusal: str | None
+    refusal: PdppError | None
 
 
 class McpServer:
@@ -117,7 +117,7 @@ class McpServer:
                 return Called(pending.leave(lambda result: _sent(result, channels)), None)
             except PdppError as refusal:
                 refusal.request_id = refusal.request_id or request_id or new_request_id()
-                return Called(_encoded(refuse(refusal), BOTH_CHANNELS), refusal.code)
+                return Called(_encoded(refuse(refusal), BOTH_CHANNELS), refusal)
         except Exception as bug:  # noqa: BLE001 - with `serve`, where a bug becomes an answer
             raise self._fault_of(bug, request_id) from None
 
@@ -168,7 +168,7 @@ def refused(refusal: PdppError, request_id: str | None, **about: str) -> Protoco
     else:
         code = INTERNAL_ERROR if refusal.status >= 500 else INVALID_PARAMS
     fault = ProtocolFault(code, said.text, {**about, **said.structured})
-    fault.refusal = refusal.code
+    fault.refusal = refusal
     return fault
 
 

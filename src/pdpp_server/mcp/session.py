@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, NoReturn
 
+    from pdpp_server.errors import PdppError
+
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
 RESOURCE_NOT_FOUND, HEADER_MISMATCH, UNSUPPORTED_PROTOCOL_VERSION = -32002, -32020, -32022
 
@@ -28,10 +30,10 @@ CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 class ProtocolFault(Exception):
     """A JSON-RPC error: the protocol was misused, or we failed. A tool's refusal is no fault; it is a result.
 
-    Other methods have no result for a refusal: theirs is a fault, and `refusal` is its code.
+    Other methods have no result for a refusal: theirs is a fault, and `refusal` is what it tells of.
     """
 
-    refusal: str | None = None
+    refusal: PdppError | None = None
 
     def __init__(self, code: int, message: str, data: object = None) -> None:
         super().__init__(message)

@@ -21,7 +21,14 @@ from tests.scenarios.resource_server.writes import OwnersTools, envelope
 from tests.worlds.postgres import Cluster
 
 M1 = "/v1/streams/messages/records/m1"
-SCHEMA = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "schema", "arguments": {}}}
+CALL = {"name": "schema", "arguments": {}}
+SCHEMA = {"jsonrpc": "2.0", "id": "it", "method": "tools/call", "params": CALL}
+MODERN = "2026-07-28"
+IN_NO_SESSION = {"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {}}
+ERAS = {
+    "2025-11-25": {},
+    MODERN: {"Mcp-Method": "tools/call", "Mcp-Name": "schema"},
+}
 READY = {"object": "ready", "database": True, "schema": True, "log": True}
 
 
@@ -53,6 +60,11 @@ class Trouble:
             operator.execute("set lock_timeout = 5000")
             for statement in statements:
                 operator.execute(statement.encode())
+
+    def ask_as_agent(self, era: str, message: object = SCHEMA) -> Response:
+        """At the hosted door; in the later era what a request is stands in its headers too."""
+        bearer = {"Authorization": f"Bearer {self.api.chats.token}", "MCP-Protocol-Version": era}
+        return self.api.client.post("/mcp", json=message, headers={**bearer, **ERAS.get(era, {})})
 
     def ask_everywhere(self) -> dict[str, Response]:
         """One request at every door: a point read, a search, a write, clients, pages."""
@@ -91,22 +103,53 @@ def test_every_door_says_when_to_come_back_and_answers_when_the_database_is_back
     before = {door: answer.status_code for door, answer in trouble.ask_everywhere().items()}
     trouble.let_in("nobody")
     refused = trouble.ask_everywhere()
-    by_agent = trouble.api.client.post(
-        "/mcp", json=SCHEMA, headers={"Authorization": f"Bearer {trouble.api.chats.token}"}
-    )
     ready, live = trouble.api.get("/readyz", token=None), trouble.api.get("/livez", token=None)
     trouble.let_in("anybody")
     after = {door: answer.status_code for door, answer in trouble.ask_everywhere().items()}
 
     assert {door: answer.status_code for door, answer in refused.items()} == dict.fromkeys(refused, 503)
     assert all(int(answer.headers["Retry-After"]) > 0 for answer in refused.values())
-    assert by_agent.json()["result"]["isError"]
-    assert "database_unavailable" in by_agent.text
     assert (ready.status_code, live.status_code) == (503, 200)
     assert ready.json() == {"object": "ready", "database": False, "schema": False, "log": False}
     assert int(ready.headers["Retry-After"]) > 0
     assert after == before
     assert trouble.api.get("/readyz", token=None).json() == READY
+
+
+@requirement("mcp.hosted.trouble", "store.engines.setting")
+@pytest.mark.parametrize("era", ERAS)
+def test_an_agent_is_told_when_to_come_back_in_either_era(trouble: Trouble, era: str) -> None:
+    message = {**SCHEMA, "params": {**CALL, "_meta": IN_NO_SESSION}} if era == MODERN else SCHEMA
+    before = trouble.ask_as_agent(era, message)
+    trouble.let_in("nobody")
+    refused = [trouble.ask_as_agent(era, message) for _ in range(2)]
+    trouble.let_in("anybody")
+    after = trouble.ask_as_agent(era, message)
+
+    assert (before.status_code, after.status_code) == (200, 200)
+    assert "result" in after.json()
+    for answer in refused:
+        told = answer.json()
+        assert answer.status_code == 503
+        assert int(answer.headers["Retry-After"]) > 0
+        assert (told["id"], told["error"]["code"]) == ("it", -32603)
+        assert "database_unavailable: The database cannot be reached" in told["error"]["message"]
+        assert told["error"]["data"]["error"]["request_id"] == answer.headers["Request-Id"]
+
+
+@requirement("mcp.hosted.trouble")
+def test_what_cannot_be_logged_is_refused_to_an_agent_with_when_to_come_back(trouble: Trouble) -> None:
+    answer = trouble.ask_as_agent("2025-11-25")
+    assert answer.status_code == 200
+    trouble.make(FULL.replace("{table}", "disclosures"))
+    refused, batch = trouble.ask_as_agent("2025-11-25"), trouble.ask_as_agent("2025-03-26", [SCHEMA, SCHEMA])
+    trouble.make("drop trigger filled on disclosures")
+
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
+    assert refused.json()["error"]["data"]["error"]["code"] == "disclosure_log_unavailable"
+    assert batch.status_code == 200
+    assert ["disclosure_log_unavailable" in str(part["error"]) for part in batch.json()] == [True, True]
+    assert trouble.ask_as_agent("2025-11-25").json()["id"] == "it"
 
 
 @requirement("store.engines.refused")
