@@ -5,6 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
+# Where nobody may keep bytecode, each of the thousand processes that the tests start would compile everything anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # MCP clients of other makers, for the tests: docs/decisions/0017-real-clients-in-the-tests.md
 NODE := tests/node
 NODE_STAMP := $(NODE)/node_modules/.installed
