@@ -19,8 +19,11 @@ GENERATORS := pdpp_server.mcp.generate pdpp_server.console.language
 # Pages with blocks that are printed from the code.
 PAGES := $(shell grep -rl --include='*.md' '\[\[\[cog' README.md AGENTS.md docs 2>/dev/null)
 
+# Each check is one process on one core; what they print stays together where make knows how.
+SIDE_BY_SIDE := --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
+
 .DEFAULT_GOAL := help
-.PHONY: bench-postgres help setup clients browser servers pages demo test test-postgres quick check bench soak mutants map slice walk promises fix shape wheel mcpb requirements
+.PHONY: bench-postgres help setup clients browser servers pages demo test test-postgres quick check style types types-windows imports generated promised bench soak mutants map slice walk promises fix shape wheel mcpb requirements
 
 help:
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{printf "make %-14s%s\n", $$1, $$2}'
@@ -62,10 +65,9 @@ pages: setup clients browser  ## every page of the owner's in every state, as pi
 demo: setup  ## set up, load a sample life, serve it, and show one agent journey
 	@$(BIN)/pdpp demo
 
-test: setup check clients browser servers  ## set up and run every check, every test and the wheel
-	$(BIN)/basedpyright --level error --pythonplatform Windows src
+test: setup clients browser servers  ## set up and run every check, the wheel and every test
+	@$(MAKE) --no-print-directory $(SIDE_BY_SIDE) check types-windows wheel
 	$(BIN)/pytest -n 2 --dist worksteal
-	$(BIN)/python -m tools.wheel
 
 test-postgres: setup clients browser servers  ## every test on PostgreSQL, but those about the files of a home: only=tests/scenarios/mcp
 	$(BIN)/pytest -n 2 --dist worksteal --engine postgres $(if $(programs),--postgres-bin $(programs)) $(only)
@@ -73,13 +75,26 @@ test-postgres: setup clients browser servers  ## every test on PostgreSQL, but t
 quick: setup  ## the tests that a change can have broken, nearest first, about a minute: make quick base=main
 	@$(BIN)/python -m tools.quick $(base)
 
-check: setup  ## format, lint, types, import contracts, generated files, promises
+check: style types imports generated promised  ## format, lint, types, import contracts, generated files, promises
+
+style: setup
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
+
+types: setup
 	$(BIN)/basedpyright --level error
+
+types-windows: setup
+	$(BIN)/basedpyright --level error --pythonplatform Windows src
+
+imports: setup
 	$(BIN)/lint-imports --no-logo
+
+generated: setup
 	@for module in $(GENERATORS); do echo "python -m $$module --check"; $(BIN)/python -m $$module --check || exit 1; done
 	$(BIN)/cog -I . --check --check-fail-msg "A page is out of date: run make fix." $(PAGES)
+
+promised: setup
 	$(BIN)/pytest -q tests/contracts/test_promises.py
 
 bench: setup  ## the measured numbers, as ratios, into bench/latest.json
