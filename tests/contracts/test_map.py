@@ -59,12 +59,12 @@ def test_what_no_layer_names_comes_last_and_an_empty_module_has_no_sentence(tmp_
 
 
 def test_a_slice_begins_where_the_parameters_of_the_read_are_declared() -> None:
-    line = declared_line(modules(), "search")
+    line = declared_line(MODULES, "search")
 
     assert line is not None
     assert line.startswith("model/queries.py:")
     assert "SearchQuery" in line
-    assert declared_line(modules(), "sign_in") is None
+    assert declared_line(MODULES, "sign_in") is None
 
 
 def test_a_walk_goes_from_the_door_to_the_log_and_back() -> None:

@@ -3,10 +3,11 @@
 import ast
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 from tests.requirements import PROMISES, ROLES
-from tests.requirements.tagged import tagged_tests
+from tests.requirements.tagged import TaggedTest, tagged_tests
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = {f"S{number:03}" for number in range(1, 141)}
@@ -19,6 +20,11 @@ MET_IN_ANOTHER_FORM = {
 
 ID = re.compile(r"[a-z]+(\.[a-z0-9]+(-[a-z0-9]+)*){2}")
 SENTENCE = re.compile(r"[A-Z`\"/].*\S+ \S+ .*\S\.", re.DOTALL)
+
+
+@cache
+def every_test() -> list[TaggedTest]:
+    return tagged_tests(ROOT)
 
 
 def listed(ids: set[str]) -> str:
@@ -86,22 +92,20 @@ def test_every_word_of_a_promise_is_a_sentence() -> None:
 
 def test_every_promise_that_is_not_deferred_has_a_test() -> None:
     due = {id for id, promise in PROMISES.items() if promise.deferred is None}
-    untested = due - {id for test in tagged_tests(ROOT) for id in test.ids}
+    untested = due - {id for test in every_test() for id in test.ids}
 
     assert untested == set(), f"promises without a test, {listed(untested)}"
 
 
 def test_no_deferred_promise_is_secretly_tested() -> None:
     deferred = {id for id, promise in PROMISES.items() if promise.deferred is not None}
-    secret = {f"{id} by {test.path}::{test.name}" for test in tagged_tests(ROOT) for id in test.ids if id in deferred}
+    secret = {f"{id} by {test.path}::{test.name}" for test in every_test() for id in test.ids if id in deferred}
 
     assert secret == set(), f"tested though deferred, {listed(secret)}"
 
 
 def test_no_test_names_an_unknown_promise() -> None:
-    unknown = {
-        f"{id} by {test.path}::{test.name}" for test in tagged_tests(ROOT) for id in test.ids if id not in PROMISES
-    }
+    unknown = {f"{id} by {test.path}::{test.name}" for test in every_test() for id in test.ids if id not in PROMISES}
 
     assert unknown == set(), f"no such promise, {listed(unknown)}"
 
@@ -109,7 +113,7 @@ def test_no_test_names_an_unknown_promise() -> None:
 def test_every_scenario_test_keeps_a_promise() -> None:
     idle = {
         f"{test.path}::{test.name}"
-        for test in tagged_tests(ROOT)
+        for test in every_test()
         if test.path.startswith("tests/scenarios/") and not test.ids
     }
 
