@@ -82,7 +82,7 @@ def test_a_transaction_sees_no_row_of_another_owner(postgres: Cluster, tmp_path:
 
 @requirement("store.deadlines.query")
 def test_a_read_that_takes_too_long_is_stopped_there_too(postgres: Cluster, tmp_path: Path) -> None:
-    database = PostgresDatabase(Pools(postgres.url), tmp_path / "home", owner=10_000, read_seconds=0.05)
+    database = PostgresDatabase(Pools(postgres.url), tmp_path / "home", owner=10_000, read_seconds=0.5)
     with pytest.raises(QueryTimeout), database.reading() as reading:
         reading.one("select pg_sleep(60)")
     with database.reading() as reading:

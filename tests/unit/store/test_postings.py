@@ -20,3 +20,7 @@ def test_records_that_are_gone_leave_nothing_behind() -> None:
     assert RUN.without({100}) == PostingRun(100, [3, 0, 2])
     assert RUN.without(frozenset()) == RUN
     assert RUN.without({100, 103}).places == []
+
+
+def test_what_is_left_of_records_that_came_out_of_order_stands_in_order() -> None:
+    assert PostingRun(100, [9, 0, 1, -4, 1, 2, 3, 0, 0]).without({103}) == PostingRun(100, [-4, 1, 2, 9, 0, 1])

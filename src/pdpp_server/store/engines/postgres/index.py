@@ -15,10 +15,22 @@ from pdpp_server.store.layout import StreamPlace
 from pdpp_server.store.records.reach import BoundValue
 from pdpp_server.store.session import Values
 
+# What a batch is given later joins its run, so that however often that was, one is read; lengths of several batches
+# stand in one block, as a run for each.
 _ADD = """
 insert into words(sid, term, batch, first, last, places) values(?, ?, ?, ?, ?, ?)
 on conflict(sid, term, batch) do update set first = least(words.first, excluded.first),
-    last = greatest(words.last, excluded.last), places = words.places || ',' || excluded.places
+    last = greatest(words.last, excluded.last),
+    places = case when words.term = '' then words.places || ',' || excluded.places
+        else left(words.places, -2) || ',' || substr(excluded.places, strpos(excluded.places, ',') + 2) end
+"""
+# Beside the lengths: the batch that few records at a time still join, as `first`, and how many have, as `last`.
+_JOIN = """
+insert into words(sid, term, batch, first, last, places) values(:sid, '', -1, :batch, :records, '')
+on conflict(sid, term, batch) do update set
+    first = case when words.last + excluded.last > :most then excluded.first else words.first end,
+    last = case when words.last + excluded.last > :most then excluded.last else words.last + excluded.last end
+returning words.first
 """
 _TAKE = """
 delete from words using json_to_recordset((:blocks)::json) asked(term text, batch bigint)
@@ -32,6 +44,8 @@ _NEW_POSITION = "insert into positions(fid, value, key, rid) values(?, ?, ?, ?)"
 _DROP_POSITION = "delete from positions where fid = ? and value = ? and key = ?"
 
 _Block = tuple[str, int]  # term and batch; of lengths, the first of the rids for which it has room
+FEW_RECORDS = 32  # that are delivered together, or fewer, share their blocks with others
+SHARED_RECORDS = 256  # have a batch in common; a block is written anew for each few of them
 WordsOfRecord = tuple[int, Sequence[str]]  # rid, and the texts for the columns of its stream
 
 
@@ -55,9 +69,11 @@ class PostgresIndex:
         return cutter_in_memory()
 
     def add_words(self, place: StreamPlace, rows: Iterable[WordsOfRecord]) -> None:
-        """Of each term one block, however many records the batch has, which is named by the first of them."""
+        """Of each term one block, however many records the batch has."""
         brought = sorted(rows)
-        batch = brought[0][0] if brought else 0
+        if not brought:
+            return
+        batch = self._batch(place.sid, brought[0][0], len(brought))
         terms: defaultdict[str, list[int]] = defaultdict(list)
         lengths: defaultdict[int, list[int]] = defaultdict(list)
         for rid, texts in brought:
@@ -69,6 +85,14 @@ class PostgresIndex:
         added = [_row(place.sid, LENGTHS, block, PostingRun(batch, lengths[block])) for block in sorted(lengths)]
         added += [_row(place.sid, term, batch, PostingRun(batch, terms[term])) for term in sorted(terms)]
         self._writing.run_many(_ADD, added)
+
+    def _batch(self, sid: int, first: int, records: int) -> int:
+        """Named by the first of its records. What comes one by one shares one: a search would read a block of each."""
+        if records > FEW_RECORDS:
+            return first
+        joining = {"sid": sid, "batch": first, "records": records, "most": SHARED_RECORDS}
+        ((joined,),) = self._writing.rows(_JOIN, joining)
+        return joined
 
     def drop_words(self, place: StreamPlace, rows: Iterable[WordsOfRecord]) -> None:
         """The blocks in which they stand are taken out, and what is left of them is put back."""

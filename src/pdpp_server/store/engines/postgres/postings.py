@@ -11,8 +11,8 @@ import orjson
 
 
 class PostingRun(NamedTuple):
-    """Three numbers for each time that the term stands somewhere: the record, counted from the first of its batch, the
-    column, and the position there."""
+    """Three numbers for each time that the term stands somewhere: the record, counted from the one that names its
+    batch, the column, and the position there."""
 
     batch: int
     places: list[int]
@@ -30,9 +30,9 @@ class PostingRun(NamedTuple):
         return self.places[2::3]
 
     def without(self, gone: Container[int]) -> "PostingRun":
-        """Nothing of these records."""
+        """Nothing of these records, and the others in order: those of a batch may have come at several times."""
         left = PostingRun(self.batch, [])
-        for rid, slot, position in zip(self.rids, self.slots, self.positions, strict=True):
+        for rid, slot, position in sorted(zip(self.rids, self.slots, self.positions, strict=True)):
             if rid not in gone:
                 left.places.extend((rid - self.batch, slot, position))
         return left
