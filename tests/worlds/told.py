@@ -21,6 +21,7 @@ from pdpp_server.model.records import Record, RecordPage, SearchPage
 from pdpp_server.model.text import FieldWindow
 from pdpp_server.port.reader import Reader
 
+V = TypeVar("V")
 V_co = TypeVar("V_co", covariant=True)
 SIZE = 1000  # nothing is written, so nothing has a size
 
@@ -33,7 +34,7 @@ class Told(Pending[V_co], Generic[V_co]):
 
     @cached_property
     def value(self) -> V_co:
-        return self.leave(lambda value: Leaving(value, whole(value), SIZE))
+        return told(self)
 
 
 class ToldReader:
@@ -67,7 +68,11 @@ class ToldReader:
 
 def told(pending: Pending[V_co]) -> V_co:
     """The value of a read that was asked for below the port."""
-    return Told(pending).value
+    return pending.leave(_whole_value)
+
+
+def _whole_value(value: V) -> Leaving[V]:
+    return Leaving(value, whole(value), SIZE)
 
 
 def whole(value: Any) -> Shown:

@@ -1,6 +1,7 @@
 """What values give away when all of them is shown; whoever shows less says so."""
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from pdpp_server.evidence.handles import mint
 from pdpp_server.model.activity import Shown, together
@@ -23,8 +24,13 @@ def shown_of(ids: Iterable[RecordId], fields: Iterable[str] = ()) -> Shown:
     )
 
 
+def one_shown(id: RecordId, fields: Iterable[str]) -> Shown:
+    """The same of a single record."""
+    return Shown((id.connection_id,), (id.stream,), tuple(dict.fromkeys(fields)), (mint(id),))
+
+
 def record_shown(record: Record) -> Shown:
-    return shown_of(*_told((record,)))
+    return shown_of(*_told((record,))) if record.expanded else one_shown(record.id, fields_told(record))
 
 
 def page_shown(page: RecordPage) -> Shown:
@@ -41,8 +47,8 @@ def around_shown(page: RecordPage) -> Shown:
 
 def _told(entries: Iterable[Entry]) -> tuple[list[RecordId], list[str]]:
     everything = [*with_related(entries)]
-    fields = [name for entry in everything if isinstance(entry, Record) for name in fields_told(entry)]
-    return [entry.id for entry in everything], fields
+    records = [entry for entry in everything if isinstance(entry, Record)]
+    return [entry.id for entry in everything], [*chain.from_iterable(map(fields_told, records))]
 
 
 def with_related(entries: Iterable[Entry]) -> Iterator[Entry]:
@@ -56,11 +62,9 @@ def related_to(record: Record) -> Iterator[Record]:
     return (other for group in record.expanded.values() for other in group.records)
 
 
-def fields_told(record: Record) -> Iterator[str]:
+def fields_told(record: Record) -> Iterable[str]:
     """The time of a record stands beside its data, and is told even where the field itself is left out."""
-    yield from record.data
-    if record.time_field is not None:
-        yield record.time_field
+    return record.data if record.time_field is None else (*record.data, record.time_field)
 
 
 def hits_shown(hits: Iterable[Hit]) -> Shown:
@@ -79,7 +83,7 @@ def lean_shown(hits: Iterable[Hit]) -> Shown:
 
 
 def window_shown(window: FieldWindow) -> Shown:
-    return shown_of((window.id,), (window.field,))
+    return one_shown(window.id, (window.field,))
 
 
 def aggregation_shown(aggregation: Aggregation) -> Shown:

@@ -41,6 +41,7 @@ from pdpp_server.model.queries import (
 from pdpp_server.model.streams import Expansion, Field, Relationship
 
 Q = TypeVar("Q", bound=Query)
+_TELLING_ABILITIES = (SchemaQuery, StreamsQuery, StreamMetadataQuery)
 _UNRELATED = ("related_stream_unknown", "related_stream_not_granted")
 
 
@@ -49,29 +50,29 @@ def permit(holder: Holder, query: Q, *, core_strict: bool = False) -> Permitted[
     if core_strict and holder.kind != "owner":
         _refuse_extensions(query)
     related: Iterable[Related] = ()
-    match query:
+    match query:  # the shortest reads first: of them it is a part that can be felt
+        case FetchQuery():
+            scopes = _fetch(holder, query)
+            related = _expansions(holder, scopes, query.expand) if query.expand else ()
+        case WindowQuery():
+            scopes = _window(holder, query)
+        case RecordsQuery():
+            scopes = _records(holder, query, core_strict and holder.kind != "owner")
+            related = _expansions(holder, scopes, query.expand) if query.expand else ()
+        case SearchQuery():
+            scopes = _search(holder, query)
+        case AggregateQuery():
+            scopes = _aggregate(holder, query)
+        case BlobQuery():
+            scopes = _blob(holder, query)
         case SchemaQuery():
             scopes = _schema(holder, query)
         case StreamsQuery():
             scopes = _streams(holder, query)
         case StreamMetadataQuery():
             scopes = _stream_metadata(holder, query)
-        case SearchQuery():
-            scopes = _search(holder, query)
-        case FetchQuery():
-            scopes = _fetch(holder, query)
-            related = _expansions(holder, scopes, query.expand)
-        case WindowQuery():
-            scopes = _window(holder, query)
-        case RecordsQuery():
-            scopes = _records(holder, query, core_strict and holder.kind != "owner")
-            related = _expansions(holder, scopes, query.expand)
-        case AggregateQuery():
-            scopes = _aggregate(holder, query)
-        case BlobQuery():
-            scopes = _blob(holder, query)
     scopes = tuple(scopes)
-    if isinstance(query, SchemaQuery | StreamsQuery | StreamMetadataQuery):
+    if type(query) in _TELLING_ABILITIES:
         expandable = tuple(_expandable(holder, scope, core_strict) for scope in scopes)
         return Permitted(query, scopes, holder, expandable=expandable, core_strict=core_strict)
     return Permitted(query, scopes, holder, tuple(related), core_strict=core_strict)
@@ -94,7 +95,7 @@ def _schema(holder: Holder, query: SchemaQuery) -> Iterable[Scope]:
             param="detail",
             remedy="Add stream, and connection_id if it has several.",
         )
-    scopes = list(_scopes(holder, query.stream))
+    scopes = _scopes(holder) if query.stream is None else _scopes_of(holder, query.stream)
     if query.connection_id is not None:
         scopes = _of_connection(scopes, query.connection_id)
     if query.full and sum(len(scope.connections) for scope in scopes) > 1:
@@ -130,7 +131,7 @@ def _stream_metadata(holder: Holder, query: StreamMetadataQuery) -> list[Scope]:
 
 
 def _search(holder: Holder, query: SearchQuery) -> Iterable[Scope]:
-    scopes = list(_scopes(holder))
+    scopes = _scopes(holder)
     if query.streams is not None:
         granted = {scope.stream.name for scope in scopes}
         for name in query.streams:
@@ -179,13 +180,13 @@ def _aggregate(holder: Holder, query: AggregateQuery) -> list[Scope]:
 
 def _blob(holder: Holder, query: BlobQuery) -> list[Scope]:
     """Every stream of which the grant shows a field that refers to blobs; nothing else of those streams."""
-    scopes = list(_scopes(holder))
+    scopes = _scopes(holder)
     if query.connection_id is not None:
         scopes = _of_connection(scopes, query.connection_id)
         if not scopes:
             raise _connection_refused(query.connection_id)
     referring = ((scope, scope.fields & scope.stream.blob_fields) for scope in scopes)
-    return [scope._replace(fields=fields) for scope, fields in referring if fields]
+    return [_showing(scope, fields) for scope, fields in referring if fields]
 
 
 def _check_conditions(scope: Scope, conditions: tuple[Condition, ...]) -> None:
@@ -261,14 +262,14 @@ def _expansion(holder: Holder, scope: Scope, expand: Expand) -> Related:
             f"{scope.stream.name!r} has no expansion {expand.name!r}.", param="expand", remedy=f"Usable: {names}."
         )
     limit = _expand_limit(expand, expansion, relationship)
-    related = [other for other in _scopes(holder, relationship.stream) if other.grant_id == scope.grant_id]
+    related = [other for other in _scopes_of(holder, relationship.stream) if other.grant_id == scope.grant_id]
     if not related:
         raise InsufficientScope(f"The grant does not include stream {relationship.stream!r}.", param="expand")
     shared = tuple(name for name in scope.connections if name in related[0].connections)
     _require_field(
         related[0] if relationship.joins_there(related[0].stream) else scope, relationship.foreign_key, "expand"
     )
-    return Related(relationship, related[0]._replace(connections=shared), limit)
+    return Related(relationship, _within(related[0], shared), limit)
 
 
 def _expandable(holder: Holder, scope: Scope, core_strict: bool) -> tuple[Expandable, ...]:
@@ -306,11 +307,12 @@ def _expand_limit(expand: Expand, expansion: Expansion, relationship: Relationsh
     return expand.limit
 
 
-def _scopes(holder: Holder, stream: str | None = None) -> Iterator[Scope]:
-    for grant in holder.grants:
-        for granted in grant.streams:
-            if stream is None or granted.name == stream:
-                yield _scope(grant.grant_id, granted)
+def _scopes(holder: Holder) -> list[Scope]:
+    return [_scope(grant.grant_id, granted) for grant in holder.grants for granted in grant.streams]
+
+
+def _scopes_of(holder: Holder, stream: str) -> list[Scope]:
+    return [_scope(grant_id, granted) for grant_id, granted in holder.by_stream.get(stream, ())]
 
 
 def _scope(grant_id: str, granted: StreamGrant) -> Scope:
@@ -319,10 +321,20 @@ def _scope(grant_id: str, granted: StreamGrant) -> Scope:
     return Scope(grant_id, granted.declared, granted.connections, fields, since, until, granted.resources, fields)
 
 
+def _within(scope: Scope, connections: tuple[str, ...]) -> Scope:
+    """The same of these connections alone."""
+    return scope if connections == scope.connections else Scope(*scope[:2], connections, *scope[3:])
+
+
+def _showing(scope: Scope, fields: frozenset[str]) -> Scope:
+    """The same with these fields shown, whatever may be asked by."""
+    return Scope(*scope[:3], fields, *scope[4:])
+
+
 def _of_stream(holder: Holder, query: StreamRead) -> list[Scope]:
     """The scopes of one stream. Where several sources have it, the caller must say which one it means."""
     stream, connection_id = query.stream, query.connection_id
-    scopes = _of_connector(holder, _scopes(holder, stream), query.connector_key)
+    scopes = _of_connector(holder, _scopes_of(holder, stream), query.connector_key)
     if not scopes:
         raise _stream_refused(holder, stream, "stream")
     if connection_id is not None:
@@ -358,9 +370,9 @@ def _needs_connection(stream: str, sources: int) -> str:
     return f"This needs one source, named by connection_id; {stream!r} is granted from {sources}."
 
 
-def _of_connector(holder: Holder, scopes: Iterable[Scope], connector_key: str | None) -> list[Scope]:
+def _of_connector(holder: Holder, scopes: list[Scope], connector_key: str | None) -> list[Scope]:
     if connector_key is None:
-        return list(scopes)
+        return scopes
     granted = {grant.grant_id for grant in holder.grants if grant.source.connector_key == connector_key}
     if not granted:
         raise ConnectorInvalid("No such connector is granted here.", param="connector_id")
@@ -368,14 +380,14 @@ def _of_connector(holder: Holder, scopes: Iterable[Scope], connector_key: str | 
 
 
 def _of_connection(scopes: Iterable[Scope], connection_id: str) -> list[Scope]:
-    return [scope._replace(connections=(connection_id,)) for scope in scopes if connection_id in scope.connections]
+    return [_within(scope, (connection_id,)) for scope in scopes if connection_id in scope.connections]
 
 
 def _projected(scope: Scope, fields: tuple[str, ...], param: str) -> Scope:
     """Requested and granted, plus the primary key."""
     for name in fields:
         _require_field(scope, name, param)
-    return scope._replace(fields=frozenset(fields) | (scope.fields & set(scope.stream.primary_key)))
+    return _showing(scope, frozenset(fields) | scope.fields.intersection(scope.stream.primary_key))
 
 
 def _viewed(scope: Scope, view_id: str) -> Scope:
@@ -386,7 +398,7 @@ def _viewed(scope: Scope, view_id: str) -> Scope:
         raise InvalidRequest(
             f"{scope.stream.name!r} has no view {view_id!r}.", param="view", remedy=f"Declared views: {known}."
         )
-    return scope._replace(fields=scope.fields & {*fields, *scope.stream.primary_key})
+    return _showing(scope, scope.fields & {*fields, *scope.stream.primary_key})
 
 
 def _require_field(scope: Scope, name: str, param: str) -> None:

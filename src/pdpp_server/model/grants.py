@@ -56,7 +56,7 @@ class Grant:
     expires_at: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: what is derived of it is kept with it, for as long as it is
 class Holder:
     """Whoever asks: the owner (who holds everything), a client with one grant, or a package of several."""
 
@@ -65,6 +65,15 @@ class Holder:
     grants: tuple[Grant, ...]
     origins: Mapping[str, Origin]  # by connection id
     package_id: str | None = None
+
+    @cached_property
+    def by_stream(self) -> Mapping[str, list[tuple[str, StreamGrant]]]:
+        """What is granted of each stream, with the id of the grant that says so."""
+        named: dict[str, list[tuple[str, StreamGrant]]] = {}
+        for grant in self.grants:
+            for granted in grant.streams:
+                named.setdefault(granted.name, []).append((grant.grant_id, granted))
+        return named
 
     @property
     def grant_ids(self) -> tuple[str, ...]:

@@ -3,8 +3,12 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
+import orjson
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY_MICROS = 86_400_000_000
+_SECONDS = slice(1, len('"2026-11-15T08:00:00'))  # in what orjson writes, which is a string of JSON
+_MILLISECONDS = slice(1, len('"2026-11-15T08:00:00.000'))
 _FIRST, _LAST = -719_162 * DAY_MICROS, 2_932_897 * DAY_MICROS - 1  # the years 1 to 9999
 
 
@@ -25,7 +29,8 @@ def iso(moment: datetime) -> str:
     """The one form in which we write times: UTC, milliseconds, `Z`."""
     if moment.tzinfo is not UTC:
         moment = moment.astimezone(UTC)
-    return moment.isoformat(timespec="milliseconds")[:23] + "Z"
+    written = orjson.dumps(moment)  # every read and every line of the log asks: `isoformat` takes ten times as long
+    return written[_MILLISECONDS].decode() + "Z" if moment.microsecond else written[_SECONDS].decode() + ".000Z"
 
 
 def iso_micros(micros: int) -> str:

@@ -1,6 +1,6 @@
 """The reader for the server in this process: serve() called directly."""
 
-import secrets
+import os
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -94,5 +94,5 @@ class LocalReader:
         return pending
 
     def _call(self) -> Call:
-        request_id = self._request_id or f"req_{secrets.token_hex(8)}"
+        request_id = self._request_id or f"req_{os.urandom(8).hex()}"
         return Call(self._bearer, request_id, MCP_KINDS, MCP_AUDIENCE, told=self._told)

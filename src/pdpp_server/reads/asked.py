@@ -6,6 +6,7 @@ from typing import Any
 from pdpp_server.errors import PdppError
 from pdpp_server.grants.permitted import Permitted
 from pdpp_server.model.activity import Asked
+from pdpp_server.model.queries import Condition
 from pdpp_server.store.asked import AskedTable, SealedAsk
 from pdpp_server.store.keys import Keys
 from pdpp_server.wire.asked import open_asked, seal_asked
@@ -57,9 +58,9 @@ def asked_of(permitted: Permitted[Any]) -> Asked | None:
     """The words of a search, those that a window was opened at, and the values of filters; None without any."""
     query = permitted.query
     words: str | None = getattr(query, "text", None) or getattr(query, "q", None)
-    conditions = tuple((each.field, each.comparison, each.value) for each in getattr(query, "conditions", ()))
+    conditions: tuple[Condition, ...] = getattr(query, "conditions", ())
     if not words and not conditions:
         return None
-    return Asked(
-        words, conditions, tuple(dict.fromkeys(name for scope in permitted.scopes for name in scope.connections))
-    )
+    compared = tuple((each.field, each.comparison, each.value) for each in conditions)
+    reach = tuple(dict.fromkeys(name for scope in permitted.scopes for name in scope.connections))
+    return Asked(words, compared, reach)

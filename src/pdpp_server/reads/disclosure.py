@@ -1,6 +1,7 @@
 """The line that must be written before an answer leaves."""
 
 import hashlib
+from functools import cache
 from typing import Any
 
 from pdpp_server.grants.permitted import Permitted
@@ -13,13 +14,14 @@ def disclosure(
     permitted: Permitted[Any], shown: Shown, size: int, operation: str, request_id: str, now: str, key: bytes
 ) -> Disclosure:
     holder = permitted.holder
+    grant_ids = dict.fromkeys([scope.grant_id for scope in permitted.scopes])
     return Disclosure(
         now,
         request_id,
         operation,
         holder.kind,
         holder.client_id,
-        tuple(dict.fromkeys([scope.grant_id for scope in permitted.scopes])) or holder.grant_ids,
+        tuple(grant_ids) or holder.grant_ids,
         logged_query(permitted.query, key),
         *shown,
         size,
@@ -29,17 +31,17 @@ def disclosure(
 def logged_query(query: Query, key: bytes) -> dict[str, Any]:
     """What was asked, with words of the asker's own turned into digests: alike for alike, telling nothing else."""
     logged: dict[str, Any] = {}
-    for each in parameters(type(query)):
-        if each.logged is None:
-            continue
+    for each in _logged_of(type(query)):
         value = getattr(query, each.field)
-        if _says_something(value) and each.counts_in(query):
+        says_something = value is not None and value is not False and value != ()
+        if says_something and each.counts_in(query):
             logged[each.logged_as] = _logged(each, value, key)
     return logged
 
 
-def _says_something(value: Any) -> bool:
-    return value is not None and value is not False and value != ()
+@cache
+def _logged_of(kind: type) -> tuple[Parameter, ...]:
+    return tuple(each for each in parameters(kind) if each.logged is not None)
 
 
 def _logged(parameter: Parameter, value: Any, key: bytes) -> Any:

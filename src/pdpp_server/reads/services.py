@@ -46,8 +46,7 @@ from pdpp_server.wire.grants import decode_grant
 from pdpp_server.wire.introspection import Rights, mismatch
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """Who asks, under which request id, at which door, and which kinds of token are heard there.
 
     The owner reads grants under review as their client would, before anybody has a token for them.
@@ -158,7 +157,9 @@ class Read:
 
     def __enter__(self) -> "Read":
         told = self._services.introspected(self._call) if self._services.introspect else None
-        self.store: Reading = self._services.database.reading(*self._asked_ahead()).__enter__()
+        database = self._services.database
+        ahead = self._asked_ahead() if database.is_elsewhere else ()
+        self.store: Reading = database.reading(*ahead).__enter__()
         try:
             self.holder = self._settle() if told is None else self._settle_told(told)
         except BaseException as error:
@@ -218,7 +219,7 @@ class Read:
             watch(call.request_id, self._operation, {"log": perf_counter() - started})
 
     def _asked_ahead(self) -> list[Statement]:
-        """What settles who asks; where that saves a journey, also for the record that it named."""
+        """What settles who asks, and where it is known already who that was, also the record that it named."""
         bearer = self._call.bearer
         if not bearer or self._call.reviewed:
             return []
@@ -228,7 +229,7 @@ class Read:
     def _record_ahead(self, known: "_Known | None") -> list[Statement]:
         """Only what was permitted when the token was heard last; whether it still is, is settled before it is looked
         at. A record that is none of the client's business is not read, so that no time tells of it."""
-        if known is None or self._named is None or not self._services.database.is_elsewhere:
+        if known is None or self._named is None:
             return []
         try:
             permitted = permit(known.holder, self._named, core_strict=self._services.core_strict)

@@ -33,7 +33,7 @@ def asking_for_token(digest: bytes) -> Statement:
 
 def token_row(reader: Session, digest: bytes) -> tuple[Any, ...] | None:
     """What is stored of a token and its one grant; two equal rows mean the same."""
-    return reader.one(*asking_for_token(digest))
+    return reader.one(_TOKEN, (digest,))
 
 
 def states_of(reader: Session, row: tuple[Any, ...]) -> tuple[TokenState, list[GrantState]]:

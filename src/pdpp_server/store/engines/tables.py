@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from pdpp_server.store.layout import first_rid
-from pdpp_server.store.records.by_key import asking_for_record
+from pdpp_server.store.records.by_key import RECORD_BY_KEY
 from pdpp_server.store.records.reach import BoundValue, IndexedRange, Reach
 from pdpp_server.store.session import Session
 
@@ -144,7 +144,7 @@ class Tables(ABC):
     # Records --------------------------------------------------------------------------------------------------------
 
     def get(self, sid: int, key: str) -> tuple[int, int, int, str, str, int | None] | None:
-        return self._session.one(*asking_for_record(sid, key))
+        return self._session.one(RECORD_BY_KEY, (sid, key))
 
     def earlier(self, sid: int, key: str, version: int) -> tuple[int, int | None, str | None, str | None] | None:
         return self._session.one(_EARLIER, (sid, key, version))

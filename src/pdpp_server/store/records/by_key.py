@@ -6,14 +6,14 @@ from pdpp_server.store.layout import Layout
 from pdpp_server.store.session import Statement
 
 AHEAD_MAX = 4  # connections that may hold it
-_RECORD = """
+RECORD_BY_KEY = """
 select rid, version, revised, emitted_at, data, at from records where sid = ? and key = ? and data is not null
 """
 
 
 def asking_for_record(sid: int, key: str) -> Statement:
     """What `Records.get` asks."""
-    return _RECORD, (sid, key)
+    return RECORD_BY_KEY, (sid, key)
 
 
 def asking_ahead(layout: Layout, permitted: Permitted[FetchQuery | WindowQuery]) -> list[Statement]:

@@ -29,9 +29,9 @@ class Showing:
     def __init__(self, reading: Reading, scope: Scope, origin: Origin, sid: int) -> None:
         self._reading, self._scope, self._origin, self._sid = reading, scope, origin, sid
         self._fields, stream = scope.fields, scope.stream
-        self._roles = {name: role for name, role in stream.roles.items() if name in self._fields}
-        self._binary = {name: said for name, said in stream.binary_fields.items() if name in self._fields} or None
-        self._times = tuple(name for name in stream.time_fields if name in self._fields)
+        self._roles = _of_fields(stream.roles, self._fields)
+        self._binary = _of_fields(stream.binary_fields, self._fields) or None
+        self._times = [name for name in stream.time_fields if name in self._fields]
         self._name = (origin.connection_id, stream.name)
 
     def record(self, row: StoredRow) -> Record:
@@ -40,7 +40,7 @@ class Showing:
 
     def shown(self, key: str, data: Mapping[str, Any], emitted_at: str) -> Record:
         fields = self._fields
-        shown = {name: data[name] for name in data if name in fields}
+        shown = data if data.keys() <= fields else {name: data[name] for name in data if name in fields}
         authored: str | None = None
         time_field: str | None = None
         for name in self._times:
@@ -73,6 +73,11 @@ class Showing:
                 break
             since, emitted_at = version, earlier or emitted_at
         return since, emitted_at
+
+
+def _of_fields(told: Mapping[str, Any], fields: frozenset[str]) -> Mapping[str, Any]:
+    """What is told of these fields; where that is all of it, as with most grants, it is not copied for each read."""
+    return told if told.keys() <= fields else {name: said for name, said in told.items() if name in fields}
 
 
 def projected(fields: frozenset[str], data: Mapping[str, Any]) -> bytes:

@@ -19,8 +19,9 @@ class WatchedStatement:
         self._is_late = False
 
     def begin(self) -> None:
-        with self._turn:
-            self._deadline, self._is_late = monotonic() + self._watchdog.seconds, False
+        """Whoever looks meanwhile sees no deadline yet, or one that is far."""
+        self._is_late = False
+        self._deadline = monotonic() + self._watchdog.seconds
         self._watchdog.wake()
 
     def end(self) -> bool:
