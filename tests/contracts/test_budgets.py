@@ -15,8 +15,10 @@ OTHERS = {
     "evidence/binary.py": {24, 64, 512, 4096},  # what bytes look like
     "evidence/handles.py": {33, 127, 256, 512, 4096},  # what a handle is made of; how many are remembered
     "evidence/remarks.py": {30},  # how much oftener a word is that drowns another
-    "evidence/text.py": {4096},  # how far back a flag may begin
+    "evidence/record_lines.py": {1000},  # how many are remembered
+    "evidence/text.py": {1000, 4096},  # how many are remembered; how far back a flag may begin
     "evidence/titles.py": {1000},  # how many are remembered
+    "evidence/values.py": {1000},  # likewise
     "evidence/words.py": {1000, 1_000_000, 1_000_000_000},  # kB, MB, GB
     "mcp/generate.py": {300_000},  # for how long a listing may be kept
     "mcp/http.py": {200, 202, 400, 404, 405, 406, 1024},  # statuses; what may come in

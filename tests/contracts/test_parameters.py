@@ -43,7 +43,7 @@ ANSWERING = tuple(str(Path("pdpp_server") / part) for part in ("reads", "grants"
 CALLS: Mapping[str, list[dict[str, Any]]] = {
     "schema": [{}, {"stream": "messages"}],
     "search": [{"query": "lease"}],
-    "fetch": [{"id": "messages:m1"}],
+    "fetch": [{"id": "messages:m1"}, {"id": "messages:m1", "fields": ["text"]}],
     "read_record_field": [{"id": "messages:m1", "field_path": "text"}, {"field_path": "text"}],
 }
 HANDED_ON = {"query_records": query_records.PARAMETERS, "aggregate": aggregate.PARAMETERS}
@@ -82,6 +82,9 @@ class AskedNames:
     def isdisjoint(self, names: Any) -> bool:
         found = [name for name in names if name in self._asked]  # each is looked for
         return not found
+
+    def __le__(self, names: Any) -> bool:
+        return {*self._asked} <= {*names}
 
 
 @pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.name in CALLS], ids=lambda tool: tool.name)

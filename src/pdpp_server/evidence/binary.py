@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from operator import is_not
 from typing import Any, cast
 
 from pdpp_server.evidence.budgets import BINARY_FACT_CHARS
@@ -16,6 +17,7 @@ _ALPHABET = r"[A-Za-z0-9+/\-_]"
 _BASE64 = re.compile(rf"(?:{_ALPHABET}{{4}}|[\r\n])+(?:{_ALPHABET}{{2}}==|{_ALPHABET}{{3}}=)?[\r\n]*")
 _PIECE = re.compile(rf"[\r\n]*{_ALPHABET}[A-Za-z0-9+/\-_\r\n]*={{0,2}}[\r\n]*")
 _DATA_URL = re.compile(r"data:(?=[\w;])([\w.+-]{1,60}/[\w.+-]{1,60})?((?:;[\w=.+-]{1,100}){0,4}),[!-~\r\n]*", re.ASCII)
+_DATA = "data:"
 _PLAIN_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")  # any other name could be words, and words do not speak for us
 _KINDS = (re.compile("[0-9]"), re.compile("[A-Z]"), re.compile("[a-z]"))
 
@@ -64,7 +66,12 @@ def record_without_bytes(record: Record) -> Record:
     told = record.binary or {}
     changed: dict[str, Any] = {}
     for name, value in record.data.items():
-        if name not in told and isinstance(value, str) and _is_plain(value):  # as nearly every one
+        if (
+            isinstance(value, str)  # and too short to be bytes, as nearly every one
+            and len(value) < BASE64_CHARS_MIN
+            and name not in told
+            and not value.startswith(_DATA)
+        ):
             continue
         without = without_bytes(value, told.get(name))
         if without is not value:
@@ -81,9 +88,10 @@ def _group(group: Expanded) -> Expanded:
 
 
 def page_without_bytes(page: RecordPage) -> RecordPage:
-    return replace(
-        page, records=tuple(record_without_bytes(each) if isinstance(each, Record) else each for each in page.records)
-    )
+    """The page itself, where no record of it holds any."""
+    records = tuple([record_without_bytes(each) if isinstance(each, Record) else each for each in page.records])
+    is_changed = any(map(is_not, records, page.records))
+    return replace(page, records=records) if is_changed else page
 
 
 def hits_without_bytes(page: SearchPage) -> SearchPage:
@@ -137,24 +145,25 @@ def _blob_text(blob: Mapping[str, Any]) -> str:
 
 def _bytes_in(text: str, declared: Declared) -> Binary | None:
     """A long word of letters alone may be text; base64 of any length has digits and both cases."""
-    if not isinstance(declared, str) and _is_plain(text):
+    if not isinstance(declared, str) and is_plain(text):
         return None
     size = {"size_chars": len(text)}
     if isinstance(declared, str) and text:
         media_type, _, encoding = declared.partition(";")
         named = {"encoding": encoding, "media_type": media_type}
         return Binary({"binary": True, **{name: said for name, said in named.items() if said}, **size})
-    if text.startswith("data:") and (found := _DATA_URL.fullmatch(text)):
+    if text.startswith(_DATA) and (found := _DATA_URL.fullmatch(text)):
         encoding = "base64" if found[2].endswith(";base64") else "url"
         return Binary({"binary": True, "encoding": encoding, "media_type": found[1] or "text/plain", **size})
-    if len(text) >= BASE64_CHARS_MIN and _has_all_kinds(text) and _BASE64.fullmatch(text):
+    is_one_word = len(text) >= BASE64_CHARS_MIN and " " not in text
+    if is_one_word and _has_all_kinds(text) and _BASE64.fullmatch(text):
         return Binary({"binary": True, "looks_like": "base64", **size})
     return None
 
 
-def _is_plain(text: str) -> bool:
+def is_plain(text: str) -> bool:
     """Whether it is too short to be bytes by its looks."""
-    return len(text) < BASE64_CHARS_MIN and not text.startswith("data:")
+    return len(text) < BASE64_CHARS_MIN and not text.startswith(_DATA)
 
 
 def _has_all_kinds(text: str) -> bool:

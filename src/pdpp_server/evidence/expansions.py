@@ -15,11 +15,16 @@ class ExpandedText(NamedTuple):
     named: tuple[Record, ...]  # the related records whose handles it gives; none where it only counts them
 
 
+NOBODY = ExpandedText("", ())
+
+
 def expanded_text(record: Record, limit: int, *fallback: str) -> ExpandedText:
-    """What fits into `limit` bytes, or the last way of all."""
+    """What fits into `limit` bytes, or the last way of all; nothing where nothing was asked for."""
+    if not record.expanded:
+        return NOBODY
     ways = expanded_ways(record)
     text = first_that_fits((*ways, *fallback), limit)
-    names_them = bool(ways) and text == ways[0]
+    names_them = text == ways[0]
     return ExpandedText(text, tuple(related_to(record)) if names_them else ())
 
 

@@ -1,7 +1,7 @@
 """One record as a document with provenance."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from pdpp_server.evidence.binary import record_without_bytes
@@ -15,16 +15,17 @@ from pdpp_server.evidence.budgets import (
 )
 from pdpp_server.evidence.calls import fetch_of, read_from
 from pdpp_server.evidence.expansions import expanded_text
-from pdpp_server.evidence.shown import shown_of
+from pdpp_server.evidence.shown import one_shown, shown_of
 from pdpp_server.evidence.text import CUT, byte_len, compact_json, longest_prefix, name_text, whole_characters
 from pdpp_server.evidence.titles import body, declared_title, identity, label
 from pdpp_server.evidence.values import CLIPPED_END, shown_value
 from pdpp_server.model.activity import Shown
 from pdpp_server.model.records import Record, RecordId
 
+_says_something = itemgetter(1)  # of a name and what is said under it
 
-@dataclass(frozen=True, slots=True)
-class Document:
+
+class Document(NamedTuple):
     id: str
     title: str
     text: str
@@ -46,7 +47,7 @@ class Mirrored(NamedTuple):
 
     @property
     def shown(self) -> Shown:
-        return shown_of(self.ids, self.fields)
+        return one_shown(self.ids[0], self.fields) if len(self.ids) == 1 else shown_of(self.ids, self.fields)
 
 
 Mirror = Callable[[Document], str]
@@ -127,20 +128,20 @@ def _about(record: Record, related: str) -> dict[str, str]:
         "stored_at": record.emitted_at,
         "expanded": related,
     }
-    return {name: value for name, value in known.items() if value}
+    return dict(filter(_says_something, known.items()))
 
 
 def _shown_beside(handle: str, lines: list[str]) -> dict[str, str]:
     """The other fields of a record whose text is its body."""
     read_next = _read_clipped(handle, lines)
     said = {"fields": "\n".join(lines), "read_clipped_fields": read_next}
-    return {name: value for name, value in said.items() if value}
+    return dict(filter(_says_something, said.items()))
 
 
 def _read_clipped(handle: str, lines: list[str]) -> str:
     """The call that reads a clipped value, once the name of its field is put in; empty where none is clipped."""
-    is_clipped = any(line.endswith(CLIPPED_END) for line in lines)
-    return f"read_record_field {compact_json({'id': handle, 'field_path': 'FIELD'})}" if is_clipped else ""
+    clipped = [line for line in lines if line.endswith(CLIPPED_END)]
+    return f"read_record_field {compact_json({'id': handle, 'field_path': 'FIELD'})}" if clipped else ""
 
 
 def _not_shown(handle: str, names: list[str]) -> dict[str, str]:
@@ -173,7 +174,7 @@ def _field_lines(data: Mapping[str, Any], limit: int) -> tuple[dict[str, str], l
     few = DOCUMENT_VALUE_CHARS
     for chars in (max(limit, few), limit // max(1, len(data)), few, few // 4):
         lines = {name: f"{name_text(name)}: {value.text(max(1, chars))}" for name, value in values.items()}
-        if sum(byte_len(line) + 1 for line in lines.values()) <= limit:
+        if sum(map(byte_len, lines.values())) + len(lines) <= limit:
             return lines, []
     shown: dict[str, str] = {}
     missing: list[str] = []

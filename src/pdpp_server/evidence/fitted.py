@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from operator import is_not
 from typing import Any, NamedTuple
 
 from pdpp_server.evidence.budgets import FITTED_CHARS_MIN
@@ -42,7 +43,9 @@ def fitted(page: RecordPage, chars: int, *, fields: int | None = None, related: 
             kept = {**kept, **{name: shown for name, (shown, _) in cut.items()}}
         if len(kept) < len(record.data):
             omitted[mint(record.id)] = len(record.data) - len(kept)
-        record = record._replace(origin=origins[record.origin.connection_id], data=kept)
+        origin = origins[record.origin.connection_id]
+        if kept is not record.data or origin is not record.origin:
+            record = record._replace(origin=origin, data=kept)
         if not record.expanded:
             return record
         groups: Mapping[str, Expanded] = {} if related == 0 else record.expanded
@@ -54,11 +57,15 @@ def fitted(page: RecordPage, chars: int, *, fields: int | None = None, related: 
         return replace(group, records=tuple(narrowed(record) for record in kept), has_more=more)
 
     entries = tuple(
-        narrowed(entry) if isinstance(entry, Record) else replace(entry, origin=origins[entry.origin.connection_id])
-        for entry in page.records
+        [
+            narrowed(entry) if isinstance(entry, Record) else replace(entry, origin=origins[entry.origin.connection_id])
+            for entry in page.records
+        ]
     )
-    warnings = (*page.warnings, *([_EXPANSION_SHORTENED] if related is not None else []))
-    return Fitted(replace(page, records=entries, warnings=warnings), clipped, omitted)
+    if related is not None:
+        page = replace(page, warnings=(*page.warnings, _EXPANSION_SHORTENED))
+    is_changed = any(map(is_not, entries, page.records))
+    return Fitted(replace(page, records=entries) if is_changed else page, clipped, omitted)
 
 
 def _first(record: Record, fields: int) -> Mapping[str, Any]:
@@ -75,19 +82,24 @@ _EXPANSION_SHORTENED = Warned(
 def even_chars(page: RecordPage, room: int) -> int:
     """How many characters of each value fit into `room` if the short ones leave theirs to the long ones."""
     lengths = sorted(
-        len(text)
-        for record in with_related(page.records)
-        if isinstance(record, Record)
-        for value in record.data.values()
-        if (text := readable_text(value)) is not None
+        [
+            len(text)
+            for record in with_related(page.records)
+            if isinstance(record, Record)
+            for value in record.data.values()
+            if (text := value if isinstance(value, str) else readable_text(value)) is not None
+        ]
     )
+    if sum(lengths) <= room:
+        return max((*lengths, FITTED_CHARS_MIN))
     for index, length in enumerate(lengths):
         even = room // (len(lengths) - index)
         if length > even:
             return max(even, FITTED_CHARS_MIN)
         room -= length
-    return max((*lengths, FITTED_CHARS_MIN))
+    raise AssertionError("Together they are longer than the room, so one of them is longer than its share.")
 
 
 def _shown(origin: Origin) -> Origin:
-    return replace(origin, name=label(origin) or None)
+    name = label(origin) or None
+    return origin if name == origin.name else replace(origin, name=name)

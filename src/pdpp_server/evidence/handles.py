@@ -50,6 +50,8 @@ def parse(text: str) -> RecordId:
     plain = _PLAIN_HANDLE.fullmatch(text)
     if plain and len(text) <= HANDLE_BYTES_MAX:
         id = RecordId(*plain.groups())
+        if "." not in text:  # as in nearly every one
+            return id
     elif text.startswith(_URI):
         return _from_uri(text.removeprefix(_URI))
     else:

@@ -182,7 +182,7 @@ def _onward(page: RecordPage, asked: AskedArguments) -> Iterator[NextCall]:
 
 
 def _lines_bytes(lines: Sequence[str]) -> int:
-    return sum(byte_len(line) + 1 for line in lines)
+    return sum(map(byte_len, lines)) + len(lines)
 
 
 # The first line -----------------------------------------------------------------------------------------------------
@@ -323,7 +323,7 @@ _SHORT_FETCH = "next: fetch with an id as shown"
 
 def _opening_bytes(entries: Sequence[Entry], handles: Sequence[str]) -> int:
     """What the next step may take whatever was clipped: a call of a handle and a name, or words instead."""
-    names = {name for one in entries if isinstance(one, Record) for name in one.data}
+    names = set[str]().union(*[one.data for one in entries if isinstance(one, Record)])
     longest_name = max(map(byte_len, names), default=0)
     called = max((size for size in map(byte_len, handles) if size <= LONG_HANDLE_BYTES), default=0)
     whole = called + len('next: read_record_field {"id":"","field_path":""}') + min(longest_name, QUERY_NAME_CHARS)

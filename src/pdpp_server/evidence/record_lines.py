@@ -1,6 +1,9 @@
 """A record on one line: its whole handle, then the fields that matter first, as many as there is room for."""
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import repeat
 from typing import NamedTuple
 
 from pdpp_server.evidence.binary import Binary
@@ -12,14 +15,16 @@ from pdpp_server.evidence.budgets import (
     RECORD_VALUE_STEPS,
 )
 from pdpp_server.evidence.calls import NextCall, fetch_of, read_whole
-from pdpp_server.evidence.expansions import ExpandedText, expanded_text
+from pdpp_server.evidence.expansions import expanded_text
 from pdpp_server.evidence.shown import Entry
 from pdpp_server.evidence.text import byte_len, clip_shown, compact_json, handle_text, quoted
 from pdpp_server.evidence.titles import BODY_ROLE, TITLE_ROLE, body, dated, declared_actor, moment
-from pdpp_server.evidence.values import ShownValue, by_importance, shown_value
+from pdpp_server.evidence.values import SHORT_MARK_CHARS, ShownValue, by_importance, shown_value
 from pdpp_server.model.records import Record, Tombstone
 
 _AROUND_BYTES = len('"":,')
+_QUOTES_BYTES = len('""')
+_LEAST_MARK_BYTES = len("…+9".encode()) - 1  # a cut may keep a line break whole, and be one character shorter
 
 
 class EntryLine(NamedTuple):
@@ -42,13 +47,21 @@ def least_line_bytes(entry: Entry, handle: str, least: int) -> int:
 
 def _about_bytes(record: Record, most: int) -> int:
     """About what the fields take; right where there are few, and no matter where there are many."""
-    if len(record.data) > most // 8 or record.expanded:
+    if len(record.data) > most // 8 or record.expanded or _text_chars(record) > most:
         return most
     return 2 + sum(byte_len(name) + len(str(value)) + 6 for name, value in record.data.items())
 
 
+def _text_chars(record: Record) -> int:
+    """No line with all of its fields is shorter."""
+    return sum([len(value) for value in record.data.values() if isinstance(value, str)])
+
+
 def whole_lines(named: Sequence[tuple[Entry, str]], room: int) -> list[EntryLine] | None:
     """All of them with all of their fields, where that fits, so that nothing has to be weighed; else None."""
+    records = [entry for entry, _ in named if isinstance(entry, Record)]
+    if sum(map(_text_chars, records)) > room:
+        return None
     lines: list[EntryLine] = []
     for entry, handle in named:
         if isinstance(entry, Tombstone) or entry.expanded:
@@ -77,7 +90,7 @@ def entry_line(entry: Entry, handle: str, room: int) -> EntryLine:
         return EntryLine(f"{handle_text(handle)} {_gone_text(entry)}", None)
     named = handle_text(handle)
     left = room - byte_len(named) - 1
-    known = expanded_text(entry, left // 2 - len(_EXPANDED), "") if entry.expanded else _NOBODY
+    known = expanded_text(entry, left // 2 - len(_EXPANDED), "")
     related = f"{_EXPANDED}{known.text}" if known.text else ""
     fields = _fields_text(entry, left - (byte_len(related) + 1 if related else 0))
     is_part = fields.left_out or (entry.expanded and not related)
@@ -87,7 +100,6 @@ def entry_line(entry: Entry, handle: str, room: int) -> EntryLine:
 
 
 _EXPANDED = "expanded: "
-_NOBODY = ExpandedText("", ())
 
 
 def _gone_text(tombstone: Tombstone) -> str:
@@ -143,11 +155,13 @@ def _fields_text(record: Record, room: int) -> FieldsText:
     if (whole := _whole_text(record, names, room)) is not None:
         return FieldsText(whole, None, 0, tuple(names))
     values = {name: shown_value(record.data[name]) for name in names[:RECORD_FIELDS_MOST]}
-    told = {name: value for name, value in values.items() if record.data[name] != record.id.key}
-    if len(values) == len(names) and _estimate(told, RECORD_VALUE_STEPS[-1]) <= room:
-        for chars in (room, *(step for step in RECORD_VALUE_STEPS if step < room)):
-            for some in (values, told):
-                if _estimate(some, chars) <= room and byte_len(text := _object_text(some, chars)) <= room:
+    data, key = record.data, record.id.key
+    told = {name: value for name, value in values.items() if data[name] != key}
+    with_key, without = _Weight(values), _Weight(told)
+    if len(values) == len(names) and without.at(RECORD_VALUE_STEPS[-1]) <= room:
+        for chars in (room, *[step for step in RECORD_VALUE_STEPS if step < room]):
+            for some, weight in ((values, with_key), (told, without)):
+                if weight.at(chars) <= room and byte_len(text := _object_text(some, chars)) <= room:
                     return FieldsText(text, _first_cut(some, chars), 0, tuple(some))
     taken = _told_in_short(told, record, room - len(_left_out_text(len(names))) - 1)
     left_out = len(names) - len(values) + len(told) - len(taken)
@@ -161,9 +175,8 @@ def _whole_text(record: Record, names: Sequence[str], room: int) -> str | None:
     """All of it at once, where that fits: then nothing has to be weighed."""
     if len(names) > RECORD_FIELDS_MOST:
         return None
-    for value in record.data.values():
-        if isinstance(value, Binary) or (isinstance(value, str) and len(value) > room):
-            return None
+    if _text_chars(record) > room or Binary in map(type, record.data.values()):
+        return None
     text = compact_json({name: record.data[name] for name in names})
     return text if byte_len(text) <= room else None
 
@@ -188,9 +201,23 @@ def _told_in_short(values: Mapping[str, ShownValue], record: Record, room: int) 
     return next((way for way in more if way.keys() == taken.keys() and size(way) <= room), taken)
 
 
-def _estimate(values: Mapping[str, ShownValue], chars: int) -> int:
-    """No more than what it takes."""
-    return sum([len(name) + _AROUND_BYTES + min(len(value.whole), chars) for name, value in values.items()]) + 1
+class _Weight:
+    """What some fields take at the least, so that few widths are tried: of plain texts, what they do take."""
+
+    def __init__(self, values: Mapping[str, ShownValue]) -> None:
+        wholes = [value.whole for value in values.values()]
+        self._around = sum(map(len, values)) + _AROUND_BYTES * len(values) + 1
+        self._lengths = [*map(len, wholes)]
+        is_plain = all(map(str.isascii, wholes))
+        self._texts = sorted(
+            [len(value.whole) for value in values.values() if value.kind == "text"] if is_plain else []
+        )
+
+    def at(self, chars: int) -> int:
+        texts = self._texts
+        cut = len(texts) - bisect_right(texts, chars + SHORT_MARK_CHARS)
+        marks = len(texts) * _QUOTES_BYTES + cut * _LEAST_MARK_BYTES
+        return self._around + sum(map(min, self._lengths, repeat(chars))) + marks
 
 
 def _object_text(values: Mapping[str, ShownValue], chars: int) -> str:
@@ -198,7 +225,12 @@ def _object_text(values: Mapping[str, ShownValue], chars: int) -> str:
 
 
 def _member_text(name: str, value: ShownValue, chars: int) -> str:
-    return f"{quoted(name)}:{value.short_text(chars)}"
+    return f"{_key_text(name)}:{value.short_text(chars)}"
+
+
+@lru_cache(maxsize=1000)  # of every record the same few
+def _key_text(name: str) -> str:
+    return quoted(name)
 
 
 def _first_cut(values: Mapping[str, ShownValue], chars: int) -> str | None:

@@ -5,6 +5,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable
+from functools import lru_cache
 
 import orjson
 
@@ -60,7 +61,8 @@ def seen_lines(text: str) -> str:
 
 def quoted(text: str) -> str:
     """A JSON string on one line: nothing inside can end it, and it decodes to exactly `text`."""
-    if '"' not in text and "\\" not in text and visible(text) == text:
+    is_visible = text.isprintable() and (text.isascii() or not _HIDDEN_LETTERS.search(text))
+    if is_visible and '"' not in text and "\\" not in text:
         return f'"{text}"'
     return visible(_encode(text))
 
@@ -73,6 +75,7 @@ def compact_json(value: object) -> str:
         return visible(_encode(value))
 
 
+@lru_cache(maxsize=1000)  # the names of the same few fields, again and again
 def name_text(name: str) -> str:
     """A name as it is where it is one plain token, else quoted."""
     return name if _TOKEN.fullmatch(name) and visible(name) == name else quoted(name)

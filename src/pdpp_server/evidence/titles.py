@@ -88,6 +88,7 @@ def body(roles: Mapping[str, str] | None, data: Mapping[str, Any]) -> tuple[str,
     return _declared(roles, data, BODY_ROLE)
 
 
+@lru_cache(maxsize=1000)  # of each record the same few
 def label(origin: Origin, limit: int = LABEL_CHARS) -> str:
     """The owner's name for the connection; empty where there is none."""
     return clip_shown(origin.label or "", limit)

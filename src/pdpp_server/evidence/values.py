@@ -1,11 +1,12 @@
 """One value of a record: on one line of a text, or as much of it as an answer has room for."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import orjson
 
-from pdpp_server.evidence.binary import Binary, binary_text
+from pdpp_server.evidence.binary import Binary, binary_text, is_plain
 from pdpp_server.evidence.text import CUT, clip, compact_json, quoted, whole_characters
 
 CLIPPED_END = " characters)"
@@ -24,8 +25,9 @@ class ShownValue(NamedTuple):
 
     def text(self, chars: int) -> str:
         """On one line; a cut value is a quoted piece with its length."""
-        mark = f" (clipped, {len(self.whole)}{CLIPPED_END}" if self.is_cut(chars) else ""
-        return f"{self._piece(chars)}{mark}"
+        if not self.is_cut(chars):
+            return self.whole_text
+        return f"{self._piece(chars)} (clipped, {len(self.whole)}{CLIPPED_END}"
 
     def short_text(self, chars: int) -> str:
         """The same where many stand together: after a cut piece, how many characters more there are.
@@ -33,25 +35,29 @@ class ShownValue(NamedTuple):
         A rest that is no longer than its mark is not cut.
         """
         if not self.is_cut_short(chars):
-            return self._piece(len(self.whole))
+            return self.whole_text
         return f"{self._piece(chars)}+{len(self.whole) - whole_characters(self.whole, chars)}"
 
     def is_cut_short(self, chars: int) -> bool:
-        return self.is_cut(chars + SHORT_MARK_CHARS)
+        return self.kind != "binary" and len(self.whole) > chars + SHORT_MARK_CHARS
 
     def is_cut(self, chars: int) -> bool:
         return self.kind != "binary" and len(self.whole) > chars
 
+    @property
+    def whole_text(self) -> str:
+        if self.kind == "text":
+            return quoted(self.whole)
+        return self.whole if self.kind == "json" else f"[{self.whole}]"
+
     def _piece(self, chars: int) -> str:
-        if self.kind == "binary":
-            return f"[{self.whole}]"
-        if self.is_cut(chars):
-            cut = quoted(self.whole[: whole_characters(self.whole, chars)] + CUT)
-            return cut if self.kind == "text" else f"json {cut}"
-        return quoted(self.whole) if self.kind == "text" else self.whole
+        cut = quoted(self.whole[: whole_characters(self.whole, chars)] + CUT)
+        return cut if self.kind == "text" else f"json {cut}"
 
 
 def shown_value(value: object) -> ShownValue:
+    if isinstance(value, str) and is_plain(value):  # as nearly every one
+        return ShownValue(value, "text")
     if binary := binary_text(value):
         return ShownValue(binary, "binary")
     return ShownValue(value, "text") if isinstance(value, str) else ShownValue(compact_json(value), "json")
@@ -74,10 +80,14 @@ def readable_text(value: Any) -> str | None:
 
 def by_importance(data: Mapping[str, Any], roles: Mapping[str, str] | None, key: str) -> list[str]:
     """The names of the fields: by their declared roles; the key, which every handle tells already, comes last."""
-    known = roles or {}
+    told = map((roles or {}).get, data)
+    ranked = _by_role(tuple(data), tuple(map(str, told)))  # another server may have said anything
+    if key not in data.values():
+        return [*ranked]
+    return [name for name in ranked if data[name] != key] + [name for name in ranked if data[name] == key]
 
-    def rank(name: str) -> tuple[bool, int]:
-        role = str(known.get(name))  # another server may have said anything
-        return data[name] == key, _RANKS.get(role, _OTHER_RANK)
 
-    return sorted(data, key=rank)
+@lru_cache(maxsize=1000)  # the records of a stream have the same fields
+def _by_role(names: tuple[str, ...], roles: tuple[str, ...]) -> tuple[str, ...]:
+    ranks = {name: _RANKS.get(role, _OTHER_RANK) for name, role in zip(names, roles, strict=True)}
+    return tuple(sorted(names, key=ranks.__getitem__))

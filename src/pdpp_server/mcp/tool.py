@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pdpp_server.model.activity import Shown
 from pdpp_server.model.pending import Pending
 from pdpp_server.port.reader import Reader
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolResult(NamedTuple):
     """Both channels of an answer; each is enough alone, and each says by itself what it shows of the data.
 
     `found` is False where it only says that there is nothing.

@@ -1,6 +1,6 @@
 """Lists of records: query string and page, and the change feed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from pdpp_server.errors import InvalidCursor, InvalidExpand, InvalidRequest
@@ -69,7 +69,18 @@ def _check_around(query: RecordsQuery, params: Params) -> None:
             raise InvalidRequest(f"around takes no {name}.", param=name)
 
 
-def encode_page(page: RecordPage, stream: str, links_self: str, warnings: Iterable[Warned] = ()) -> Json:
+def encode_entry(entry: Record | Tombstone) -> Json:
+    return encode_record(entry) if isinstance(entry, Record) else encode_tombstone(entry)
+
+
+def encode_page(
+    page: RecordPage,
+    stream: str,
+    links_self: str,
+    warnings: Iterable[Warned] = (),
+    *,
+    encode_entry: Callable[[Record | Tombstone], Json] = encode_entry,
+) -> Json:
     window = page.span and present(
         total=page.span.total, earliest_at=page.span.earliest_at, latest_at=page.span.latest_at
     )
@@ -77,9 +88,7 @@ def encode_page(page: RecordPage, stream: str, links_self: str, warnings: Iterab
         "object": "list",
         "url": url("streams", stream, "records"),
         **present(has_more=page.has_more, next_cursor=page.next_cursor, next_changes_since=page.next_changes_since),
-        "data": [
-            encode_record(entry) if isinstance(entry, Record) else encode_tombstone(entry) for entry in page.records
-        ],
+        "data": [encode_entry(entry) for entry in page.records],
         "links": {"self": links_self, "next": next_link(links_self, page.next_cursor)},
         "meta": {
             "count": NO_COUNT if page.count is None else {"kind": "exact", "value": page.count},

@@ -1,30 +1,43 @@
 """The record envelope."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from pdpp_server.model.records import Expanded, Record, RecordId, Tombstone
 from pdpp_server.model.sources import Origin, Source
 from pdpp_server.wire.blobs import with_addresses, without_addresses
-from pdpp_server.wire.envelope import Json, is_object, needed, object_of, objects_of, present, text_of
+from pdpp_server.wire.envelope import Json, is_object, needed, object_of, objects_of, text_of
 
 
 def encode_record(record: Record) -> Json:
-    expanded = record.expanded
-    return {
+    body = encode_bare(record)
+    body["data"] = with_addresses(record.data, record.roles)
+    if record.roles is not None:
+        body["roles"] = record.roles
+    if record.binary is not None:
+        body["binary"] = record.binary
+    if record.expanded:
+        body["expanded"] = {name: encode_expanded(group, encode_record) for name, group in record.expanded.items()}
+    return body
+
+
+def encode_bare(record: Record) -> Json:
+    """Without what is declared of its fields, without addresses, and without what it is related to."""
+    body = {
         "object": "record",
         "id": record.id.key,
         "stream": record.id.stream,
         **encode_origin(record.origin),
-        "data": with_addresses(record.data, record.roles),
+        "data": record.data,
         "emitted_at": record.emitted_at,
-        **present(authored_at=record.authored_at, roles=record.roles, binary=record.binary),
-        **({"expanded": {name: _encode_expanded(group) for name, group in expanded.items()}} if expanded else {}),
     }
+    if record.authored_at is not None:
+        body["authored_at"] = record.authored_at
+    return body
 
 
-def _encode_expanded(group: Expanded) -> Json | None:
-    records = [encode_record(record) for record in group.records]
+def encode_expanded(group: Expanded, encode: Callable[[Record], Json]) -> Json | None:
+    records = [encode(record) for record in group.records]
     if group.is_list:
         return {"object": "list", "data": records, "has_more": group.has_more}
     return records[0] if records else None
@@ -77,11 +90,11 @@ def _decode_expanded(group: object) -> Expanded:
 
 
 def encode_origin(origin: Origin) -> Json:
-    return {
-        **present(connector_key=origin.connector_key or None),
-        "connection_id": origin.connection_id,
-        **present(display_name=origin.label),
-    }
+    told: Json = {"connector_key": origin.connector_key} if origin.connector_key else {}
+    told["connection_id"] = origin.connection_id
+    if origin.label is not None:
+        told["display_name"] = origin.label
+    return told
 
 
 def decode_origin(body: Mapping[str, Any]) -> Origin:

@@ -1,6 +1,7 @@
 """What the tools add around the server's own JSON: flat results, next steps, envelopes that say nothing twice."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 import orjson
@@ -14,6 +15,7 @@ from pdpp_server.model.text import FieldWindow
 from pdpp_server.wire import aggregate, errors, query_records, read_record_field, schema, search
 from pdpp_server.wire.envelope import NO_COUNT, Json, encode_warnings, present
 from pdpp_server.wire.params import NestedPath, Params
+from pdpp_server.wire.records import encode_bare, encode_expanded, encode_tombstone
 
 LEGEND = {
     "t": "type",
@@ -57,11 +59,15 @@ def params_of(query: type, arguments: Mapping[str, Any], /, *without: str, **ins
             named[each.name] = value
         if each.kind == "expand" and "expand_limit" in arguments:
             named["expand_limit"] = arguments["expand_limit"]
-    _check_size(arguments)
+    check_size(arguments)
     return Params(tuple(pair for name, value in named.items() for pair in _pairs((name,), value)))
 
 
-def _check_size(arguments: Mapping[str, Any]) -> None:
+def check_size(arguments: Mapping[str, Any]) -> None:
+    """Refuse more than the next step of an answer has room to repeat.
+
+    Raises: InvalidRequest.
+    """
     repeated = {name: value for name, value in arguments.items() if name not in _NOT_REPEATED}
     size = len(orjson.dumps(repeated))
     if size > ARGUMENTS_BYTES_MAX:
@@ -285,9 +291,8 @@ def encode_records(
     steps: Iterable[Step],
 ) -> Json:
     """The list envelope, each record with its handle; what was clipped is listed once, with the call that reads it."""
-    envelope = _without(query_records.encode_page(page, stream, ""), "links")
-    entries = zip(page.records, envelope["data"], strict=True)
-    envelope["data"] = [_with_handle(entry, encoded, handle_of) for entry, encoded in entries]
+    named = partial(_with_handle, handle_of)
+    envelope = _without(query_records.encode_page(page, stream, "", encode_entry=named), "links")
     if page.around:
         envelope = _talk(envelope, handle_of(page.around.id))
     envelope["meta"] |= present(clipped=clipped or None, omitted_fields=omitted or None)
@@ -318,23 +323,17 @@ def _said(record: Json) -> Json:
     return _without(record, *unsaid)
 
 
-def _with_handle(entry: Record | Tombstone, encoded: Json, handle_of: Callable[[RecordId], str]) -> Json:
+def _with_handle(handle_of: Callable[[RecordId], str], entry: Record | Tombstone) -> Json:
     """Without the roles of its fields, which `schema` tells once, and without addresses that no tool can follow."""
-    named = {"handle": handle_of(entry.id), **_without(encoded, "roles", "binary")}
+    named: Json = {"handle": handle_of(entry.id)}
     if isinstance(entry, Tombstone):
-        return named
-    named["data"] = entry.data
-    if not entry.expanded:
-        return named
-    expanded: Json = {}
-    for name, group in entry.expanded.items():
-        inner = encoded["expanded"][name]
-        if group.is_list:
-            records = zip(group.records, inner["data"], strict=True)
-            expanded[name] = {**inner, "data": [_with_handle(one, each, handle_of) for one, each in records]}
-        else:
-            expanded[name] = _with_handle(group.records[0], inner, handle_of) if group.records else None
-    return {**named, "expanded": expanded}
+        return named | encode_tombstone(entry)
+    named |= encode_bare(entry)
+    if entry.expanded:
+        named["expanded"] = {
+            name: encode_expanded(group, partial(_with_handle, handle_of)) for name, group in entry.expanded.items()
+        }
+    return named
 
 
 def encode_aggregation(

@@ -18,7 +18,9 @@ from pdpp_server.model.records import Record
 from pdpp_server.port.reader import Reader
 from pdpp_server.wire.fetch import decode_query
 from pdpp_server.wire.tool_answers import DOCUMENT_ANSWER
-from pdpp_server.wire.tools import encode_document, params_of
+from pdpp_server.wire.tools import check_size, encode_document, params_of
+
+_NAMING = {"id", "connection_id"}
 
 
 def fetch(reader: Reader, arguments: Mapping[str, Any]) -> Pending[ToolResult]:
@@ -36,8 +38,12 @@ def _query(arguments: Mapping[str, Any]) -> FetchQuery:
     id, connection = parse(arguments["id"]), arguments.get("connection_id")
     if connection is not None and id.connection_id and connection != id.connection_id:
         raise ConflictingConnectionId("The id and connection_id name different connections.", param="connection_id")
+    connection_id = id.connection_id or connection
+    if arguments.keys() <= _NAMING:  # as in nearly every call
+        check_size(arguments)
+        return FetchQuery(id.stream, id.key, connection_id)
     query = decode_query(params_of(FetchQuery, arguments, "connection_id"), stream=id.stream, key=id.key)
-    return replace(query, connection_id=id.connection_id or connection)
+    return replace(query, connection_id=connection_id)
 
 
 def _structured(made: Document) -> Mapping[str, Any]:
