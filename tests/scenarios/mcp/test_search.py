@@ -99,7 +99,7 @@ def test_where_no_place_is_proven_nothing_is_quoted(world: World, monkeypatch: p
 
     def unproven(*asked: Any) -> Ranked:
         ranked = search(*asked)
-        return replace(ranked, found=tuple(replace(found, proof=Proof(())) for found in ranked.found))
+        return replace(ranked, found=tuple(found._replace(proof=Proof(())) for found in ranked.found))
 
     monkeypatch.setattr(reads, "search", unproven)
 

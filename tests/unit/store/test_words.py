@@ -171,6 +171,27 @@ def test_the_rarer_word_is_the_one_to_be_shown() -> None:
     assert "walrus" in text[best.start : best.start + 150]
 
 
+STEMS = st.text("abeginostuy", min_size=1, max_size=4)
+ENDINGS = st.sampled_from(
+    ["", "s", "ies", "ed", "ing", "ational", "ization", "ibility", "fulness", "ly", "y", "e", "*"]
+)
+PLAIN_WORDS = st.lists(st.builds(str.__add__, STEMS, ENDINGS), min_size=1, max_size=20)
+
+
+@given(PLAIN_WORDS, PLAIN_WORDS, st.sampled_from([" ", "-", "\n", ", ", "'"]))
+@requirement("store.index.proven-offsets")
+def test_words_stand_in_a_plain_text_where_they_stand_in_any_other(
+    said: list[str], others: list[str], between: str
+) -> None:
+    asked = TOKENIZER.query(" ".join([word for word in said[:4] if not word.endswith("*")])).wanted
+    text = between.join([*others, *said, *[word.title() for word in others]])
+    finder = TOKENIZER.finder(asked, [1.0] * len(asked))
+
+    other = f"{text} \u2014"  # of which every word is tokenized
+
+    assert finder.spans(text, near=10_000) == finder.spans(other, near=10_000)
+
+
 @requirement("rs.search.words-ranked")
 def test_a_word_asked_twice_counts_once_and_a_stop_word_may_end_a_sentence() -> None:
     assert [phrase.text for phrase in TOKENIZER.query("Where is the lease? LEASE leases when?").wanted] == ["lease?"]

@@ -21,28 +21,45 @@ class Proof(NamedTuple):
     also_matched: tuple[str, ...] = ()
 
 
-def proof(finder: Finder, reach: Reach, record: Record, matched: int) -> Proof:
-    """Where in the matched fields the phrases stand; of a record that only stands beside a match, how it begins."""
-    if not matched:
-        return Proof(tuple(_passage(reach, record, EXCERPT_CHARS)))
-    named = _matched_fields(reach, matched)[:EXCERPTS_PER_HIT]
-    found = [_match(finder, record, field, EXCERPT_CHARS, EXCERPT_LEAD_CHARS) for field in named]
-    return Proof(tuple([excerpt._replace(rarest=0) for excerpt in found if excerpt is not None]))
+class Proving:
+    """How the records of one stream are proven, made once for all of them."""
 
+    def __init__(self, finder: Finder, reach: Reach) -> None:
+        self._finder = finder
+        self._body, self._actor = _field(reach, "primary-body"), _field(reach, "actor")
+        slots = reach.place.slots
+        self._columns = [(name, 1 << slots[name]) for name in reach.scope.stream.lexical_fields if name in slots]
 
-def lean_proof(finder: Finder, reach: Reach, record: Record, matched: int) -> Proof:
-    """The same for a reader of few bytes: the text of the record in any case, and the actor's name nowhere twice."""
-    body, actor = _field(reach, "primary-body"), _field(reach, "actor")
-    named = _matched_fields(reach, matched)
-    quoted = [name for name in named if name != actor or body is None]
-    if body in quoted:
-        quoted = [body, *[name for name in quoted if name != body]]
-    found = [_match(finder, record, name, LEAN_FIRST_CHARS, LEAN_LEAD_CHARS) for name in quoted[:EXCERPTS_PER_HIT]]
-    excerpts = [excerpt for excerpt in found if excerpt is not None]
-    if body not in quoted:
-        excerpts += _passage(reach, record, LEAN_FIRST_CHARS)
-    shown = {excerpt.field for excerpt in excerpts if excerpt.marks}
-    return Proof(tuple(excerpts), tuple([name for name in named if name not in shown]))
+    def proof(self, record: Record, matched: int) -> Proof:
+        """Where in the matched fields the phrases stand; of a record that only stands beside a match, how it begins.
+
+        `matched` are the columns of these fields, as bits.
+        """
+        if not matched:
+            return Proof(tuple(_passage(record, self._body, EXCERPT_CHARS)))
+        named = self._matched_fields(matched)[:EXCERPTS_PER_HIT]
+        found = [_match(self._finder, record, field, EXCERPT_CHARS, EXCERPT_LEAD_CHARS) for field in named]
+        return Proof(tuple([excerpt._replace(rarest=0) for excerpt in found if excerpt is not None]))
+
+    def lean_proof(self, record: Record, matched: int) -> Proof:
+        """The same for a reader of few bytes: the text of the record in any case, and the actor's name nowhere
+        twice."""
+        body, actor = self._body, self._actor
+        named = self._matched_fields(matched)
+        quoted = [name for name in named if name != actor or body is None]
+        if body in quoted[1:]:
+            quoted = [body, *[name for name in quoted if name != body]]
+        found = [
+            _match(self._finder, record, name, LEAN_FIRST_CHARS, LEAN_LEAD_CHARS) for name in quoted[:EXCERPTS_PER_HIT]
+        ]
+        excerpts = [excerpt for excerpt in found if excerpt is not None]
+        if body not in quoted:
+            excerpts += _passage(record, body, LEAN_FIRST_CHARS)
+        shown = [excerpt.field for excerpt in excerpts if excerpt.marks]
+        return Proof(tuple(excerpts), tuple([name for name in named if name not in shown]))
+
+    def _matched_fields(self, matched: int) -> list[str]:
+        return [name for name, column in self._columns if matched & column]
 
 
 def meant_proof(record: Record, near: Near, *, lean: bool) -> Proof:
@@ -55,19 +72,12 @@ def meant_proof(record: Record, near: Near, *, lean: bool) -> Proof:
     return Proof((Excerpt(near.field, text[start:end], start, (), len(text), is_meant=True),))
 
 
-def _matched_fields(reach: Reach, matched: int) -> list[str]:
-    """The fields whose columns are among these bits."""
-    slots = reach.place.slots
-    return [name for name in reach.scope.stream.lexical_fields if name in slots and matched >> slots[name] & 1]
-
-
 def _field(reach: Reach, wanted: str) -> str | None:
     return next((name for name, role in reach.scope.stream.roles.items() if role == wanted), None)
 
 
-def _passage(reach: Reach, record: Record, chars: int) -> Iterator[Excerpt]:
+def _passage(record: Record, body: str | None, chars: int) -> Iterator[Excerpt]:
     """How the text begins: nothing in it is marked."""
-    body = _field(reach, "primary-body")
     text = record.data.get(body) if body else None
     if body and isinstance(text, str) and text:
         yield _excerpt(body, text, (), PhraseSpan(0, 0, 0), chars, 0)
@@ -78,7 +88,12 @@ def _match(finder: Finder, record: Record, field: str, chars: int, lead: int) ->
     if not isinstance(text, str):
         return None
     spans = finder.spans(text, near=chars)
-    return _excerpt(field, text, spans, finder.best(spans, chars - lead), chars, lead, finder) if spans else None
+    if not spans:
+        return None
+    if len(text) <= chars:  # it is shown whole, and nothing has to be chosen
+        marks = tuple([(start, end) for start, end, _ in spans])
+        return Excerpt(field, text, 0, marks, len(text), rarest=spans.index(finder.rarest(spans)))
+    return _excerpt(field, text, spans, finder.best(spans, chars - lead), chars, lead, finder)
 
 
 def _excerpt(

@@ -1,7 +1,7 @@
 """Full-text search over granted streams: bounded work, order by visible facts, proven offsets."""
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
@@ -28,7 +28,7 @@ from pdpp_server.store.records.candidates import (
     visible_records,
 )
 from pdpp_server.store.records.dates import AskedDates, AskedDays, dates_in
-from pdpp_server.store.records.excerpts import Proof, lean_proof, meant_proof, proof
+from pdpp_server.store.records.excerpts import Proof, Proving, meant_proof
 from pdpp_server.store.records.fetch import require_declared
 from pdpp_server.store.records.filters import left_of
 from pdpp_server.store.records.freshness import newest_change
@@ -48,8 +48,7 @@ from pdpp_server.store.records.words import Finder, Phrase, WordQuery
 LOOKED = 1000  # of the newest records, or of those that hold a word that may have been meant
 
 
-@dataclass(frozen=True, slots=True)
-class FoundHit:
+class FoundHit(NamedTuple):
     record: Record
     proof: Proof
     position: Position
@@ -124,8 +123,8 @@ def search(
     here = _held_here(reading, page, each)
     recall = Recall(is_complete, matches, is_complete, len(scores), window, beside, held_by, meant=meant, here=here)
     finder = reading.tokenizer.finder(words.wanted, told.weights)
-    counted_from = asked_on.toordinal() if dates.is_relative else 0
-    page = [candidate.counted_from(counted_from) for candidate in page]
+    if dates.is_relative:
+        page = [candidate.counted_from(asked_on.toordinal()) for candidate in page]
     found = tuple(_found(reading, page, finder, lifted_by, near, lean=permitted.query.lean))
     return Ranked(
         found,
@@ -149,7 +148,8 @@ def _each_word(words: WordQuery, counts: Sequence[int], dates: AskedDates) -> It
 
 def _held_here(reading: Reading, page: Sequence[RankedRecord], each: Sequence[int]) -> tuple[int, ...]:
     """How many records of the page hold each of these words."""
-    noted = [note for candidate in page if (note := reading.words.noted.get(candidate.rid))]
+    of_all = reading.words.noted
+    noted = [note for candidate in page if (note := of_all.get(candidate.rid))]
     return tuple([sum(1 for note in noted if note.held.counts[place]) for place in each])
 
 
@@ -247,20 +247,22 @@ def _found(
     lean: bool,
 ) -> Iterator[FoundHit]:
     stored = {row[0]: row for row in reading.records.stored(candidate.rid for candidate in page)}
-    showings = {
-        id(reach): Showing(reading, reach.scope, reach.origin, reach.place.sid)
-        for reach in (candidate.reach for candidate in page)
-    }
-    prove = lean_proof if lean else proof
-    for candidate in page:
-        reach, (*row, text) = candidate.reach, stored[candidate.rid]
-        record = showings[id(reach)].record(StoredRow._make((*row, orjson.loads(text))))
-        note = reading.words.noted.get(candidate.rid)
-        lifting = stored.get(lifted_by.get(candidate.rid, 0))
+    noted = reading.words.noted
+    shapes: dict[int, tuple[Showing, Callable[[Record, int], Proof]]] = {}
+    for reach in {candidate.rid >> SID_BITS: candidate.reach for candidate in page}.values():
+        proving = Proving(finder, reach)
+        showing = Showing(reading, reach.scope, reach.origin, reach.place.sid)
+        shapes[reach.place.sid] = showing, proving.lean_proof if lean else proving.proof
+    for position, rid, _ in page:
+        showing, prove = shapes[rid >> SID_BITS]
+        *row, text = stored[rid]
+        record = showing.record(StoredRow._make((*row, orjson.loads(text))))
+        note = noted.get(rid)
+        lifting = stored.get(lifted_by.get(rid, 0))
         beside = record.id._replace(key=lifting[1]) if lifting else None
-        meant = near.records.get(candidate.rid) if note is None and beside is None else None
+        meant = near.records.get(rid) if note is None and beside is None else None
         if meant is None:
-            told = prove(finder, reach, record, note.held.matched if note else 0)
+            told = prove(record, note.held.matched if note else 0)
         else:
             told = meant_proof(record, meant, lean=lean)
-        yield FoundHit(record, told, candidate.position, beside, meant)
+        yield FoundHit(record, told, position, beside, meant)

@@ -24,6 +24,7 @@ _PUNCTUATION = ".,;:!?()[]{}'\u2019\u2026"
 _POSSESSIVE = re.compile("(?:['\u2019]s|(?<=s)['\u2019])(?=\\W*$)", re.IGNORECASE)
 _CONTRACTED = re.compile("(?:n['\u2019]t|['\u2019](?:s|re|ve|ll|d|m))$")
 _CONTRACTIONS = frozenset(("ca", "wo", "sha", "ai"))  # what is left of can't, won't, shan't, ain't
+_PLAIN_WORD = re.compile("[a-z0-9]+")
 _CHUNK_CHARS = 8192
 _MAX_PHRASES = 24
 PREFIX_LETTERS = (
@@ -194,6 +195,8 @@ class Finder:
     def __init__(self, cutter: Cutter, phrases: Sequence[Phrase], weights: Sequence[float]) -> None:
         self._cutter, self._phrases, self._weights = cutter, phrases, weights
         self._typed = [phrase.text.strip(_PUNCTUATION).lower() for phrase in phrases]
+        self._stems = _stems(phrases)
+        self._terms: dict[str, str] = {}  # of plain words that were looked at
 
     def spans(self, text: str, *, near: int) -> list[PhraseSpan]:
         """The phrases, in reading order, in a stretch of the text that has the most telling of them.
@@ -237,32 +240,77 @@ class Finder:
 
     def _in_stretch(self, text: str, start: int, end: int) -> list[PhraseSpan]:
         stretch = text[start:end]
+        if self._stems and stretch.isascii():
+            return [PhraseSpan(start + a, start + b, phrase) for a, b, phrase in self._plain_words(stretch)]
         fed = spaced(stretch)
         raw = fed.encode()
         tokens = self._cutter.placed(raw)
         found = self._matches([token[2] for token in tokens])
         if len(raw) == len(stretch):
-            return [PhraseSpan(start + tokens[a][0], start + tokens[b][1], phrase) for a, b, phrase in found]
+            return [PhraseSpan(start + tokens[a][0], start + tokens[b - 1][1], phrase) for a, b, phrase in found]
         place = _Places(stretch, fed, raw)
         return [
-            PhraseSpan(start + place.start(tokens[a][0]), start + place.end(tokens[b][1]), phrase)
+            PhraseSpan(start + place.start(tokens[a][0]), start + place.end(tokens[b - 1][1]), phrase)
             for a, b, phrase in found
         ]
 
+    def _plain_words(self, text: str) -> list[tuple[int, int, int]]:
+        """Where the phrases stand in a plain text, each a single word: only what begins as its stem is tokenized."""
+        lowered = text.lower()
+        found: list[tuple[int, int, int]] = []
+        for stem, numbers in self._stems.items():
+            end = 0
+            while (start := lowered.find(stem, end)) >= 0:
+                end = start + 1
+                is_inside_a_word = start > 0 and lowered[start - 1].isalnum()
+                if not is_inside_a_word and (word := _PLAIN_WORD.match(lowered, start)):
+                    end, term = word.end(), self._term(word[0])
+                    found += [(start, end, number) for number in numbers if _is_word(term, self._phrases[number])]
+        return _apart(found)
+
+    def _term(self, word: str) -> str:
+        term = self._terms.get(word)
+        if term is None:
+            (term,) = self._cutter.terms(word.encode())
+            self._terms[word] = term
+        return term
+
     def _matches(self, tokens: list[str]) -> list[tuple[int, int, int]]:
-        """First and last token of each match, and its phrase; what begins inside an earlier match is part of it."""
+        """From which token until before which each match stands, and its phrase."""
         found: list[tuple[int, int, int]] = []
         for number, phrase in enumerate(self._phrases):
             size = len(phrase.tokens)
             places = openings(tokens, phrase)
-            found += [(i, i + size - 1, number) for i in places if size == 1 or stands_at(tokens, i, phrase)]
-        if len(found) < 2:
-            return found
-        apart: list[tuple[int, int, int]] = []
-        for match in sorted(found, key=lambda match: (match[0], -match[1])):
-            if not apart or match[0] > apart[-1][1]:
-                apart.append(match)
-        return apart
+            found += [(i, i + size, number) for i in places if size == 1 or stands_at(tokens, i, phrase)]
+        return _apart(found)
+
+
+def _stems(phrases: Sequence[Phrase]) -> dict[str, list[int]]:
+    """How the words begin that can be one of these: a stem is the beginning of its word, but for its last letter. None
+    where words have to stand side by side, or where nothing is left of a stem."""
+    stems: dict[str, list[int]] = {}
+    for number, phrase in enumerate(phrases):
+        stem = phrase.tokens[0][:-1]
+        if len(phrase.tokens) > 1 or not stem:
+            return {}
+        stems.setdefault(stem, []).append(number)
+    return stems
+
+
+def _is_word(term: str, phrase: Phrase) -> bool:
+    """Whether a term is what a phrase of one word asks for."""
+    return term == phrase.tokens[0] or (phrase.is_prefix and term.startswith(phrase.tokens[0]))
+
+
+def _apart(found: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """The matches in reading order; what begins inside an earlier one is part of it."""
+    if len(found) < 2:
+        return found
+    apart: list[tuple[int, int, int]] = []
+    for match in sorted(found, key=lambda match: (match[0], -match[1])):
+        if not apart or match[0] >= apart[-1][1]:
+            apart.append(match)
+    return apart
 
 
 def openings(tokens: Sequence[str], phrase: Phrase) -> list[int]:
