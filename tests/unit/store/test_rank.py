@@ -2,7 +2,7 @@
 
 import pytest
 
-from pdpp_server.store.records.rank import MENTIONED, HeldPhrases, MatchCounts, Question, SourceCounts, score, weighed
+from pdpp_server.store.records.rank import MENTIONED, HeldPhrases, Question, SourceCounts, score, weighed, worth_of
 from tests.requirements import requirement
 
 ACTOR, TEXT = 0b01, 0b10
@@ -10,8 +10,8 @@ ACTOR, TEXT = 0b01, 0b10
 
 def scored(counts: list[int], weights: list[float], names: list[bool] | None = None, slots: int = TEXT) -> float:
     question = Question(weights, names or [False] * len(weights))
-    note = MatchCounts(10, HeldPhrases(counts, [slots if count else 0 for count in counts]))
-    return score(note, question, question.weight, ACTOR)
+    held = HeldPhrases(counts, [slots if count else 0 for count in counts])
+    return score(10, worth_of(held, question, ACTOR))
 
 
 @requirement("rs.search.coverage")

@@ -48,16 +48,16 @@ def lifted(
     for reach in reaches:
         sources = by_sid.get(reach.place.sid)
         if sources and _is_talk(reach):
-            asking = _asking(reading, reach, first.intersection(sources))
-            for source, rid, share in _beside(reading, reach, sources, asking, titles):
+            for source, rid, share in _beside(reading, reach, sources, first, titles):
                 given.setdefault(rid, []).append((share * scores[source], -source))
     ranked = dict(scores)
     lifted_by: dict[int, int] = {}
     for rid, parts in given.items():
+        own = scores.get(rid)
+        if own is None:
+            own, lifted_by[rid] = 0.0, -max((0.0, 0), *parts)[1]
         # The exact sum is the same in every order; the order in which rows come may tell of hidden ones.
-        ranked[rid] = fsum([scores.get(rid, 0.0), *[part for part, _ in parts]])
-        if rid not in scores:
-            lifted_by[rid] = -max((0.0, 0), *parts)[1]
+        ranked[rid] = own + parts[0][0] if len(parts) == 1 else fsum([own, *[part for part, _ in parts]])
     return ranked, lifted_by
 
 
@@ -123,17 +123,20 @@ def _asking(reading: Reading, reach: Reach, rids: Collection[int]) -> set[int]:
 
 
 def _beside(
-    reading: Reading, reach: Reach, sources: list[int], asking: Container[int], titles: TitlesRead
+    reading: Reading, reach: Reach, sources: list[int], first: Container[int], titles: TitlesRead
 ) -> list[_Beside]:
+    """What stands beside these. Those of the `first` ones that are questions lift more what follows them."""
     assert reach.place.position is not None
     fid = reach.place.fids[reach.place.position]
+    sides = [*reading.records.beside(reach, fid, sources, SILENCE, len(SHARES))]
+    asking = _asking(reading, reach, [source for source, _, after in sides if after and source in first])
     found = [
         (source, rid, share)
-        for source, before, after in reading.records.beside(reach, fid, sources, SILENCE, len(SHARES))
+        for source, before, after in sides
         for side, shares in ((before, SHARES), (after, AFTER_ASKING if source in asking else SHARES))
         for rid, share in zip(side, shares, strict=False)
     ]
-    if _title(reach) is None:  # then there is nothing to compare
+    if not found or _title(reach) is None:  # then there is nothing to compare
         return found
-    known = titles.of(reach, [*sources, *[rid for _, rid, _ in found]])
+    known = titles.of(reach, [rid for source, beside, _ in found for rid in (source, beside)])
     return [(source, rid, share) for source, rid, share in found if known.get(source) == known.get(rid)]

@@ -45,9 +45,15 @@ class Holders(NamedTuple):
 
 def holders(noted: Mapping[int, MatchCounts]) -> list[Holders]:
     """An engine notes once what many records hold: what is true of all of them need not be found for each."""
-    known = {id(note.held): note.held for note in noted.values()}
-    records = Counter([(rid >> SID_BITS, id(note.held)) for rid, note in noted.items()])
-    return [Holders(sid, known[one], count) for (sid, one), count in records.items()]
+    by_sid: dict[int, list[HeldPhrases]] = {}
+    for rid, note in noted.items():
+        by_sid.setdefault(rid >> SID_BITS, []).append(note.held)
+    found: list[Holders] = []
+    for sid, held_by_each in by_sid.items():
+        known = {id(held): held for held in held_by_each}
+        records = Counter(map(id, held_by_each))
+        found += [Holders(sid, known[one], count) for one, count in records.items()]
+    return found
 
 
 class SourceCounts(NamedTuple):
@@ -99,19 +105,36 @@ def weighed(
     return told
 
 
-def score(note: MatchCounts, question: Question, whole: float, actor: int) -> float:
-    """BM25, times the share of the question's weight that the record holds. `whole` is that weight; `actor` the column
-    that says who spoke, as a bit."""
-    norm = K1 * (1 - B + B * note.length / USUAL_LENGTH)
-    total = held = 0.0
-    for phrase, count in enumerate(note.held.counts):
+class Worth(NamedTuple):
+    """What it is worth that records of a source hold certain phrases, however long their texts are."""
+
+    parts: Sequence[tuple[float, int]]  # of each phrase its weight with the number of its places, and that number
+    share: float  # of the question's weight
+    whole: float
+
+
+def worth_of(held: HeldPhrases, question: Question, actor: int) -> Worth:
+    """`actor` is the column that says who spoke, as a bit."""
+    parts: list[tuple[float, int]] = []
+    share = 0.0
+    for phrase, count in enumerate(held.counts):
         if not count:
             continue
         worth = question.weights[phrase]
         if question.names[phrase]:
             count = 1
-            if not note.held.slots[phrase] & actor:
+            if not held.slots[phrase] & actor:
                 worth *= MENTIONED
-        total += worth * count * (K1 + 1) / (count + norm)
-        held += worth
-    return total * held / whole
+        parts.append((worth * count * (K1 + 1), count))
+        share += worth
+    return Worth(parts, share, question.weight)
+
+
+def score(length: int, worth: Worth) -> float:
+    """BM25, times the share of the question's weight that the record holds."""
+    parts, share, whole = worth
+    norm = K1 * (1 - B + B * length / USUAL_LENGTH)
+    total = 0.0
+    for weighed, count in parts:
+        total += weighed / (count + norm)
+    return total * share / whole

@@ -110,6 +110,8 @@ def _with_beside(
     """In order, the matches and of what they lifted the few that rank highest."""
     shown = {candidate.rid for candidate in matches}
     worth = {rid: scores[rid] for rid, match in lifted_by.items() if match in shown and scores[rid] >= least}
+    if not worth:
+        return [*matches]
     most = max(BESIDE_MOST, int(BESIDE_SHARE * len(matches)))
     best = in_order(reading, reached, worth)[:most]
     return sorted([*matches, *best], key=lambda candidate: candidate.position.order)

@@ -13,10 +13,12 @@ from pdpp_server.store.records.rank import (
     MatchCounts,
     Question,
     SourceCounts,
+    Worth,
     holders,
     score,
     together,
     weighed,
+    worth_of,
 )
 from pdpp_server.store.records.reach import Reach
 from pdpp_server.store.records.words import Phrase, WordQuery
@@ -65,15 +67,18 @@ def scored(
 def _scores(
     noted: Mapping[int, MatchCounts], heard: Mapping[int, Question], actors: Mapping[int, int]
 ) -> dict[int, float]:
-    """Records of a stream that share a note share a score."""
-    whole = {sid: question.weight for sid, question in heard.items()}
+    """Records of a stream that share a note share a score, and those that hold the same what that is worth."""
+    worths: dict[tuple[int, int], Worth] = {}
     known: dict[tuple[int, int], float] = {}
     scores: dict[int, float] = {}
     for rid, note in noted.items():
         sid = rid >> SID_BITS
         case = (sid, id(note))
         if case not in known:
-            known[case] = score(note, heard[sid], whole[sid], actors[sid])
+            holding = (sid, id(note.held))
+            if holding not in worths:
+                worths[holding] = worth_of(note.held, heard[sid], actors[sid])
+            known[case] = score(note.length, worths[holding])
         scores[rid] = known[case]
     return scores
 
