@@ -96,8 +96,14 @@ def page_without_bytes(page: RecordPage) -> RecordPage:
 
 def hits_without_bytes(page: SearchPage) -> SearchPage:
     """A match inside of bytes is known, and not shown; a long word of the query may be bytes too, and is cut."""
-    words = tuple([(clip(word, _PIECE_CHARS), count) for word, count in page.recall.words])
-    return replace(page, hits=tuple(_hit(hit) for hit in page.hits), recall=replace(page.recall, words=words))
+    words = page.recall.words
+    if any(len(word) > _PIECE_CHARS for word, _ in words):
+        clipped = tuple([(clip(word, _PIECE_CHARS), count) for word, count in words])
+        page = replace(page, recall=replace(page.recall, words=clipped))
+    long = [excerpt for hit in page.hits for excerpt in hit.excerpts if excerpt.total_chars >= BASE64_CHARS_MIN]
+    if any(_is_piece_of_bytes(excerpt) for excerpt in long):
+        page = replace(page, hits=tuple([_hit(hit) for hit in page.hits]))
+    return page
 
 
 def _hit(hit: Hit) -> Hit:

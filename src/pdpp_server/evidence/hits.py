@@ -1,9 +1,9 @@
 """The hits of a page, each on one line: whole handle, where from, when, who, what it is called, and its words."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
-from itertools import islice, starmap
+from itertools import starmap
 from typing import NamedTuple
 
 from pdpp_server.evidence.budgets import HIT_MEASURES, HIT_SECOND_CHARS, HITS_FIRST, HITS_MIDDLE, LONG_HANDLE_BYTES
@@ -19,6 +19,8 @@ NO_MATCH = "(passage, no match of its own)"
 NO_PLACE = "(matched, place not proven)"
 _BESIDE_BYTES = len(" (beside the hit above)")
 _TAG_BYTES, _CUT_BYTES = len("<mark></mark>"), len('text@99 "……" (+99 more)') + 4
+_QUOTE_BYTES = _NAME_BYTES = 4  # of what stands around a text, or a name
+_NO_TEXT = (-_QUOTE_BYTES, 0)  # characters and marks: it takes nothing
 
 Usual = frozenset[tuple[str, str]]
 
@@ -39,15 +41,17 @@ class Measure(NamedTuple):
     last: int
     names: int
 
-    def each(self, hits: Iterable[Hit]) -> Iterator[int]:
-        """Of matches by their rank; what only stands beside one takes no room from them."""
-        rank = 0
-        for hit in hits:
-            if hit.beside:
-                yield self.middle
-                continue
-            yield self.first if rank < HITS_FIRST else self.middle if rank < HITS_MIDDLE else self.last
-            rank += 1
+
+def _ranks(hits: Iterable[Hit]) -> Iterator[int]:
+    """Of each hit which of the first three numbers of a measure holds: of matches by their rank; what only stands
+    beside one takes no room from them."""
+    rank = 0
+    for hit in hits:
+        if hit.beside:
+            yield 1
+            continue
+        yield 0 if rank < HITS_FIRST else 1 if rank < HITS_MIDDLE else 2
+        rank += 1
 
 
 # The first hits get the room. Where a page does not fit, all get less; a name alone is the least.
@@ -57,18 +61,19 @@ _NAMED = Measure(0, 0, 0, 0)
 
 def hit_rows(hits: Sequence[Hit], ids: Sequence[str], room: int) -> list[Piece]:
     """All hits in the richest way that fits; else as many names as do. Only ways that may fit are written out."""
-    room -= _BESIDE_BYTES * sum(1 for hit in hits if hit.beside)
-    usual = _usual_fields(hits)
+    room -= _BESIDE_BYTES * sum([1 for hit in hits if hit.beside])
     named = [_about(hit, id) for hit, id in zip(hits, ids, strict=True)]
+    usual, ranks, weighed = _usual_fields(named), [*_ranks(hits)], _weighed(named)
     for measure in _MEASURES:
-        chars = measure.each(hits)
-        expected = sum(about.bytes(most, measure.names) for about, most in zip(named, chars, strict=True))
-        rows = [] if expected > room else [*_measured(named, measure, usual)]
-        if rows and sum(byte_len(row.text) + 1 for row in rows) <= room:
+        chars = [measure[rank] for rank in ranks]
+        if weighed.bytes(chars, measure.names) > room:
+            continue
+        rows = [*_measured(named, chars, measure.names, usual)]
+        if sum([byte_len(row.text) + 1 for row in rows]) <= room:
             return rows
     shortest = _MEASURES[-1] if len(ids[0]) <= LONG_HANDLE_BYTES else _NAMED
     taken: list[Piece] = []
-    for row in _measured(named, shortest, usual):
+    for row in _measured(named, [shortest[rank] for rank in ranks], shortest.names, usual):
         room -= byte_len(row.text) + 1
         if room < 0 and taken:
             break
@@ -85,37 +90,60 @@ class _About(NamedTuple):
     title: Excerpt | str
     texts: tuple[Excerpt, ...]
 
-    def bytes(self, chars: int, names: int) -> int:
-        """About how long the row is, so that this need not be found by writing it."""
-        hit, handle = self.hit, len(self.handle) + 1
-        if handle > LONG_HANDLE_BYTES:
-            return handle
-        title = self.title if isinstance(self.title, str) else self.title.text
-        named = [min(len(name), names) + 4 for name in (hit.origin.label or "", hit.actor or "", title) if name]
-        fixed = handle + len(hit.origin.connector_key) + len(self.when) + 2
-        return fixed + sum(named) + (_text_bytes(self.texts[0], chars) if self.texts else 0)
+
+class _Weighed(NamedTuple):
+    """About how long rows are, so that this need not be found by writing them."""
+
+    fixed: int  # what is the same in every width, of all rows
+    names: list[int]  # characters of labels, actors and titles
+    texts: list[tuple[int, int]]  # of each row characters and marks
+
+    def bytes(self, chars: Sequence[int], names: int) -> int:
+        """With the quotes of each text, the tags of its marks, and what is said of a cut."""
+        named = sum([length if length < names else names for length in self.names])
+        texts = [
+            length + _QUOTE_BYTES + _TAG_BYTES * marks
+            if length <= most
+            else most + _CUT_BYTES + _TAG_BYTES * (marks * most // length or 1)
+            for (length, marks), most in zip(self.texts, chars, strict=True)
+        ]
+        return self.fixed + named + sum(texts)
+
+
+def _weighed(named: Sequence[_About]) -> _Weighed:
+    fixed, names = 0, list[int]()
+    texts: list[tuple[int, int]] = []
+    for hit, handle, when, title, excerpts in named:
+        fixed += len(handle) + 1
+        if len(handle) >= LONG_HANDLE_BYTES:
+            texts.append(_NO_TEXT)
+            continue
+        titled = title if isinstance(title, str) else title.text
+        lengths = [len(name) for name in (hit.origin.label, hit.actor, titled) if name]
+        fixed += len(hit.origin.connector_key) + len(when) + 2 + _NAME_BYTES * len(lengths)
+        names += lengths
+        texts.append((len(excerpts[0].text), len(excerpts[0].marks)) if excerpts else _NO_TEXT)
+    return _Weighed(fixed, names, texts)
 
 
 def _about(hit: Hit, id: str) -> _About:
-    marked_title = next((excerpt for excerpt in hit.excerpts if excerpt.field == hit.title_field), None)
-    titled: Excerpt | str = hit.title if hit.title and hit.title != hit_identity(hit) else ""
-    if marked_title is not None and marked_title.text:
-        titled = marked_title
-    return _About(hit, handle_text(id), dated(hit.authored_at), titled, tuple(_bodies(hit)))
+    field = hit.title_field
+    texts = tuple([excerpt for excerpt in hit.excerpts if excerpt.field != field])
+    marked_title = [excerpt for excerpt in hit.excerpts if excerpt.field == field]
+    if marked_title and marked_title[0].text:
+        titled: Excerpt | str = marked_title[0]
+    else:
+        titled = hit.title if hit.title and hit.title != hit_identity(hit) else ""
+    return _About(hit, handle_text(id), dated(hit.authored_at), titled, texts)
 
 
-def _text_bytes(excerpt: Excerpt, chars: int) -> int:
-    """With its quotes, the tags of its marks, and what is said of a cut."""
-    length = len(excerpt.text)
-    if length <= chars:
-        return length + 4 + _TAG_BYTES * len(excerpt.marks)
-    return chars + _CUT_BYTES + _TAG_BYTES * max(1, len(excerpt.marks) * chars // length)
-
-
-def _measured(named: Sequence[_About], measure: Measure, usual: Usual) -> Iterator[Piece]:
-    sources = {origin: _source_text(origin, measure.names) for origin in {about.hit.origin for about in named}}
-    for about, chars in zip(named, measure.each([about.hit for about in named]), strict=True):
-        yield _row(about, chars, measure.names, sources, usual)
+def _measured(named: Sequence[_About], chars: Sequence[int], names: int, usual: Usual) -> Iterator[Piece]:
+    sources: dict[int, str] = {}  # of each origin: one is shared by many hits
+    for about, most in zip(named, chars, strict=True):
+        origin = about.hit.origin
+        if id(origin) not in sources:
+            sources[id(origin)] = _source_text(origin, names)
+        yield _row(about, most, names, sources[id(origin)], usual)
 
 
 # In the order of a talk ---------------------------------------------------------------------------------------------
@@ -152,28 +180,21 @@ def _beside_text(hit: Hit, leading: Hit) -> str:
 # One hit ----------------------------------------------------------------------------------------------------------
 
 
-def _usual_fields(hits: Sequence[Hit]) -> Usual:
+def _usual_fields(named: Sequence[_About]) -> Usual:
     """Streams of which every hit shows the same field first: then its name need not stand on every line."""
-    firsts: dict[str, set[str]] = {}
-    for hit in hits:
-        firsts.setdefault(hit.id.stream, set()).update(excerpt.field for excerpt in islice(_bodies(hit), 1))
-    alone = Counter([hit.id.stream for hit in hits])
-    told = [(stream, *names) for stream, names in firsts.items() if len(names) == 1 and alone[stream] > 1]
-    return frozenset((stream, name) for stream, name in told)
+    streams = [about.hit.id.stream for about in named]
+    firsts = {(stream, about.texts[0].field) for stream, about in zip(streams, named, strict=True) if about.texts}
+    alone, fields = Counter(streams), Counter([stream for stream, _ in firsts])
+    return frozenset([(stream, name) for stream, name in firsts if fields[stream] == 1 and alone[stream] > 1])
 
 
-def _bodies(hit: Hit) -> Iterator[Excerpt]:
-    """The excerpts that are not the title, which has a place of its own."""
-    return (excerpt for excerpt in hit.excerpts if excerpt.field != hit.title_field)
-
-
-def _row(about: _About, chars: int, names: int, sources: Mapping[Origin, str], usual: Usual) -> Piece:
+def _row(about: _About, chars: int, names: int, source: str, usual: Usual) -> Piece:
     """The hit on one line: its whole handle, where it comes from, when, who, what it is called, and its words."""
     hit, handle, when = about.hit, about.handle, about.when
     if not chars or len(handle) > LONG_HANDLE_BYTES:
         return Piece(handle)
     who, what = _actor_text(hit, names), _title_text(hit, about.title, names)
-    head = " ".join(filter(None, (handle, sources[hit.origin], when, who, what.text)))
+    head = " ".join([part for part in (handle, source, when, who, what.text) if part])
     words = _words(hit, about.texts, chars, usual)
     told = (hit.time_field if when else None, hit.actor_field if who else None)
     text = f"{head}: {words.text}" if words.text else head
@@ -210,7 +231,7 @@ def _words(hit: Hit, texts: Sequence[Excerpt], chars: int, usual: Usual) -> Piec
     first = _excerpt_text(texts[0], chars, is_usual=(hit.id.stream, texts[0].field) in usual)
     remark = "" if hit.matched_fields or hit.beside else f" {NO_MATCH}"
     if len(texts) == 1 or chars < HIT_SECOND_CHARS:
-        return first._replace(text=first.text + remark)
+        return first._replace(text=first.text + remark) if remark else first
     second = _excerpt_text(texts[1], chars // 2, is_usual=False)
     return Piece(f"{first.text} {second.text}{remark}", (*first.fields, *second.fields), first.cut or second.cut)
 

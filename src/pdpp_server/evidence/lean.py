@@ -33,60 +33,76 @@ def lean_page(page: SearchPage) -> SearchPage:
     """The same page, whoever asks for it: what fits depends on its hits and on nothing else."""
     page = hits_without_bytes(page)
     words = tuple([(clip_shown(word, WORD_CHARS), count) for word, count in page.recall.words[:LEAN_WORDS_MOST]])
-    recall = replace(page.recall, words=words)
+    recall = replace(page.recall, words=words) if words != page.recall.words else page.recall
     return replace(page, hits=tuple(_lean_hits(page.hits)), recall=recall)
 
 
 def _lean_hits(hits: Sequence[Hit]) -> Iterator[Hit]:
     room = _room(hits)
-    origins = {origin: _shown(origin) for origin in {hit.origin for hit in hits}}
+    origins: dict[int, Origin] = {}  # as each is shown: one is shared by many hits
     for left, hit in zip(range(len(hits) - 1, -1, -1), hits, strict=True):
-        excerpts = tuple(_within(hit.excerpts, max(LEAN_LEAST_BYTES, room - left * LEAN_LEAST_BYTES)))
-        room -= sum(_json_bytes(excerpt.text) for excerpt in excerpts)
-        unshown = [excerpt.field for excerpt in hit.excerpts[len(excerpts) :] if excerpt.is_match]
-        actor = clip_shown(hit.actor, LEAN_NAME_CHARS) if hit.actor else None
-        matched = tuple(dict.fromkeys((*hit.also_matched, *unshown)))
-        yield replace(hit, origin=origins[hit.origin], excerpts=excerpts, actor=actor, also_matched=matched)
+        excerpts, size = _within(hit.excerpts, max(LEAN_LEAST_BYTES, room - left * LEAN_LEAST_BYTES))
+        room -= size
+        if id(hit.origin) not in origins:
+            origins[id(hit.origin)] = _shown(hit.origin)
+        yield _lean_hit(hit, origins[id(hit.origin)], excerpts)
+
+
+def _lean_hit(hit: Hit, origin: Origin, excerpts: tuple[Excerpt, ...]) -> Hit:
+    """Made anew only where less of it is shown."""
+    actor = clip_shown(hit.actor, LEAN_NAME_CHARS) if hit.actor else None
+    unshown = [excerpt.field for excerpt in hit.excerpts[len(excerpts) :] if excerpt.is_match]
+    matched = tuple(dict.fromkeys((*hit.also_matched, *unshown))) if unshown else hit.also_matched
+    is_same = excerpts == hit.excerpts and actor == hit.actor and origin is hit.origin
+    return hit if is_same else replace(hit, origin=origin, excerpts=excerpts, actor=actor, also_matched=matched)
 
 
 def _room(hits: Sequence[Hit]) -> int:
     """For the texts: as much as the first hits are worth, within what the page leaves beside all else that it says."""
     worth = LEAN_FULL_BYTES * min(len(hits), LEAN_FULL_HITS) + LEAN_FURTHER_BYTES * max(0, len(hits) - LEAN_FULL_HITS)
-    matches = sum(1 for hit in hits if not hit.is_beside)
+    matches = sum([1 for hit in hits if not hit.is_beside])
     most = SEARCH_FEW_STRUCTURED_BYTES if matches <= LEAN_FEW_MATCHES else SEARCH_STRUCTURED_BYTES
-    return min(worth, most - LEAN_WRAPPER_BYTES - sum(map(_about_bytes, hits)))
+    return min(worth, most - LEAN_WRAPPER_BYTES - sum([_about_bytes(hit) for hit in hits]))
 
 
 def _about_bytes(hit: Hit) -> int:
     """About what is said of a hit beside its texts; its id, connection and label stand there twice."""
-    id, origin, excerpts = hit.id, hit.origin, hit.excerpts[:2]
-    named = 2 * (len(id.key) + len(id.stream) + len(origin.label or "")) + 3 * len(id.connection_id)
-    marks = LEAN_MARK_BYTES * sum(len(excerpt.marks) for excerpt in excerpts)
+    connection_id, stream, key = hit.id
+    origin, excerpts = hit.origin, hit.excerpts[:2]
+    named = 2 * (len(key) + len(stream) + len(origin.label or "")) + 3 * len(connection_id)
+    marks = LEAN_MARK_BYTES * sum([len(excerpt.marks) for excerpt in excerpts])
     known = named + len(origin.connector_key) + len(hit.actor or "")
     return LEAN_HIT_BYTES + known + LEAN_EXCERPT_BYTES * len(excerpts) + marks
 
 
 def _shown(origin: Origin) -> Origin:
-    return replace(origin, name=label(origin, LEAN_NAME_CHARS) or None)
+    name = label(origin, LEAN_NAME_CHARS) or None
+    return origin if name == origin.name else replace(origin, name=name)
 
 
-def _within(excerpts: Sequence[Excerpt], room: int) -> Iterator[Excerpt]:
-    """The first excerpt in any case, further ones where there is room for them."""
+def _within(excerpts: Sequence[Excerpt], room: int) -> tuple[tuple[Excerpt, ...], int]:
+    """The first excerpt in any case, further ones where there is room for them; and what they take."""
+    taken: list[Excerpt] = []
+    left = room
     for chars, excerpt in zip((LEAN_FIRST_CHARS, LEAN_SECOND_CHARS), excerpts, strict=False):
-        if room < LEAN_LEAST_BYTES:
-            return
-        shown = _fitting(excerpt, chars, room)
-        yield shown
-        room -= _json_bytes(shown.text)
+        if left < LEAN_LEAST_BYTES:
+            break
+        fitting, size = _fitting(excerpt, chars, left)
+        taken.append(fitting)
+        left -= size
+    return tuple(taken), room - left
 
 
-def _fitting(excerpt: Excerpt, chars: int, room: int) -> Excerpt:
+def _fitting(excerpt: Excerpt, chars: int, room: int) -> tuple[Excerpt, int]:
+    """As much of it as there is room for, and what that takes."""
     while True:
         narrowed = narrow_excerpt(excerpt, chars)
         size = _json_bytes(narrowed.text)
         if size <= room or chars <= 1:
-            return narrowed._replace(text=seen_lines(narrowed.text))
+            break
         chars = min(chars, len(narrowed.text)) * room // size
+    seen = seen_lines(narrowed.text)
+    return (narrowed, size) if seen == narrowed.text else (narrowed._replace(text=seen), _json_bytes(seen))
 
 
 def _json_bytes(text: str) -> int:
@@ -104,10 +120,12 @@ def narrow_excerpt(excerpt: Excerpt, chars: int) -> Excerpt:
     end = start + chars
     start, end = _at_words(text, whole_characters(text, start), whole_characters(text, end), first, last)
     low, high = excerpt.start + start, excerpt.start + end
-    kept = [(max(a, low), min(b, high)) for a, b in excerpt.marks if a < high and b > low]
-    before = sum(1 for _, b in excerpt.marks[: excerpt.rarest] if b <= low)
-    rarest = max(0, excerpt.rarest - before) if kept else 0
-    return excerpt._replace(text=text[start:end], start=low, marks=tuple(kept), rarest=rarest)
+    kept = tuple([(a if a > low else low, b if b < high else high) for a, b in excerpt.marks if a < high and b > low])
+    rarest = 0
+    if kept and excerpt.rarest:
+        rarest = max(0, excerpt.rarest - sum([1 for _, b in excerpt.marks[: excerpt.rarest] if b <= low]))
+    field, _, _, _, total, is_placed, _, is_meant = excerpt
+    return Excerpt(field, text[start:end], low, kept, total, is_placed, rarest, is_meant)
 
 
 def _core(excerpt: Excerpt) -> tuple[int, int]:

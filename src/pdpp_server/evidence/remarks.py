@@ -23,9 +23,11 @@ def recall_says(page: SearchPage, query: SearchQuery) -> str:
 
 def leaves_weaker(page: SearchPage, query: SearchQuery) -> bool:
     """Whether a page without a given limit ended before it was full, because what follows is much weaker."""
+    if not query.brief or page.next_cursor is None:
+        return False
     is_shortened = any(warned.code == PAGE_SHORTENED for warned in page.warnings)
-    matches = sum(1 for hit in page.hits if not hit.is_beside)
-    return query.brief and page.next_cursor is not None and matches < query.limit and not is_shortened
+    matches = sum([1 for hit in page.hits if not hit.is_beside])
+    return matches < query.limit and not is_shortened
 
 
 def _recall_says(recall: Recall) -> str:

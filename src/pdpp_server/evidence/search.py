@@ -49,15 +49,17 @@ def search_text(page: SearchPage, query: SearchQuery, ids: Sequence[str], rest: 
     hits = page.hits
     if not hits:
         return SearchText(_nothing_text(page), 0)
-    room = SEARCH_BYTES - byte_len(_head_text(page, query, ids[0], len(hits))) - _following_bytes(page, query, ids)
+    remarks = search_remarks(page, query)
+    kept_free = byte_len(_head_text(page, query, ids[0], len(hits))) + _following_bytes(page, query, ids, remarks)
+    room = SEARCH_BYTES - kept_free
     rows = hit_rows(hits, ids, room if query.brief else room - _WHOLE_BYTES)
     shown = len(rows)
-    whole = _whole_text(rows, query)
-    following = _following(page, query, ids, rows, rest)
+    head = _head_text(page, query, ids[0], shown, _whole_text(rows, query))
+    following = _following(page, query, ids, rows, rest, head, remarks)
     told = shown_of([hit.id for hit in hits[:shown]], [name for row in rows for name in row.fields])
     if any(line.startswith(SOURCES) for line in following):  # which names those of all hits
         told = together(told, Shown(connections=tuple([hit.id.connection_id for hit in hits])))
-    lines = (_head_text(page, query, ids[0], shown, whole), *as_a_talk(hits[:shown], rows), *following)
+    lines = (head, *as_a_talk(hits[:shown], rows), *following)
     return SearchText("\n".join(lines), shown, told)
 
 
@@ -154,25 +156,30 @@ def _more_text(page: SearchPage) -> str:
 # What follows the hits: remarks, and calls in several ways, the fullest first ---------------------------------------
 
 
-def _following_bytes(page: SearchPage, query: SearchQuery, ids: Sequence[str]) -> int:
+def _following_bytes(page: SearchPage, query: SearchQuery, ids: Sequence[str], remarks: Sequence[str]) -> int:
     """What is kept free for it: the calls at their shortest, and all remarks within reason."""
     calls = [_next_ways(page, ids, None)[-1]]
     if page.next_cursor:
         calls.append(_search_ways("more", query, page.next_cursor)[-1])
     if len(page.hits) > 1:
         calls.append("r" * (_REST_BYTES + _PART_BYTES))
-    wanted = sum(byte_len(line) + 1 for line in calls)
-    remarks = sum(byte_len(line) + 1 for line in search_remarks(page, query))
-    return min(wanted + remarks, max(wanted, SEARCH_BYTES // 3))
+    wanted = sum([byte_len(line) + 1 for line in calls])
+    said = sum([byte_len(line) + 1 for line in remarks])
+    return min(wanted + said, max(wanted, SEARCH_BYTES // 3))
 
 
 def _following(
-    page: SearchPage, query: SearchQuery, ids: Sequence[str], rows: Sequence[Piece], rest: str | None
+    page: SearchPage,
+    query: SearchQuery,
+    ids: Sequence[str],
+    rows: Sequence[Piece],
+    rest: str | None,
+    head: str,
+    remarks: Sequence[str],
 ) -> list[str]:
     """Remarks as far as there is room, then the calls."""
     shown = len(rows)
-    head = _head_text(page, query, ids[0], shown, _whole_text(rows, query))
-    taken = byte_len(head) + sum(byte_len(row.text) + 1 for row in rows)
+    taken = byte_len(head) + sum([byte_len(row.text) + 1 for row in rows])
     taken += beside_bytes(page.hits[:shown])
     calls: list[list[str]] = []
     if any(not hit.beside for hit in page.hits[shown:]):
@@ -180,14 +187,14 @@ def _following(
     if page.next_cursor:
         calls.append(_search_ways("more", query, page.next_cursor))
     calls.append(_next_ways(page, ids, _first_cut(ids, [row.cut for row in rows])))
-    spare = SEARCH_BYTES - taken - sum(byte_len(ways[-1]) + 1 for ways in calls)
-    remarks = [line for line in affordable(search_remarks(page, query), spare) if line]
-    spare -= sum(byte_len(line) + 1 for line in remarks)
+    spare = SEARCH_BYTES - taken - sum([byte_len(ways[-1]) + 1 for ways in calls])
+    affordable_remarks = [line for line in affordable(remarks, spare) if line]
+    spare -= sum([byte_len(line) + 1 for line in affordable_remarks])
     said: list[str] = []
     for ways in calls:
         said.append(first_that_fits(ways, byte_len(ways[-1]) + spare))
         spare -= byte_len(said[-1]) - byte_len(ways[-1])
-    return [*remarks, *said]
+    return [*affordable_remarks, *said]
 
 
 def _on_from(handle: str, cut: Excerpt) -> NextCall:

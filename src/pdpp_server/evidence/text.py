@@ -56,6 +56,8 @@ def visible_lines(text: str) -> str:
 
 def seen_lines(text: str) -> str:
     """As `visible_lines`, but each unseen character is shown as one: offsets stay what they were."""
+    if text.isascii() and text.isprintable():
+        return text
     return _HIDDEN_IN_LINES.sub(UNSEEN, text)
 
 
@@ -100,11 +102,19 @@ def clip(text: str, limit: int) -> str:
 
 def clip_shown(text: str, limit: int) -> str:
     """One visible line of at most `limit` code points of the text itself, in which no mark is one of ours."""
+    if len(text) <= limit and _is_plain_line(text):
+        return text
     start = text[: limit * 8]  # enough of a megabyte
     line = one_line(start) if len(start) == len(text) else one_line(start) + CUT
     if len(line) <= limit and "<" not in line:
         return visible(line)
     return _MARK.sub(r"&lt;\1&gt;", visible(clip(line, limit)))
+
+
+def _is_plain_line(text: str) -> bool:
+    """Whether it is shown as it is: most names and titles are."""
+    has_edges = text[:1] == " " or text[-1:] == " "
+    return text.isascii() and text.isprintable() and not has_edges and "  " not in text and "<" not in text
 
 
 def clip_bytes(text: str, limit: int) -> str:

@@ -74,8 +74,10 @@ def short_title(hit: Hit, limit: int) -> str:
     """The same where its time stands beside it: then a title that is made up of label, stream and time ends at the
     day."""
     is_made_up = hit.title in ("", hit_identity(hit))
+    if not is_made_up:
+        return hit_title(hit, limit)
     day = moment(hit.authored_at)[:_DATE_CHARS]
-    return identity(hit.origin, hit.id.stream, day) if is_made_up else hit_title(hit, limit)
+    return identity(hit.origin, hit.id.stream, day)
 
 
 def hit_title(hit: Hit, limit: int = TITLE_CHARS) -> str:

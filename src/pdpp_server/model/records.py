@@ -109,8 +109,8 @@ class Hit:
 
     def __post_init__(self) -> None:
         """Made once: whoever counts, shows or writes a page asks each hit for them."""
-        proven = [excerpt.field for excerpt in self.excerpts if excerpt.is_match]
-        matched = list(dict.fromkeys([*proven, *self.also_matched]))
+        proven = [excerpt.field for excerpt in self.excerpts if excerpt.marks or not excerpt.is_placed]
+        matched = list(dict.fromkeys([*proven, *self.also_matched])) if self.also_matched or proven[1:] else proven
         is_meant = not matched and any(excerpt.is_meant for excerpt in self.excerpts)
         object.__setattr__(self, "matched_fields", matched)
         object.__setattr__(self, "is_meant", is_meant)

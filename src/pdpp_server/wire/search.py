@@ -179,17 +179,20 @@ def _encode_about(hit: Hit) -> Json:
 def _encode_lean_hit(hit: Hit) -> Json:
     """Its marks say which fields matched; that is told in words only where they do not. Whose name is in the question
     can be seen: beside a mark, that the actor matched too says nothing more."""
-    marked = {excerpt.field for excerpt in hit.excerpts if excerpt.is_placed and excerpt.marks}
-    seen = {*marked, hit.actor_field} if marked else marked
-    is_told_by_marks = seen.issuperset(hit.matched_fields)
+    marked = [excerpt.field for excerpt in hit.excerpts if excerpt.is_placed and excerpt.marks]
+    seen = [*marked, hit.actor_field] if marked else marked
+    unseen = [name for name in hit.matched_fields if name not in seen]
     return {
         "stream": hit.id.stream,
         "record_key": hit.id.key,
         **encode_origin(hit.origin),
-        **present(authored_at=hit.authored_at, actor=hit.actor),
-        **present(matched_fields=None if is_told_by_marks else hit.matched_fields),
-        **present(beside=hit.beside.key if hit.beside else None),
-        **present(evidence=[_encode_lean_excerpt(excerpt) for excerpt in hit.excerpts] or None),
+        **present(
+            authored_at=hit.authored_at,
+            actor=hit.actor,
+            matched_fields=hit.matched_fields if unseen else None,
+            beside=hit.beside.key if hit.beside else None,
+            evidence=[_encode_lean_excerpt(excerpt) for excerpt in hit.excerpts] or None,
+        ),
     }
 
 
@@ -201,8 +204,7 @@ def _encode_lean_excerpt(excerpt: Excerpt) -> Json:
         "field_path": excerpt.field,
         "text": excerpt.text,
         "start": excerpt.start,
-        **present(marks=[*excerpt.marks] or None),
-        **present(provenance=None if excerpt.marks else excerpt.provenance),
+        **({"marks": [*excerpt.marks]} if excerpt.marks else {"provenance": excerpt.provenance}),
         "total_chars": excerpt.total_chars,
     }
 
