@@ -200,7 +200,7 @@ PROMISES: dict[str, Promise] = {
     "store.search.hidden-time": Promise(
         source="design: D6",
         says="What a read looks at is bounded by what is visible: named records are read one by one, a filter stays "
-        "inside the grant's time, a long prefix is proven in the texts of what begins alike.",
+        "inside the grant's time, a prefix is asked for by the words that begin with it.",
     ),
     "store.search.filters-by-index": Promise(
         source="decision 0008",

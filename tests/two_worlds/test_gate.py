@@ -176,10 +176,10 @@ def look_for_words_in_every_field(monkeypatch: pytest.MonkeyPatch) -> None:
 def let_an_and_stand_below_a_not(monkeypatch: pytest.MonkeyPatch) -> None:
     match = sqlite_words.match_of
 
-    def nested(where: Any, words: Any, narrowed: Any) -> str:
-        wanted, unwanted = match(where, replace(words, unwanted=()), narrowed), words.unwanted
+    def nested(where: Any, words: Any, narrowed: Any, say: Any) -> str:
+        wanted, unwanted = match(where, replace(words, unwanted=()), narrowed, say), words.unwanted
         columns = sqlite_words.columns_of(where)
-        return f"({wanted}){''.join(f' NOT ({columns}({phrase.match}))' for phrase in unwanted)}"
+        return f"({wanted}){''.join(f' NOT ({columns}({say(phrase)}))' for phrase in unwanted)}"
 
     monkeypatch.setattr(sqlite_words, "match_of", nested)
 

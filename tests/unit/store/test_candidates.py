@@ -157,19 +157,3 @@ def test_a_rare_word_is_followed_to_every_record_beside_one_that_is_not_wanted(
 
     assert {hit.id.key for hit in page.hits} >= {f"n{i}" for i in range(5)}
     assert page.recall is not None and page.recall.complete
-
-
-@requirement("store.search.candidates")
-@pytest.mark.parametrize(("many", "is_read"), [(6, True), (25, False)])
-def test_what_begins_like_a_long_prefix_is_read_where_it_is_little(
-    world: World, monkeypatch: pytest.MonkeyPatch, many: int, is_read: bool
-) -> None:
-    monkeypatch.setattr(candidates, "CANDIDATES", LIMIT)
-    read: list[int] = []
-    monkeypatch.setattr(candidates, "read_texts", lambda _reading, _texts, _reach, rids: read.extend(rids) or {})
-    sent = [message(f"n{i}", text="alpenglow", sent_at=f"2026-07-{i + 1:02}T12:00:00Z") for i in range(many)]
-    world.deliver(WORK, sent)
-
-    world.reader.search(SearchQuery("alpengl*", ("messages",)))
-
-    assert bool(read) == is_read

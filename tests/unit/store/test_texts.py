@@ -36,8 +36,7 @@ def indexed() -> tuple[apsw.Connection, Ranking, Tokenizer]:
     cutter.take_prefixes(index)
     ranking = Ranking(index)
     index.execute(
-        "create virtual table words using fts5(s0, s1, content='', prefix='3', "
-        "tokenize='porter unicode61 remove_diacritics 2')"
+        "create virtual table words using fts5(s0, s1, content='', tokenize='porter unicode61 remove_diacritics 2')"
     )
     return index, ranking, Tokenizer(cutter)
 

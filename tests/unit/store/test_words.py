@@ -219,26 +219,6 @@ def test_a_prefix_that_is_too_short_is_looked_for_as_a_word(query: str, short: t
     assert any(phrase.is_prefix for phrase in asked.all) == (not short)
 
 
-def asked_of_index(text: str, phrase: str) -> bool:
-    index = apsw.Connection(":memory:")
-    Fts5Cutter(index).take_prefixes(index)
-    index.execute("create virtual table t using fts5(x, prefix='3', tokenize='porter unicode61 remove_diacritics 2')")
-    index.execute("insert into t values(?)", (text,))
-    return index.execute("select 1 from t where t match ?", (phrase,)).get is not None
-
-
-@requirement("rs.search.prefixes")
-def test_the_first_three_letters_find_what_a_longer_prefix_finds_even_where_they_look_like_an_ending() -> None:
-    (phrase,) = TOKENIZER.query("gasol*").wanted
-
-    assert phrase.is_long
-    assert phrase.opening
-    assert asked_of_index("gasoline", phrase.match)
-    assert asked_of_index("gasoline", phrase.opening.match)
-    assert not asked_of_index("garden", phrase.opening.match)
-    assert asked_of_index("the houses", TOKENIZER.query("house*").wanted[0].match)
-
-
 @pytest.mark.parametrize(
     ("question", "left"),
     [

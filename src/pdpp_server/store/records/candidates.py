@@ -8,7 +8,6 @@ import orjson
 
 from pdpp_server.grants.permitted import Scope
 from pdpp_server.store.engine import Reading
-from pdpp_server.store.layout import SID_BITS
 from pdpp_server.store.records.asked import Narrowed, Where
 from pdpp_server.store.records.count import count
 from pdpp_server.store.records.rank import HeldPhrases, MatchCounts, holders
@@ -105,13 +104,13 @@ def _note_indexed(reading: Reading, groups: Sequence[ReachGroup], words: WordQue
     more, the more hidden records they stand in."""
     if noted := _note_many(reading, groups, words):
         return noted
-    standing = {phrase for phrase in words.all if _stands(reading, groups, phrase.opening or phrase)}
+    standing = {phrase for phrase in words.all if _stands(reading, groups, phrase)}
     wanted = tuple(phrase for phrase in words.wanted if phrase in standing)
     unwanted = tuple(phrase for phrase in words.unwanted if phrase in standing)
     if not wanted:
         return _none(groups, words), True
     asked = WordQuery(wanted, unwanted)
-    held, is_complete = _note_opened(reading, groups, asked) or _note_standing(reading, groups, asked)
+    held, is_complete = _note_standing(reading, groups, asked)
     if len(wanted) == len(words.wanted):
         return held, is_complete
     stands = [phrase in standing for phrase in words.wanted]
@@ -123,7 +122,7 @@ def _note_many(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery)
     """Of many single records what they hold is noted at once: every statement has to look up each of them, so that a
     count beforehand costs as much. None where there are none such, or where more match than are scored."""
     is_many = any(reach.shown == "many" for group in groups for reach in group.reaches)
-    if not is_many or words.unwanted or any(phrase.is_long for phrase in words.wanted):
+    if not is_many or words.unwanted:
         return None
     for group in groups:
         reading.words.note(group.indexed, words, None, CANDIDATES + 1)
@@ -161,33 +160,6 @@ def _note_few(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) 
         for reach in few:
             noted |= read_texts(reading, texts, reach, reach.rids or ())
     return _kept(reading, groups, noted, words)
-
-
-def _note_opened(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -> tuple[HeldCounts, bool] | None:
-    """For long prefixes, of which the index would merge every word, those of hidden records too: what begins with the
-    same three letters is found at once, and then read. None where there is no such prefix, or too much of that."""
-    if not any(phrase.is_long for phrase in words.all):
-        return None
-    any_of = [phrase.opening or phrase for phrase in words.all]
-    found = count_matches(reading, groups, any_of, CANDIDATES + 1)
-    if found > CANDIDATES:
-        return None
-    noted: dict[int, MatchCounts] = {}
-    if found:
-        texts = Texts(reading.tokenizer, words.all)
-        for group in groups:
-            noted |= _read_all(reading, texts, group, reading.words.matching(group.indexed, any_of))
-    return _kept(reading, groups, noted, words), True
-
-
-def _read_all(reading: Reading, texts: Texts, group: ReachGroup, rids: Sequence[int]) -> dict[int, MatchCounts]:
-    noted: dict[int, MatchCounts] = {}
-    by_sid: dict[int, list[int]] = {}
-    for rid in rids:
-        by_sid.setdefault(rid >> SID_BITS, []).append(rid)
-    for reach in group.indexed.reaches:
-        noted |= read_texts(reading, texts, reach, by_sid.get(reach.place.sid, []))
-    return noted
 
 
 def read_texts(reading: Reading, texts: Texts, reach: Reach, rids: Sequence[int]) -> dict[int, MatchCounts]:

@@ -27,9 +27,7 @@ _CONTRACTIONS = frozenset(("ca", "wo", "sha", "ai"))  # what is left of can't, w
 _PLAIN_WORD = re.compile("[a-z0-9]+")
 _CHUNK_CHARS = 8192
 _MAX_PHRASES = 24
-PREFIX_LETTERS = (
-    3  # the index keeps the first three letters of every word (store/engines/sqlite/migrations/0005_prefixes.sql)
-)
+PREFIX_LETTERS = 3  # at the least: of fewer, a large part of all words begins alike
 PREFIXES_MAX = 4
 
 
@@ -48,18 +46,7 @@ class Phrase:
 
     @property
     def match(self) -> str:
-        return _quoted(" ".join(self.tokens)) + "*" if self.is_prefix else _quoted(self.text)
-
-    @property
-    def is_long(self) -> bool:
-        """Whether it is a prefix of more letters than the index keeps."""
-        return self.is_prefix and len(self.tokens[-1]) > PREFIX_LETTERS
-
-    @property
-    def opening(self) -> "Phrase | None":
-        """Of a long prefix, the same with no more letters than the index keeps: whatever matches also matches this."""
-        shorter = (*self.tokens[:-1], self.tokens[-1][:PREFIX_LETTERS])
-        return Phrase(self.text, shorter, is_prefix=True) if self.is_long else None
+        return quoted(" ".join(self.tokens)) + "*" if self.is_prefix else quoted(self.text)
 
 
 _Same = tuple[tuple[str, ...], bool]  # what makes two phrases the same: their tokens, and whether it is a prefix
@@ -79,7 +66,7 @@ class WordQuery:
         return (*self.wanted, *self.unwanted)
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 

@@ -94,8 +94,7 @@ def _erase(writer: Writing, sid: int) -> None:
 def _are_words_left(writer: Writing, desk: Desk) -> bool:
     """Of few records every word is erased here: the index holds no text, so each is shown to it once more.
 
-    Word by word takes longer than importing, so the words of many are left to whoever makes the index anew. To mark
-    them and let the index merge is no way: beside an index of prefixes FTS5 may keep the marks, and so the words.
+    Word by word takes longer than importing, so the words of many are left to whoever makes the index anew.
     """
     if writer.one(_LIVE, (desk.place.sid,)) > ERASED_ONE_BY_ONE:
         return True

@@ -1,6 +1,6 @@
 """Text cut into terms by the tokenizer of FTS5, which needs no database: every engine cuts with it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import apsw
@@ -25,12 +25,14 @@ class Fts5Cutter:
         found: Any = self._tokenize(fed, apsw.FTS5_TOKENIZE_DOCUMENT, None)
         return found
 
-    def take_prefixes(self, connection: apsw.Connection) -> None:
-        """Let prefixes be asked for in the index's own tokens, which must not be stemmed once more: the first three
-        letters of `gasoline` are no plural. Whatever else is asked is tokenized as it was indexed."""
+    def take_prefixes(self, connection: apsw.Connection, said: Callable[[str], Any] = lambda _: None) -> None:
+        """Let prefixes be asked for in the index's own terms, which must not be stemmed once more: the first three
+        letters of `gasoline` are no plural. `said` tells the terms of phrases that were made of such; whatever else is
+        asked is tokenized as it was indexed."""
 
         def tokenize(text: bytes, flags: int, locale: str | None) -> Any:
-            is_prefix = flags & apsw.FTS5_TOKENIZE_PREFIX
-            return text.decode().split(" ") if is_prefix else self._tokenize(text, flags, locale)
+            if flags & apsw.FTS5_TOKENIZE_PREFIX:
+                return text.decode().split(" ")
+            return said(text.decode()) or self._tokenize(text, flags, locale)
 
         connection.register_fts5_tokenizer(_NAME, lambda _connection, _arguments: tokenize)

@@ -15,6 +15,7 @@ from pdpp_server.store.blob_files import BlobFiles
 from pdpp_server.store.engines.meanings import KeptMeanings
 from pdpp_server.store.engines.sqlite.activity import SqliteActivity
 from pdpp_server.store.engines.sqlite.asked import SqliteAsked
+from pdpp_server.store.engines.sqlite.beginnings import Beginnings
 from pdpp_server.store.engines.sqlite.cutting import Fts5Cutter
 from pdpp_server.store.engines.sqlite.migrations import migrate, migration_files
 from pdpp_server.store.engines.sqlite.released import erase_released
@@ -56,9 +57,10 @@ class SqliteReading(SqliteSession):
         self.layouts = layouts
         cutter = Fts5Cutter(connection)
         self.tokenizer = Tokenizer(cutter)
-        cutter.take_prefixes(connection)
+        beginnings = Beginnings(self)
+        cutter.take_prefixes(connection, beginnings.said)
         self.records = SqliteTables(self)
-        self.words = SqliteWords(connection, self, self.records)
+        self.words = SqliteWords(connection, self, self.records, beginnings)
         self.meanings = KeptMeanings(self, self.records)
         self.is_usable = True
         self.watch = watch

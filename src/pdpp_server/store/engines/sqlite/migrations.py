@@ -11,7 +11,7 @@ from pdpp_server.store.engines.sqlite.session import SqliteWriting
 from pdpp_server.store.upkeep.rebuild import rebuild_words
 
 _FOLDER = Path(__file__).parent / "migrations"
-_EMPTIES_WORDS = "0005_prefixes.sql"
+_EMPTIES_WORDS = frozenset({"0005_prefixes.sql", "0011_beginnings.sql"})
 _RECORDS = "select count(*) from records where data is not null"
 _SAID_FROM = 20_000  # records, from which on it takes more than a moment
 
@@ -48,7 +48,7 @@ def migrate(connection: apsw.Connection, path: Path) -> None:
         for number, file in enumerate(files[version:], start=version + 1):
             connection.execute(file.read_text(encoding="utf-8"))
             connection.execute(f"pragma user_version = {number}")
-        if _EMPTIES_WORDS in {file.name for file in files[version:]} and version:
+        if version and not _EMPTIES_WORDS.isdisjoint(file.name for file in files[version:]):
             _fill_words(connection)
     except BaseException:
         connection.execute("rollback")

@@ -1,10 +1,11 @@
 """Words in FTS5: one table as a list of places, narrowed by ranges of its rows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import apsw
 import orjson
 
+from pdpp_server.store.engines.sqlite.beginnings import Beginnings
 from pdpp_server.store.engines.sqlite.counted import Counted
 from pdpp_server.store.engines.sqlite.ranking import Ranking
 from pdpp_server.store.engines.sqlite.tables import SqliteTables
@@ -17,6 +18,7 @@ from pdpp_server.store.session import Session
 # From the newest on: forwards FTS5 walks through every page of some words, backwards it skips.
 _STANDS = "select 1 from words where words match :match and {where} order by rowid desc limit 1"
 _COUNT = "select count(*) from (select 1 from words where words match :match and {where} limit :most)"
+_SOME = "select json_group_array(rowid) from (select rowid from words where words match :match and {where} limit :most)"
 _MATCHING = "select json_group_array(words.rowid) from words where words match :match and {where}"
 # The sizes of its columns stand beside the index; asked for by the function, they would be looked up more slowly.
 _NOTED = """
@@ -25,11 +27,15 @@ where words match :match and {where}
 """
 _NOTED_NEWEST = _NOTED + " order by words.rowid desc limit :most"
 
+SayPhrase = Callable[[Phrase], str]  # how a phrase is said in a match expression
+
 
 class SqliteWords:
-    def __init__(self, connection: apsw.Connection, session: Session, tables: SqliteTables) -> None:
+    def __init__(
+        self, connection: apsw.Connection, session: Session, tables: SqliteTables, beginnings: Beginnings
+    ) -> None:
         self._ranking = Ranking(connection)
-        self._session, self._tables = session, tables
+        self._session, self._tables, self._beginnings = session, tables, beginnings
         self._counted = Counted(session)
 
     @property
@@ -37,17 +43,20 @@ class SqliteWords:
         return self._ranking.noted
 
     def stands(self, where: Where, phrase: Phrase) -> bool:
-        asked = f"{columns_of(where)}({phrase.match})"
         return any(
-            self._session.rows(_STANDS.format(where=narrowing), {"match": asked, **values})
+            self._session.rows(_STANDS.format(where=narrowing), {"match": f"{columns_of(where)}({part})", **values})
+            for part in self._beginnings.parts(phrase)
             for narrowing, values in self._spans(where.reaches)
         )
 
     def count(self, where: Where, any_of: Sequence[Phrase], most: int) -> int:
-        asked = f"{columns_of(where)}({any_match(any_of)})"
-        return self._counted.of(where, (asked, most), lambda: self._count(where, asked, most))
+        return self._counted.of(where, (columns_of(where), *any_of, most), lambda: self._count(where, any_of, most))
 
-    def _count(self, where: Where, asked: str, most: int) -> int:
+    def _count(self, where: Where, any_of: Sequence[Phrase], most: int) -> int:
+        parts = [[*self._beginnings.parts(phrase)] for phrase in any_of]
+        if any(len(of_phrase) > 1 for of_phrase in parts):
+            return self._count_each(where, [part for of_phrase in parts for part in of_phrase], most)
+        asked = f"{columns_of(where)}({any_match(any_of, self._beginnings.match)})"
         total = 0
         for narrowing, values in self._spans(where.reaches):
             if total >= most:
@@ -56,20 +65,31 @@ class SqliteWords:
             total += self._session.one(_COUNT.format(where=narrowing), bound)
         return total
 
+    def _count_each(self, where: Where, parts: Sequence[str], most: int) -> int:
+        """Part by part: where many words are asked for at once, every row is compared with each of them."""
+        found: set[int] = set()
+        for part in parts:
+            for narrowing, values in self._spans(where.reaches):
+                bound = {"match": f"{columns_of(where)}({part})", "most": most, **values}
+                found.update(orjson.loads(self._session.one(_SOME.format(where=narrowing), bound)))
+                if len(found) >= most:
+                    return most
+        return len(found)
+
     def matching(self, where: Where, any_of: Sequence[Phrase]) -> list[int]:
-        return self._rids(where, f"{columns_of(where)}({any_match(any_of)})")
+        return self._rids(where, f"{columns_of(where)}({any_match(any_of, self._beginnings.match)})")
 
     def note(self, where: Where, words: WordQuery, narrowed: Narrowed | None = None, newest: int | None = None) -> None:
         besides = narrowed.phrases if narrowed and not _is_all(words, narrowed) else ()
         statement = _NOTED if newest is None else _NOTED_NEWEST
-        bound = {"match": match_of(where, words, narrowed), "most": newest}
+        bound = {"match": match_of(where, words, narrowed, self._beginnings.match), "most": newest}
         held = self._ranking.use([1 + besides.count(phrase) for phrase in words.wanted], where.slots)
         for narrowing, values in self._spans(where.reaches):
             asked = statement.format(held=held, where=narrowing)
             self._ranking.note(self._session.rows(asked, {**bound, **values}))
 
     def holding(self, where: Where, words: WordQuery, narrowed: Narrowed) -> list[int]:
-        return self._rids(where, match_of(where, words, narrowed))
+        return self._rids(where, match_of(where, words, narrowed, self._beginnings.match))
 
     def _rids(self, where: Where, match: str) -> list[int]:
         return [
@@ -96,8 +116,8 @@ def columns_of(where: Where) -> str:
     return "{" + " ".join(f"s{slot}" for slot in where.slots) + "} : " if where.is_part else ""
 
 
-def any_match(phrases: Sequence[Phrase]) -> str:
-    return " OR ".join(phrase.match for phrase in phrases)
+def any_match(phrases: Sequence[Phrase], say: SayPhrase) -> str:
+    return " OR ".join(map(say, phrases))
 
 
 def _is_all(words: WordQuery, narrowed: Narrowed) -> bool:
@@ -106,21 +126,20 @@ def _is_all(words: WordQuery, narrowed: Narrowed) -> bool:
     return {*narrowed.phrases} == {*words.wanted} and (is_one or narrowed.hold_all)
 
 
-def match_of(where: Where, words: WordQuery, narrowed: Narrowed | None) -> str:
+def match_of(where: Where, words: WordQuery, narrowed: Narrowed | None, say: SayPhrase) -> str:
     """All wanted phrases come first, so that they are the ones that are noted, then what narrows, if anything does.
 
     No AND may stand below another node: there FTS5 forgets the positions of a phrase that is ahead of a row which
     matches in other columns only, and a hidden word would change a score. NOT binds to the last part of what narrows.
     """
-    columns, wanted = columns_of(where), any_match(words.wanted)
-    unwanted = "".join(f" NOT {phrase.match}" for phrase in words.unwanted)
+    columns, wanted = columns_of(where), any_match(words.wanted, say)
+    unwanted = "".join(f" NOT {say(phrase)}" for phrase in words.unwanted)
     if narrowed is None:
         return f"{columns}({wanted})"
     if _is_all(words, narrowed):
-        every = " AND ".join(phrase.match for phrase in words.wanted)
+        every = " AND ".join(map(say, words.wanted))
         return f"{columns}({every}{unwanted})"
-    if narrowed.hold_all:
-        besides = " AND ".join(phrase.match for phrase in narrowed.phrases)
-    else:
-        besides = f"({any_match(narrowed.phrases)})"
+    besides = " AND ".join(map(say, narrowed.phrases))
+    if not narrowed.hold_all:
+        besides = f"({any_match(narrowed.phrases, say)})"
     return f"{columns}(({wanted}) AND {besides}{unwanted})"
