@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 import orjson
 
@@ -14,8 +15,11 @@ _FIRST, _LAST = -719_162 * DAY_MICROS, 2_932_897 * DAY_MICROS - 1  # the years 1
 
 def instant(value: object) -> int | None:
     """The moment that a date or date-time string names; None where it names none. Without a zone it is UTC."""
-    if not isinstance(value, str):
-        return None
+    return _instant(value) if isinstance(value, str) else None
+
+
+@lru_cache(maxsize=4096)  # whoever stores a record asks for its time more than once
+def _instant(value: str) -> int | None:
     try:
         moment = datetime.fromisoformat(value)
     except ValueError:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar, cast
 
 import jsonschema_rs
@@ -21,7 +22,7 @@ from pdpp_server.model.times import instant
 from pdpp_server.store.engine import Writing
 from pdpp_server.store.layout import RIDS_OF_DAY, ConnectionPlace, StreamPlace, day_in, day_of, first_rid
 from pdpp_server.store.records.brought import forget_brought, note_brought
-from pdpp_server.store.records.noted import NewestChange, Noted, edited_fields
+from pdpp_server.store.records.noted import Noted, edited_fields
 from pdpp_server.store.records.words import spaced
 
 RECORD_BYTES_MAX = 16 * 1024 * 1024
@@ -64,6 +65,7 @@ _EASY_KEY = re.compile(r"[\w:@+=-]{1,200}", re.ASCII)  # such a key surely fits 
 
 NO_VALUE = b""  # of a record without a value in positions; behind every number and text
 Findable = tuple[int, str, Mapping[str, Any]]  # rid, key, data
+IndexedValue = tuple[int, int | float | str, int]  # fid, value, rid
 _Row = TypeVar("_Row", bound=tuple[Any, ...])
 
 
@@ -84,6 +86,7 @@ class _Ready(NamedTuple):
     emitted_at: str
     data: Mapping[str, Any] | None
     canonical: str | None
+    first: int = 0  # the first rid of its day
 
 
 @dataclass(frozen=True)
@@ -111,8 +114,8 @@ class Desk:
             return _Ready(self._joined(incoming.key), None, emitted_at, None, None)
         if not self.validator.is_valid(data):
             raise _Unfit("invalid_record", _why_invalid(self.validator, self.stream, data))
-        if any("fetch_url" in ref for name in self.stream.blob_fields for ref in _listed(data.get(name))):
-            raise _Unfit("invalid_record", "`fetch_url` of a blob is written by the server alone")
+        if self.stream.blob_fields:
+            self._require_no_address(data)
         key = self._key(incoming.key, data)
         if not _EASY_KEY.fullmatch(key):
             if "\0" in key:
@@ -120,11 +123,20 @@ class Desk:
             check_key(RecordId(self.connection_id, self.stream.name, key))
         order_field = self.stream.order_field
         at = instant(data.get(order_field) if order_field else emitted_at)
-        return _Ready(key, at, emitted_at, data, _canonical(data))
+        return _Ready(key, at, emitted_at, data, _canonical(data), self.first_rid(at))
+
+    def first_rid(self, at: int | None) -> int:
+        return first_rid(self.place.sid, day_of(at))
+
+    def _require_no_address(self, data: Mapping[str, Any]) -> None:
+        if any("fetch_url" in ref for name in self.stream.blob_fields for ref in _listed(data.get(name))):
+            raise _Unfit("invalid_record", "`fetch_url` of a blob is written by the server alone")
 
     def _key(self, given: str | tuple[str, ...] | None, data: Mapping[str, Any]) -> str:
         parts = [_key_part(data.get(name)) for name in self.stream.primary_key]
         if given is None:
+            if len(parts) == 1 and parts[0] is not None:
+                return parts[0]
             if None in parts:
                 missing = self.stream.primary_key[parts.index(None)]
                 raise _Unfit("invalid_record_identity", f"the data has no {missing!r}, which the key needs")
@@ -154,13 +166,18 @@ class Desk:
         row = [spaced(text) if isinstance(text := data.get(name), str) else "" for name in self.place.slots]
         return row if any(row) else []
 
-    def values(self, data: Mapping[str, Any], rid: int) -> list[tuple[int, int | float | str, int]]:
-        """The rows of the field index."""
-        return [
-            (fid, value, rid)
-            for fid, field in self._indexed
-            if (value := indexed_value(field, data.get(field.name))) is not None
-        ]
+    def values(self, records: Sequence[Findable]) -> list[IndexedValue]:
+        """The rows of the field index, as an engine keeps them, so that each lies beside the one before."""
+        rows: list[IndexedValue] = []
+        for fid, field in self._indexed:
+            name = field.name
+            of_field = [
+                (fid, value, rid)
+                for rid, _, data in records
+                if (value := indexed_value(field, data.get(name))) is not None
+            ]
+            rows += _in_order(of_field)
+        return rows
 
     def position(self, data: Mapping[str, Any]) -> tuple[int, int | float | str | bytes] | None:
         """The number of the field by which pages are ordered, and the value there; None in a stream without one."""
@@ -181,8 +198,8 @@ class Desk:
 
     @cached_property
     def _indexed(self) -> list[tuple[int, Field]]:
-        place = self.place
-        return [(fid, self.stream.fields[name]) for name, fid in place.fids.items() if name != place.position]
+        fids = sorted((fid, name) for name, fid in self.place.fids.items() if name != self.place.position)
+        return [(fid, self.stream.fields[name]) for fid, name in fids]
 
     @cached_property
     def _positioned(self) -> tuple[int, Field] | None:
@@ -278,7 +295,8 @@ def _put(
             )
             continue
         if desk.stream.order_field is None and before and before.data is not None and record.data is not None:
-            record = record._replace(at=before.at)  # it lies where it came: an edit of a hidden field moves nothing
+            # It lies where it came: an edit of a hidden field moves nothing.
+            record = record._replace(at=before.at, first=desk.first_rid(before.at))
         changes.append((record, before))
     _Writing(writer, desk, now).apply(changes)
     gone = [(sid, key) for key, (_, record) in ready.items() if record.data is None]
@@ -307,18 +325,21 @@ class _Writing:
         noted = Noted()
         for record, before in changes:
             self._version += 1
-            rid = before.rid if before and record.data is None else self._rid(record, before)
-            self._note(noted, record, before, rid)
-            if before:
+            key, at, emitted_at, data, canonical, _ = record
+            rid = before.rid if before and data is None else self._rid(record, before)
+            day = day_in(rid)
+            if before is None:
+                noted.came_or_went(day, (self._version, emitted_at))
+            else:
+                self._note(noted, record, before, rid)
                 self._supersede(record, before, rid)
                 self._unbind(record, before)
                 days[day_in(before.rid)] -= before.data is not None
-            if record.data is not None:
-                days[day_in(rid)] += 1
-                findable.append((rid, record.key, record.data))
+            if data is not None:
+                days[day] += 1
+                findable.append((rid, key, data))
                 if not (before and before.rid == rid):
-                    row = (rid, sid, record.key, self._version, before is not None, record.at, record.emitted_at)
-                    fresh.append((*row, record.canonical))
+                    fresh.append((rid, sid, key, self._version, before is not None, at, emitted_at, canonical))
         self._writer.run_many(_NEW, fresh)
         index_records(self._writer, self._desk, sorted(findable, key=_rid_of))
         self._writer.run_many(_COUNT_DAY, [(sid, day, change) for day, change in days.items() if change])
@@ -328,9 +349,9 @@ class _Writing:
         if any(record.data is None for record, _ in changes):
             self._writer.note_erasure()
 
-    def _note(self, noted: Noted, record: _Ready, before: _Stored | None, rid: int) -> None:
-        change = NewestChange(self._version, record.emitted_at)
-        if before is None or before.data is None or record.data is None:
+    def _note(self, noted: Noted, record: _Ready, before: _Stored, rid: int) -> None:
+        change = (self._version, record.emitted_at)
+        if before.data is None or record.data is None:
             noted.came_or_went(day_in(rid), change)
             return
         fields = edited_fields(self._desk.stream.fields, orjson.loads(before.data), record.data)
@@ -344,7 +365,7 @@ class _Writing:
         found.sort(key=_rid_of)
         if desk.place.slots:
             index.drop_words(desk.place, [(rid, words) for rid, _, data in found if (words := desk.words(data))])
-        index.drop_values([row for rid, _, data in found for row in desk.values(data, rid)])
+        index.drop_values(desk.values(found))
         index.drop_positions([(*position, key) for _, key, data in found if (position := desk.position(data))])
         if desk.stream.blob_fields:
             self._writer.run_many(_DROP_BLOB_REFS, [(rid,) for rid, *_ in found])
@@ -379,17 +400,14 @@ class _Writing:
 
     def _look_for_room(self, records: Iterable[_Ready]) -> None:
         """Where the next record of each day goes."""
-        firsts = sorted({self._first_of_day(record) for record in records if record.data is not None})
+        firsts = sorted({record.first for record in records if record.data is not None})
         asked = {"firsts": orjson.dumps(firsts).decode(), "room": RIDS_OF_DAY}
         for first, last in self._writer.rows(_LAST_RIDS, asked):
             self._next_rids[int(first)] = int(first) if last is None else last + 1
 
-    def _first_of_day(self, record: _Ready) -> int:
-        return first_rid(self._desk.place.sid, day_of(record.at))
-
     def _rid(self, record: _Ready, before: _Stored | None) -> int:
         """The rid of before while the day is the same; else the next free one of its day."""
-        first = self._first_of_day(record)
+        first = record.first
         if before and first <= before.rid < first + RIDS_OF_DAY:
             return before.rid
         rid = self._next_rids[first]
@@ -401,8 +419,7 @@ def index_records(writer: Writing, desk: Desk, records: Sequence[Findable]) -> N
     """Make records findable; they come in the order of their rids."""
     if desk.place.slots:
         writer.index.add_words(desk.place, ((rid, row) for rid, _, data in records if (row := desk.words(data))))
-    values = [row for rid, _, data in records for row in desk.values(data, rid)]
-    writer.index.add_values(_in_order(values))
+    writer.index.add_values(desk.values(records))
     if desk.place.position:
         positions = [(*position, key, rid) for rid, key, data in records if (position := desk.position(data))]
         writer.index.add_positions(_in_order(positions))
@@ -417,17 +434,20 @@ def _rid_of(findable: Findable) -> int:
 
 
 def _in_order(rows: list[_Row]) -> list[_Row]:
-    """As an engine keeps them, so that each lies beside the one before. Values of a field are of one kind, mostly."""
+    """Rows of one field by their values, which are mostly of one kind; those of one value stay as they are."""
     try:
-        return sorted(rows)
+        return sorted(rows, key=_value_of)
     except TypeError:
         return sorted(rows, key=_value_order)
 
 
-def _value_order(row: tuple[Any, ...]) -> tuple[Any, ...]:
+_value_of = itemgetter(1)
+
+
+def _value_order(row: tuple[Any, ...]) -> tuple[int, Any]:
     """As SQLite orders them: numbers, text, bytes."""
     value = row[1]
-    return (row[0], 2 if isinstance(value, bytes) else isinstance(value, str), *row[1:])
+    return 2 if isinstance(value, bytes) else isinstance(value, str), value
 
 
 def _listed(value: object) -> list[Mapping[str, Any]]:
@@ -438,6 +458,8 @@ def _listed(value: object) -> list[Mapping[str, Any]]:
 
 def indexed_value(field: Field, value: object) -> int | float | str | None:
     """A value as the field index holds it: text by its beginning."""
+    if isinstance(value, str) and field.type == "string":  # as nearly every value
+        return value[:INDEXED_CHARS]
     comparable = field.comparable(value)
     return comparable[:INDEXED_CHARS] if isinstance(comparable, str) else comparable
 

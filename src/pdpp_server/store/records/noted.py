@@ -22,16 +22,19 @@ class NewestChange(NamedTuple):
     emitted_at: str
 
 
+_Change = tuple[int, str]  # the same, as it is made for every record that comes
+
+
 class Noted:
     """The newest change of each kind and day in one batch."""
 
     def __init__(self) -> None:
-        self._newest: dict[tuple[str, int], NewestChange] = {}
+        self._newest: dict[tuple[str, int], _Change] = {}
 
-    def came_or_went(self, day: int, change: NewestChange) -> None:
+    def came_or_went(self, day: int, change: _Change) -> None:
         self._newest[CAME_OR_WENT, day] = change
 
-    def edited(self, fields: Iterable[str], before: int, after: int, change: NewestChange) -> None:
+    def edited(self, fields: Iterable[str], before: int, after: int, change: _Change) -> None:
         """`before` and `after` are the days of the record."""
         for name in fields:
             self._newest[EDITED + name, after] = change
@@ -39,7 +42,7 @@ class Noted:
             self._newest[MOVED, before] = self._newest[MOVED, after] = change
 
     def keep(self, writer: Writing, sid: int) -> None:
-        kept: dict[tuple[str, int, int], NewestChange] = {}
+        kept: dict[tuple[str, int, int], _Change] = {}
         for (what, day), change in self._newest.items():
             for shift in (*SHIFTS, EVER):
                 place = (what, shift, day >> shift)

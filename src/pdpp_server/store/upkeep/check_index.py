@@ -90,7 +90,7 @@ class _IndexCheck:
 
     def _look_at_batch(self, desk: Desk, batch: Sequence[Findable], expected: Counter[int]) -> None:
         for rid, key, data in batch:
-            for row in desk.values(data, rid):
+            for row in desk.values([(rid, key, data)]):
                 expected[row[0]] += self._has(_HAS_VALUE, row)
             if position := desk.position(data):
                 expected[position[0]] += self._has(_HAS_POSITION, (*position, key, rid))

@@ -40,6 +40,7 @@ pragma foreign_keys = on;
 pragma trusted_schema = off;
 pragma temp_store = memory;
 pragma cache_size = -32000;
+pragma wal_autocheckpoint = 4000;
 """
 _SCRUB_TRIES = 3
 BUSY_TIMEOUT_MS = 30_000
