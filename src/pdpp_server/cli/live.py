@@ -21,14 +21,14 @@ from pdpp_server.importers.live.adding import mailbox_settings, tried
 from pdpp_server.importers.live.dav import dav_settings
 from pdpp_server.importers.live.folder import folder_settings
 from pdpp_server.importers.live.imap import mailbox_of, wait_for_mail
-from pdpp_server.importers.live.oauth import SERVICES, agreed, secret_of
+from pdpp_server.importers.live.oauth import SERVICES, Agreed, MailClient, agreed, agreed_in_browser, secret_of
 from pdpp_server.importers.live.sync import Syncing, sync_one
 from pdpp_server.importers.missing import MissingChoice
 from pdpp_server.importers.watch import Stopped
 from pdpp_server.model.live import LiveSource
 from pdpp_server.model.times import iso
 from pdpp_server.settings import Settings, machine_zone
-from pdpp_server.wire.connect import Given, TokenService, decode_token_service, encode_token_service
+from pdpp_server.wire.connect import TokenService, decode_token_service, encode_renewing, encode_token_service
 
 PAUSE_SECONDS = 1.0
 LISTEN_AGAIN_SECONDS = 60.0
@@ -74,8 +74,11 @@ def folder(path: Path, name: str | None, as_json: bool) -> None:
 @click.option("--name", callback=connection_name, help="The account it is.  [default: its address]")
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input instead of asking.")
 @click.option("--token-command", default="", metavar="COMMAND", help="What prints an OAuth access token (XOAUTH2).")
-@click.option("--oauth", metavar="SERVICE", help="Sign in on its page, not by password: `microsoft`, or a JSON file.")
+@click.option("--oauth", metavar="SERVICE", help="Agree on its page: `microsoft`, `google`, or a JSON file.")
 @click.option("--client-id", default="", metavar="ID", help="With --oauth: the id of your own registration there.")
+@click.option(
+    "--browser", is_flag=True, help="With --oauth: agree in a browser on this machine, without a code to type."
+)
 @json_option
 def imap(
     host: str,
@@ -88,6 +91,7 @@ def imap(
     token_command: str,
     oauth: str | None,
     client_id: str,
+    browser: bool,
     as_json: bool,
 ) -> None:
     """A mailbox on a mail server.
@@ -112,8 +116,8 @@ def imap(
     say = partial(click.echo, err=as_json)
     kept = opens = None
     if oauth:
-        given = _agreed(settings, oauth, client_id, say)
-        kept, opens = given.refresh_token, given.access_token
+        given = _agreed(settings, oauth, client_id, say, in_browser=browser, is_piped=password_stdin)
+        kept, opens = encode_renewing(given.renewing), given.access_token
     elif not token_command:
         kept = opens = _password(user, host, is_piped=password_stdin)
     for told in tried("imap", settings, opens or ""):
@@ -124,23 +128,38 @@ def imap(
         _first_sync(home, account, as_json=as_json)
 
 
-def _agreed(settings: dict[str, Any], oauth: str, client_id: str, say: Callable[[str], None]) -> Given:
+def _agreed(
+    settings: dict[str, Any],
+    oauth: str,
+    client_id: str,
+    say: Callable[[str], None],
+    *,
+    in_browser: bool,
+    is_piped: bool,
+) -> Agreed:
     """What the owner agreed to on a page of the service; where it is renewed stands in the settings."""
     if not client_id:
         raise click.UsageError("--oauth needs --client-id: the id that the service gave you for a program of yours.")
     service = SERVICES.get(oauth) or _service_in(Path(oauth))
     settings["oauth"] = {**encode_token_service(service), "client_id": client_id}
-    return agreed(service, client_id, lambda url, code: say(f"Open {visible(url)} and type {visible(code)} there."))
+    secret = _secret("Client secret that came with the client id", is_piped=is_piped) if service.gives_secret else ""
+    client = MailClient(client_id, secret)
+    if in_browser or service.device is None:
+        asks = "Open this address in a browser on this machine, and agree there:\n  "
+        return agreed_in_browser(service, client, lambda url, _: say(f"{asks}{visible(url)}"))
+    return agreed(service, client, lambda url, code: say(f"Open {visible(url)} and type {visible(code)} there."))
 
 
 def _service_in(path: Path) -> TokenService:
     if not path.is_file():
         known = ", ".join(SERVICES)
-        raise click.UsageError(f"--oauth takes {known}, or a file with device_endpoint, token_endpoint and scope.")
+        raise click.UsageError(f"--oauth takes {known}, or a file: see docs/live-sources.md.")
     try:
         return decode_token_service(orjson.loads(path.read_bytes()))
     except (orjson.JSONDecodeError, PdppError, AttributeError) as error:
-        raise click.UsageError(f"{path} is no JSON with device_endpoint, token_endpoint and scope.") from error
+        raise click.UsageError(
+            f"{path} is no JSON with token_endpoint, scope, and device_endpoint or authorization_endpoint."
+        ) from error
 
 
 def _dav(kind: str, url: str, user: str, name: str | None, *, is_piped: bool, as_json: bool) -> None:
@@ -180,12 +199,16 @@ _dav_command(
 
 
 def _password(user: str, host: str, *, is_piped: bool) -> str:
+    return _secret(f"Password of {user} at {host}", is_piped=is_piped)
+
+
+def _secret(what: str, *, is_piped: bool) -> str:
     """Never an argument: those can be seen by everybody on the machine."""
     if is_piped:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():
         raise click.UsageError("The password is asked for on a terminal; elsewhere give it with --password-stdin.")
-    return click.prompt(f"Password of {user} at {host}", hide_input=True, err=True)
+    return click.prompt(what, hide_input=True, err=True)
 
 
 def _first_sync(home: Home, name: str, *, as_json: bool) -> None:

@@ -80,13 +80,18 @@ def by_browser(server: Server, client_id: str, tell: Tell, seconds: float, *, de
             server.resource,
             redirect_uri=callback.address,
             state=state,
-            challenge=urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode(),
+            challenge=challenge_of(verifier),
             details=details,
         )
         tell(address, None)
         code = _code(server, callback.wait(seconds), state)
         sent = wire.encode_code(code, client_id, server.resource, redirect_uri=callback.address, verifier=verifier)
     return _given(_ask(server, server.found.token, form=sent))
+
+
+def challenge_of(verifier: str) -> str:
+    """S256 of PKCE (RFC 7636)."""
+    return urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
 
 def by_device(

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+import orjson
+
 from pdpp_server.wire.envelope import Json, needed, objects_of, present, text_of, texts_of, whole_of
 from pdpp_server.wire.oauth import OFFLINE_SCOPE, READ_SCOPE
 from pdpp_server.wire.oauth_clients import CODE, DEVICE, GRANT_TYPES, REFRESH
@@ -53,9 +55,18 @@ class DeviceFound(NamedTuple):
 class TokenService(NamedTuple):
     """A service that gives tokens for something else than data of ours, such as a mailbox of its own."""
 
-    device: str  # where a device begins (RFC 8628)
     token: str
     scope: str
+    device: str | None = None  # where a device begins (RFC 8628)
+    page: str | None = None  # where a browser on this machine does (RFC 8252)
+    gives_secret: bool = False  # to programs too, which can keep none from whoever has them
+
+
+class Renewing(NamedTuple):
+    """What is kept of a consent: with it the next access token is asked for."""
+
+    refresh_token: str
+    client_secret: str = ""
 
 
 class Returned(NamedTuple):
@@ -133,14 +144,14 @@ def decode_returned(query: Mapping[str, str]) -> Returned:
     return Returned(query.get("code"), decode_refused(query), query.get("state"), query.get("iss"))
 
 
-def encode_code(code: str, client_id: str, resource: str, *, redirect_uri: str, verifier: str) -> dict[str, str]:
+def encode_code(code: str, client_id: str, resource: str | None, *, redirect_uri: str, verifier: str) -> dict[str, str]:
     return {
         "grant_type": CODE,
         "code": code,
         "client_id": client_id,
         "redirect_uri": redirect_uri,
         "code_verifier": verifier,
-        "resource": resource,
+        **present(resource=resource),
     }
 
 
@@ -153,15 +164,54 @@ def encode_mail_device_request(client_id: str, scope: str) -> dict[str, str]:
     return {"client_id": client_id, "scope": scope}
 
 
+def mail_authorization_address(
+    page: str, client_id: str, scope: str, *, redirect_uri: str, state: str, challenge: str
+) -> str:
+    """With what Google wants to be asked for a refresh token; others pass over it (RFC 6749 section 3.1)."""
+    asked = {
+        "response_type": "code",
+        "client_id": client_id,
+        "redirect_uri": redirect_uri,
+        "state": state,
+        "code_challenge": challenge,
+        "code_challenge_method": "S256",
+        "scope": scope,
+        "access_type": "offline",
+        "prompt": "consent",
+    }
+    return f"{page}?{urlencode(asked)}"
+
+
+def encode_client_secret(secret: str) -> dict[str, str]:
+    return {"client_secret": secret} if secret else {}
+
+
+def encode_renewing(renewing: Renewing) -> str:
+    return orjson.dumps(renewing._asdict()).decode() if renewing.client_secret else renewing.refresh_token
+
+
+def decode_renewing(kept: str) -> Renewing:
+    return Renewing(**orjson.loads(kept)) if kept.startswith("{") else Renewing(kept)
+
+
 def encode_token_service(service: TokenService) -> Json:
-    return {"device_endpoint": service.device, "token_endpoint": service.token, "scope": service.scope}
+    return {
+        **present(device_endpoint=service.device, authorization_endpoint=service.page),
+        "token_endpoint": service.token,
+        "scope": service.scope,
+        **({"client_secret_given": True} if service.gives_secret else {}),
+    }
 
 
 def decode_token_service(body: Mapping[str, Any]) -> TokenService:
+    device, page = text_of(body, "device_endpoint"), text_of(body, "authorization_endpoint")
+    needed(device or page, "device or authorization endpoint")
     return TokenService(
-        needed(text_of(body, "device_endpoint"), "device endpoint"),
         needed(text_of(body, "token_endpoint"), "token endpoint"),
         needed(text_of(body, "scope"), "scope"),
+        device,
+        page,
+        body.get("client_secret_given") is True,
     )
 
 
