@@ -118,6 +118,15 @@ def test_a_report_and_a_notice_are_read_as_a_statement_is(number: bytes, message
 
 
 @requirement("imp.files.wrong-kind")
+def test_files_without_a_name_of_the_bank_belong_together_by_its_number() -> None:
+    nameless, another = document(entry()).replace(BANK, b""), document(entry(b"2.00")).replace(BANK, b"")
+    assert [found.name for found in CAMT.recognise(files_of(nameless, another))] == ["DE37040"]
+    dutch = nameless.replace(b"DE89370400440532013000", b"NL91ABNA0417164300")
+    unnumbered = nameless.replace(b"<IBAN>DE89370400440532013000</IBAN>", b"<Othr><Id>5</Id></Othr>")
+    assert [found.name for found in CAMT.recognise(files_of(dutch, unnumbered))] == ["NLABNA", "export 2"]
+
+
+@requirement("imp.files.recognised")
 def test_other_xml_is_left_alone() -> None:
     schema = (
         b'<?xml version="1.0"?><xs:schema xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.02" '

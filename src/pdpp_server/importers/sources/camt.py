@@ -24,6 +24,8 @@ _STATEMENT = re.compile(
     rb"<(?:\w+:)?BkToCstmr(?:Stmt|AcctRpt|DbtCdtNtfctn)[\s>]|<(?:\w+:)?Document\s[^>]*xsd:camt\.05[234]\.001\.[0-9]{2}"
 )
 _BANK = re.compile(rb"<(?:\w+:)?(?:BICFI|BIC)>\s*([A-Z0-9]{8,11})\s*<")
+# The number of the bank, which most countries write into that of an account with five digits or four letters.
+_NUMBERED = re.compile(rb"<(?:\w+:)?IBAN>\s*([A-Z]{2})[0-9]{2}([A-Z]{4}|[A-Z]?[0-9]{5})")
 _WITHIN = frozenset({"Stmt", "Rpt", "Ntfctn"})  # a statement, a report of the day, a notice
 _ITEMS = {"Acct": _WITHIN, "Bal": _WITHIN, "Ntry": _WITHIN, "CreDtTm": _WITHIN | {"GrpHdr"}}
 _NO_REFERENCE = frozenset({"", "NONREF", "NOREF", "NOTPROVIDED", "NOT PROVIDED", "NONE", "0"})
@@ -45,14 +47,14 @@ _BEFORE, _AFTER = frozenset({"opening", "previous_closing"}), "closing"
 
 
 def knows(head: Head) -> str | None:
-    """The name of the bank: its BIC, else that of the file."""
+    """The name of the bank: its BIC, else its number, else that of the file."""
     if not head.first(FIRST_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         return None
     start = head.first(HEAD_BYTES)
     if not _STATEMENT.search(start):
         return None
-    bank = _BANK.search(start)
-    return bank[1].decode() if bank else account_name(head.file.name)
+    bank = _BANK.search(start) or _NUMBERED.search(start)
+    return b"".join(bank.groups()).decode() if bank else account_name(head.file.name)
 
 
 def accounts(files: Files, known: Known) -> Iterable[Account]:
