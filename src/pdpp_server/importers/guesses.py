@@ -26,6 +26,7 @@ class UntakenPart(NamedTuple):
 
 _NOT_YET = "Nothing here reads it yet; the file stays where it is."
 _UNPACK = "Unpack it, and import the folder."
+_BESIDE = "It is imported beside the message or note that it belongs to."
 
 # By where a file lies in an export: the parts of Takeout and of other downloads, which are called the same everywhere.
 _PLACES = tuple(
@@ -75,9 +76,9 @@ _STARTS = (
     ),
     (b"PK\x03\x04", Guess("a zip inside an export", _UNPACK)),
     (b"\x1f\x8b", Guess("something packed with gzip", _UNPACK)),
-    (b"\x89PNG", Guess("a picture")),
-    (b"\xff\xd8\xff", Guess("a picture")),
-    (b"GIF8", Guess("a picture")),
+    (b"\x89PNG", Guess("a picture", _BESIDE)),
+    (b"\xff\xd8\xff", Guess("a picture", _BESIDE)),
+    (b"GIF8", Guess("a picture", _BESIDE)),
 )
 _MEDIA = re.compile(
     r"\.(?:jpe?g|png|gif|webp|heic|heif|svg|mp4|mov|avi|mkv|mp3|m4a|opus|ogg|wav|aac|3gp)$", re.IGNORECASE
@@ -102,7 +103,7 @@ _TEXTS = (
     (re.compile(rb'\{"(?:guild|exportedAt)"|\{\s*"guild"\s*:'), Guess("a chat of Discord", _NOT_YET)),
     (re.compile(rb"\s*<(?:\?xml|[a-z])", re.IGNORECASE), Guess("XML of a kind that is not known here", _NOT_YET)),
 )
-_OWN = "If the records are your own, declare them: pdpp import FILE --declaration DECLARATION.json --name NAME."
+_OWN = "If the records are your own, name that file alone: `pdpp import FILE` proposes how, --declaration says it."
 _LINES = Guess("lines of JSON that no kind of export here has", _OWN)
 _JSON = Guess("JSON that no kind of export here has", "Write it as one object a line. " + _OWN)
 _TABLE = Guess(
@@ -125,9 +126,7 @@ def guess_of(head: Head) -> Guess | None:
         if start.startswith(begins):
             return guess
     if _MEDIA.search(head.file.name):
-        return Guess(
-            "a picture, a recording or a film", "It is imported beside the message or note that it belongs to."
-        )
+        return Guess("a picture, a recording or a film", _BESIDE)
     return None if b"\0" in start else _guess_of_text(start.removeprefix(b"\xef\xbb\xbf"), head.file.name.lower())
 
 

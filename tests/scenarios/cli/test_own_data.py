@@ -18,6 +18,8 @@ def test_a_table_becomes_a_stream_when_the_owner_agrees(pdpp: Command) -> None:
 
     refused = pdpp("import", path)
     assert (refused.code, '"read_on"' in refused.err, "--yes" in refused.err) == (1, True, True)
+    assert "nobody agreed" in refused.err
+    assert "nothing that is known" not in refused.err
     assert pdpp("sources", "--json").json == {"connections": []}
     shown = pdpp("import", path, "--dry-run")
     (stream,) = json.loads(shown.out)["streams"]

@@ -61,6 +61,7 @@ def test_what_lies_in_an_export_inside_a_folder_is_told_with_its_place(tmp_path:
         ("t.csv", b"a;b\n1;2\n", "a table", "--mapping"),
         ("empty", b"", "an empty file", "again"),
         ("readme.xyz", "Küste".encode() * 900, "plain text", "Markdown"),
+        ("a.jpg", b"\xff\xd8\xff\xe0", "a picture", "beside the message"),
         ("what.xyz", b"\xff\xfe\xfd\xfc\xfb", "nothing that is known here.", "--list"),
         ("what.bin", b"\0\1", "nothing that is known here.", "--list"),
     ],
