@@ -1,4 +1,4 @@
-"""PostgreSQL beside SQLite in one run, and how it grows: with the records of one owner, and with owners beside it.
+"""PostgreSQL beside SQLite in one run, and how it grows: with records of one owner, owners beside it, and processes.
 
 `python -m bench.postgres [--records 1000 10000] [--owners 100 1000]` prints the tables of docs/scale.md. Everything is
 a ratio of two things that took turns: processor time of this process and of the database together, since on a machine
@@ -8,9 +8,12 @@ that others use whoever waits for another process waits far longer; the p95 is o
 import argparse
 import os
 import random
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
+from http.client import HTTPConnection
 from pathlib import Path
 from time import process_time
 
@@ -30,6 +33,7 @@ from tests.worlds.postgres import Cluster, cluster
 from tests.worlds.told import ToldReader
 
 ROUNDS, EACH = 4, 25
+FETCHES, CONNECTIONS = 500, 8  # of one turn of a server, and to it
 FILLER_RECORDS = 40  # of each owner who is only there
 GRANTED = {
     "type": "https://pdpp.dev/data-access",
@@ -72,6 +76,37 @@ class Spent:
         return process_time() + sum(self._ticks.values()) / os.sysconf("SC_CLK_TCK")
 
 
+class Served:
+    """A `pdpp serve`: where it listens, and the processor time of all processes that answer there."""
+
+    def __init__(self, server: subprocess.Popen[str]) -> None:
+        assert server.stdout is not None
+        first = server.stdout.readline()  # "Serving HOME at http://127.0.0.1:PORT"
+        self.port = int(first.rstrip().rpartition(":")[2])
+        self._pid = server.pid
+
+    def cpu(self) -> float:
+        ticks = 0
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):  # it has ended meanwhile
+                fields = stat.read_text().rpartition(")")[2].split()
+                if self._pid in (int(stat.parent.name), int(fields[1])):
+                    ticks += int(fields[11]) + int(fields[12])
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def serving(url: str, home: Path, workers: int) -> Generator[Served, None, None]:
+    words = ["serve", "--port", "0", "--no-log", "--workers", str(workers)]
+    environ = {**os.environ, "PDPP_DATABASE_URL": url, "PDPP_HOME": str(home), "PYTHONUNBUFFERED": "1"}
+    command = [sys.executable, "-m", "pdpp_server.cli.main", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ) as server:
+        try:
+            yield Served(server)
+        finally:
+            server.terminate()
+
+
 class Side:
     """One home, filled, and what a client asks of it; every answer has its line in the log."""
 
@@ -81,8 +116,8 @@ class Side:
         self._connection_id, _ = fill(services, home, count)
         self.ingest_seconds = cpu() - begun
         self._count, self._random = count, random.Random(3)
-        issued = Owner(services, home).create_grant(decode_selection([GRANTED]), "bench", None)
-        self._reader = ToldReader(LocalReader(services, issued.token))
+        self.token = Owner(services, home).create_grant(decode_selection([GRANTED]), "bench", None).token
+        self._reader = ToldReader(LocalReader(services, self.token))
 
     @property
     def asks(self) -> dict[str, Ask]:
@@ -99,6 +134,18 @@ class Side:
     def search(self) -> object:
         rare, common = f"rare{self._random.randrange(self._count // 10)}", self._random.choice(VOCABULARY[200:400])
         return self._reader.search(SearchQuery(f"{rare} {common}", limit=10)).value
+
+    def fetch_over(self, port: int) -> None:
+        """One turn over HTTP, one fetch after the other, each over the next of a few connections."""
+        bearer = {"Authorization": f"Bearer {self.token}"}
+        with ExitStack() as stack:
+            made = [stack.enter_context(closing(HTTPConnection("127.0.0.1", port))) for _ in range(CONNECTIONS)]
+            for number in range(FETCHES):
+                connection, key = made[number % CONNECTIONS], f"m{self._random.randrange(self._count)}"
+                path = f"/v1/streams/messages/records/{key}?connection_id={self._connection_id}"
+                connection.request("GET", path, headers=bearer)
+                response = connection.getresponse()
+                assert response.read() and response.status == 200, response.status
 
 
 @contextmanager
@@ -154,6 +201,24 @@ def beside_owners(started: Cluster, count: int, steps: Sequence[int]) -> None:
             print(f"| {owners:,} | {told} | {theirs.p95 / ours.p95:.2f} |", flush=True)
 
 
+def by_processes(started: Cluster, count: int) -> None:
+    """What a fetch costs the servers, not the database, over as many connections to two processes and to one."""
+    url, cpu = started.fresh(), Spent(started)
+    with share(url, "mine") as database, ExitStack() as running:
+        mine = Side(database.path / "mine", count, cpu, database)
+        servers = [running.enter_context(serving(url, database.path, workers)) for workers in (2, 1)]
+        for server in servers:  # until every process has met the token
+            mine.fetch_over(server.port)
+        total = [0.0, 0.0]
+        for _ in range(ROUNDS):
+            for number, server in enumerate(servers):
+                begun = server.cpu()
+                mine.fetch_over(server.port)
+                total[number] += server.cpu() - begun
+    two, one = total
+    print(f"| {count:,} | {two / one:.2f} | {one * 1000 / (ROUNDS * FETCHES):.2f} ms |", flush=True)
+
+
 def cost_ratio(there: Ask, here: Ask, cpu: Clock) -> tuple[float, float]:
     """How much dearer the first is, and what one of it costs in seconds."""
     total = [0.0, 0.0]
@@ -180,6 +245,9 @@ def main() -> None:
             print("\n| other owners | fetch with ÷ without | page | search | search p95 |")
             print("|---|---|---|---|---|", flush=True)
             beside_owners(started, told.records[-1], told.owners)
+        print("\n| records | fetch, two processes ÷ one | one |")
+        print("|---|---|---|", flush=True)
+        by_processes(started, told.records[0])
 
 
 if __name__ == "__main__":
