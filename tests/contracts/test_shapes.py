@@ -66,7 +66,7 @@ OTHERS = {
     # ASGI: what a request is made of
     "http/headers.py": {"path", "request_id", "state", "type"},
     "http/hosts.py": {"path", "type"},
-    "http/kernel.py": {"path", "total"},
+    "http/kernel.py": {"headers", "path", "scheme", "total", "type"},  # some of a message between server and app
     "http/logs.py": {"at", "code", "kind", "request_id", "status", "stream"},  # members of an access line
     "http/visitors.py": {"client", "type"},
     # JSON Schema of arguments, and MCP itself, which `mcp` is there to know

@@ -18,7 +18,7 @@ from pdpp_server.evidence.expansions import expanded_text
 from pdpp_server.evidence.shown import one_shown, shown_of
 from pdpp_server.evidence.text import CUT, byte_len, compact_json, longest_prefix, name_text, whole_characters
 from pdpp_server.evidence.titles import body, declared_title, identity, label
-from pdpp_server.evidence.values import CLIPPED_END, shown_value
+from pdpp_server.evidence.values import CLIPPED_END, value_text
 from pdpp_server.model.activity import Shown
 from pdpp_server.model.records import Record, RecordId
 
@@ -170,10 +170,10 @@ def _field_lines(data: Mapping[str, Any], limit: int) -> tuple[dict[str, str], l
 
     Long values are clipped alike before any field is left out.
     """
-    values = {name: shown_value(value) for name, value in data.items()}
     few = DOCUMENT_VALUE_CHARS
     for chars in (max(limit, few), limit // max(1, len(data)), few, few // 4):
-        lines = {name: f"{name_text(name)}: {value.text(max(1, chars))}" for name, value in values.items()}
+        width = max(1, chars)
+        lines = {name: f"{name_text(name)}: {value_text(value, width)}" for name, value in data.items()}
         if sum(map(byte_len, lines.values())) + len(lines) <= limit:
             return lines, []
     shown: dict[str, str] = {}

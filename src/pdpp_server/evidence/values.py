@@ -55,9 +55,14 @@ class ShownValue(NamedTuple):
         return cut if self.kind == "text" else f"json {cut}"
 
 
+def value_text(value: object, chars: int) -> str:
+    """A value on one line of at most so many characters; longer ones are cut, and say so."""
+    if isinstance(value, str) and len(value) <= chars and is_plain(value):  # as nearly every one
+        return quoted(value)
+    return shown_value(value).text(chars)
+
+
 def shown_value(value: object) -> ShownValue:
-    if isinstance(value, str) and is_plain(value):  # as nearly every one
-        return ShownValue(value, "text")
     if binary := binary_text(value):
         return ShownValue(binary, "binary")
     return ShownValue(value, "text") if isinstance(value, str) else ShownValue(compact_json(value), "json")

@@ -1,8 +1,8 @@
 """What every door stands on: routes that are metered and observed, threads to work in, one answer to any trouble."""
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from time import perf_counter
 from typing import Any
 
@@ -67,7 +67,7 @@ class Kernel:
 
     def origin_of(self, request: Request) -> str:
         """The address under which this server is known: the public one, else the one that was asked."""
-        return self.settings.public_url or str(request.base_url).rstrip("/")
+        return self.settings.public_url or _asked_at(request)
 
     def icon_of(self, request: Request) -> str:
         return f"{self.origin_of(request)}{ICON}"
@@ -112,6 +112,20 @@ class EveryMethod:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         response = await self._endpoint(Request(scope, receive))
         await response(scope, receive, send)
+
+
+def _asked_at(request: Request) -> str:
+    scope = request.scope
+    root_path: str = scope.get("app_root_path", scope.get("root_path", ""))
+    server: Sequence[str | int | None] = scope.get("server") or ()
+    return _address(scope["scheme"], request.headers.get("host"), tuple(server), root_path)
+
+
+@lru_cache(maxsize=100)  # a server answers to few names
+def _address(scheme: str, host: str | None, server: tuple[str | int | None, ...], root_path: str) -> str:
+    headers = [] if host is None else [(b"host", host.encode("latin-1"))]
+    scope = {"type": "http", "scheme": scheme, "server": server or None, "root_path": root_path, "headers": headers}
+    return str(Request(scope).base_url).rstrip("/")
 
 
 def slash_of(request: Request) -> str:

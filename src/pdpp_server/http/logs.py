@@ -34,9 +34,11 @@ class JsonLines(logging.Handler):
 
 
 def write_to_stderr() -> None:
-    """Send our lines to stderr, once, and to no other handler."""
+    """Send our lines to stderr, once, and to no other handler. No line says which thread or process wrote it, so
+    nobody looks for that."""
     if not any(isinstance(handler, JsonLines) for handler in LOGGER.handlers):
         LOGGER.addHandler(JsonLines())
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     LOGGER.setLevel(logging.INFO)
     LOGGER.propagate = False
 

@@ -31,17 +31,26 @@ def disclosure(
 def logged_query(query: Query, key: bytes) -> dict[str, Any]:
     """What was asked, with words of the asker's own turned into digests: alike for alike, telling nothing else."""
     logged: dict[str, Any] = {}
-    for each in _logged_of(type(query)):
-        value = getattr(query, each.field)
-        says_something = value is not None and value is not False and value != ()
-        if says_something and each.counts_in(query):
-            logged[each.logged_as] = _logged(each, value, key)
+    for field, name, hidden in _logged_of(type(query)):
+        value = getattr(query, field)
+        if value is None or value is False or value == ():  # which says nothing
+            continue
+        if hidden is None:
+            logged[name] = value
+        elif hidden.counts_in(query):
+            logged[name] = _logged(hidden, value, key)
     return logged
 
 
 @cache
-def _logged_of(kind: type) -> tuple[Parameter, ...]:
-    return tuple(each for each in parameters(kind) if each.logged is not None)
+def _logged_of(kind: type) -> tuple[tuple[str, str, Parameter | None], ...]:
+    """The field and the name in the log of all that is logged; the parameter too, where its value is not just taken."""
+    logged = [each for each in parameters(kind) if each.logged is not None]
+    return tuple((each.field, each.logged_as, None if _is_just_taken(each) else each) for each in logged)
+
+
+def _is_just_taken(each: Parameter) -> bool:
+    return each.logged == "plainly" and each.kind not in ("filter", "expand") and not each.goes_with
 
 
 def _logged(parameter: Parameter, value: Any, key: bytes) -> Any:

@@ -2,8 +2,10 @@
 
 import pytest
 
+from pdpp_server.evidence.budget import first_that_fits
 from pdpp_server.evidence.record_lines import entry_line, least_line_bytes, said_line, whole_lines
 from pdpp_server.evidence.text import byte_len
+from pdpp_server.evidence.values import ShownValue
 from pdpp_server.model.records import Expanded, RecordId, Tombstone
 from tests.unit.evidence.entries import NOW, ORIGIN, record
 
@@ -32,6 +34,16 @@ def test_a_line_fits_its_room_and_says_what_to_call_for_the_rest(room: int) -> N
     assert byte_len(line.text) <= room
     assert line.text.startswith(f'{HANDLE} {{"title":"t"')
     assert line.opening is not None
+
+
+@pytest.mark.parametrize("body", ["b" * 700, "line\r\n" * 120, 'say "so" ' * 80, "Grüße, " * 100])
+def test_of_the_widths_at_which_a_long_value_is_cut_the_first_that_fits_is_taken(body: str) -> None:
+    letter = record("1", {"title": "t", "body": body}, {"title": "primary-title", "body": "primary-body"})
+    for room in range(90, 640):
+        left = room - len(HANDLE) - 1
+        widths = (left, *[step for step in (800, 400, 240, 160, 120, 80, 60, 40, 32, 24) if step < left])
+        ways = (f'{{"title":"t","body":{ShownValue(body, "text").short_text(width)}}}' for width in widths)
+        assert entry_line(letter, HANDLE, room).text == f"{HANDLE} {first_that_fits(ways, left)}"
 
 
 def test_a_clipped_value_is_read_whole_and_a_missing_field_is_fetched() -> None:

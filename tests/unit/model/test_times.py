@@ -1,8 +1,10 @@
 """Instants."""
 
+from datetime import UTC, datetime
+
 import pytest
 
-from pdpp_server.model.times import instant, iso_exact, iso_micros, newest
+from pdpp_server.model.times import instant, iso, iso_exact, iso_micros, newest
 
 
 @pytest.mark.parametrize(
@@ -33,3 +35,10 @@ def test_times_are_written_in_milliseconds_and_exactly_where_that_would_be_anoth
 def test_the_newest_is_the_latest_moment_and_not_the_last_text() -> None:
     assert newest(["2026-01-01T00:00:00Z", None, "2026-01-01T00:30:00+01:00"]) == "2026-01-01T00:00:00Z"
     assert newest([None]) is None
+
+
+@pytest.mark.parametrize("year", [1, 987, 1969, 2026, 9999])
+@pytest.mark.parametrize("micros", [0, 1, 999, 1000, 999_999])
+def test_a_moment_always_has_its_milliseconds_and_never_rounds_them_up(year: int, micros: int) -> None:
+    moment = datetime(year, 2, 3, 4, 5, 6, micros, tzinfo=UTC)
+    assert iso(moment) == moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
