@@ -63,6 +63,8 @@ def value_text(value: object, chars: int) -> str:
 
 
 def shown_value(value: object) -> ShownValue:
+    if isinstance(value, str) and is_plain(value):
+        return ShownValue(value, "text")
     if binary := binary_text(value):
         return ShownValue(binary, "binary")
     return ShownValue(value, "text") if isinstance(value, str) else ShownValue(compact_json(value), "json")
