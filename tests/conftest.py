@@ -18,7 +18,7 @@ from tests.durations import Durations
 from tests.engine.homes import keep_homes_in, tell_processes
 from tests.engine.share import reason_of, runs_on_both
 from tests.worlds.postgres import PROGRAMS, Cluster, cluster
-from tests.worlds.world import Clock, World, build, close
+from tests.worlds.world import Clock, World, build, close, copied
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -38,6 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Durations())
+    os.environ.setdefault()  # or numpy's threads wait for each other, busily, on small arrays
     if programs := config.getoption("--postgres-bin"):
         os.environ[PROGRAMS] = str(programs)
 
@@ -114,8 +115,16 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture
-def world(home: Path, clock: Clock) -> Iterator[World]:
-    built = build(home, clock)
-    yield built
+@pytest.fixture(scope="session")
+def first_world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """What each test gets a copy of: built once, and closed."""
+    built = build(tmp_path_factory.mktemp("world") / "home", Clock())
     close(built.services)
+    return built
+
+
+@pytest.fixture
+def world(first_world: World, engine: str, home: Path, clock: Clock) -> Iterator[World]:
+    opened = copied(first_world, home, clock) if engine == "sqlite" else build(home, clock)
+    yield opened
+    close(opened.services)

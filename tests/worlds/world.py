@@ -1,7 +1,8 @@
 """One owner's whole server in a folder: services on a clock that stands still, the owner's desk, readers."""
 
+import shutil
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,13 @@ def build(home: Path, clock: Clock) -> World:
     return World(
         home, clock, services, owner, ids[chat.WORK], ids[chat.FAMILY], issued.token, issued.grant_id, owner_token
     )
+
+
+def copied(closed: World, home: Path, clock: Clock) -> World:
+    """A world with the same records, ids and tokens in a folder of its own, in a tenth of the time of building it."""
+    shutil.copytree(closed.home, home)
+    services = open_services(home, now=clock)
+    return replace(closed, home=home, clock=clock, services=services, owner=Owner(services, home))
 
 
 def close(services: Services) -> None:

@@ -1,7 +1,9 @@
 """A small life in chats: two connections of one source, and a client that may read part of it over HTTP."""
 
+import shutil
 from collections.abc import Generator
 from contextlib import contextmanager
+from copy import copy
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -110,6 +112,14 @@ class Chats:
         self.work, self.mine = self._connection("Work chat", WORK), self._connection("chats", HOME)
         self.token = self.grant("grt_1", "tok_client")
         self.owner_token = self.keep_token("tok_owner", kind="owner")
+
+    def copied(self, home: Path) -> "Chats":
+        """The same in another folder, once this one is closed: much faster than to make it anew."""
+        shutil.copytree(self.home, home)
+        chats = copy(self)
+        chats.home = home
+        chats.services = open_services(home, now=lambda: chats.now)
+        return chats
 
     @contextmanager
     def serving(self, **settings: Any) -> Generator["Api", None, None]:

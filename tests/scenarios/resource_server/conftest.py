@@ -10,9 +10,17 @@ from tests.scenarios.resource_server.shop import Counter, Shop
 from tests.scenarios.resource_server.writes import OwnersTools
 
 
+@pytest.fixture(scope="session")
+def first_chats(tmp_path_factory: pytest.TempPathFactory) -> Chats:
+    """What each test gets a copy of: made once, and closed."""
+    made = Chats(tmp_path_factory.mktemp("chats") / "home")
+    made.services.close()
+    return made
+
+
 @pytest.fixture
-def chats(tmp_path: Path) -> Iterator[Chats]:
-    chats = Chats(tmp_path / "home")
+def chats(first_chats: Chats, engine: str, tmp_path: Path) -> Iterator[Chats]:
+    chats = first_chats.copied(tmp_path / "home") if engine == "sqlite" else Chats(tmp_path / "home")
     yield chats
     chats.services.close()
 
