@@ -38,7 +38,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Durations())
-    os.environ.setdefault()  # or numpy's threads wait for each other, busily, on small arrays
+    os.environ.setdefault(
+        "OPENBLAS_NUM_THREADS", "1"
+    )  # or numpy's threads wait for each other, busily, on small arrays
     if programs := config.getoption("--postgres-bin"):
         os.environ[PROGRAMS] = str(programs)
 
