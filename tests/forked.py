@@ -33,6 +33,7 @@ def pdpp(words: list[str], *, stdin: str, env: dict[str, str], cwd: Path, second
         given.seek(0)
         child = os.fork()
         if child == 0:
+            warnings.resetwarnings()  # here they are errors, for a person they are not
             _become(words, (given.fileno(), out.fileno(), err.fileno()), env, cwd)
         status = _waited_for(child, seconds)
         texts = [_text_of(stream) for stream in (out, err)]
@@ -48,7 +49,6 @@ def _become(words: list[str], streams: tuple[int, int, int], env: dict[str, str]
         sys.stdin = _wrapped(0, "rb")
         sys.stdout, sys.stderr = _wrapped(1, "wb"), _wrapped(2, "wb")
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        warnings.resetwarnings()  # here they are errors, for a person they are not
         os.environ.clear()
         os.environ.update(env)
         os.chdir(cwd)

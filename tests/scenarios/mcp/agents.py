@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.port.reader import Reader
 from pdpp_server.settings import Settings
 from tests.harness.sights import split_window
+from tests.warm import running
 from tests.worlds.world import World
 
 ROOT = Path(__file__).parents[3]
@@ -141,29 +141,15 @@ def hosted_agent(client: TestClient, token: str) -> Agent:
 @contextmanager
 def adapter(home: Path, **variables: str) -> Generator[Agent]:
     """An agent that started `pdpp mcp` on that home; the process ends when its input does."""
-    with subprocess.Popen(
-        PDPP_MCP,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=ROOT,
-        env=environment(home, **variables),
-    ) as process:
-        stdin, stdout = process.stdin, process.stdout
-        assert stdin
-        assert stdout
+    with running(["mcp"], env=environment(home, **variables), cwd=ROOT) as process:
 
         def send(line: bytes) -> bytes:
-            stdin.write(line)
-            stdin.flush()
-            return stdout.readline()
+            process.given.write(line)
+            process.given.flush()
+            return process.out.readline()
 
-        try:
-            yield Agent(send)
-            assert process.communicate(timeout=SECONDS) == (b"", b"")
-            assert process.returncode == 0
-        finally:
-            process.kill()
+        yield Agent(send)
+        assert process.ended(SECONDS) == (0, "", "")
 
 
 def environment(home: Path, **variables: str) -> dict[str, str]:

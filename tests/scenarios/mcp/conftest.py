@@ -1,4 +1,4 @@
-"""Every scenario of a tool runs in four ways: in this process, at /mcp, over a real `pdpp mcp`, on another server."""
+"""Every scenario of a tool runs in four ways: in this process, at /mcp, over `pdpp mcp`, on another server."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
