@@ -11,6 +11,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from pdpp_server.errors import IngestStorageError, InvalidRequest, PdppError
+from pdpp_server.importers.attached.texts import lacking
 from pdpp_server.importers.missing import ASK_NOBODY, MissingChoice, Removal
 from pdpp_server.importers.registry import FoundAccount, look_into, nothing_known, with_mapping
 from pdpp_server.importers.run import Tally, fingerprint_of, import_account
@@ -157,9 +158,7 @@ def bring_found(
         first = tally.rejections[0]
         raise NothingStored(f"Nothing of {name!r} could be read; first {first.place}: {first.reason}.")
     counts = f"{tally.accepted} accepted, {tally.unchanged} unchanged, {tally.rejected} rejected"
-    if tally.without_text:
-        counts += f", {tally.without_text} attached files without their whole text"
-    return f"{name!r}: {counts}{_removal(tally.removal)}."
+    return f"{name!r}: {counts}{lacking(tally.without_text)}{_removal(tally.removal)}."
 
 
 def _removal(removal: Removal) -> str:

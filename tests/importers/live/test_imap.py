@@ -4,6 +4,7 @@ import mailbox
 from collections.abc import Generator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from email import message_from_bytes, policy
 from itertools import pairwise
 from pathlib import Path
 from secrets import token_hex
@@ -128,6 +129,16 @@ def test_nothing_new_costs_three_commands_for_a_folder_and_nothing_is_marked(fol
     with followed.server.mail() as mail:
         mail.select("INBOX", readonly=True)
         assert mail.search(None, "SEEN") == ("OK", [b""])
+
+
+@requirement("imp.attached.hostile")
+def test_a_file_without_a_text_is_counted_and_kept(followed: Followed) -> None:
+    mail = message_from_bytes(letter(1), policy=policy.default)
+    mail.add_attachment(b"%PDF-1.7 and nothing", maintype="application", subtype="pdf", filename="lens.pdf")
+    followed.server.put([mail.as_bytes()])
+
+    assert followed.sync() == "3 accepted, 0 rejected, 1 attached file without its whole text."
+    assert [one["filename"] for one in followed.records("attachments").values()] == ["lens.pdf"]
 
 
 @requirement("imp.live.imap-once")

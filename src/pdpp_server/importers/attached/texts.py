@@ -4,6 +4,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from pdpp_server.evidence.words import counted
 from pdpp_server.importers.attached.kinds import AttachedDocument, kind_of
 from pdpp_server.importers.attached.process import DocumentProcess
 from pdpp_server.importers.source import Attachment, Outcome
@@ -80,3 +81,9 @@ def attached_texts(stored: StoredTexts) -> Generator[AttachedTexts, None, None]:
         yield AttachedTexts(reader, stored)
     finally:
         reader.close()
+
+
+def lacking(files: int) -> str:
+    """How many of them could not be read whole, behind other counts."""
+    its = "its" if files == 1 else "their"
+    return f", {counted(files, 'attached file')} without {its} whole text" if files else ""

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from pdpp_server.importers.attached.texts import AttachedTexts, attached_texts
+from pdpp_server.importers.attached.texts import AttachedTexts, attached_texts, lacking
 from pdpp_server.importers.formats.mail_threads import MailThreads
 from pdpp_server.importers.formats.mbox import MESSAGE_BYTES_MAX, StoredMail
 from pdpp_server.importers.live.imap_wire import Examined, Folder, ImapConversation, ImapServer, connected
@@ -176,8 +176,7 @@ class _Sync:
         if not self.has_run or not (self.accepted or self.rejected or self.removed):
             return f"nothing changed{kept}"
         removed = f", {self.removed} removed (`pdpp import --undo {self.run}`)" if self.removed else ""
-        unread = f", {self.texts.missing} attached files without their whole text" if self.texts.missing else ""
-        return f"{self.accepted} accepted, {self.rejected} rejected{unread}{removed}{kept}."
+        return f"{self.accepted} accepted, {self.rejected} rejected{lacking(self.texts.missing)}{removed}{kept}."
 
     # What came -------------------------------------------------------------------------------------------------
 
