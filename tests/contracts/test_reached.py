@@ -1,0 +1,51 @@
+"""What is written is reached: a module that nobody imports, or a template that nobody fills, was not registered."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from pdpp_server.cli.group import VERBS
+from tools.tree import PACKAGE
+
+BEGUN = {"pdpp_server.mcp.generate"}  # as `python -m`, which `make fix` does
+TEMPLATES = PACKAGE / "console" / "templates"
+
+
+def module_name(path: Path, package: Path = PACKAGE) -> str:
+    parts = path.relative_to(package.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Every name that could be a module, also those that are written out as a text and imported later."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from (each.name for each in names)
+            case ast.ImportFrom(module=str(module), names=names):
+                yield module
+                yield from (f"{module}.{each.name}" for each in names)
+            case ast.Constant(value=str(text)) if text.startswith("pdpp_server."):
+                yield text.partition(":")[0]
+            case _:
+                pass
+
+
+def test_every_module_is_imported_by_another() -> None:
+    paths = [path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
+    verbs = {f"pdpp_server.cli.{module}" for module, _ in VERBS.values()}
+    reached = verbs.union(*(imported(ast.parse(path.read_text("utf-8"))) for path in paths))
+
+    assert {module_name(path) for path in paths} - reached == BEGUN
+
+
+def test_every_template_is_filled_or_included() -> None:
+    pages = [path.read_text("utf-8") for path in (PACKAGE / "console").rglob("*") if path.suffix in {".py", ".html"}]
+    written = "\n".join(pages)
+
+    assert [path.name for path in sorted(TEMPLATES.glob("*.html")) if f'"{path.name}"' not in written] == []
+
+
+def test_a_module_is_known_by_every_way_to_import_it() -> None:
+    source = 'import a.b\nfrom c import d\ndef later():\n    from e.f import g\nVERB = "pdpp_server.cli.home:open_home"'
+    assert {"a.b", "c.d", "e.f", "pdpp_server.cli.home"} <= set(imported(ast.parse(source)))
