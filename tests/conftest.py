@@ -20,6 +20,9 @@ from tests.engine.share import reason_of, runs_on_both
 from tests.worlds.postgres import PROGRAMS, Cluster, cluster
 from tests.worlds.world import Clock, World, build, close, copied
 
+# Whose tests take the longest: they come first, so that nobody waits for one of them in the end.
+LONG = ("tests/two_worlds/", "tests/log_truth/", "tests/model/", "tests/crash/", "tests/budgets/")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
@@ -56,6 +59,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("--engine") == "postgres":
         config.hook.pytest_deselected(items=[item for item in items if reason_of(item)])
         items[:] = [item for item in items if not reason_of(item)]
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
 
 
 @pytest.fixture
