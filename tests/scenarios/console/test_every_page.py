@@ -36,7 +36,6 @@ def walk(browser: Browser, life: Lived, tmp_path_factory: pytest.TempPathFactory
     with empty(tmp_path_factory.mktemp("empty") / "home") as nothing:
         context = browser.new_context(viewport={"width": NARROW[0], "height": NARROW[1]})
         page = context.new_page()
-        page.set_default_timeout(5000)
         yield Walk(page, nothing, life)
         context.close()
 
