@@ -115,6 +115,8 @@ def imap(
     )
     say = partial(click.echo, err=as_json)
     kept = opens = None
+    if not oauth and (client_id or browser):
+        raise click.UsageError("--client-id and --browser go with --oauth.")
     if oauth:
         given = _agreed(settings, oauth, client_id, say, in_browser=browser, is_piped=password_stdin)
         kept, opens = encode_renewing(given.renewing), given.access_token

@@ -249,3 +249,10 @@ def test_calendars_and_contacts_are_added_by_address_and_user(pdpp: Command) -> 
             added = pdpp(*words, stdin=f"{davs.PASSWORD}\n")
             assert (added.code, told in added.out) == (0, True), added.err + added.out
         assert "nothing changed" in pdpp("sync").out
+
+
+@requirement("imp.live.imap-oauth")
+@pytest.mark.parametrize("alone", [("--browser",), ("--client-id", "mine")])
+def test_what_belongs_to_a_page_of_the_service_is_not_passed_over(pdpp: Command, alone: tuple[str, ...]) -> None:
+    refused = pdpp("sources", "add", "imap", "127.0.0.1", USER, "--password-stdin", *alone)
+    assert (refused.code, "go with --oauth" in refused.err) == (64, True)
