@@ -41,9 +41,10 @@ def import_own(path: Path, unknown: InvalidRequest, wish: Wish) -> int:
         return 0
     if not wish.yes and not _agreed(chosen):
         again = shell_line(named_home(), "import", str(path), "--name", chosen, "--yes")
+        click.echo(f"Import it so with: {again}", err=True)
         raise InvalidRequest(
             f"{visible(path.name)} was not imported: nobody agreed to the declaration above.",
-            remedy=f"Import it so with: {again} Or write it as you want it, and give it with --declaration.",
+            remedy="Say --yes, or write the declaration as you want it, and give it with --declaration.",
         )
     declared = parse_declaration(orjson.dumps(proposal.document))
     kept = read_settings().home / FOLDER / f"{declared.source.connector_key}.json"
