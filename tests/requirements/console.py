@@ -103,7 +103,7 @@ PROMISES: dict[str, Promise] = {
     ),
     "con.pages.one-language-file": Promise(
         source="decision 0037: a template is its own catalogue",
-        says="Every sentence of the templates is in one list, so that another language of the pages is a file.",
+        says="Every sentence that a page shows is in one list, so that another language of the pages is a file.",
     ),
     "con.sources.remove": Promise(
         source=PAGES,

@@ -74,16 +74,16 @@ class Lived:
 
 
 @contextmanager
-def empty(home: Path) -> Generator[Lived]:
+def empty(home: Path, language: str = "en") -> Generator[Lived]:
     """Nothing was brought in, and no password is set."""
-    with _opened(home) as (services, clock, base, code):
+    with _opened(home, language) as (services, clock, base, code):
         yield Lived(services, Owner(services, home), clock, base, code, {})
 
 
 @contextmanager
-def lived(folder: Path) -> Generator[Lived]:
+def lived(folder: Path, language: str = "en") -> Generator[Lived]:
     """Everything was brought in; `PASSWORD` opens it."""
-    with _opened(folder / "home") as (services, clock, base, _code):
+    with _opened(folder / "home", language) as (services, clock, base, _code):
         owner = Owner(services, folder / "home")
         SignIn(services).set_password(PASSWORD)
         connections = _brought_in(owner, folder / "exports")
@@ -99,10 +99,10 @@ def lived(folder: Path) -> Generator[Lived]:
 
 
 @contextmanager
-def _opened(home: Path) -> Generator[tuple[Services, Clock, str, str | None]]:
+def _opened(home: Path, language: str) -> Generator[tuple[Services, Clock, str, str | None]]:
     clock = Clock()
     services = open_services(home, now=clock)
-    app = create_app(Settings(home=home), services)
+    app = create_app(Settings(home=home, language=language), services)
     try:
         with served(app) as base:
             yield services, clock, base, app.state.sign_in.setup_code
@@ -118,7 +118,7 @@ def _brought_in(owner: Owner, exports: Path) -> dict[tuple[str, str], str]:
         import_account(one, writer, lambda _read, _tally: None)
         connections[one.importer.key, one.account.name] = writer.connection_id
         if one.importer.key == "ofx":
-            writer.finish("2026.ofx", [Rejection("2026.ofx:12", "schema_mismatch", "amount is no number")])
+            writer.finish("2026.ofx", [Rejection("2026.ofx:12", "schema_mismatch", "it belongs to no account")])
     return connections
 
 

@@ -220,7 +220,7 @@ def trouble_page(desks: Desks, request: Request, trouble: Trouble) -> Response:
     """What went wrong outside of the pages, as one of them. It begins no session: nothing here is worth a cookie."""
     visit = replace(visit_of(desks, request), has_cookie=True)
     message, remedy = FOR_PEOPLE.get(trouble.code, (trouble.message, trouble.remedy))
-    values = {"message": message, "remedy": remedy, "code": trouble.code}
+    values = {"message": message, "remedy": remedy, "code": trouble.code, "is_missing": trouble.status == 404}
     page = Page("refusal.html", values, trouble.status, headers=trouble.headers)
     with suppress(PdppError):
         signed_in = desks.sign_in.is_signed_in(visit.cookie)
@@ -261,6 +261,11 @@ async def _file(path: str, request: Request) -> Response:
 
 def refusal_page(refusal: PdppError) -> Page:
     """One page, and the same words as everywhere."""
-    values = {"message": message_text(refusal), "remedy": remedy_text(refusal), "code": refusal.code}
+    values = {
+        "message": message_text(refusal),
+        "remedy": remedy_text(refusal),
+        "code": refusal.code,
+        "is_missing": refusal.status == 404,
+    }
     waits = {"Retry-After": str(refusal.retry_after_seconds)} if refusal.retry_after_seconds else {}
     return Page("refusal.html", values, refusal.status, headers=waits)

@@ -12,7 +12,7 @@ from pdpp_server.errors import InvalidRequest, NotFound
 from pdpp_server.evidence.said import say
 from pdpp_server.evidence.words import size_text
 from pdpp_server.importers.guesses import PARTS_MAX
-from pdpp_server.importers.registry import IMPORTERS, declaration_of
+from pdpp_server.importers.registry import IMPORTERS, LISTED, declaration_of
 from pdpp_server.importers.upload_board import UploadTold
 from pdpp_server.importers.uploads import Brought, Upload
 from pdpp_server.model.ingest import Rejection
@@ -62,7 +62,7 @@ def show(desks: Desks, visit: Visit) -> Page:
         "upload_id": secrets.token_urlsafe(16),
         "most": size_text(desks.upload_bytes),
         "recent": [_line(told) for told in desks.uploads.recent()],
-        "kinds": sorted((declaration_of(kind.key).name, kind.takes, _sentence(kind.obtain)) for kind in IMPORTERS),
+        "kinds": sorted((declaration_of(kind.key).name, kind.takes, kind.obtain) for kind in IMPORTERS),
         "as_of": HOW_TO_AS_OF,
         "follows": follows(desks),
     }
@@ -81,7 +81,7 @@ def told(upload: Upload) -> UploadTold:
             "id": upload.id,
             "stage": upload.stage,
             "said": upload.said,
-            "refused": upload.refused,
+            "refused": [(name, why.removesuffix(LISTED).strip()) for name, why in upload.refused],
             "is_under_way": upload.is_under_way,
         },
         "files": [(name, size_text(size)) for name, size in upload.files],
@@ -204,10 +204,6 @@ def _shown(place: int, each: Brought) -> AccountShown:
         said=each.said,
         is_done=bool(each.connection_id or each.said),
     )
-
-
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}."
 
 
 def _day(micros: int | None) -> str:

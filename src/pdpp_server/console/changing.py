@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from pdpp_server.console.boxes import boxes
 from pdpp_server.console.choice import Ticks, end_of, first_ticks, kept_of, ticks_of_form
-from pdpp_server.console.clients import labels, services
+from pdpp_server.console.clients import STATES, labels, services
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page, SeeOther
 from pdpp_server.console.visit import Visit
@@ -50,7 +50,7 @@ def preview(desks: Desks, visit: Visit) -> Page:
     values = {
         "name": rows[0].name,
         "id": _standing(rows),
-        "is_active": rows[0].word(iso(desks.now())) == "active",
+        "is_active": STATES[rows[0].word(iso(desks.now()))] == "active",
         "reads": reads,
         "is_once": all(row.grant.access_mode == "single_use" for row in rows),
         "marks_sensitive": is_telling([each.is_sensitive for each in reads]),
@@ -114,8 +114,8 @@ def _page(
         "name": rows[0].name,
         "id": visit.named["grant_id"],
         "was": _was(rows),
-        "is_active": rows[0].word(iso(desks.now())) == "active",
-        "state": rows[0].word(iso(desks.now())),
+        "is_active": STATES[rows[0].word(iso(desks.now()))] == "active",
+        "state": STATES[rows[0].word(iso(desks.now()))],
         "is_once": all(row.grant.access_mode == "single_use" for row in rows),
         "sources": boxes(asked, tuple(row.grant.streams for row in rows), ticks, labels(desks), services(desks)),
         "ticks": ticks,

@@ -14,6 +14,7 @@ from pdpp_server.console.page import Page
 from pdpp_server.console.visit import Visit
 from pdpp_server.evidence.grants import bounds_texts, granted_fields
 from pdpp_server.evidence.handles import parse
+from pdpp_server.evidence.said import say
 from pdpp_server.model.activity import NOTHING, Disclosure, together
 from pdpp_server.model.grants import Grant, StreamGrant
 from pdpp_server.model.pending import Pending
@@ -22,6 +23,12 @@ from pdpp_server.model.times import iso
 from pdpp_server.owner.desk import GrantRow
 
 UNUSED = timedelta(days=90)
+STATES = {
+    "active": say("active"),
+    "changed": say("changed"),
+    "expired": say("expired"),
+    "revoked": say("revoked"),
+}
 
 
 class StreamGranted(NamedTuple):
@@ -141,7 +148,7 @@ def _standing(row: GrantRow) -> str:
 def _card(desks: Desks, rows: list[GrantRow], named: Mapping[str, str], known: Mapping[str, str]) -> GrantCard:
     """Of a package whose grants ended one by one, the last that is alive counts."""
     now, first = iso(desks.now()), rows[0].grant
-    states = [row.state.word(now) for row in rows]
+    states = [STATES[row.state.word(now)] for row in rows]
     last = [read for row in rows for grant in (row.grant, *row.earlier) for read in _last_read(desks, grant)]
     since = min(grant.issued_at for row in rows for grant in (row.grant, *row.earlier))
     itself = first.client_name or first.client_id
@@ -149,7 +156,7 @@ def _card(desks: Desks, rows: list[GrantRow], named: Mapping[str, str], known: M
         id=_standing(rows[0]) if len(rows) > 1 else first.grant_id,
         name=rows[0].name,
         client_id=first.client_id,
-        state="active" if "active" in states else states[0],
+        state=STATES["active"] if "active" in states else states[0],
         since=since,
         until=first.expires_at,
         ended_at=max((row.state.revoked_at for row in rows if row.state.revoked_at), default=None),

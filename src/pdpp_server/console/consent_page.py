@@ -23,7 +23,8 @@ from pdpp_server.wire.declarations import is_sensitive, presets_of
 
 FILTERED = 8  # more cards than these have a box to filter them by
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-_DURATION, _UNITS = re.compile(r"P(\d{1,6})([DWMY])"), {"D": "day", "W": "week", "M": "month", "Y": "year"}
+_DURATION = re.compile(r"P(\d{1,6})([DWMY])")
+_ENDS = {"delete": say("delete"), "anonymize": say("anonymize")}
 AI_TRAINING = "https://pdpp.dev/purpose/ai_training"
 
 
@@ -111,12 +112,13 @@ def consent_page(desks: Desks, choosing: Choosing) -> Page:
         "who": _who(ask),
         "said": choosing.said,
         "is_again": choosing.is_again,
-        "purposes": sorted({_purpose(selection) for selection in ask.selections}),
+        "purposes": _purposes(ask),
         "claims": [claim for selection in ask.selections for claim in _claims(selection)],
         "retentions": [_retention(selection.retention) for selection in ask.selections if selection.retention],
         "trains": any(selection.purpose_code == AI_TRAINING for selection in choosing.asked),
         "offered": _shown_cards(offered, choosing.filter),
         "hidden_picks": [pick for pick in choosing.picks if not _is_shown(pick, offered, choosing.filter)],
+        "chosen_before": _chosen_before(choosing, offered),
         "is_open": not ask.selections,
         "has_filter": len(offered) > FILTERED or bool(choosing.filter),
         "filter": choosing.filter,
@@ -166,10 +168,31 @@ def _purpose(selection: Selection) -> tuple[str, str]:
     return selection.purpose_code.rstrip("/").rsplit("/", 1)[-1].replace("_", " "), selection.purpose_description or ""
 
 
+def _purposes(ask: Ask) -> list[tuple[str, str]]:
+    """Each once; what it says of one source is not left unsaid of another."""
+    said = {_purpose(selection) for selection in ask.selections}
+    described = {purpose for purpose, description in said if description}
+    return sorted(each for each in said if each[1] or each[0] not in described)
+
+
 def _retention(policy: Mapping[str, Any]) -> Retention:
-    length: str = policy["max_duration"]
-    simple = _DURATION.fullmatch(length)
-    return Retention(counted(int(simple[1]), _UNITS[simple[2]]) if simple else length, policy["on_expiry"])
+    end: str = policy["on_expiry"]
+    return Retention(_length(policy["max_duration"]), _ENDS.get(end, end))
+
+
+def _length(duration: str) -> str:
+    simple = _DURATION.fullmatch(duration)
+    match (int(simple[1]), simple[2]) if simple else (0, ""):
+        case days, "D":
+            return counted(days, "day")
+        case weeks, "W":
+            return counted(weeks, "week")
+        case months, "M":
+            return counted(months, "month")
+        case years, "Y":
+            return counted(years, "year")
+        case _:
+            return duration
 
 
 def _claims(selection: Selection) -> list[str]:
@@ -240,7 +263,7 @@ def _ways(declaration: Declaration, place: int, connection: str, picks: list[Pic
         for number, preset in enumerate(presets_of(declaration), 1)
     ]
     nothing, everything = (
-        ConsentWay("", "Nothing", not picks),
+        ConsentWay("", say("Nothing"), not picks),
         ConsentWay(f"{place}:{connection}", say("Everything"), chosen == 0),
     )
     return [nothing, *presets, everything]
@@ -255,6 +278,12 @@ def _shown_cards(offered: list[ConnectionOffer], wanted: str) -> list[Connection
 def _is_shown(pick: Pick, offered: list[ConnectionOffer], wanted: str) -> bool:
     cards = {(offer.place, offer.connection_id) for offer in _shown_cards(offered, wanted)}
     return (pick.source, pick.connection_id) in cards
+
+
+def _chosen_before(choosing: Choosing, offered: list[ConnectionOffer]) -> list[str]:
+    """By name, what was picked on cards that are filtered away now."""
+    hidden = {pick.connection_id for pick in choosing.picks if not _is_shown(pick, offered, choosing.filter)}
+    return [offer.name for offer in offered if offer.connection_id in hidden]
 
 
 def _sum(review: Review, reads: list[GrantRead]) -> Sum:

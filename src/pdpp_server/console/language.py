@@ -9,12 +9,17 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any, cast
 
 import orjson
 from jinja2 import Environment
 from jinja2.ext import Extension
 
+from pdpp_server.evidence.said import Sentences
+from pdpp_server.evidence.words import counted_patterns, many_patterns
+
 _FOLDER = Path(__file__).parent
+_PACKAGE = _FOLDER.parent
 FILES = _FOLDER / "sentences"
 ENGLISH = FILES / "en.json"
 # Tags that stand inside of a sentence. All others, and every statement, end it.
@@ -85,12 +90,12 @@ def _literals(value: str) -> Iterator[str]:
 
 
 @cache
-def catalogue(language: str) -> Mapping[str, str]:
+def catalogue(language: str) -> Sentences:
     """Sentence to sentence; what is missing in a language is said in English."""
     path = FILES / f"{language}.json"
     has_one = language != "en" and path.is_file()
     known: dict[str, dict[str, str]] = orjson.loads(path.read_bytes()) if has_one else {}
-    return {english: other for each in known.values() for english, other in each.items()}
+    return Sentences({english: other for each in known.values() for english, other in each.items()})
 
 
 def languages() -> list[str]:
@@ -108,25 +113,137 @@ class Spoken(Extension):
         return said(source, lambda sentence: self.known.get(sentence, sentence)) if self.known else source
 
 
+# What comes to a page as a text from below it: all that importers say, and of everybody else what is raised.
+_ELSEWHERE = frozenset({"cli", "mcp", "meaning", "port"})
+_HANDS_OVER = frozenset({"console", "evidence"})
+_SAYS_ALL = (
+    *("errors.py", "importers/", "authorization_server/errors.py", "http/refusals.py", "owner/sign_in.py"),
+    "wire/clients.py",
+)
+# Words that others write, which an importer reads.
+_READ_NOT_SAID = frozenset({"bank_csv_proposal.py", "html_text.py", "mail_text.py", "mime.py", "whatsapp_words.py"})
+_SENTENCE = re.compile(r"[ \w,.;:()'`/&~�-]*")
+_DECLARED = frozenset({"label", "detail", "description"})
+
+
 def patterns() -> dict[str, list[str]]:
-    """By module, what code hands to `say`."""
-    package = _FOLDER.parent
-    modules = sorted(path for name in ("console", "evidence") for path in (package / name).rglob("*.py"))
-    return {path.relative_to(package).as_posix(): _patterns(path.read_text("utf-8")) for path in modules}
+    """By module, what code hands to `say`, and what it says below the pages."""
+    paths = sorted(path.relative_to(_PACKAGE) for path in _PACKAGE.rglob("*.py"))
+    trees = {path: ast.parse((_PACKAGE / path).read_text("utf-8")) for path in paths if path.parts[0] not in _ELSEWHERE}
+    return {path.as_posix(): [*_handed(tree), *_from_below(path, tree)] for path, tree in trees.items()}
 
 
-def _patterns(source: str) -> list[str]:
-    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
-    spoken = [call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id == "say"]
-    return [*dict.fromkeys(text.value for text in spoken if isinstance(text, ast.Constant) and type(text.value) is str)]
+def _handed(tree: ast.AST) -> Iterator[str]:
+    """What is given to `say`, and what is counted: by its singular and its plural."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    for call in calls:
+        texts = [each.value for each in call.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        match call.func, texts:
+            case ast.Name("say"), [pattern, *_]:
+                yield pattern
+            case ast.Name("counted"), [noun]:
+                yield from counted_patterns(noun)
+            case _:
+                pass
+
+
+def _from_below(path: Path, tree: ast.AST) -> Iterator[str]:
+    if path.parts[0] in _HANDS_OVER or path.name in _READ_NOT_SAID:
+        return
+    says_all = path.as_posix().startswith(_SAYS_ALL)
+    raised = [node for node in ast.walk(tree) if isinstance(node, ast.Raise)]
+    spoken = [each for node in ([tree] if says_all else raised) for each in ast.walk(node)]
+    inner = {id(part) for each in spoken if isinstance(each, ast.JoinedStr) for part in ast.walk(each)} - {
+        id(each) for each in spoken if isinstance(each, ast.JoinedStr)
+    }
+    about = {id(each.value) for each in spoken if isinstance(each, ast.Expr)}
+    for each in spoken:
+        text = _pattern(each) if id(each) not in inner | about else None
+        if text and _reads_like_a_sentence(text):
+            yield text
+
+
+def _pattern(node: ast.AST) -> str | None:
+    """A text as it is written, with the names of its values; none of one that has braces of its own."""
+    match node:
+        case ast.Constant(str() as text) if "{" not in text:
+            return text
+        case ast.JoinedStr(parts):
+            still = [each.value for each in parts if isinstance(each, ast.Constant)]
+            return None if any("{" in str(each) for each in still) else _with_names(parts)
+        case _:
+            return None
+
+
+def _with_names(parts: list[ast.expr]) -> str:
+    """Each value by the last word of what is put there, and a number where that is taken."""
+    written, taken = "", list[str]()
+    for part in parts:
+        if isinstance(part, ast.Constant):
+            written += str(part.value)
+            continue
+        words = re.findall(r"[A-Za-z_]\w*", ast.unparse(part).partition("!")[0].partition(":")[0])
+        name = words[-1].strip("_") if words else "value"
+        taken.append(name)
+        written += f"{{{name}{taken.count(name) if taken.count(name) > 1 else ''}}}"
+    return written
+
+
+def _reads_like_a_sentence(text: str) -> bool:
+    bare = re.sub(r"\{\w+\}", "", text)
+    words = [word for word in bare.split() if re.search(r"[a-z]{2}", word)]
+    return len(words) > 1 and _SENTENCE.fullmatch(bare) is not None
+
+
+def declared() -> dict[str, list[str]]:
+    """What the declarations of our importers call their streams, fields and presets, and the service."""
+    paths = sorted((_PACKAGE / "importers" / "declarations").glob("*.json"))
+    return {path.relative_to(_PACKAGE).as_posix(): _declared(orjson.loads(path.read_bytes())) for path in paths}
+
+
+def _declared(document: Mapping[str, Any]) -> list[str]:
+    names = [stream["name"].replace("_", " ") for stream in document["streams"]]
+    amounts = [pattern for name in names for pattern in many_patterns(name)]
+    return [*dict.fromkeys([document["display"]["name"], *_labels(document), *amounts])]
+
+
+def _labels(value: Any) -> Iterator[str]:
+    match value:
+        case dict():
+            members = cast("dict[str, Any]", value)
+            for name, member in members.items():
+                if name in _DECLARED and isinstance(member, str):
+                    yield member
+                else:
+                    yield from _labels(member)
+        case list():
+            for each in cast("list[Any]", value):
+                yield from _labels(each)
+        case _:
+            pass
+
+
+def _counted(source: str) -> list[str]:
+    """In a template."""
+    return [each for noun in re.findall(r"counted\([^()]*, \"([^\"]+)\"\)", source) for each in counted_patterns(noun)]
 
 
 def listed() -> bytes:
     """Every template with its sentences, each beside itself: a copy of it is where another language begins."""
-    templates = sorted((_FOLDER / "templates").glob("*.html"))
-    found = {path.name: sentences(path.read_text("utf-8")) for path in templates} | patterns()
-    named = {name: {each: each for each in those} for name, those in found.items()}
+    templates = {path.name: path.read_text("utf-8") for path in sorted((_FOLDER / "templates").glob("*.html"))}
+    found = {name: [*sentences(source), *_counted(source)] for name, source in templates.items()}
+    named = _each_once(found | patterns() | declared())
     return orjson.dumps({name: those for name, those in named.items() if those}, option=orjson.OPT_INDENT_2) + b"\n"
+
+
+def _each_once(found: Mapping[str, list[str]]) -> dict[str, dict[str, str]]:
+    """Where it is said first."""
+    known: set[str] = set()
+    named: dict[str, dict[str, str]] = {}
+    for name, those in found.items():
+        named[name] = {each: each for each in those if each not in known}
+        known |= {*those}
+    return named
 
 
 def main(arguments: list[str]) -> int:

@@ -11,12 +11,12 @@ from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from pdpp_server.console.language import Spoken, catalogue
 from pdpp_server.console.visit import COOKIE, SECURE_COOKIE, Visit
-from pdpp_server.evidence.said import Said, say
+from pdpp_server.evidence.said import Said, Sentences, all_ours, ours, say
 from pdpp_server.evidence.text import visible_lines
 from pdpp_server.evidence.words import counted, local_moment
 from pdpp_server.model.activity import NOTHING, Shown
@@ -61,11 +61,22 @@ class SeeOther:
     session: str | None = None
 
 
-def _visible(value: object, known: Mapping[str, str]) -> object:
+def _visible(value: object, known: Sentences) -> object:
     """Every text on a page passes here: a character that cannot be seen is shown as what it is."""
     if isinstance(value, Said):
         return visible_lines(value.in_words_of(known))
     return visible_lines(value) if type(value) is str else value
+
+
+def _told(text: str, known: Sentences) -> Markup:
+    """A sentence of ours; what stands between backticks in it is for a terminal."""
+    pieces = str(_visible(ours(text), known)).split("`")
+    if len(pieces) % 2 == 0:
+        return escape("`".join(pieces))
+    shown = [
+        escape(piece) if at % 2 == 0 else Markup("<code>{}</code>").format(piece) for at, piece in enumerate(pieces)
+    ]
+    return Markup("").join(shown)
 
 
 @cache
@@ -82,6 +93,7 @@ def environment(language: str) -> Environment:
         extensions=[Spoken],
     )
     made.extensions[Spoken.identifier].known = known  # type: ignore[attr-defined]
+    made.filters |= {"ours": ours, "all_ours": all_ours, "told": partial(_told, known=known)}
     return made
 
 

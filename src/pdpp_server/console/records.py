@@ -141,7 +141,7 @@ def _readers(desks: Desks, handle: str) -> list[ReadEntry]:
 def _window(desks: Desks, visit: Visit, id: RecordId, field: str) -> Pending[Page]:
     start = visit.query.get("from", "0")
     if not (start.isascii() and start.isdigit() and len(start) < 12):
-        raise InvalidRequest("from must be a whole number.", param="from")
+        raise InvalidRequest(say("from must be a whole number."), param="from")
     query = WindowQuery(id.stream, id.key, field, id.connection_id or None, int(start), WINDOW_CHARS_MAX)
     return desks.reads.reader(visit.request_id).read_record_field(query).shaped(_window_page)
 
@@ -180,7 +180,8 @@ def _shown(name: str, value: Any, stream: Stream | None) -> FieldShown:
     text = _listed(value) or readable_text(value) or _scalar_text(value)
     is_long = len(text) > LINE_CHARS or "\n" in text
     left = max(0, len(text) - VALUE_CHARS)
-    return FieldShown(name, words, about, text[:VALUE_CHARS], is_long, left, _instant(value, field), [])
+    kept = text[:VALUE_CHARS] if left else text
+    return FieldShown(name, words, about, kept, is_long, left, _instant(value, field), [])
 
 
 def _body(main: tuple[str, str], stream: Stream | None, title: str) -> BodyShown:
@@ -205,8 +206,8 @@ def _listed(value: Any) -> str:
 def _scalar_text(value: Any) -> str:
     match value:
         case None | "":
-            return "nothing"
+            return say("nothing")
         case bool():
-            return "yes" if value else "no"
+            return say("yes") if value else say("no")
         case _:
             return str(value)

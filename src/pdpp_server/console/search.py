@@ -1,6 +1,6 @@
 """A search over everything of one's own, by the ordinary reads."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -10,7 +10,6 @@ from pdpp_server.console.streams import day_asked, declared, instant_of, time_fi
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.handles import mint
-from pdpp_server.evidence.hits import unproven
 from pdpp_server.evidence.said import say
 from pdpp_server.evidence.shown import hits_shown
 from pdpp_server.evidence.titles import hit_title, label
@@ -19,6 +18,8 @@ from pdpp_server.model.queries import Condition, SearchQuery
 from pdpp_server.model.records import Excerpt, Hit, SearchPage
 
 LIMIT, EXCERPTS = 20, 2
+
+Labels = Mapping[tuple[str, str], str]
 
 
 class ExcerptPiece(NamedTuple):
@@ -29,7 +30,8 @@ class ExcerptPiece(NamedTuple):
 class HitShown(NamedTuple):
     handle: str
     title: str
-    where: str
+    source: str
+    stream: str  # as its publisher calls it
     day: str  # of a date without a time; empty where `at` tells more
     at: str
     excerpts: list[tuple[str, list[ExcerptPiece]]]  # field, and its text in pieces
@@ -52,15 +54,21 @@ def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
     return (
         desks.reads.reader(visit.request_id)
         .search(query)
-        .shaped(partial(_page, {**choices, "asked": asked, "words": asked["q"]}))
+        .shaped(partial(_page, _labels(desks), {**choices, "asked": asked, "words": asked["q"]}))
     )
 
 
 def _choices(desks: Desks) -> dict[str, object]:
     """What a search can be narrowed to."""
     sources = desks.owner.sources()
-    names = sorted({stream.name for source in sources for stream in source.streams})
-    return {"sources": [(each.connection_id, each.name or each.connection_id) for each in sources], "streams": names}
+    labels = _labels(desks)
+    kept = {
+        (each.name, labels.get((one.connection_id, each.name), each.name)) for one in sources for each in one.streams
+    }
+    return {
+        "sources": [(each.connection_id, each.name or each.connection_id) for each in sources],
+        "streams": sorted(dict(sorted(kept)).items()),
+    }
 
 
 def _conditions(desks: Desks, asked: dict[str, str]) -> tuple[Condition, ...]:
@@ -84,25 +92,43 @@ def _conditions(desks: Desks, asked: dict[str, str]) -> tuple[Condition, ...]:
     return tuple(found)
 
 
-def _page(values: dict[str, object], page: SearchPage) -> Page:
-    hits = [_hit(hit) for hit in page.hits]
+def _labels(desks: Desks) -> Labels:
+    """What the publisher calls each stream of each source."""
+    declared = desks.owner.declarations()
+    return {
+        (connection, name): stream.label or name
+        for connection, declaration in declared.items()
+        for name, stream in declaration.streams.items()
+    }
+
+
+def _page(labels: Labels, values: dict[str, object], page: SearchPage) -> Page:
+    hits = [_hit(hit, labels.get((hit.id.connection_id, hit.id.stream), hit.id.stream)) for hit in page.hits]
     suggested = [warned for warned in page.warnings if warned.code == "did_you_mean"]
     values = {**values, "page": page, "hits": hits, "next": page.next_cursor, "suggested": suggested}
     return Page("search.html", values, shown=hits_shown(page.hits))
 
 
-def _hit(hit: Hit) -> HitShown:
+def _hit(hit: Hit, stream: str) -> HitShown:
     at = hit.authored_at or ""
     is_day = len(at) <= len("2026-11-15")
     return HitShown(
         mint(hit.id),
         hit_title(hit),
-        f"{label(hit.origin) or hit.origin.connector_key}, {hit.id.stream}",
+        label(hit.origin) or hit.origin.connector_key,
+        stream,
         at if is_day else "",
         "" if is_day else at,
         [(excerpt.field, list(_pieces(excerpt))) for excerpt in hit.excerpts[:EXCERPTS]],
-        unproven(hit),
+        _remark(hit),
     )
+
+
+def _remark(hit: Hit) -> str:
+    """Why it is among the hits, where none of the words stands in it."""
+    if hit.matched_fields:
+        return ""
+    return say("close in meaning") if hit.is_meant else say("beside a match")
 
 
 def _pieces(excerpt: Excerpt) -> Iterator[ExcerptPiece]:

@@ -23,6 +23,7 @@ from pdpp_server.model.times import iso
 
 LIMIT, TALK_LIMIT, MONTH_LIMIT, AROUND_LIMIT = 25, 50, 100, 11
 DAY_SHOWN = 4
+WEEKDAYS = (say("Mon"), say("Tue"), say("Wed"), say("Thu"), say("Fri"), say("Sat"), say("Sun"))
 
 
 class Sums(NamedTuple):
@@ -148,6 +149,7 @@ def _page(desks: Desks, connection: str, stream: Stream, asked: dict[str, str], 
         "is_money": any(row.amount is not None for row in rows),
         "sums": _sums(rows) if asked["month"] and not page.next_cursor else None,
         "weeks": month,
+        "weekdays": WEEKDAYS,
         "around_month": _around_month(asked["month"]) if asked["month"] else None,
         "latest_month": next(((row.at or row.day)[:7] for row in rows if row.at or row.day), None),
     }

@@ -290,8 +290,3 @@ def _escaped(text: str) -> str:
 
 def is_whole(excerpt: Excerpt) -> bool:
     return excerpt.is_placed and excerpt.start == 0 and excerpt.end >= excerpt.total_chars
-
-
-def unproven(hit: Hit) -> str:
-    """What is to be said of a hit without a match of its own."""
-    return "" if hit.matched_fields else NO_MATCH if hit.excerpts else METADATA_ONLY

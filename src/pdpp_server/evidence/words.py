@@ -16,8 +16,14 @@ def moment(time: str | None) -> str:
     return f"{time[:10]} {time[11:16]} UTC" if time else "never"
 
 
-def counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def counted(number: int, noun: str) -> Said:
+    one, several = counted_patterns(noun)
+    return say(one if number == 1 else several, number=number)
+
+
+def counted_patterns(noun: str) -> tuple[str, str]:
+    """Of one and of several."""
+    return f"{{number}} {noun}", f"{{number}} {noun}s"
 
 
 def size_text(size: int) -> str:
@@ -33,13 +39,17 @@ def listed(parts: Sequence[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
 
 
-def many(number: int, plural: str) -> str:
+def many(number: int, plural: str) -> Said:
     """A number of what a publisher calls by its plural: `3 messages`, `1 message`."""
-    if number != 1:
-        return f"{number:,} {plural}"
-    if plural.endswith("ies"):
-        return f"1 {plural[:-3]}y"
-    return f"1 {plural.removesuffix('s')}"
+    one, several = many_patterns(plural)
+    return say(one if number == 1 else several, number=f"{number:,}")
+
+
+def many_patterns(plural: str) -> tuple[str, str]:
+    """Of one and of several; braces in a stranger's word are no place for a value."""
+    word = plural.replace("{", "{{").replace("}", "}}")
+    singular = f"{word[:-3]}y" if word.endswith("ies") else word.removesuffix("s")
+    return f"{{number}} {singular}", f"{{number}} {word}"
 
 
 def local_day(time: str, zone: tzinfo) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from pdpp_server.errors import PdppError
+from pdpp_server.evidence.said import say
 from pdpp_server.grants.permit import permit
 from pdpp_server.grants.permitted import Scope
 from pdpp_server.model.grants import Holder
@@ -15,25 +16,33 @@ def explain(holder: Holder, query: Query) -> list[str]:
     try:
         permitted = permit(holder, query)
     except PdppError as refusal:
-        return [f"Refused: {refusal.code}. {refusal.message} {refusal.remedy}".strip()]
+        told = say("Refused: {code}. {message}", code=refusal.code, message=refusal.message)
+        return [f"{told} {refusal.remedy}".strip()]
     if not permitted.scopes:
-        return ["Permitted, but no granted stream fits, so nothing would be read."]
-    return ["Permitted."] + [sentence for scope in permitted.scopes for sentence in _sentences(scope)]
+        return [say("Permitted, but no granted stream fits, so nothing would be read.")]
+    return [say("Permitted.")] + [sentence for scope in permitted.scopes for sentence in _sentences(scope)]
 
 
 def _sentences(scope: Scope) -> Iterator[str]:
     name = scope.stream.name
-    yield f"{name}: from {_listed(scope.connections)}, by grant {scope.grant_id}."
-    hidden = [field for field in scope.stream.fields if field not in scope.fields]
-    yield f"{name}: fields {_listed(sorted(scope.fields))}" + (
-        f"; hidden: {_listed(hidden)}." if hidden else "; none is hidden."
+    connections, fields = _listed(scope.connections), _listed(sorted(scope.fields))
+    yield say(
+        "{name}: from {connections}, by grant {grant_id}.", name=name, connections=connections, grant_id=scope.grant_id
     )
+    hidden = [field for field in scope.stream.fields if field not in scope.fields]
+    if hidden:
+        yield say("{name}: fields {fields}; hidden: {hidden}.", name=name, fields=fields, hidden=_listed(hidden))
+    else:
+        yield say("{name}: fields {fields}; none is hidden.", name=name, fields=fields)
     if scope.since is not None or scope.until is not None:
-        since = "the beginning" if scope.since is None else iso_micros(scope.since)
-        until = "" if scope.until is None else f" and before {iso_micros(scope.until)}"
-        yield f"{name}: only records whose {scope.stream.consent_time_field} is from {since}{until}."
+        since = say("the beginning") if scope.since is None else iso_micros(scope.since)
+        until = "" if scope.until is None else say(" and before {time}", time=iso_micros(scope.until))
+        time = scope.stream.consent_time_field
+        yield say(
+            "{name}: only records whose {time} is from {since}{until}.", name=name, time=time, since=since, until=until
+        )
     if scope.resources is not None:
-        yield f"{name}: only {len(scope.resources)} named records."
+        yield say("{name}: only {count} named records.", name=name, count=len(scope.resources))
 
 
 def _listed(names: tuple[str, ...] | list[str]) -> str:

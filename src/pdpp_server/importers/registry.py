@@ -169,11 +169,13 @@ def _known_and_left(files: Files, importers: Sequence[Importer]) -> tuple[list[F
     return found, parts_left(files, (file.name for one in found for file in one.account.files))
 
 
+LISTED = "`pdpp import --list` shows what can be imported, and how to get it."
+
+
 def nothing_known(name: str, left: Sequence[UntakenPart] = ()) -> NothingKnown:
     """An export of the wrong kind: the best guess of what it is, what to do then, and where to see more."""
     told = next((part.guess for part in left if part.guess), None)
-    further = "`pdpp import --list` shows what can be imported, and how to get it."
     if told is None:
-        return NothingKnown(f"{name} is nothing that is known here.", remedy=further)
-    remedy = f"{told.todo} {further}".strip()
+        return NothingKnown(f"{name} is nothing that is known here.", remedy=LISTED)
+    remedy = f"{told.todo} {LISTED}".strip()
     return NothingKnown(f"{name} is nothing that is known here; it looks like {told.what}.", remedy=remedy)

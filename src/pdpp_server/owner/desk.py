@@ -9,6 +9,7 @@ from typing import Unpack
 
 from pdpp_server.errors import ConnectionNotFound, NotFound
 from pdpp_server.evidence.activity import PREVIEW_CLIENT, reader_names
+from pdpp_server.evidence.said import say
 from pdpp_server.grants.explain import explain
 from pdpp_server.grants.issue import issue
 from pdpp_server.model.activity import Asked, ClientDay, Day, Disclosure, Segment, Verdict
@@ -240,7 +241,9 @@ class Owner:
             holder = Holder(kind, rows[0].grant.client_id, held, reading.layout.origins)
         now = iso(self._services.now())
         ended = [
-            f"Grant {row.grant.grant_id} is {state}." for row in rows if (state := row.state.word(now)) != "active"
+            say("Grant {grant_id} is {state}.", grant_id=row.grant.grant_id, state=state)
+            for row in rows
+            if (state := row.state.word(now)) != "active"
         ]
         return ended + explain(holder, query)
 

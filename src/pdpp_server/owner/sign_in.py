@@ -30,7 +30,8 @@ GUESSES, GUESSES_OF_STRANGERS = EverSlower(free=5, longest_seconds=900), EverSlo
 SETUP_GROUPS = 2
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that looks like another
 _WRONG = "That is not the password."
-_RESET = "`pdpp owner password` in a terminal of this machine sets a new one"
+_RESET = "`pdpp owner password` in a terminal of this machine sets a new one."
+_FORGOTTEN = "Forgotten it? `pdpp owner password` in a terminal of this machine sets a new one, and ends the wait."
 
 
 def generated_secret(groups: int) -> str:
@@ -132,10 +133,10 @@ class SignIn:
         """
         address, phc = visitor(address), self._password()
         self._guesses.aim_at(phc or "")  # guesses at an old password say nothing about the new one
-        self._guesses.require(address, remedy=f"Forgotten it? {_RESET}, and ends the wait.")
+        self._guesses.require(address, remedy=_FORGOTTEN)
         if not self._is_password(password, phc or self._nobodys) or phc is None:
             self._guesses.spend(address)
-            raise Unauthenticated(_WRONG, remedy=f"{_RESET}.")
+            raise Unauthenticated(_WRONG, remedy=_RESET)
         self._guesses.forgive(address)
         self._guesses.know(address)
         return self._begin()

@@ -1,15 +1,18 @@
 """Every page of the owner's in every state that it has, and the way there: what tests judge and `make pages` shows."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
+from unittest.mock import patch
 from urllib.parse import quote
 
 import httpx2
 import orjson
 from playwright.sync_api import Page
 
+from pdpp_server.owner.sign_in import SignIn
 from pdpp_server.wire.grants import DETAIL_TYPE
 from tests.importers.homes import TODAY, event, ics
 from tests.scenarios.authorization_server.flow import CHALLENGE, EVERY_FLOW
@@ -17,6 +20,7 @@ from tests.worlds.lived import AGENT, FORMER, MAIL, PASSWORD, SCRIPT, Lived
 
 REGISTRY = "https://registry.pdpp.dev/connectors"
 REDIRECT = "http://localhost/callback"
+MARKS = "[⟦⟧]"
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,9 @@ class Walk:
         state(self)
 
     def click(self, name: str) -> None:
-        self.page.get_by_role("button", name=name, exact=True).first.click()
+        """A language that is made up puts marks around its words."""
+        whole = re.compile(f"^{MARKS}*{f'{MARKS}*'.join(map(re.escape, name))}{MARKS}*$")
+        self.page.get_by_role("button", name=whole).first.click()
 
     def record(self, connection: tuple[str, str], stream: str, words: str) -> str:
         """The address of a record that the agent would find by those words."""
@@ -141,6 +147,13 @@ def welcome_refused(walk: Walk) -> None:
 
 
 @_state(BEFORE)
+def invited(walk: Walk) -> None:
+    """As whoever was sent a link sees it, where several owners share a server."""
+    with patch.object(SignIn, "is_invited", return_value=True):
+        walk.go("/invited?link=once", walk.empty)
+
+
+@_state(BEFORE)
 def signing_in(walk: Walk) -> None:
     walk.go("/sign-in")
 
@@ -237,18 +250,21 @@ _at(FULL, follow="/follow", activity="/activity", activity_none="/activity?reque
 @_state(FULL)
 def activity_kept(walk: Walk) -> None:
     walk.go("/activity")
-    walk.page.get_by_text("This is kept for ever").click()
+    walk.page.get_by_text("This is kept").first.click()
 
 
 @_state(FULL)
 def sources_followed(walk: Walk) -> None:
     followed = walk.full.owner.live
-    for name, trouble in ((MAIL, ""), ("caldav nora", "The server does not answer. It may be away for a moment.")):
+    for name, trouble in (
+        (MAIL, ""),
+        ("caldav nora", "imap.example.org did not answer for 30 seconds. It is tried again by itself."),
+    ):
         followed.add(name, "imap", {"host": "imap.example.org"})
         if trouble:
             followed.went_wrong(followed.named(name), trouble)
         else:
-            followed.went_well(followed.named(name), {}, "12 new messages", timedelta(minutes=5))
+            followed.went_well(followed.named(name), {}, "12 accepted, 0 rejected", timedelta(minutes=5))
     walk.go("/sources")
     walk.page.locator("h2", has_text="Followed").scroll_into_view_if_needed()
     for one in followed.all():

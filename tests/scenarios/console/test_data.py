@@ -111,7 +111,7 @@ def test_a_month_of_bookings_has_sums_and_one_of_messages_is_a_calendar(owner: V
 
     assert "came in 100.00 went out -12.50 together 87.50" in march
     assert "Of 2026-04-01" not in march
-    assert re.search(r'<span class="soft">9</span><a href="[^"]+c1">On the ninth</a>', calendar)
+    assert re.search(r'<span class="weekday">Mon </span>9</span><a href="[^"]+c1">On the ninth</a>', calendar)
 
 
 @requirement("con.data.timeline")

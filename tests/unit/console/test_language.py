@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pdpp_server.console.language import FILES, catalogue, languages, patterns, said, sentences
+from pdpp_server.console.language import FILES, _literals, catalogue, languages, patterns, said, sentences
 from pdpp_server.console.page import _visible, environment
 from pdpp_server.evidence.activity import what_was_done, what_was_done_in_all
-from pdpp_server.evidence.said import Said, say, say_all
+from pdpp_server.evidence.said import Said, Sentences, say, say_all
 from pdpp_server.model.activity import Asked, Disclosure
 from tests.requirements import requirement
 
@@ -33,6 +33,14 @@ def test_no_sentence_of_a_template_stands_outside_the_list(template: object) -> 
 
     assert re.findall(r"[A-Za-z]{2,}", bare) == []
     assert [each for each in statements if re.search(r"[\"'][A-Z][a-z]+[^\"']* [^\"']*[\"']", each)] == []
+
+
+@requirement("con.pages.one-language-file")
+def test_no_word_hides_in_an_expression() -> None:
+    """Another language has the same values as English, so a word inside of one could never be said in it."""
+    values = [value for path in TEMPLATES for value in re.findall(r"\{\{.*?\}\}", path.read_text("utf-8"))]
+
+    assert [value for value in values if "counted(" not in value and [*_literals(value)]] == []
 
 
 @requirement("con.pages.one-language-file")
@@ -93,16 +101,25 @@ def test_what_code_says_is_said_in_another_language_down_to_its_parts() -> None:
 
     assert searched == "searched for “lease {found}” and saw nothing"
     assert isinstance(searched, Said)
-    assert searched.in_words_of(known) == "suchte nach „lease {found}“ und sah nichts"
-    assert searched.in_words_of({}) == searched
+    assert searched.in_words_of(Sentences(known)) == "suchte nach „lease {found}“ und sah nichts"
+    assert searched.in_words_of(Sentences()) == searched
 
 
 @requirement("con.pages.one-language-file")
 def test_a_page_says_it_so_and_leaves_alone_what_only_reads_like_it() -> None:
     """A record that holds the words of a sentence of ours is nobody's sentence."""
-    made = environment("en").overlay(finalize=partial(_visible, known={"nothing": "nichts"}))
+    made = environment("en").overlay(finalize=partial(_visible, known=Sentences({"nothing": "nichts"})))
 
     assert made.from_string("{{ ours }} {{ theirs }}").render(ours=say("nothing"), theirs="nothing") == "nichts nothing"
+
+
+@requirement("con.pages.one-language-file")
+def test_what_is_for_a_terminal_looks_so_and_stays_text() -> None:
+    made = environment("en")
+
+    shown = [made.from_string("{{ said | told }}").render(said=each) for each in ("Run `pdpp a<b`.", "It`s <b>.")]
+
+    assert shown == ["Run <code>pdpp a&lt;b</code>.", "It`s &lt;b&gt;."]
 
 
 def test_several_are_said_in_one_breath() -> None:
