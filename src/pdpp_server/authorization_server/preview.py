@@ -17,6 +17,7 @@ from pdpp_server.reads.bearers import MCP_KINDS
 from pdpp_server.reads.services import Call, Services
 
 TITLES, PART_CHARS = 3, 60
+DAY_CHARS = len("2026-11-15")
 TELLING = ("actor", "amount")  # roles
 
 
@@ -42,8 +43,11 @@ def _glimpse(services: Services, call: Call, entry: StreamEntry) -> Glimpse:
 def _titles(page: RecordPage) -> Leaving[tuple[str, ...]]:
     """Of each record nothing is shown but what it is called, whose it is and how much."""
     records = [record for record in page.records if isinstance(record, Record)]
-    titles = tuple(_sample(record) for record in records)
-    fields = [name for record in records for name in _sample_fields(record)]
+    samples = [_sample(record) for record in records]
+    is_telling = len({*samples}) == len(samples)
+    titles = tuple(samples) if is_telling else tuple(map(_dated, samples, records))
+    times = [] if is_telling else [record.time_field for record in records if record.time_field]
+    fields = [*(name for record in records for name in _sample_fields(record)), *times]
     shown = shown_of([record.id for record in records], fields)
     return Leaving(titles, shown, sum(len(text.encode()) for text in titles))
 
@@ -52,6 +56,11 @@ def _sample(record: Record) -> str:
     """A title alone often tells nothing: `Card` three times. With who and how much, it does."""
     parts = [_title(record), *(clip_shown(str(record.data[name]), PART_CHARS) for name in _telling(record))]
     return " · ".join(dict.fromkeys(part for part in parts if part))
+
+
+def _dated(sample: str, record: Record) -> str:
+    """Of three that are called alike, the days tell them apart."""
+    return f"{sample} · {record.authored_at[:DAY_CHARS]}" if record.authored_at else sample
 
 
 def _sample_fields(record: Record) -> list[str]:

@@ -44,7 +44,8 @@ def row_of(record: Record, stream: Stream, chars: int) -> RecordRow:
     is_day = at is not None and len(at) <= len("2026-11-15")
     amount = _value(record, "amount")
     who = clip_shown(str(_value(record, "actor") or ""), LINE_CHARS)
-    text = _text(_value(record, "primary-body"), chars)
+    called = title(record.roles, record.data, record.origin, record.id.stream, None)
+    text = _text(_value(record, "primary-body"), called, chars)
     talk = record.data.get(stream.talk_fields[0]) if stream.talk_fields else None
     has = {
         "title": declared_title(record.roles, record.data) is not None,
@@ -59,7 +60,7 @@ def row_of(record: Record, stream: Stream, chars: int) -> RecordRow:
         mint(record.id),
         at if at and is_day else "",
         None if is_day else at,
-        title(record.roles, record.data, record.origin, record.id.stream, None),
+        called,
         who,
         text,
         amount if isinstance(amount, int | float) else None,
@@ -84,10 +85,13 @@ def _taken_from(record: Record, stream: Stream) -> dict[str, str]:
     return named | dict(dated) | dict(talk)
 
 
-def _text(value: object, chars: int) -> str:
+def _text(value: object, called: str, chars: int) -> str:
+    """Without a first heading that only repeats what it is called."""
     if not isinstance(value, str) or binary_text(value):
         return ""
-    return value if len(value) <= chars else f"{value[:chars].rstrip()} …"
+    first, _, rest = value.partition("\n")
+    text = rest.lstrip() if first.startswith("#") and first.lstrip("# ").rstrip() == called else value
+    return text if len(text) <= chars else f"{text[:chars].rstrip()} …"
 
 
 def _value(record: Record, role: str) -> Any:

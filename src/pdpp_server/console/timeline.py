@@ -15,6 +15,7 @@ from pdpp_server.evidence.words import day_words
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import Condition, RecordsQuery
 from pdpp_server.model.records import Record, RecordPage
+from pdpp_server.model.sources import Declaration
 from pdpp_server.model.streams import Stream
 
 EACH = 8  # of one stream
@@ -53,14 +54,22 @@ def _day(desks: Desks, text: str) -> date | None:
 
 
 def _streams(desks: Desks) -> list[tuple[str, str, Stream]]:
-    """Streams whose records happen at a time: connection, the owner's name for it, stream."""
+    """Streams whose records happen at a time: connection, the owner's name for it, stream. Of talks, what is said."""
     declared = desks.owner.declarations()
     return [
         (source.connection_id, source.name or source.connection_id, stream)
         for source in desks.owner.sources()
         for held in source.streams
         if held.records and (stream := declared[source.connection_id].streams.get(held.name)) and _happens(stream)
+        if not _is_told_by_others(stream, declared[source.connection_id])
     ]
+
+
+def _is_told_by_others(stream: Stream, declaration: Declaration) -> bool:
+    """A thread or a chat has no words of its own: the messages that it has stand on their days already."""
+    others = [declaration.streams[each.stream] for each in stream.relationships if each.stream != stream.name]
+    has_words = "primary-body" in stream.roles.values()
+    return not has_words and any("primary-body" in each.roles.values() and _happens(each) for each in others)
 
 
 def _happens(stream: Stream) -> bool:

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 from tests.requirements import requirement
 from tests.scenarios.console.chromium import chromium
 from tests.scenarios.console.states import State, Walk, every_state, sign_in
-from tests.worlds.lived import MAIL, Lived, empty, lived
+from tests.worlds.lived import AGENT, MAIL, Lived, empty, lived
 from tools.tree import ROOT
 
 AXE = ROOT / "tests/node/node_modules/axe-core/axe.min.js"
@@ -75,6 +75,28 @@ def test_two_of_nine_sources_take_four_clicks_and_the_review_says_what_is_left_o
     assert "Who, when and about what, without the text" in said
     assert "Events" in said.partition("Not included")[2]
     assert page.get_by_role("button", name="Allow").count() == 1  # the fourth
+
+
+@requirement("con.data.timeline")
+def test_a_day_shows_what_was_said_and_not_its_talk_once_more(walk: Walk) -> None:
+    walk.through(sign_in, lambda walk: walk.go("/timeline?day=2026-03-12"))
+
+    said = walk.page.get_by_role("main").inner_text()
+
+    assert f"{MAIL}, Messages" in said
+    assert "Conversations" not in said
+    assert "Bar Centraal · Card -10.73" in said  # who was paid leads, and not how
+
+
+@requirement("con.consent.preview")
+def test_samples_that_are_called_alike_are_told_apart_by_their_days(walk: Walk) -> None:
+    walk.through(sign_in, lambda walk: walk.go(f"/clients/{walk.grant_of(AGENT)}/preview"))
+
+    lists = walk.page.get_by_role("list", name="For example").all()
+    samples = [[each.inner_text() for each in one.get_by_role("listitem").all()] for one in lists]
+
+    assert ["Sunday soup · 2027-04-18", "Sunday soup · 2027-04-04", "Sunday soup · 2027-03-21"] in samples
+    assert all(len({*each}) == len(each) for each in samples)
 
 
 @requirement("con.pages.narrow")

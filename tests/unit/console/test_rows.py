@@ -57,3 +57,17 @@ def test_what_is_gone_has_no_line_and_what_is_drawn_is_what_is_shown() -> None:
     assert rows_shown(rows, ("title", "text", "amount")) == Shown(
         ("cin_1",), ("messages",), ("subject", "text"), ("cin_1/messages:m1",)
     )
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("# Lease\n\nThe best chapter.", "The best chapter."),
+        ("# Other\n\nThe best chapter.", "# Other\n\nThe best chapter."),
+        ("Lease\nis a word", "Lease\nis a word"),
+        ("# Lease", ""),
+    ],
+)
+def test_a_first_heading_is_left_out_where_it_only_repeats_the_title(written: str, shown: str) -> None:
+    (row,) = rows_of([message(None, subject="Lease", text=written)], MESSAGES)
+    assert row.text == shown
