@@ -1,10 +1,13 @@
-"""What is written is reached: a module that nobody imports, or a template that nobody fills, was not registered."""
+"""What is written is reached: no module without an import, no template without a page, no setting without a reader."""
 
 import ast
+import re
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 from pdpp_server.cli.group import VERBS
+from pdpp_server.settings import Settings
 from tools.tree import PACKAGE
 
 BEGUN = {"pdpp_server.mcp.generate"}  # as `python -m`, which `make fix` does
@@ -44,6 +47,13 @@ def test_every_template_is_filled_or_included() -> None:
     written = "\n".join(pages)
 
     assert [path.name for path in sorted(TEMPLATES.glob("*.html")) if f'"{path.name}"' not in written] == []
+
+
+def test_every_setting_is_read() -> None:
+    written = "\n".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
+    read = set(re.findall(r"\.(\w+)", written))
+
+    assert {each.name for each in fields(Settings)} - read == set()
 
 
 def test_a_module_is_known_by_every_way_to_import_it() -> None:

@@ -17,7 +17,8 @@ WINDOW_CHARS, WINDOW_CHARS_MAX, CONTEXT_CHARS_MAX = 4096, 16_384, 8192
 
 Comparison = Literal["eq", "gte", "gt", "lte", "lt"]
 Metric = Literal["count", "sum", "min", "max", "count_distinct"]
-Mode = Literal["auto", "lexical", "semantic", "hybrid"]
+UsedMode = Literal["lexical", "semantic", "hybrid"]  # the best last
+Mode = Literal["auto", UsedMode]
 Granularity = Literal["minute", "hour", "day", "week", "month", "quarter", "year"]
 BEGINNING = "beginning"
 

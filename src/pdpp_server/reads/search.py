@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Literal, get_args
+from typing import get_args
 
 from pdpp_server.errors import UnsupportedMode
 from pdpp_server.evidence.question import did_you_mean, no_words, read_as
@@ -13,7 +13,7 @@ from pdpp_server.meaning.loading import Meaning
 from pdpp_server.model.activity import NOTHING, Shown
 from pdpp_server.model.parameters import bound_by
 from pdpp_server.model.pending import Pending
-from pdpp_server.model.queries import SearchQuery
+from pdpp_server.model.queries import SearchQuery, UsedMode
 from pdpp_server.model.records import Hit, SearchPage, Warned
 from pdpp_server.reads.binding import binding
 from pdpp_server.reads.services import Call, Services
@@ -22,8 +22,7 @@ from pdpp_server.store.records.search import ByMeaning, FoundHit, Ranked, search
 from pdpp_server.wire.cursors import Seal
 from pdpp_server.wire.envelope import meaning_missing, prefixes_too_short, sources_skipped
 
-Used = Literal["lexical", "semantic", "hybrid"]
-_MODES: tuple[Used, ...] = get_args(Used)  # the best last
+_MODES: tuple[UsedMode, ...] = get_args(UsedMode)
 
 
 def serve(services: Services, call: Call, query: SearchQuery) -> Pending[SearchPage]:
@@ -35,7 +34,7 @@ def serve(services: Services, call: Call, query: SearchQuery) -> Pending[SearchP
         mode = chosen_mode(services.meaning, query, _MODES[opened[0]] if opened else None)
         by = _by_meaning(services.meaning, mode)
         ranked = search(read.store, permitted, after, read.today, by)
-        used: Used = "lexical" if ranked.waiting is None else mode
+        used: UsedMode = "lexical" if ranked.waiting is None else mode
         named = namings([found.record for found in ranked.found])
         sealed = partial(_seal, read.seal, used, bound_to)
         pairs = zip(ranked.found, named, strict=True)
@@ -74,12 +73,12 @@ def _suggesting(permitted: Permitted[SearchQuery]) -> Shown:
     )
 
 
-def modes(meaning: Meaning | None) -> tuple[Used, ...]:
+def modes(meaning: Meaning | None) -> tuple[UsedMode, ...]:
     """In which this server can search now."""
     return _MODES if meaning and meaning.is_installed else _MODES[:1]
 
 
-def chosen_mode(meaning: Meaning | None, query: SearchQuery, kept: Used | None) -> Used:
+def chosen_mode(meaning: Meaning | None, query: SearchQuery, kept: UsedMode | None) -> UsedMode:
     """The mode that is asked for, or in which the pages before were found; `auto` is the best that there is.
 
     Raises:
@@ -94,19 +93,26 @@ def chosen_mode(meaning: Meaning | None, query: SearchQuery, kept: Used | None) 
     return wanted
 
 
-def _by_meaning(meaning: Meaning | None, mode: Used) -> ByMeaning | None:
+def _by_meaning(meaning: Meaning | None, mode: UsedMode) -> ByMeaning | None:
     """What knows the meaning. Without a model that can be used words go on alone, where they were to count."""
-    if mode == "lexical" or meaning is None:
+    if meaning is None:
         return None
+    match mode:  # a mode that has no case here is a type error
+        case "lexical":
+            return None
+        case "semantic":
+            words_count = False
+        case "hybrid":
+            words_count = True
     encoder = meaning.encoder()
-    if encoder is None and mode == "semantic":
+    if encoder is None and not words_count:
         raise UnsupportedMode(
             "The model for search by meaning is damaged. This server has: auto, lexical.", param="mode"
         )
-    return ByMeaning(encoder, mode == "hybrid") if encoder else None
+    return ByMeaning(encoder, words_count) if encoder else None
 
 
-def _seal(seal: Seal, mode: Used, bound_to: bytes, position: Position) -> str:
+def _seal(seal: Seal, mode: UsedMode, bound_to: bytes, position: Position) -> str:
     return seal.seal("search", bytes((_MODES.index(mode),)) + position.pack(), bound_to=bound_to)
 
 
