@@ -127,7 +127,7 @@ fix: setup  ## format, repair what lint can repair, print generated files again
 	@for module in $(GENERATORS); do echo "python -m $$module"; $(BIN)/python -m $$module || exit 1; done
 	$(BIN)/cog -I . -r $(PAGES)
 
-shape: setup  ## a mirror: median, p90, the five largest files and functions
+shape: setup  ## a mirror: median, p90, the five largest files and functions, the ten densest functions
 	@$(BIN)/python -m tools.shape
 
 mcpb: setup clients  ## pack the bundle for Claude Desktop into dist/

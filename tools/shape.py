@@ -1,4 +1,4 @@
-"""`make shape`: how long files and functions are, and how much a line holds. A mirror, not a gate."""
+"""`make shape`: how long files and functions are, how much a line holds, and where most. A mirror, not a gate."""
 
 import ast
 from statistics import median, quantiles
@@ -6,6 +6,7 @@ from statistics import median, quantiles
 from tools.tree import Module, modules
 
 LARGEST = 5
+DENSEST, WORTH_A_LOOK = 10, 6  # functions, and the lines that one has at least
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -17,6 +18,19 @@ def function_lengths(found: list[Module]) -> list[tuple[int, str]]:
         for node in ast.walk(ast.parse(module.path.read_text("utf-8")))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
+
+
+def densest_functions(found: list[Module]) -> list[tuple[float, str]]:
+    """Functions of some length, each with the expressions that one of its lines holds, the densest first."""
+    dense: list[tuple[float, str]] = []
+    for module in found:
+        for node in ast.walk(ast.parse(module.path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.body[0].lineno + 1
+                expressions = sum(isinstance(each, ast.expr) for line in node.body for each in ast.walk(line))
+                if lines >= WORTH_A_LOOK:
+                    dense.append((expressions / lines, f"{module.name}:{node.lineno} {node.name}"))
+    return sorted(dense, reverse=True)[:DENSEST]
 
 
 def shape_lines(kind: str, sized: list[tuple[int, str]]) -> list[str]:
@@ -57,3 +71,5 @@ if __name__ == "__main__":
     print("\n".join(shape_lines("files", [(module.lines, module.name) for module in found if module.lines > 5])))
     print("\n".join(shape_lines("functions", function_lengths(found))))
     print(density_line(found))
+    print("densest functions, expressions a line:")
+    print("\n".join(f"  {density:>5.1f}  {name}" for density, name in densest_functions(found)))
