@@ -92,6 +92,19 @@ def test_a_count_is_made_anew_when_a_record_comes_or_goes(world: World, monkeypa
     assert counted == [16, 17, 16, 16]
 
 
+@requirement("store.search.candidates")
+def test_a_word_that_stood_nowhere_is_found_when_it_comes_and_no_longer_when_it_goes(world: World) -> None:
+    token = world.grant({"name": "messages", "instance_ids": [world.work]})
+    changes = (message("n1", text="a pangolin", sent_at="2026-07-02T12:00:00Z"), deletion("n1"))
+
+    hits = [[*found(world, token, "pangolin")]]
+    for change in changes:
+        world.deliver(WORK, [change])
+        hits.append([*found(world, token, "pangolin")])
+
+    assert hits == [[], ["n1"], []]
+
+
 @pytest.mark.parametrize(
     ("sizes", "slots", "words"),
     [

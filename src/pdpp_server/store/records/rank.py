@@ -43,15 +43,27 @@ class Holders(NamedTuple):
     records: int
 
 
-def holders(noted: Mapping[int, MatchCounts]) -> list[Holders]:
-    """An engine notes once what many records hold: what is true of all of them need not be found for each."""
-    by_sid: dict[int, list[HeldPhrases]] = {}
+NotedRecords = Mapping[int, MatchCounts]  # by rid
+
+
+def by_stream(noted: NotedRecords) -> Mapping[int, NotedRecords]:
+    """The notes of each stream, by its sid."""
+    sids = {rid >> SID_BITS for rid in noted}
+    if len(sids) == 1:
+        return {sids.pop(): noted}
+    parts: dict[int, dict[int, MatchCounts]] = {sid: {} for sid in sids}
     for rid, note in noted.items():
-        by_sid.setdefault(rid >> SID_BITS, []).append(note.held)
+        parts[rid >> SID_BITS][rid] = note
+    return parts
+
+
+def holders(noted: NotedRecords) -> list[Holders]:
+    """An engine notes once what many records hold: what is true of all of them need not be found for each."""
     found: list[Holders] = []
-    for sid, held_by_each in by_sid.items():
-        known = {id(held): held for held in held_by_each}
-        records = Counter(map(id, held_by_each))
+    for sid, of_stream in by_stream(noted).items():
+        notes = of_stream.values()
+        known = {id(note.held): note.held for note in notes}
+        records = Counter([id(note.held) for note in notes])
         found += [Holders(sid, known[one], count) for one, count in records.items()]
     return found
 

@@ -10,10 +10,10 @@ from pdpp_server.store.records.dates import NO_DATES, AskedDates
 from pdpp_server.store.records.rank import (
     DATE_WORDS,
     Holders,
-    MatchCounts,
+    NotedRecords,
     Question,
     SourceCounts,
-    Worth,
+    by_stream,
     holders,
     score,
     together,
@@ -64,22 +64,15 @@ def scored(
     return Scored(scores, among_all.weights, named, dates)
 
 
-def _scores(
-    noted: Mapping[int, MatchCounts], heard: Mapping[int, Question], actors: Mapping[int, int]
-) -> dict[int, float]:
+def _scores(noted: NotedRecords, heard: Mapping[int, Question], actors: Mapping[int, int]) -> dict[int, float]:
     """Records of a stream that share a note share a score, and those that hold the same what that is worth."""
-    worths: dict[tuple[int, int], Worth] = {}
-    known: dict[tuple[int, int], float] = {}
     scores: dict[int, float] = {}
-    for rid, note in noted.items():
-        sid = rid >> SID_BITS
-        case = (sid, id(note))
-        if case not in known:
-            holding = (sid, id(note.held))
-            if holding not in worths:
-                worths[holding] = worth_of(note.held, heard[sid], actors[sid])
-            known[case] = score(note.length, worths[holding])
-        scores[rid] = known[case]
+    for sid, of_stream in by_stream(noted).items():
+        notes = {id(note): note for note in of_stream.values()}
+        held = {id(note.held): note.held for note in notes.values()}
+        worths = {one: worth_of(holding, heard[sid], actors[sid]) for one, holding in held.items()}
+        known = {one: score(note.length, worths[id(note.held)]) for one, note in notes.items()}
+        scores.update([(rid, known[id(note)]) for rid, note in of_stream.items()])
     return scores
 
 

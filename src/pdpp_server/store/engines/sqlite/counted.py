@@ -3,6 +3,8 @@
 from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
+import apsw
+
 from pdpp_server.store.records.asked import Where
 from pdpp_server.store.session import Session
 
@@ -20,9 +22,11 @@ class _Kept(NamedTuple):
 class Counted:
     """For one connection. Whoever reads by another grant gets nothing of it, not even its time."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, connection: apsw.Connection, session: Session) -> None:
+        self._connection, self._session = connection, session
         self._kept: dict[Hashable, _Kept] = {}
+        self._seen: int | None = None  # which state of the database the versions are of
+        self._versions: dict[tuple[int, ...], tuple[int, ...]] = {}  # of streams, by their sids
 
     def of(self, where: Where, asked: Hashable, count: Callable[[], int]) -> int:
         """The count of what was asked; from before, where every stream is as it was then."""
@@ -40,6 +44,13 @@ class Counted:
         return counted
 
     def _as_of(self, where: Where) -> tuple[int, ...]:
-        """Versions of streams only grow, and a declaration that changes what is indexed makes a new layout."""
-        versions = [self._session.one(_VERSION, (reach.place.sid,)) for reach in where.reaches]
-        return self._session.one(_GENERATION), *versions
+        """Versions of streams only grow, and a declaration that changes what is indexed makes a new layout. They are
+        asked for once in each state of the database."""
+        seen = self._connection.data_version()
+        if seen != self._seen:
+            self._seen, self._versions = seen, {}
+        sids = tuple([reach.place.sid for reach in where.reaches])
+        if sids not in self._versions:
+            versions = [self._session.one(_VERSION, (sid,)) for sid in sids]
+            self._versions[sids] = (self._session.one(_GENERATION), *versions)
+        return self._versions[sids]

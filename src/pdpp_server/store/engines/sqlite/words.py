@@ -36,13 +36,17 @@ class SqliteWords:
     ) -> None:
         self._ranking = Ranking(connection)
         self._session, self._tables, self._beginnings = session, tables, beginnings
-        self._counted = Counted(session)
+        self._counted = Counted(connection, session)
 
     @property
     def noted(self) -> dict[int, MatchCounts]:
         return self._ranking.noted
 
     def stands(self, where: Where, phrase: Phrase) -> bool:
+        asked = f"{columns_of(where)}({phrase.match})"
+        return self._counted.of(where, asked, lambda: self._stands(where, phrase)) > 0
+
+    def _stands(self, where: Where, phrase: Phrase) -> bool:
         return any(
             self._session.rows(_STANDS.format(where=narrowing), {"match": f"{columns_of(where)}({part})", **values})
             for part in self._beginnings.parts(phrase)
