@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import apsw
 import orjson
@@ -16,6 +16,12 @@ DAY_BITS, SID_BITS = 26, 43
 NO_VALUE = b""
 TOKENIZER = "porter", ["unicode61", "remove_diacritics", "2"]
 UNSPACED = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff])")
+
+
+class Asked(Protocol):
+    """A connection, as far as it is asked here."""
+
+    def execute(self, statement: str, values: tuple[Any, ...] = (), /) -> Any: ...
 
 
 class Live(NamedTuple):
@@ -46,18 +52,27 @@ def _disagreements(connection: apsw.Connection) -> Iterator[str]:
         yield f"integrity_check: {found[:3]}"
     if broken := connection.execute("pragma foreign_key_check").fetchall():
         yield f"foreign_key_check: {broken[:3]}"
-    live = list(_live(connection))
+    found_live = list(live(connection))
+    yield from disagreements_of_plain_tables(connection, found_live)
+    yield from disagreements_of_values(connection, found_live)
+    yield from _words(connection, found_live)
+
+
+def disagreements_of_plain_tables(connection: Asked, live: list[Live]) -> Iterator[str]:
+    """Of those that are the same on either engine."""
     yield from _places(live)
     yield from _counts(connection)
     yield from _versions(connection)
     yield from _histories(connection)
-    yield from _differ("field_values", _expected_values(connection, live, 1), "fid, value, rid", connection)
-    yield from _differ("positions", _expected_values(connection, live, 2), "fid, value, rid", connection)
-    yield from _words(connection, live)
     yield from _blobs(connection, live)
 
 
-def _live(connection: apsw.Connection) -> Iterator[Live]:
+def disagreements_of_values(connection: Asked, live: list[Live]) -> Iterator[str]:
+    yield from _differ("field_values", _expected_values(connection, live, 1), "fid, value, rid", connection)
+    yield from _differ("positions", _expected_values(connection, live, 2), "fid, value, rid", connection)
+
+
+def live(connection: Asked) -> Iterator[Live]:
     declared = {
         sid: next((stream for stream in orjson.loads(document)["streams"] if stream["name"] == name), None)
         for sid, name, document in connection.execute(
@@ -95,7 +110,7 @@ def micros(text: object) -> int | None:
     return since.days * 86_400_000_000 + since.seconds * 1_000_000 + since.microseconds
 
 
-def _counts(connection: apsw.Connection) -> Iterator[str]:
+def _counts(connection: Asked) -> Iterator[str]:
     day = f"rid >> {DAY_BITS} & 131071"
     for what, told, counted in (
         (
@@ -117,7 +132,7 @@ def _counts(connection: apsw.Connection) -> Iterator[str]:
 # Versions ---------------------------------------------------------------------------------------------------------
 
 
-def _versions(connection: apsw.Connection) -> Iterator[str]:
+def _versions(connection: Asked) -> Iterator[str]:
     clock: list[Any] = connection.execute("select version from clock").fetchall()
     taken = [row[0] for row in connection.execute("select version from records union all select version from history")]
     if len(clock) != 1 or max(taken, default=0) > clock[0][0]:
@@ -131,7 +146,7 @@ def _versions(connection: apsw.Connection) -> Iterator[str]:
         yield f"streams behind their records: {behind[:5]}"
 
 
-def _histories(connection: apsw.Connection) -> Iterator[str]:
+def _histories(connection: Asked) -> Iterator[str]:
     """Each superseded version ends where the next begins; a deleted record has left no data in any of them."""
     chains: dict[tuple[int, str], list[tuple[int, int | None]]] = {}
     for sid, key, version, until in connection.execute("select sid, key, version, until from history"):
@@ -154,7 +169,7 @@ def _histories(connection: apsw.Connection) -> Iterator[str]:
 # Indexes ----------------------------------------------------------------------------------------------------------
 
 
-def _differ(table: str, expected: set[tuple[Any, ...]], columns: str, connection: apsw.Connection) -> Iterator[str]:
+def _differ(table: str, expected: set[tuple[Any, ...]], columns: str, connection: Asked) -> Iterator[str]:
     found = connection.execute(f"select {columns} from {table}").fetchall()
     there = set(found)
     if len(found) != len(there):
@@ -163,7 +178,7 @@ def _differ(table: str, expected: set[tuple[Any, ...]], columns: str, connection
         yield f"{table}: too many {list(there - expected)[:3]}, missing {list(expected - there)[:3]}"
 
 
-def _expected_values(connection: apsw.Connection, live: list[Live], kind: int) -> set[tuple[Any, ...]]:
+def _expected_values(connection: Asked, live: list[Live], kind: int) -> set[tuple[Any, ...]]:
     fields: dict[int, list[tuple[int, str]]] = {}
     for sid, fid, name in connection.execute("select sid, fid, name from fields where indexed = ?", (kind,)):
         fields.setdefault(sid, []).append((fid, name))
@@ -188,24 +203,36 @@ def _words(connection: apsw.Connection, live: list[Live]) -> Iterator[str]:
     """The index keeps no text, but can be asked where each of its words stands."""
     connection.execute("create virtual table temp.instances using fts5vocab('main', 'words', 'instance')").fetchall()
     found: Counter[Any] = Counter(connection.execute("select doc, col, term from temp.instances").fetchall())
-    tokenize = connection.fts5_tokenizer(*TOKENIZER)
-    slots: dict[int, dict[str, int]] = {}
-    for sid, name, slot in connection.execute("select sid, name, slot from fields where slot is not null"):
-        slots.setdefault(sid, {})[name] = slot
-    expected: Counter[Any] = Counter()
+    expected = expected_words(connection, live, connection)
+    slots = _slots(connection)
     for record in live:
         lexical = record.declared.get("query", {}).get("search", {}).get("lexical_fields", [])
         if {*slots.get(record.sid, ())} != {*lexical}:
             yield f"stream {record.sid} indexes {sorted(slots.get(record.sid, ()))}, and declares {lexical}"
-        for name, slot in slots.get(record.sid, {}).items():
-            text = UNSPACED.sub(r" \1 ", record.data.get(name) or "")
-            for token in tokenize(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False):
-                expected[record.rid, f"s{slot}", str(token[0])] += 1
     if found != expected:
         yield f"words: too many {list(found - expected)[:3]}, missing {list(expected - found)[:3]}"
 
 
-def _blobs(connection: apsw.Connection, live: list[Live]) -> Iterator[str]:
+def expected_words(connection: Asked, live: list[Live], cutting: apsw.Connection) -> Counter[Any]:
+    """Each record, column and term, as often as it stands there."""
+    tokenize, slots = cutting.fts5_tokenizer(*TOKENIZER), _slots(connection)
+    expected: Counter[Any] = Counter()
+    for record in live:
+        for name, slot in slots.get(record.sid, {}).items():
+            text = UNSPACED.sub(r" \1 ", record.data.get(name) or "")
+            for token in tokenize(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False):
+                expected[record.rid, f"s{slot}", str(token[0])] += 1
+    return expected
+
+
+def _slots(connection: Asked) -> dict[int, dict[str, int]]:
+    slots: dict[int, dict[str, int]] = {}
+    for sid, name, slot in connection.execute("select sid, name, slot from fields where slot is not null"):
+        slots.setdefault(sid, {})[name] = slot
+    return slots
+
+
+def _blobs(connection: Asked, live: list[Live]) -> Iterator[str]:
     expected = {
         (ref["blob_id"], record.sid, name, record.rid)
         for record in live

@@ -9,6 +9,8 @@ from tests.crash import life
 from tests.crash.agree import disagreements
 from tests.crash.homes import filled
 
+pytestmark = pytest.mark.sqlite("works out the tables of a file of SQLite anew")
+
 ONE_RECORD = "(select rid from records where data is not null and sid = 1 limit 1)"
 DAMAGE = {
     "live": "update streams set live = live + 1",

@@ -24,6 +24,8 @@ from tests.scenarios.cli.command import PDPP, Command
 from tests.worlds import chat
 from tests.worlds.world import NOW, close
 
+pytestmark = pytest.mark.sqlite("takes the room of a disk and the right to its files away")
+
 NO_ROOM, LITTLE_ROOM, SOME_ROOM = (
     32_768,
     180_000,

@@ -8,6 +8,7 @@ from random import Random
 from zipfile import ZipFile
 
 import apsw
+import pytest
 
 from tests.crash.agree import disagreements
 from tests.crash.killing import ROOT, SECONDS, Moment, killed, undisturbed
@@ -15,6 +16,8 @@ from tests.crash.test_kill import kills, landed
 from tests.importers.toys import lines
 from tests.requirements import requirement
 from tests.scenarios.cli.command import Command
+
+pytestmark = pytest.mark.sqlite("looks into the file of a home after each kill")
 
 ROOM = 1_000_000
 

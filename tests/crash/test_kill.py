@@ -25,6 +25,8 @@ from tests.requirements import requirement
 from tests.worlds import chat
 from tests.worlds.world import NOW, close
 
+pytestmark = pytest.mark.sqlite("kills at each step of SQLite and looks into its file")
+
 FEW, MANY, AT_ONCE = range(2), range(2, 37), 7
 REQUEST_ID_BYTES = len("req_") + 16
 

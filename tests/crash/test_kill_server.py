@@ -9,6 +9,7 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from random import Random
 
+import pytest
 from starlette.testclient import TestClient
 
 from pdpp_server.app import create_app
@@ -22,6 +23,8 @@ from tests.crash.killing import SECONDS, Child, Moment, Run
 from tests.crash.life import State
 from tests.crash.test_kill import database_of, kills, landed
 from tests.requirements import requirement
+
+pytestmark = pytest.mark.sqlite("kills at each step of SQLite and looks into its file")
 
 TARGET = "connector_id=chat"
 NDJSON = "application/x-ndjson"

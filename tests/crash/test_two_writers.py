@@ -15,6 +15,8 @@ from tests.requirements import requirement
 from tests.worlds.chat import WORK, message
 from tests.worlds.world import Clock, build, close
 
+pytestmark = pytest.mark.sqlite("locks the file of a home")
+
 
 @requirement("store.writers.two")
 def test_a_second_writer_waits_for_the_first_and_nothing_of_either_is_lost(home: Path, tmp_path: Path) -> None:
