@@ -54,6 +54,11 @@ def test_a_word_that_begins_alike_is_suggested_where_no_letter_alone_differs() -
     assert suggested("renovierung", renowned=4) == []
 
 
+def test_a_form_of_another_word_is_not_what_was_meant() -> None:
+    assert suggested("paris", part=16) == []  # which is found as "parts", a letter off
+    assert suggested("clases", classroom=1, **{"class": 4}) == [Suggestion("clases", "class", 4)]
+
+
 @pytest.mark.parametrize("typed", ["tea", "lettr7", "bücher", "x" * 21])
 def test_short_long_and_other_words_are_left_as_they_are(typed: str) -> None:
     assert suggested(typed, tee=1, letter=1, bucher=1) == []

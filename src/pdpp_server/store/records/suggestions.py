@@ -67,7 +67,7 @@ def _mistyped(tokenizer: Tokenizer, typed: str, standing: Standing) -> Suggestio
         return None
     forms = _plain(standing.forms(phrase))
     near = Counter({word: times for word, times in forms.items() if word in alike})
-    word = _commonest(near or forms)  # the index knows stems: a word is what somebody wrote
+    word = _commonest(near or _alike(forms, typed))  # the index knows stems: a word is what somebody wrote
     return Suggestion(typed, word, -held) if word else None
 
 
@@ -77,8 +77,12 @@ def _begun(typed: str, standing: Standing) -> Suggestion | None:
     if standing.count([opening], FEW_RECORDS + 1) > FEW_RECORDS:
         return None
     forms = _plain(standing.forms(opening))
-    word = _commonest(Counter({word: times for word, times in forms.items() if _begin_alike(word, typed)}))
+    word = _commonest(_alike(forms, typed))
     return Suggestion(typed, word, forms[word]) if word else None
+
+
+def _alike(forms: Counter[str], typed: str) -> Counter[str]:
+    return Counter({word: times for word, times in forms.items() if _begin_alike(word, typed)})
 
 
 def _begin_alike(word: str, typed: str) -> bool:
