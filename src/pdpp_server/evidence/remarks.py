@@ -42,7 +42,7 @@ def _recall_says(recall: Recall) -> str:
 
 
 def search_remarks(page: SearchPage, query: SearchQuery) -> list[str]:
-    lines = (*recall_lines(page.recall), *word_lines(page.recall), *_sender_lines(page, query))
+    lines = (*recall_lines(page.recall), *word_lines(page.recall, query), *_sender_lines(page, query))
     return [*lines, *warning_lines(page.warnings), *_source_lines(page)]
 
 
@@ -53,12 +53,13 @@ def recall_lines(recall: Recall) -> Iterator[str]:
         yield f"recall: only {recall.ranked} matches were ranked{window}; {narrower}"
 
 
-def word_lines(recall: Recall) -> Iterator[str]:
+def word_lines(recall: Recall, query: SearchQuery) -> Iterator[str]:
     """What matched nothing; and how many records hold each word, where one drowns the others."""
     words = recall.words
     missing = [quoted(clip_shown(word, WORD_CHARS)) for word, count in words if not count]
     if missing:
-        yield f"no match: {', '.join(missing)}"
+        where = " (among what passes the filter)" if query.conditions else ""
+        yield f"no match: {', '.join(missing)}{where}"
     heres = recall.here or [None] * len(words)
     counted = sorted((count, word, here) for (word, count), here in zip(words, heres, strict=False) if count)
     if len(counted) > 1 and counted[-1][0] >= _DROWNED * counted[0][0]:
@@ -92,7 +93,7 @@ def filtered_out(stream: str, connection_id: str | None, conditions: Sequence[Co
     return f"next: {nearest}; a filter compares whole values, as they are stored; {listing}"
 
 
-PAGE_SHORTENED = "page_shortened"
+PAGE_SHORTENED, BESIDE_LEFT_OUT = "page_shortened", "beside_left_out"
 
 
 def hits_shortened(page: SearchPage, limit: int) -> SearchPage:
@@ -100,9 +101,10 @@ def hits_shortened(page: SearchPage, limit: int) -> SearchPage:
     matches = sum(1 for hit in page.hits if not hit.is_beside)
     if matches < limit and page.next_cursor is not None:
         message = f"of {limit} matches asked for, {matches} fit in one answer; the cursor goes on after them."
+        said = Warned(PAGE_SHORTENED, message, "limit")
     else:
-        message = "not all that stands beside the matches fits in one answer."
-    return replace(page, warnings=_but_once(page.warnings, Warned(PAGE_SHORTENED, message, "limit")))
+        said = Warned(BESIDE_LEFT_OUT, "not all that stands beside the matches is here; around shows it.")
+    return replace(page, warnings=_but_once(page.warnings, said))
 
 
 def records_shortened(page: RecordPage, limit: int) -> RecordPage:

@@ -48,13 +48,14 @@ def search_text(page: SearchPage, query: SearchQuery, ids: Sequence[str], rest: 
     """
     hits = page.hits
     if not hits:
-        return SearchText(_nothing_text(page), 0)
+        return SearchText(_nothing_text(page, query), 0)
+    best = best_match(page)
     remarks = search_remarks(page, query)
-    kept_free = byte_len(_head_text(page, query, ids[0], len(hits))) + _following_bytes(page, query, ids, remarks)
+    kept_free = byte_len(_head_text(page, query, ids[best], len(hits))) + _following_bytes(page, query, ids, remarks)
     room = SEARCH_BYTES - kept_free
     rows = hit_rows(hits, ids, room if query.brief else room - _WHOLE_BYTES)
     shown = len(rows)
-    head = _head_text(page, query, ids[0], shown, _whole_text(rows, query))
+    head = _head_text(page, query, ids[best], shown, _whole_text(rows, query))
     following = _following(page, query, ids, rows, rest, head, remarks)
     told = shown_of([hit.id for hit in hits[:shown]], [name for row in rows for name in row.fields])
     if any(line.startswith(SOURCES) for line in following):  # which names those of all hits
@@ -69,8 +70,13 @@ def search_next(page: SearchPage, query: SearchQuery, ids: Sequence[str]) -> tup
         return (schema_of(),)
     more = (search_from(query, page.next_cursor),) if page.next_cursor else ()
     cuts = [next((excerpt for excerpt in hit.excerpts if not is_whole(excerpt)), None) for hit in page.hits]
-    steps = _steps(page, ids, _first_cut(ids, cuts)) or (fetch_of(ids[0]),)
+    steps = _steps(page, ids, _first_cut(page, ids, cuts)) or (fetch_of(ids[best_match(page)]),)
     return (*steps[:1], *more)
+
+
+def best_match(page: SearchPage) -> int:
+    """Which of the hits is to be opened first: what only stands beside a match may be ranked above it."""
+    return next((place for place, hit in enumerate(page.hits) if not hit.is_beside), 0)
 
 
 class _Cut(NamedTuple):
@@ -80,9 +86,10 @@ class _Cut(NamedTuple):
     call: NextCall
 
 
-def _first_cut(ids: Sequence[str], cuts: Sequence[Excerpt | None]) -> _Cut | None:
-    for rank, (id, cut) in enumerate(zip(ids, cuts, strict=False)):
-        if cut is not None and len(id) <= LONG_HANDLE_BYTES:
+def _first_cut(page: SearchPage, ids: Sequence[str], cuts: Sequence[Excerpt | None]) -> _Cut | None:
+    """Of matches: what is cut of a record beside one is seldom what was looked for."""
+    for rank, (hit, id, cut) in enumerate(zip(page.hits, ids, cuts, strict=False)):
+        if cut is not None and not hit.is_beside and len(id) <= LONG_HANDLE_BYTES:
             return _Cut(rank, _on_from(id, cut))
     return None
 
@@ -96,7 +103,8 @@ def _steps(page: SearchPage, ids: Sequence[str], cut: _Cut | None) -> tuple[Next
 
 
 def _around(page: SearchPage, ids: Sequence[str]) -> tuple[NextCall, ...]:
-    best, id = page.hits[0], ids[0]
+    first = best_match(page)
+    best, id = page.hits[first], ids[first]
     is_said = best.actor is not None and bool(best.excerpts)  # else there is more to see of the hit itself
     return (around_of(best.id.stream, id),) if page.narrows and is_said and len(id) <= LONG_HANDLE_BYTES else ()
 
@@ -186,7 +194,7 @@ def _following(
         calls.append(_rest_ways(query, shown, page.hits[shown - 1].cursor or rest))
     if page.next_cursor:
         calls.append(_search_ways("more", query, page.next_cursor))
-    calls.append(_next_ways(page, ids, _first_cut(ids, [row.cut for row in rows])))
+    calls.append(_next_ways(page, ids, _first_cut(page, ids, [row.cut for row in rows])))
     spare = SEARCH_BYTES - taken - sum([byte_len(ways[-1]) + 1 for ways in calls])
     affordable_remarks = [line for line in affordable(remarks, spare) if line]
     spare -= sum([byte_len(line) + 1 for line in affordable_remarks])
@@ -219,9 +227,10 @@ _AS_SHOWN = "ids as shown, connection_id only if shown separately"
 
 
 def _next_ways(page: SearchPage, ids: Sequence[str], cut: _Cut | None) -> list[str]:
-    if len(ids[0]) > LONG_HANDLE_BYTES:
+    first_id = ids[best_match(page)]
+    if len(first_id) > LONG_HANDLE_BYTES:
         return [f'next: fetch {{"id":ID}}, {_AS_SHOWN}', _FETCH_FIRST]
-    opening = f"next: {fetch_of(ids[0]).text}"
+    opening = f"next: {fetch_of(first_id).text}"
     steps = _steps(page, ids, cut)
     if not steps:
         return [f"{opening}, {_AS_SHOWN}", opening]
@@ -246,8 +255,8 @@ def _what_for(call: NextCall) -> str:
     return _READS_ON if call.tool == "fetch" else " reads on at the match"
 
 
-def _nothing_text(page: SearchPage) -> str:
-    lines = [*recall_lines(page.recall), *word_lines(page.recall), *warning_lines(page.warnings)]
+def _nothing_text(page: SearchPage, query: SearchQuery) -> str:
+    lines = [*recall_lines(page.recall), *word_lines(page.recall, query), *warning_lines(page.warnings)]
     as_of = moment(page.as_of)
     fresh = f" Data as of {as_of}." if as_of else ""
     said = [line for line in lines if byte_len(line) < SEARCH_REMARK_BYTES][:3]

@@ -20,6 +20,8 @@ from pdpp_server.model.sources import Origin
 from tests.unit.evidence.entries import hit, match
 
 ALL = Recall(True, 3, True, 3)
+ANY = SearchQuery("a")
+BY_ANN = (Condition("from", "eq", "Ann"),)
 
 
 @pytest.mark.parametrize(
@@ -59,10 +61,15 @@ def test_matches_that_were_not_ranked_are_told_with_their_bound() -> None:
 
 
 def test_words_that_match_nothing_and_one_that_drowns_the_others_are_told() -> None:
-    assert list(word_lines(replace(ALL, words=(("a", 0), ("b c", 3))))) == ['no match: "a"']
-    assert list(word_lines(replace(ALL, words=(("a", 1), ("b", 29))))) == []
+    assert list(word_lines(replace(ALL, words=(("a", 0), ("b c", 3))), ANY)) == ['no match: "a"']
+    assert list(word_lines(replace(ALL, words=(("a", 1), ("b", 29))), ANY)) == []
     drowned = replace(ALL, words=(("the", 900), ("b", 30), ("c", 40), ("d", 50)), here=(2, 0, 1, 1))
-    assert list(word_lines(drowned)) == ['records: "b" 30 (none here), "c" 40 (1 here), "the" 900 (2 here)']
+    assert list(word_lines(drowned, ANY)) == ['records: "b" 30 (none here), "c" 40 (1 here), "the" 900 (2 here)']
+
+
+def test_what_matches_nothing_under_a_filter_may_stand_elsewhere() -> None:
+    (said,) = word_lines(replace(ALL, words=(("a", 0),)), replace(ANY, conditions=BY_ANN))
+    assert said == 'no match: "a" (among what passes the filter)'
 
 
 def test_a_name_that_somebody_has_who_wrote_narrows() -> None:
@@ -98,7 +105,9 @@ def test_that_not_all_fits_is_said_once() -> None:
         ("other", "Kept."),
         ("page_shortened", "of 3 matches asked for, 1 fit in one answer; the cursor goes on after them."),
     ]
-    assert hits_shortened(page, 1).warnings[-1].message == "not all that stands beside the matches fits in one answer."
+    (*_, beside) = hits_shortened(page, 1).warnings
+    assert beside.message == "not all that stands beside the matches is here; around shows it."
+    assert beside.is_note
     assert records_shortened(RecordPage(()), 4).warnings[0].message.startswith("of 4 records asked for, 0 fit")
 
 

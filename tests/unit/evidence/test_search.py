@@ -1,0 +1,30 @@
+"""Which hit a page of them opens first."""
+
+from dataclasses import replace
+
+from pdpp_server.evidence.handles import mint
+from pdpp_server.evidence.search import search_next, search_text
+from pdpp_server.model.queries import SearchQuery
+from pdpp_server.model.records import Excerpt, Recall, SearchPage
+from tests.requirements import requirement
+from tests.unit.evidence.entries import hit, match
+
+QUERY = SearchQuery("third", brief=True)
+MATCH = hit("24", match("What made you get a third?"), actor="Joanna")
+BESIDE = hit("25", Excerpt("text", "Turtles bring me joy.", 0, (), 4000), actor="Nate", beside=MATCH.id)
+PAGE = SearchPage((BESIDE, MATCH), None, Recall(True, 1, True, 1), narrows=True)
+IDS = [mint(each.id) for each in PAGE.hits]
+
+
+@requirement("mcp.search.first-fetch-id")
+def test_what_is_opened_first_is_a_match_though_what_stands_beside_it_may_be_ranked_above() -> None:
+    text = search_text(PAGE, QUERY, IDS).text
+
+    assert text.split("\n")[0].endswith(f"first_fetch_id={IDS[1]}")
+    assert text.split("\n")[-1].startswith(f'next: query_records {{"stream":"messages","around":"{IDS[1]}"}}')
+    assert [call.arguments for call in search_next(PAGE, QUERY, IDS)] == [{"stream": "messages", "around": IDS[1]}]
+
+
+def test_of_nothing_but_records_beside_a_match_the_first_is_opened() -> None:
+    alone = replace(PAGE, hits=(BESIDE,))
+    assert f"first_fetch_id={IDS[0]}" in search_text(alone, QUERY, IDS[:1]).text
