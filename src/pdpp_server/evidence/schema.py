@@ -25,7 +25,7 @@ from pdpp_server.model.catalogue import Catalogue, Holding, StreamEntry
 from pdpp_server.model.sources import Origin
 from pdpp_server.model.streams import Aggregations, Field, Stream
 
-SEARCH_MODES = "lexical"
+BY_WORDS, BY_MEANING = "lexical", "lexical, semantic, hybrid"
 UNSAID = "?"  # a number or type that the server did not say
 _MONTH_CHARS = len("2026-11")
 _FLAGS = (
@@ -283,7 +283,7 @@ def _abilities_ways(catalogue: Catalogue, entry: StreamEntry) -> Iterator[str]:
 
 def _modes_text(stream: Stream) -> str:
     if stream.lexical_fields:
-        return SEARCH_MODES
+        return BY_MEANING if stream.semantic_fields else BY_WORDS
     return "none" if stream.says_search else "not said"
 
 

@@ -1,6 +1,6 @@
 """The catalogue: which streams a caller may ask, of which connections, and what is in them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from pdpp_server.model.sources import Origin, Source
@@ -89,6 +89,12 @@ class Catalogue:
     def narrows(self) -> bool:
         """Whether this bearer may filter and take views: Core gives that to the owner only."""
         return self.token_kind == "owner" or self.extensions is None or "filter" in self.extensions
+
+    def by_words_alone(self) -> "Catalogue":
+        """The same of a server that has no model: whatever is declared, nothing can be asked by its meaning there."""
+        streams = [replace(entry.stream, semantic_fields=()) for entry in self.entries]
+        entries = [replace(entry, stream=stream) for entry, stream in zip(self.entries, streams, strict=True)]
+        return replace(self, entries=tuple(entries))
 
     @property
     def meant(self) -> str | None:

@@ -80,6 +80,22 @@ def test_the_tool_serves_every_mode_and_auto_is_the_best(told: Meant, mode: str,
     assert [each["id"].rpartition(":")[2] for each in body["results"]][:1] == ["boat"]
 
 
+@requirement("mcp.schema.usable-only")
+@pytest.mark.parametrize(("has_model", "modes"), [(True, "lexical, semantic, hybrid"), (False, "lexical")])
+def test_the_catalogue_tells_of_meaning_only_where_there_is_a_model(world: World, has_model: bool, modes: str) -> None:
+    made = meant(world, has_model=has_model)
+    reader = LocalReader(world.services, made.token)
+
+    answer = orjson.loads(McpServer(TOOLS).call(lambda: reader, "schema", {"stream": "messages"}))
+
+    said = answer["content"][0]["text"]
+    assert f"search modes: {modes}\n" in said
+    assert ("lex sem" in said) == has_model
+    (connector,) = answer["structuredContent"]["data"]["connectors"]
+    (stream,) = connector["streams"]
+    assert (",sem" in stream["field_capabilities"]["text"]) == has_model
+
+
 @requirement("rs.search.mode-refused", "rs.search.semantic")
 @pytest.mark.parametrize("mode", ["semantic", "hybrid"])
 def test_without_a_model_these_modes_are_refused_with_those_that_there_are(world: World, mode: str) -> None:
