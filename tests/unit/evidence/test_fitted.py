@@ -42,10 +42,10 @@ def test_related_records_are_left_out_with_a_warning_and_tombstones_stay() -> No
 @pytest.mark.parametrize(
     ("lengths", "room", "chars"),
     [
-        ([100, 200, 1000], 600, 300),  # what the short ones do not need is the long one's
-        ([500, 500], 600, 300),
+        ([100, 200, 5000], 2300, 2000),  # what the short ones do not need is the long one's
+        ([5000, 5000], 2000, 1000),
         ([10, 20], 600, FITTED_CHARS_MIN),
-        ([100, 200], 600, 200),  # all of it fits
+        ([100, 700], 900, 700),  # all of it fits
         ([5000, 5000], 10, FITTED_CHARS_MIN),
         ([], 600, FITTED_CHARS_MIN),
     ],

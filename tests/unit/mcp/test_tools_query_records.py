@@ -360,14 +360,14 @@ def test_a_long_cursor_of_another_server_stands_once_or_is_left_to_the_structure
             found = super().query_records(query)
             return found.shaped(lambda page: replace(page, next_cursor="c" * chars, cursor_after=lambda _: "d" * chars))
 
-    result = ask(LongCursors(letters(30, 200)), limit=30)
+    result = ask(LongCursors(letters(20, 200)), limit=20)
     head = result.text.split("\n")[0]
 
     assert byte_len(result.text) <= 3600
     assert (f"next_cursor={'c' * chars}" in head) == (chars < 700)
     assert ("next_cursor is too long for this text" in head) == (chars > 700)
     again = f'the same call with {{"limit":{len(items(result.text))}}}, then on from its cursor'
-    copied = f'query_records {{"stream":"messages","limit":30,"cursor":"{"d" * chars}"}}'
+    copied = f'query_records {{"stream":"messages","limit":20,"cursor":"{"d" * chars}"}}'
     assert f"\nrest: {copied if chars < 200 else again}\n" in result.text
     assert result.structured["data"]["next_cursor"] == "c" * chars
 
