@@ -73,3 +73,11 @@ def test_a_walk_goes_from_the_door_to_the_log_and_back() -> None:
     steps = ("mcp/http.py", "mcp/tools/search.py", "reads/search.py", "grants/permit.py", "store/records/search.py")
     assert [file for file in files if file in steps] == list(steps)
     assert files.index("evidence/search.py") < files.index("store/log.py")
+
+
+def test_the_walks_of_the_guide_lead_through_files_that_there_are() -> None:
+    guide = (ROOT / "docs" / "architecture.md").read_text("utf-8").partition("## The walls")[0]
+    files = [word for block in guide.split("```text")[1:] for word in block.partition("```")[0].split() if "." in word]
+
+    assert len(files) > 100
+    assert [file for file in files if not (PACKAGE / file).is_file()] == []
