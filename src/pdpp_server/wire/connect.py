@@ -126,18 +126,21 @@ def decode_registered(body: Mapping[str, Any]) -> str:
 def authorization_address(
     endpoint: str, client_id: str, resource: str, *, redirect_uri: str, state: str, challenge: str, details: str | None
 ) -> str:
-    asked = {
+    asked = _asking_for_a_code(client_id, redirect_uri, state, challenge)
+    asked |= {"resource": resource, "scope": SCOPE, **present(authorization_details=details)}
+    return f"{endpoint}?{urlencode(asked)}"
+
+
+def _asking_for_a_code(client_id: str, redirect_uri: str, state: str, challenge: str) -> dict[str, str]:
+    """With PKCE (RFC 7636)."""
+    return {
         "response_type": "code",
         "client_id": client_id,
         "redirect_uri": redirect_uri,
         "state": state,
         "code_challenge": challenge,
         "code_challenge_method": "S256",
-        "resource": resource,
-        "scope": SCOPE,
-        **present(authorization_details=details),
     }
-    return f"{endpoint}?{urlencode(asked)}"
 
 
 def decode_returned(query: Mapping[str, str]) -> Returned:
@@ -168,17 +171,8 @@ def mail_authorization_address(
     page: str, client_id: str, scope: str, *, redirect_uri: str, state: str, challenge: str
 ) -> str:
     """With what Google wants to be asked for a refresh token; others pass over it (RFC 6749 section 3.1)."""
-    asked = {
-        "response_type": "code",
-        "client_id": client_id,
-        "redirect_uri": redirect_uri,
-        "state": state,
-        "code_challenge": challenge,
-        "code_challenge_method": "S256",
-        "scope": scope,
-        "access_type": "offline",
-        "prompt": "consent",
-    }
+    asked = _asking_for_a_code(client_id, redirect_uri, state, challenge)
+    asked |= {"scope": scope, "access_type": "offline", "prompt": "consent"}
     return f"{page}?{urlencode(asked)}"
 
 
