@@ -82,6 +82,7 @@ RECORD_FIELDS_MOST = 200
 RECORD_VALUE_STEPS = (800, 400, 240, 160, 120, 80, 60, 40, 32, 24)  # characters of a long value, until all of them fit
 RECORD_FEW_STEPS = ((40, 40), (32, 32), (24, 24), (24, 12), (12, 12))  # of title and body, where not all fields fit
 FITTED_CHARS_MIN = 400  # of a long value, before whole records are left for the next page: a message is mostly shorter
+FITTED_ONLY_CHARS_MIN = 64  # of the only record: before fields of it are left out
 FITTED_RECORD_BYTES = 400  # about what a record takes beside its data
 FITTED_RELATED_STEPS = (40, 20, 10, 5, 2, 1, 0)  # related records of the only record, where even that is too long
 FITTED_FIELDS_STEPS = (300, 200, 100, *FITTED_RELATED_STEPS)  # and its fields

@@ -259,6 +259,16 @@ def test_the_only_record_of_a_page_is_shown_however_long_it_is() -> None:
     assert result.structured["next"][0] == {"tool": "fetch", "arguments": {"id": "cin_4f2a/messages:m1"}}
 
 
+@requirement("mcp.query.fitted-envelope")
+def test_of_the_only_record_values_are_cut_short_before_fields_are_left_out() -> None:
+    wide = record("m1", {"id": "m1", **{f"field_{n:03}": "x" * 500 for n in range(100)}})
+
+    data = ask(FakeReader((wide,))).structured["data"]
+
+    assert len(data["data"][0]["data"]) == 101
+    assert "omitted_fields" not in data["meta"]
+
+
 def test_related_records_are_named_in_the_text_and_whole_in_the_structure() -> None:
     related = (record("r1", {"text": "Yes"}), record("r2", {"text": "No " * 20_000}))
     first = record("m1", {"id": "m1"})._replace(expanded={"replies": Expanded(related, has_more=True)})

@@ -9,6 +9,7 @@ from pdpp_server.evidence.binary import page_without_bytes
 from pdpp_server.evidence.budgets import (
     FITTED_CHARS_MIN,
     FITTED_FIELDS_STEPS,
+    FITTED_ONLY_CHARS_MIN,
     FITTED_RECORD_BYTES,
     FITTED_RELATED_STEPS,
     QUERY_STRUCTURED_BYTES,
@@ -113,15 +114,17 @@ class _Fitting:
 def _ways(page: RecordPage) -> Iterator[Fitted]:
     """The page with ever shorter values; of a single record also with fewer related ones and fewer fields."""
     chars = even_chars(page, QUERY_STRUCTURED_BYTES - FITTED_RECORD_BYTES * (len(page.records) + 1))
-    while chars > FITTED_CHARS_MIN:
+    is_only = len(page.records) == 1
+    least = FITTED_ONLY_CHARS_MIN if is_only else FITTED_CHARS_MIN
+    while chars > least:
         yield fitted(page, chars)
         chars = chars * 3 // 4
-    yield fitted(page, FITTED_CHARS_MIN)
-    if len(page.records) == 1:
+    yield fitted(page, least)
+    if is_only:
         for most in FITTED_RELATED_STEPS:
-            yield fitted(page, FITTED_CHARS_MIN, related=most)
+            yield fitted(page, least, related=most)
         for most in FITTED_FIELDS_STEPS:
-            yield fitted(page, FITTED_CHARS_MIN, related=0, fields=most)
+            yield fitted(page, least, related=0, fields=most)
 
 
 def _cut(page: RecordPage, count: int) -> RecordPage | None:
