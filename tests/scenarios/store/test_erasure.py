@@ -160,6 +160,29 @@ def test_who_remembers_pages_does_not_bring_copies_back(
 
 @pytest.mark.sqlite("looks into the bytes of the files of a home")
 @requirement("store.erasure.everywhere")
+def test_who_writes_in_between_again_and_again_keeps_nothing_that_was_erased(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _delete_moved_records(world)
+    other = apsw.Connection(str(world.home / "pdpp.sqlite"))
+    fold, between = db.SqliteDatabase.truncate_wal, iter(range(8))
+
+    def fold_and_be_late(database: db.SqliteDatabase) -> None:
+        fold(database)
+        if (day := next(between, None)) is not None:
+            other.execute(f"update records set emitted_at = '2025-01-0{day + 1}T00:00:00Z'")
+
+    monkeypatch.setattr(db.SqliteDatabase, "truncate_wal", fold_and_be_late)
+    world.services.database.forget_erased()
+    other.close()
+
+    assert next(between, None) is None
+    assert _deleted_texts(world) == set()
+    _require_sound(world)
+
+
+@pytest.mark.sqlite("looks into the bytes of the files of a home")
+@requirement("store.erasure.everywhere")
 def test_a_connection_that_is_removed_is_in_no_byte_of_the_home(world: World) -> None:
     world.deliver(WORK, [message(f"zyxwvut{n}", text=f"abzyxwvut {n}", author="zyxwvut") for n in range(300)])
     world.deliver(WORK, [message("zyxwvut1", text="changed"), deletion("zyxwvut2")])

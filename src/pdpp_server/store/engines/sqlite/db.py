@@ -42,7 +42,7 @@ pragma temp_store = memory;
 pragma cache_size = -32000;
 pragma wal_autocheckpoint = 4000;
 """
-_SCRUB_TRIES = 3
+_SCRUB_TRIES = 30  # a second importer comes in between again and again; each try that fails is short
 BUSY_TIMEOUT_MS = 30_000
 
 
