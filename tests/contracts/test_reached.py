@@ -1,4 +1,4 @@
-"""What is written is reached: no module without an import, no template without a page, no setting without a reader."""
+"""What is written is reached: no module without an import, no page that nobody opens, no setting without a reader."""
 
 import ast
 import re
@@ -7,11 +7,14 @@ from dataclasses import fields
 from pathlib import Path
 
 from pdpp_server.cli.group import VERBS
+from pdpp_server.console.app import ADDRESSES, HOME
 from pdpp_server.settings import Settings
-from tools.tree import PACKAGE
+from tools.tree import PACKAGE, ROOT
 
 BEGUN = {"pdpp_server.mcp.generate"}  # as `python -m`, which `make fix` does
 TEMPLATES = PACKAGE / "console" / "templates"
+STATES = ROOT / "tests" / "scenarios" / "console" / "states.py"
+OPENED_OTHERWISE = {"/consent", "/attachments/{blob_id}"}  # a client leads to the one, and the other is a file
 
 
 def module_name(path: Path, package: Path = PACKAGE) -> str:
@@ -47,6 +50,30 @@ def test_every_template_is_filled_or_included() -> None:
     written = "\n".join(pages)
 
     assert [path.name for path in sorted(TEMPLATES.glob("*.html")) if f'"{path.name}"' not in written] == []
+
+
+def names_address(written: str, path: str) -> bool:
+    """Whether it is there in quotes; of one with a name inside, what stands before and behind that."""
+    start, brace, named = path.partition("{")
+    ends = "" if brace else '["?]'
+    return bool(re.search(f'["}}]{re.escape(start)}{ends}', written)) and named.rpartition("}")[2].strip("/") in written
+
+
+def test_every_page_is_walked_in_a_browser() -> None:
+    """What is judged of every page and shown by `make pages` are the states of that file."""
+    handlers = {HOME.show: HOME.path}
+    for address in ADDRESSES:
+        handlers.setdefault(address.show, address.path)
+    walked = STATES.read_text("utf-8")
+
+    assert {path for path in handlers.values() if not names_address(walked, path)} == OPENED_OTHERWISE
+
+
+def test_every_page_is_led_to() -> None:
+    pages = [path for path in PACKAGE.rglob("*") if path.suffix in {".py", ".html"}]
+    written = "\n".join(path.read_text("utf-8") for path in pages if path != PACKAGE / "console" / "app.py")
+
+    assert [address.path for address in ADDRESSES if not names_address(written, address.path)] == []
 
 
 def test_every_setting_is_read() -> None:
