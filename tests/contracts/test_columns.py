@@ -1,41 +1,76 @@
-"""A column is in both engines: what the migrations of SQLite make of a new home, the tables of PostgreSQL have too."""
+"""A column is in both engines, and comes as a step of its own: a database that took the others has it too."""
 
+import hashlib
 import re
+from contextlib import closing
 from pathlib import Path
 
 import apsw
+import pytest
 
+from pdpp_server.settings import Settings
+from pdpp_server.store.engines.postgres.db import STEPS
 from pdpp_server.store.engines.sqlite.db import SqliteDatabase
+from pdpp_server.store.engines.sqlite.migrations import migration_files
+from pdpp_server.store.opened import database_of
+from tests.worlds.postgres import Cluster
 from tools.tree import PACKAGE
 
-TABLES = PACKAGE / "store" / "engines" / "postgres" / "schema.sql"
-TABLE = re.compile(r"create table (?:if not exists )?(\w+)\s*\((.*?)\n\)", re.DOTALL | re.IGNORECASE)
-BETWEEN = re.compile(r",(?![^(]*\))")
-RULES = {"primary", "unique", "foreign", "check", "constraint"}
+POSTGRES = PACKAGE / "store" / "engines" / "postgres"
 INDEXES = {"words"}  # which each engine has in its own way
-OWN = {"owner", "rowid"}  # whose row it is; and what SQLite counts by itself
+OWN = {"owner", "rowid", "words_form"}  # whose row it is; what SQLite counts; in which form such an index is kept
+_COLUMNS = "select table_name, column_name from information_schema.columns where table_schema = 'public'"
+# What each step did when it came into the tree, without its comments. A database takes a step once: whoever changes one
+# that stands here changes new databases alone, so what is new is a step of its own, with a line of its own.
+TAKEN = {
+    "0001_first.sql": "748fc259",
+    "0002_whole.sql": "b8326779",
+    "0003_doors.sql": "f8207cff",
+    "0004_freshness.sql": "bd16fbe1",
+    "0005_prefixes.sql": "e775ffa9",
+    "0006_runs.sql": "8357a6be",
+    "0007_live.sql": "ddfa117c",
+    "0008_connection_names.sql": "e75bddcd",
+    "0009_meanings.sql": "446fe548",
+    "0010_successors.sql": "f210866d",
+    "0011_beginnings.sql": "d591e380",
+    "schema.sql": "201e0495",
+    "owners.sql": "04d1ae3e",
+    "moving.sql": "84bc9648",
+    "rebuilding.sql": "b91a7a92",
+    "words.sql": "5102c74f",
+    "log.sql": "a72e1761",
+}
 
 
-def columns_in(schema: str) -> dict[str, set[str]]:
-    """The tables of a schema, each with its columns."""
-    written = re.sub(r"--[^\n]*", "", schema)
-    first_words = {
-        name: re.findall(r"^\s*(\w+)", "\n".join(BETWEEN.split(body)), re.MULTILINE)
-        for name, body in TABLE.findall(written)
-    }
-    return {name: set(words) - RULES for name, words in first_words.items()}
-
-
-def test_both_engines_have_the_same_columns(tmp_path: Path) -> None:
+@pytest.mark.sqlite("It opens both engines itself.")
+def test_both_engines_have_the_same_columns(tmp_path: Path, postgres: Cluster) -> None:
     home = tmp_path / "pdpp.sqlite"
     SqliteDatabase(home).close()
     connection = apsw.Connection(str(home))
     names = [name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")]
     here = {name: {row[1] for row in connection.execute(f"pragma table_info({name})")} for name in names}
     connection.close()
-    there = columns_in(TABLES.read_text("utf-8"))
+
+    there: dict[str, set[str]] = {}
+    settings = Settings(home=tmp_path, database_url=postgres.fresh())
+    with closing(database_of(settings)) as database, database.reading() as reading:
+        for table, column in reading.rows(_COLUMNS):
+            there.setdefault(table, set()).add(column)
 
     shared = (here.keys() & there.keys()) - INDEXES
     differ = {name: (here[name] ^ there[name]) - OWN for name in shared}
     assert len(shared) > 20
     assert {name: columns for name, columns in differ.items() if columns} == {}
+
+
+def done_by(step: Path) -> str:
+    """What it does, in eight letters."""
+    plain = re.sub(r"--[^\n]*", "", step.read_text("utf-8"))
+    return hashlib.sha256(" ".join(plain.split()).encode()).hexdigest()[:8]
+
+
+def test_a_step_that_was_taken_stays_as_it_was() -> None:
+    steps = [*migration_files(), *(POSTGRES / name for name in STEPS)]
+
+    assert {step.name: done_by(step) for step in steps} == TAKEN

@@ -39,12 +39,13 @@ from pdpp_server.store.records.words import Tokenizer
 from pdpp_server.store.session import Session, Statement, Values
 from pdpp_server.store.upkeep.rebuild import rebuild_words
 
-# What each version of the schema adds to the one before.
-_STEPS = ["schema.sql", "owners.sql", "moving.sql", "rebuilding.sql", "words.sql", "log.sql"]
+# What each version of the schema adds to the one before. A new column is a step (`add column if not exists`): databases
+# that are there never read the others again.
+STEPS = ["schema.sql", "owners.sql", "moving.sql", "rebuilding.sql", "words.sql", "log.sql"]
 _HAS_SCHEMA = "select to_regclass('records') is not null"
 _VERSION = "select version from schema_version"
 _NEW_VERSION = "update schema_version set version = ?"
-SCHEMA_VERSION = len(_STEPS)
+SCHEMA_VERSION = len(STEPS)
 NEWEST_VERSION = SCHEMA_VERSION + 1  # a step takes nothing away that the version before needs: both run side by side
 _BEGIN_READ: Statement = ("begin isolation level repeatable read read only", ())
 _NAME = "select set_config('pdpp.owner', ?, true), set_config('statement_timeout', ?, true)"
@@ -187,7 +188,7 @@ def _prepare_tables(writing: PostgresWriting) -> None:
             remedy="Install the newer pdpp-server again.",
         )
     writing.run(_WAIT_FOR_NOBODY)
-    for step in _STEPS[version:]:
+    for step in STEPS[version:]:
         writing.connection.execute(Path(__file__).with_name(step).read_bytes())
     if version < SCHEMA_VERSION:
         writing.run(_NEW_VERSION, (SCHEMA_VERSION,))
