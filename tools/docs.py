@@ -1,8 +1,11 @@
 """The blocks of the pages that are printed from the code. Cog calls these."""
 
 import json
+from dataclasses import MISSING, Field, fields
 from pathlib import Path
+from typing import Any
 
+from pdpp_server.settings import Settings, Variable
 from tools.map import map_lines
 from tools.tree import ROOT, modules
 
@@ -27,6 +30,31 @@ def client_matrix(seen: Path = ROOT / "tests" / "scenarios" / "clients" / "matri
     ]
     head = ["| client | version | when revoked | its model sees |", "|---|---|---|---|"]
     return "\n".join(["", *head, *rows, ""])
+
+
+def settings_table() -> str:
+    """One row for each variable."""
+    rows = [_setting_row(each.metadata["variable"], _default_words(each)) for each in fields(Settings)]
+    head = ["| variable | takes | without it | what it does |", "|---|---|---|---|"]
+    return "\n".join(["", *head, *rows, ""])
+
+
+def _setting_row(variable: Variable, default: str) -> str:
+    return f"| `{variable.name}` | {variable.takes} | {default} | {variable.says} |"
+
+
+def _default_words(setting: Field[Any]) -> str:
+    """What is found out on each machine has no words of its own."""
+    if setting.default is MISSING:
+        return "as the machine has it"
+    match setting.default:
+        case None | "" | ():
+            return "none"
+        case bool() as is_on:
+            words = ("off", "on") if setting.metadata["variable"].takes == "on or off" else ("0", "1")
+            return f"`{words[is_on]}`"
+        case value:
+            return f"`{value}`"
 
 
 def _title(page: Path) -> str:
