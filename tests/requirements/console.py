@@ -234,6 +234,11 @@ PROMISES: dict[str, Promise] = {
         says="Each source is a card with its publisher's presets, its dates and the end, before any review; two of "
         "nine sources with a preset each take four clicks.",
     ),
+    "con.consent.ends": Promise(
+        source="issue 17: consent in one look",
+        says="Each card may say when the access to it ends, and the others end together; each is kept when the owner "
+        "agrees again or changes something else.",
+    ),
     "con.consent.left-out": Promise(
         source="issue 17: consent in one look",
         says="The review says of each stream what is not included, and claims nothing that was narrowed away.",

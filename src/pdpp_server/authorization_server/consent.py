@@ -53,7 +53,10 @@ def review(services: Services, ask: Ask, decision: Decision) -> Review:
     with services.database.reading() as reading:
         if len(decision.selections) > 1 and reads_one_source(_audience(ask, addresses_elsewhere(reading))):
             raise InvalidAuthorizationDetails("This client reads one source at a time: choose one.", param="selections")
-        granted = tuple(_issued(reading, ask, each, decision, services.now()) for each in decision.selections)
+        granted = tuple(
+            _issued(reading, ask, each, decision.ends.get(place, decision.expires_at), services.now())
+            for place, each in enumerate(decision.selections)
+        )
         for grant in granted:
             require_within(reading, ask, grant)
     return Review(ask, granted, _revision(ask, decision, granted))
@@ -121,7 +124,7 @@ def _require_affirmed(decision: Decision) -> None:
         raise InvalidRequest("Training of models must be affirmed by itself.", param="ai_training")
 
 
-def _issued(reading: Reading, ask: Ask, selection: Selection, decision: Decision, now: datetime) -> Grant:
+def _issued(reading: Reading, ask: Ask, selection: Selection, expires_at: str | None, now: datetime) -> Grant:
     declaration = declaration_of(reading, selection.source_id)
     return issue(
         selection,
@@ -132,7 +135,7 @@ def _issued(reading: Reading, ask: Ask, selection: Selection, decision: Decision
         subject=SUBJECT,
         client_id=ask.client.client_id,
         client_name=ask.client.name,
-        expires_at=_end(decision.expires_at, selection.access_mode, now),
+        expires_at=_end(expires_at, selection.access_mode, now),
     )
 
 
@@ -151,7 +154,8 @@ def _revision(ask: Ask, decision: Decision, granted: tuple[Grant, ...]) -> str:
     """Whatever was shown, without the ids and times that each review makes anew."""
     shown = [
         [ask.ask_id, ask.client.client_id, ask.client.name, [*ask.client.uris.items()], ask.redirect_uri, ask.resource],
-        [encode_selection(ask.selections), encode_selection(decision.selections), decision.expires_at],
+        [encode_selection(ask.selections), encode_selection(decision.selections)],
+        [decision.expires_at, sorted(decision.ends.items())],
         [encode_grant(replace(grant, grant_id="", issued_at="", expires_at=None)) for grant in granted],
     ]
     return hashlib.sha256(orjson.dumps(shown, option=orjson.OPT_SORT_KEYS)).hexdigest()

@@ -253,7 +253,7 @@ def change(grant: str, expires: End | None, file: IO[bytes] | None, as_json: boo
         raise click.UsageError("Say what to change: --expires, --selection or both.")
     with open_home() as home:
         rows = home.owner.grant(grant)
-        ends = expires.at if expires else rows[0].grant.expires_at
+        ends = expires.at if expires else {row.grant.grant_id: row.grant.expires_at for row in rows}
         kept = _kept(rows, file) if file else None
         changed = home.owner.change_grant(grant, ends, kept)
     if as_json:

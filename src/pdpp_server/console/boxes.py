@@ -29,10 +29,12 @@ class StreamBox(NamedTuple):
 class SourceBox(NamedTuple):
     place: int
     name: str
+    accounts: list[str]  # what the owner calls its connections
     connections: list[
         tuple[str, str, bool]
     ]  # id, the owner's name for it, whether it is ticked; where there are several
     streams: list[StreamBox]
+    end: str  # a day of its own; empty where it ends with all
 
 
 def boxes(
@@ -54,8 +56,10 @@ def _source_box(
     return SourceBox(
         i,
         services.get(selection.source_id, selection.source_id),
+        [*dict.fromkeys(named.get(each, each) for stream in most for each in stream.connections)],
         [(each, named.get(each, each), (i, each) in ticks.connections) for each in several],
         [_stream_box(selection, stream, ticks, (i, j)) for j, stream in enumerate(most)],
+        ticks.ends.get(i, ""),
     )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pdpp_server.console.boxes import boxes
-from pdpp_server.console.choice import Ticks, end_of, first_ticks, kept_of, ticks_of_form
+from pdpp_server.console.choice import Ticks, day_as_time, first_ticks, kept_of, ticks_of_form
 from pdpp_server.console.clients import STATES, labels, services
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page, SeeOther
@@ -34,7 +34,7 @@ def take(desks: Desks, visit: Visit) -> Page | SeeOther:
         return SeeOther(f"/clients/{_standing(rows)}")
     ticks = replace(ticks_of_form(visit), once=False)
     try:
-        kept, ends = _kept(rows, ticks), _end(rows, ticks)
+        kept, ends = _kept(rows, ticks), _ends(rows, ticks)
         would = desks.owner.changed_grants(grant_id, ends, kept)
     except InvalidRequest as refusal:
         return _page(desks, visit, rows, ticks, said=message_text(refusal))
@@ -79,10 +79,12 @@ def _was(rows: list[GrantRow]) -> str:
 
 
 def _ticks(rows: list[GrantRow]) -> Ticks:
-    """Everything as it is."""
+    """Everything as it is; where the ends differ, the last is that of all, and the others are their own."""
     asked = tuple(selection_of(row.grant) for row in rows)
-    end = (rows[0].grant.expires_at or "")[:DATE_CHARS]
-    return first_ticks(asked, tuple(row.grant.streams for row in rows), end)
+    days = [(row.grant.expires_at or "")[:DATE_CHARS] for row in rows]
+    last = "" if "" in days else max(days)
+    own = {place: day for place, day in enumerate(days) if day != last}
+    return first_ticks(asked, tuple(row.grant.streams for row in rows), last, own)
 
 
 def _kept(rows: list[GrantRow], ticks: Ticks) -> dict[str, Selection]:
@@ -93,10 +95,16 @@ def _kept(rows: list[GrantRow], ticks: Ticks) -> dict[str, Selection]:
     return {rows[place].grant.grant_id: selection for place, selection in kept.items()}
 
 
-def _end(rows: list[GrantRow], ticks: Ticks) -> str | None:
-    """As it is to the second, where the day was not touched."""
-    now = rows[0].grant.expires_at
-    return now if now and ticks.end == now[:DATE_CHARS] else end_of(ticks)
+def _ends(rows: list[GrantRow], ticks: Ticks) -> dict[str, str | None]:
+    """Of each grant; as it is to the second, where the day was not touched."""
+    days = [ticks.ends.get(place, ticks.end) for place in range(len(rows))]
+    return {row.grant.grant_id: _end(row.grant.expires_at, day) for row, day in zip(rows, days, strict=True)}
+
+
+def _end(now: str | None, day: str) -> str | None:
+    if now and day == now[:DATE_CHARS]:
+        return now
+    return day_as_time(day) if day else None
 
 
 def _page(

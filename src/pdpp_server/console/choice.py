@@ -1,7 +1,7 @@
 """The owner's choice: what was asked as boxes and dates, and what is ticked as a decision."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRequest
@@ -11,6 +11,7 @@ from pdpp_server.model.grants import StreamGrant
 from pdpp_server.model.selections import Selection, StreamSelection, TimeRange
 from pdpp_server.model.times import instant
 
+END = "end."  # of one selection, by its place
 _DATE_CHARS = len("2026-11-15")
 
 Most = tuple[tuple[StreamGrant, ...], ...]  # for each selection, the most that it asks for
@@ -29,12 +30,13 @@ class Ticks:
     end: str  # a date; empty for none
     once: bool
     ai_training: bool
+    ends: Mapping[int, str] = field(default_factory=dict[int, str])  # of selections with an end of their own
 
 
 # What is ticked -------------------------------------------------------------------------------------------------------
 
 
-def first_ticks(asked: tuple[Selection, ...], most: Most, end: str) -> Ticks:
+def first_ticks(asked: tuple[Selection, ...], most: Most, end: str, ends: Mapping[int, str] | None = None) -> Ticks:
     """What the client needs and nothing else: no optional stream, and no connection where there are several."""
     return Ticks(
         streams=frozenset((i, j) for i, j, stream in _places(most) if necessity(asked[i], stream) == "required"),
@@ -51,6 +53,7 @@ def first_ticks(asked: tuple[Selection, ...], most: Most, end: str) -> Ticks:
         end=end,
         once=bool(asked) and all(selection.access_mode == "single_use" for selection in asked),
         ai_training=False,
+        ends=ends or {},
     )
 
 
@@ -64,7 +67,13 @@ def ticks_of(decision: Decision, most: Most, asked: tuple[Selection, ...]) -> Ti
         for stream in made.streams
     }
     chosen = [(i, j, stream, decided[i, stream.name]) for i, j, stream in _places(most) if (i, stream.name) in decided]
-    times = [made.time for *_, made in chosen if made.time]
+    ends = {
+        i: decision.ends[place][:_DATE_CHARS]
+        for i, selection in enumerate(asked)
+        for place, made in enumerate(decision.selections)
+        if place in decision.ends and _is_of(made, selection)
+    }
+    times = [made.time for _, _, stream, made in chosen if made.time and not _was_asked(made.time, stream)]
     return Ticks(
         streams=frozenset((i, j) for i, j, *_ in chosen),
         connections=frozenset((i, each) for i, _, _, made in chosen for each in made.connections or ()),
@@ -79,7 +88,12 @@ def ticks_of(decision: Decision, most: Most, asked: tuple[Selection, ...]) -> Ti
         end=(decision.expires_at or "")[:_DATE_CHARS],
         once=all(made.access_mode == "single_use" for made in decision.selections),
         ai_training=False,
+        ends=ends,
     )
+
+
+def _was_asked(time: TimeRange, stream: StreamGrant) -> bool:
+    return stream.time is not None and (time.since, time.until) == (stream.time.since, stream.time.until)
 
 
 def _is_of(made: Selection, asked: Selection) -> bool:
@@ -102,6 +116,9 @@ def ticks_of_form(visit: Visit) -> Ticks:
         end="" if visit.value("no_end") else visit.value("end"),
         once=visit.value("mode") == "single_use",
         ai_training=visit.value("ai_training") == "yes",
+        ends={
+            place_of(name.removeprefix(END))[0]: value for name, value in visit.form if name.startswith(END) and value
+        },
     )
 
 
@@ -110,10 +127,11 @@ def ticks_of_form(visit: Visit) -> Ticks:
 
 def decision_of(ticks: Ticks, asked: tuple[Selection, ...], most: Most) -> Decision:
     """Raises `InvalidRequest` where something is left to choose."""
-    selections = tuple(kept_of(ticks, asked, most).values())
-    if not selections:
+    kept = kept_of(ticks, asked, most)
+    if not kept:
         raise InvalidRequest(say("Choose at least one stream."), param="stream")
-    return Decision(selections, end_of(ticks), ticks.ai_training)
+    ends = {place: day_as_time(ticks.ends[i]) for place, i in enumerate(kept) if i in ticks.ends}
+    return Decision(tuple(kept.values()), end_of(ticks), ticks.ai_training, ends)
 
 
 def kept_of(ticks: Ticks, asked: tuple[Selection, ...], most: Most) -> dict[int, Selection]:
@@ -132,7 +150,11 @@ def kept_of(ticks: Ticks, asked: tuple[Selection, ...], most: Most) -> dict[int,
 
 def end_of(ticks: Ticks) -> str | None:
     """The date that was chosen, as a time."""
-    return f"{ticks.end}T00:00:00.000Z" if ticks.end else None
+    return day_as_time(ticks.end) if ticks.end else None
+
+
+def day_as_time(day: str) -> str:
+    return f"{day}T00:00:00.000Z"
 
 
 def _streams(ticks: Ticks, i: int, selection: Selection, most: tuple[StreamGrant, ...]) -> Iterator[StreamSelection]:

@@ -45,6 +45,7 @@ class GrantShown(NamedTuple):
     source: str
     state: str
     streams: list[StreamGranted]
+    until: str | None
 
 
 class GrantCard(NamedTuple):
@@ -55,7 +56,8 @@ class GrantCard(NamedTuple):
     client_id: str
     state: str
     since: str
-    until: str | None
+    until: str | None  # the last end, where its grants have several
+    ends_apart: bool
     ended_at: str | None
     last_read: str | None
     purpose: str
@@ -138,7 +140,8 @@ def services(desks: Desks) -> dict[str, str]:
 
 def _shown(grant: Grant, state: str, named: Mapping[str, str], known: Mapping[str, str]) -> GrantShown:
     service = known.get(grant.source.id, grant.source.connector_key)
-    return GrantShown(grant.grant_id, service, state, [stream_shown(stream, named) for stream in grant.streams])
+    streams = [stream_shown(stream, named) for stream in grant.streams]
+    return GrantShown(grant.grant_id, service, state, streams, grant.expires_at)
 
 
 def _standing(row: GrantRow) -> str:
@@ -148,6 +151,7 @@ def _standing(row: GrantRow) -> str:
 def _card(desks: Desks, rows: list[GrantRow], named: Mapping[str, str], known: Mapping[str, str]) -> GrantCard:
     """Of a package whose grants ended one by one, the last that is alive counts."""
     now, first = iso(desks.now()), rows[0].grant
+    ends = [row.grant.expires_at for row in rows if row.state.word(now) == "active"] or [first.expires_at]
     states = [STATES[row.state.word(now)] for row in rows]
     last = [read for row in rows for grant in (row.grant, *row.earlier) for read in _last_read(desks, grant)]
     since = min(grant.issued_at for row in rows for grant in (row.grant, *row.earlier))
@@ -158,7 +162,8 @@ def _card(desks: Desks, rows: list[GrantRow], named: Mapping[str, str], known: M
         client_id=first.client_id,
         state=STATES["active"] if "active" in states else states[0],
         since=since,
-        until=first.expires_at,
+        until=None if None in ends else max(end for end in ends if end),
+        ends_apart=len({*ends}) > 1,
         ended_at=max((row.state.revoked_at for row in rows if row.state.revoked_at), default=None),
         last_read=max((read.at for read in last), default=None),
         purpose=first.purpose_description or first.purpose_code.rsplit("/", 1)[-1].replace("_", " "),

@@ -7,7 +7,7 @@ from pdpp_server.console.choice import Ticks, decision_of, first_ticks, ticks_of
 from pdpp_server.console.consent_page import Choosing, consent_page
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page, SeeOther
-from pdpp_server.console.picks import picked, picks_of, picks_of_form
+from pdpp_server.console.picks import picked, picked_ends, picks_of, picks_of_form
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRequest, PdppError
 from pdpp_server.evidence.refusals import message_text, remedy_text
@@ -82,9 +82,8 @@ def _chosen(desks: Desks, visit: Visit, ask: Ask) -> Choosing:
     asked = ask.selections or picked(picks, offers)
     most = desks.consent.most(asked)
     # Without that mark only the picker was sent, and nothing of it is narrowed yet but the end.
-    ticks = (
-        ticks_of_form(visit) if visit.value("narrowed") else _until(visit, first_ticks(asked, most, _usual_end(desks)))
-    )
+    first = first_ticks(asked, most, _usual_end(desks), picked_ends(picks))
+    ticks = ticks_of_form(visit) if visit.value("narrowed") else _one_end(_until(visit, first), len(asked))
     return Choosing(ask, offers, picks, asked, most, ticks, filter=visit.value("filter").strip())
 
 
@@ -94,6 +93,11 @@ def _until(visit: Visit, ticks: Ticks) -> Ticks:
         return ticks
     told = ticks_of_form(visit)
     return replace(ticks, end=told.end, once=told.once)
+
+
+def _one_end(ticks: Ticks, sources: int) -> Ticks:
+    """What the card of an only source says is the end of all."""
+    return replace(ticks, end=ticks.ends[0], ends={}) if sources == 1 and ticks.ends else ticks
 
 
 def _usual_end(desks: Desks) -> str:

@@ -50,6 +50,7 @@ class ConnectionOffer(NamedTuple):
     latest: str | None
     since: str | None
     before: str | None
+    end: str | None  # of the access, where it is not that of all
     has_twins: bool  # the source has other accounts here
 
     @property
@@ -251,6 +252,7 @@ def _offer(
         max((each.latest for each in own if each.latest), default=None),
         day_of(dated.since) if dated else None,
         day_of(dated.before) if dated else None,
+        day_of(picks[0].end) if picks else None,
         has_twins,
     )
 

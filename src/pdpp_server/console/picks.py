@@ -28,10 +28,12 @@ class Pick:
     preset: int = 0
     since: str = ""
     before: str = ""
+    end: str = ""  # of the access; empty where it is that of all
 
     @property
     def value(self) -> str:
-        numbers = (self.source, self.stream, self.preset, self.since or "0", self.before or "0")
+        days = (day or "0" for day in (self.since, self.before, self.end))
+        numbers = (self.source, self.stream, self.preset, *days)
         return f"{'.'.join(map(str, numbers))}:{self.connection_id}"
 
 
@@ -53,11 +55,12 @@ def picks_of_form(visit: Visit, offers: tuple[Offer, ...]) -> tuple[Pick, ...]:
     ticked = {(pick.source, pick.connection_id) for value, pick in _ticked(chosen, offers) if value}
     whole = [pick for pick in found if (pick.source, pick.connection_id) not in ticked]
     picks = [*whole, *(pick for _, pick in _ticked(chosen, offers))]
-    return tuple(dict.fromkeys(_dated(visit, offers, pick) for pick in _alike(visit, picks, offers)))
+    dated = [_dated(visit, offers, pick) for pick in picks]
+    return tuple(dict.fromkeys(_alike(visit, dated, offers)))
 
 
 def _picks(value: str, offers: tuple[Offer, ...]) -> Iterator[Pick]:
-    """`1:id` is everything of a connection, `1~2:id` its second preset, `1.0.2.20260101.0:id` what was reviewed."""
+    """`1:id` is everything of a connection, `1~2:id` its second preset, `1.0.2.20260101.0.0:id` what was reviewed."""
     place, _, connection = value.partition(":")
     source, _, preset = place.partition("~")
     numbers, _ = named_place(f"{source}:")
@@ -68,7 +71,7 @@ def _picks(value: str, offers: tuple[Offer, ...]) -> Iterator[Pick]:
             for pick in _possible(offers)
             if (pick.source, pick.connection_id) == (numbers[0], connection) and _is_in(offers, pick, number)
         )
-    elif len(numbers) == 5:
+    elif len(numbers) == 6:
         pick = Pick(numbers[0], numbers[1], connection, numbers[2], *(_digits(each) for each in numbers[3:]))
         if Pick(pick.source, pick.stream, connection) in set(_possible(offers)) and _is_in(offers, pick, pick.preset):
             yield pick
@@ -100,13 +103,13 @@ def _alike(visit: Visit, picks: list[Pick], offers: tuple[Offer, ...]) -> list[P
 
 
 def _dated(visit: Visit, offers: tuple[Offer, ...], pick: Pick) -> Pick:
-    """With the dates of its card, where it has any; a stream without times of its own has none."""
-    stream = offers[pick.source].declaration.streams[[*offers[pick.source].holdings][pick.stream]]
-    if stream.consent_time_field is None:
-        return replace(pick, since="", before="")
+    """With the dates of its card, where it has any; a stream without times of its own has only an end."""
     at = f"{pick.source}:{pick.connection_id}"
-    since, before = visit.value(f"since.{at}"), visit.value(f"before.{at}")
-    return replace(pick, since=_compact(since) or pick.since, before=_compact(before) or pick.before)
+    since, before, end = (_compact(visit.value(f"{name}.{at}")) for name in ("since", "before", "until"))
+    stream = offers[pick.source].declaration.streams[_stream_name(offers, pick)]
+    if stream.consent_time_field is None:
+        return replace(pick, since="", before="", end=end or pick.end)
+    return replace(pick, since=since or pick.since, before=before or pick.before, end=end or pick.end)
 
 
 def _compact(date: str) -> str:
@@ -138,34 +141,56 @@ def _is_in(offers: tuple[Offer, ...], pick: Pick, number: int) -> bool:
 
 
 def picks_of(decision: Decision, offers: tuple[Offer, ...]) -> tuple[Pick, ...]:
-    """What was picked for that decision, as far as it is still there."""
-    chosen = {
-        (selection.source_id, stream.name, connection)
-        for selection in decision.selections
-        for stream in selection.streams
-        for connection in stream.connections or ()
-    }
+    """What was picked for that decision, as far as it is still there; accounts given differently stay apart."""
     return tuple(
-        pick
+        _as_decided(offers, pick, selection, stream, (decision.ends.get(place) or "")[: len("2026-01-31")])
         for pick in _possible(offers)
-        if (_source_id(offers, pick), _stream_name(offers, pick), pick.connection_id) in chosen
+        for place, selection in enumerate(decision.selections)
+        for stream in selection.streams
+        if (_source_id(offers, pick), _stream_name(offers, pick)) == (selection.source_id, stream.name)
+        and pick.connection_id in (stream.connections or ())
     )
+
+
+def _as_decided(offers: tuple[Offer, ...], pick: Pick, selection: Selection, stream: StreamSelection, end: str) -> Pick:
+    presets = presets_of(offers[pick.source].declaration)
+    made = {each.name: (each.view, each.fields) for each in selection.streams}
+    preset = next((number for number, each in enumerate(presets, 1) if each.streams == made), 0)
+    time = stream.time or TimeRange()
+    since, before, ends = (_digits_of_day(day) for day in (time.since, time.until, end))
+    return replace(pick, preset=preset, since=since, before=before, end=ends)
+
+
+def _digits_of_day(time: str | None) -> str:
+    """Empty where it is no whole day: what is finer than that is no matter of a card."""
+    digits = (time or "").replace("-", "")
+    return digits if len(digits) == _DAY_CHARS and digits.isdigit() else ""
 
 
 def picked(picks: tuple[Pick, ...], offers: tuple[Offer, ...]) -> tuple[Selection, ...]:
     """One selection for each source of which something was picked; two where its accounts are given differently."""
     return tuple(
         Selection(
-            source_id=offer.declaration.source.id,
-            source_kind=offer.declaration.source.kind,
+            source_id=_source_id(offers, alike[0]),
+            source_kind=offers[alike[0].source].declaration.source.kind,
             purpose_code=AGENT_PURPOSE,
             purpose_description=None,
             access_mode="continuous",
-            streams=tuple(_streams(offer, source, alike, offers)),
+            streams=tuple(_streams(offers[alike[0].source], alike[0].source, alike, offers)),
         )
-        for source, offer in enumerate(offers)
-        for alike in _given_alike([pick for pick in picks if pick.source == source])
+        for alike in _selected(picks)
     )
+
+
+def picked_ends(picks: tuple[Pick, ...]) -> dict[int, str]:
+    """By the place of its selection, the end that a card says; the others end as is said for all."""
+    return {place: day for place, alike in enumerate(_selected(picks)) if (day := day_of(alike[0].end))}
+
+
+def _selected(picks: tuple[Pick, ...]) -> list[list[Pick]]:
+    """What becomes one selection each, by source."""
+    sources = sorted({pick.source for pick in picks})
+    return [alike for source in sources for alike in _given_alike([pick for pick in picks if pick.source == source])]
 
 
 def _given_alike(picks: list[Pick]) -> Iterator[list[Pick]]:

@@ -27,6 +27,7 @@ class GrantRead(NamedTuple):
     is_sensitive: bool
     streams: list[StreamAsked]
     left_out: list[str]  # streams that are there, by their labels
+    until: str | None
 
 
 def grants_read(desks: Desks, grants: tuple[Grant, ...]) -> list[GrantRead]:
@@ -40,7 +41,9 @@ def grants_read(desks: Desks, grants: tuple[Grant, ...]) -> list[GrantRead]:
 
 def _grant_read(desks: Desks, grant: Grant, offer: Offer | None, named: Mapping[str, str]) -> GrantRead:
     if offer is None:
-        return GrantRead(grant.source.connector_key, "", is_sensitive=False, streams=[], left_out=[])
+        return GrantRead(
+            grant.source.connector_key, "", is_sensitive=False, streams=[], left_out=[], until=grant.expires_at
+        )
     declaration = offer.declaration
     return GrantRead(
         declaration.name,
@@ -48,6 +51,7 @@ def _grant_read(desks: Desks, grant: Grant, offer: Offer | None, named: Mapping[
         is_sensitive(declaration),
         _streams_read(desks, grant, named),
         _streams_left(offer, grant),
+        grant.expires_at,
     )
 
 

@@ -1,7 +1,7 @@
 """Authorization: who asks, what waits for the owner's decision, and what was decided."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pdpp_server.model.catalogue import Holding
@@ -45,6 +45,7 @@ class Decision:
     selections: tuple[Selection, ...]
     expires_at: str | None
     ai_training: bool = False  # affirmed by itself, where a purpose asks for it
+    ends: Mapping[int, str] = field(default_factory=dict[int, str])  # by place, of selections with an end of their own
 
 
 @dataclass(frozen=True, slots=True)

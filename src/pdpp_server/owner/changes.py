@@ -19,9 +19,9 @@ WORDS_MAX, NAME_MAX = 2000, 80
 
 
 def successors(
-    services: Services, rows: Sequence[GrantRow], kept: Mapping[str, Selection] | None, expires_at: str | None
+    services: Services, rows: Sequence[GrantRow], kept: Mapping[str, Selection] | None, ends: Mapping[str, str | None]
 ) -> dict[str, Grant]:
-    """By grant, what would take its place; one that is not in `kept` would end. Without `kept` only the end changes.
+    """By grant, what would take its place; one that is not in `kept` would end. Without `kept` only the ends change.
 
     Raises:
         ApprovalConflict: one of them has ended, or was changed meanwhile.
@@ -32,20 +32,26 @@ def successors(
     held = [row.grant for row in rows]
     for row in rows:
         _require_alive(row, now)
-    _require_end(held, expires_at, now)
+    for grant in held:
+        _require_end(grant, ends[grant.grant_id], now)
     with services.database.reading() as reading:
         return {
-            grant.grant_id: _successor(reading, grant, kept[grant.grant_id] if kept else None, expires_at, now)
+            grant.grant_id: _successor(
+                reading, grant, kept[grant.grant_id] if kept else None, ends[grant.grant_id], now
+            )
             for grant in held
             if kept is None or grant.grant_id in kept
         }
 
 
 def change(
-    services: Services, rows: Sequence[GrantRow], kept: Mapping[str, Selection] | None, expires_at: str | None
-) -> None:
-    """In one transaction, so that a read is under the old grants or under the new ones. Raises as `successors` does."""
-    made = successors(services, rows, kept, expires_at)
+    services: Services, rows: Sequence[GrantRow], kept: Mapping[str, Selection] | None, ends: Mapping[str, str | None]
+) -> str | None:
+    """In one transaction, so that a read is under the old grants or under the new ones. Raises as `successors` does.
+
+    Gives the end of what stands for all of them: of a package the last of its grants that are alive.
+    """
+    made = successors(services, rows, kept, ends)
     now = iso(services.now())
     with services.database.writing() as writer:
         for row in rows:
@@ -54,8 +60,11 @@ def change(
                 grants.revoke(writer, old, now)
             elif not grants.replace_grant(writer, old, made[old], row.package_id, now):
                 raise changed_meanwhile()
-            new = made[old].grant_id if old in made else None
-            grants.prolong_tokens(writer, row.grant.client_id, new, row.package_id, expires_at)
+        first = rows[0]
+        stands = made[first.grant.grant_id].grant_id if first.grant.grant_id in made else None
+        end = grants.last_end(writer, stands, first.package_id)
+        grants.prolong_tokens(writer, first.grant.client_id, stands, first.package_id, end)
+        return end
 
 
 def note(services: Services, rows: Iterable[GrantRow], called: str, words: str) -> None:
@@ -80,11 +89,11 @@ def _require_alive(row: GrantRow, now: str) -> None:
         )
 
 
-def _require_end(held: list[Grant], expires_at: str | None, now: str) -> None:
+def _require_end(grant: Grant, expires_at: str | None, now: str) -> None:
     if expires_at is not None and expires_at <= now:
         raise InvalidRequest("An end is a time that is still to come.", param="expires_at")
-    once = [grant.expires_at for grant in held if grant.access_mode == "single_use" and grant.expires_at]
-    if once and (expires_at is None or expires_at > min(once)):
+    once = grant.expires_at if grant.access_mode == "single_use" else None
+    if once and (expires_at is None or expires_at > once):
         raise InvalidRequest("What was given for a single use is not prolonged.", param="expires_at")
 
 

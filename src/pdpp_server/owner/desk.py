@@ -44,6 +44,8 @@ from pdpp_server.store.upkeep.erasure import remove_connection
 
 PREVIEW_SECONDS = 300
 
+Ends = str | Mapping[str, str | None] | None  # one for all grants, or one for each
+
 
 @dataclass(frozen=True, slots=True)
 class IssuedGrant:
@@ -205,24 +207,23 @@ class Owner:
                 grants.revoke(writer, row.grant.grant_id, iso(self._services.now()))
         return self.grant(grant_id)
 
-    def change_grant(
-        self, grant_id: str, expires_at: str | None, kept: Mapping[str, Selection] | None = None
-    ) -> list[GrantRow]:
-        """Another end, and of each grant in `kept` what stays; the others end. Without `kept` only the end changes.
+    def change_grant(self, grant_id: str, ends: Ends, kept: Mapping[str, Selection] | None = None) -> list[GrantRow]:
+        """Other ends, and of each grant in `kept` what stays; the others end. Without `kept` only the ends change.
 
         Raises:
             ApprovalConflict: it has ended, or was changed meanwhile.
             InvalidRequest: it is more than was granted, or a time that is over; also as InvalidAuthorizationDetails.
         """
         rows = self._living(grant_id)
-        changes.change(self._services, rows, kept, expires_at)
+        end = changes.change(self._services, rows, kept, _each(ends, rows))
         known = {id for row in rows for id in (row.package_id, row.grant.grant_id, *_before(row)) if id}
-        move_end(str(self._home), known, expires_at)
+        move_end(str(self._home), known, end)
         return self.grant(grant_id)
 
-    def changed_grants(self, grant_id: str, expires_at: str | None, kept: Mapping[str, Selection]) -> tuple[Grant, ...]:
+    def changed_grants(self, grant_id: str, ends: Ends, kept: Mapping[str, Selection]) -> tuple[Grant, ...]:
         """What `change_grant` would make of them; nothing is kept."""
-        return tuple(changes.successors(self._services, self._living(grant_id), kept, expires_at).values())
+        rows = self._living(grant_id)
+        return tuple(changes.successors(self._services, rows, kept, _each(ends, rows)).values())
 
     def note_grant(self, grant_id: str, called: str, note: str) -> None:
         """What the owner calls it, and a note; both are shown to nobody else."""
@@ -349,6 +350,10 @@ class Owner:
 
 def _is_meant(row: GrantRow, grant_id: str) -> bool:
     return grant_id in {row.package_id, row.grant.grant_id, *_before(row)}
+
+
+def _each(ends: Ends, rows: list[GrantRow]) -> Mapping[str, str | None]:
+    return ends if isinstance(ends, Mapping) else {row.grant.grant_id: ends for row in rows}
 
 
 def _before(row: GrantRow) -> list[str]:

@@ -452,6 +452,15 @@ def consent_chosen(walk: Walk) -> None:
 
 
 @_state(FULL)
+def consent_ends(walk: Walk) -> None:
+    walk.asked()
+    _choose(walk, ("calendar", "Nora"), "Everything")
+    _choose(walk, ("mail", MAIL), "Who writes to whom and about what, no texts, no files")
+    walk.page.locator(f'[name$=":{walk.full.connections["mail", MAIL]}"][name^="until."]').fill("2030-01-31")
+    walk.click("Show what this gives")
+
+
+@_state(FULL)
 def consent_filtered(walk: Walk) -> None:
     walk.asked()
     _choose(walk, ("calendar", "Nora"), "When you are busy, and nothing else")

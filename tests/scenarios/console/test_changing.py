@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pdpp_server.errors import ApprovalConflict, InvalidAuthorizationDetails, InvalidRequest
-from pdpp_server.model.queries import FetchQuery
+from pdpp_server.model.queries import FetchQuery, SchemaQuery
 from pdpp_server.model.selections import Selection
 from pdpp_server.model.times import iso
 from pdpp_server.owner.changes import selection_of
@@ -151,6 +151,31 @@ def test_what_has_ended_is_not_changed_and_a_single_use_not_prolonged(owner: Vis
     world.clock.moment += timedelta(days=2)
     with pytest.raises(ApprovalConflict, match="expired"):
         world.owner.change_grant(once.grant_id, None)
+
+
+@requirement("grants.change.end", "con.consent.ends")
+def test_the_ends_of_a_package_stay_apart_while_something_else_is_changed(owner: Visitor, world: World) -> None:
+    package = packed(world)
+    soon, later = (iso(world.clock.moment + timedelta(days=days)) for days in (2, 30))
+    world.owner.change_grant(package.package_id, {package.chats_grant: soon, package.notes_grant: later})
+    there = f"/clients/{package.package_id}/change"
+    standing = fields_of(owner.page(there), there)
+    assert sorted(value[:10] for name, value in standing if name.startswith("end") and value) == [soon[:10], later[:10]]
+
+    owner.post(there, [*(pair for pair in standing if pair[0] != "field"), ("action", "change")])
+
+    changed = {row.grant.source.connector_key: row.grant for row in world.owner.grant(package.package_id)}
+    assert (changed["chat"].expires_at, changed["notes"].expires_at) == (soon, later)
+    assert len(changed["chat"].streams[0].fields) < len(changed["chat"].streams[0].declared.fields)
+
+
+@requirement("grants.change.end")
+def test_the_token_of_a_package_lives_as_long_as_the_last_of_its_grants(world: World) -> None:
+    package = packed(world)
+    world.owner.change_grant(package.notes_grant, iso(world.clock.moment + timedelta(days=2)))
+    world.clock.moment += timedelta(days=3)
+
+    assert world.reader_of(package.token).schema(SchemaQuery()).value.grant_ids == (package.chats_grant,)
 
 
 @requirement("grants.change.successor")

@@ -33,6 +33,10 @@ def every_given(world: World) -> list[Grant]:
     return [row.grant for row in world.owner.grants() if row.grant.client_name == "Agent X"]
 
 
+def ends_given(world: World) -> dict[tuple[str, ...], str | None]:
+    return {grant.streams[0].connections: grant.expires_at for grant in every_given(world)}
+
+
 def given(world: World) -> Grant:
     (grant,) = every_given(world)
     return grant
@@ -267,6 +271,73 @@ def test_one_choice_is_taken_over_for_every_account_of_its_kind(owner: Visitor, 
     ]
 
 
+@requirement("con.consent.ends")
+def test_a_card_may_say_an_end_of_its_own_and_the_others_end_together(owner: Visitor, flow: Flow, world: World) -> None:
+    two = {"pick.1": f"0:{world.work}", "pick.2": f"0:{world.family}", f"until.0:{world.family}": "2026-12-01"}
+    reviewed = picking(owner, flow, end="2027-01-01", mode="continuous", **two)
+
+    owner.send(reviewed, "/consent", action="approve")
+
+    assert re.findall(r"It can read this until (\d+ \w+)", shown(reviewed)) == ["1 January", "1 December"]
+    assert ends_given(world) == {
+        (world.work,): "2027-01-01T00:00:00.000Z",
+        (world.family,): "2026-12-01T00:00:00.000Z",
+    }
+    assert re.findall(r"until (\d+ \w+)", shown(owner.page("/clients")))[:3].count("1 January") == 2  # of all, of one
+
+
+@requirement("con.consent.ends")
+def test_an_end_of_its_own_is_changed_or_taken_back_at_the_review(owner: Visitor, flow: Flow, world: World) -> None:
+    two = {"pick.1": f"0:{world.work}", "pick.2": f"0:{world.family}", f"until.0:{world.family}": "2026-12-01"}
+    reviewed = picking(owner, flow, end="2027-01-01", mode="continuous", **two)
+    changed = owner.send(reviewed, "/consent", action="approve", **{"end.0": "2026-11-30", "end.1": ""}).text
+    assert "You changed something. This is what it would give now." in shown(changed)
+
+    owner.send(changed, "/consent", action="approve")
+
+    assert ends_given(world) == {
+        (world.work,): "2026-11-30T00:00:00.000Z",
+        (world.family,): "2027-01-01T00:00:00.000Z",
+    }
+
+
+@requirement("con.consent.ends")
+@pytest.mark.parametrize("day", ["2020-01-01", "soon"])
+def test_an_end_of_its_own_is_a_day_to_come(owner: Visitor, flow: Flow, world: World, day: str) -> None:
+    page = picking(owner, flow, pick=f"0:{world.work}", mode="continuous", **{f"until.0:{world.work}": day})
+
+    assert 'value="approve"' not in page
+    assert "An end is a time that is still to come." in shown(page) or "A date is written as" in shown(page)
+
+
+@requirement("as.consent.approve-again", "con.consent.ends")
+def test_the_same_again_keeps_apart_what_was_given_differently(owner: Visitor, flow: Flow, world: World) -> None:
+    with_presets(world)
+    dates = {f"since.0:{world.work}": "2026-03-01", f"until.0:{world.family}": "2026-12-01"}
+    two = {"pick.1": f"0~1:{world.work}", "pick.2": f"0:{world.family}", **dates}
+    owner.send(picking(owner, flow, end="2027-01-01", mode="continuous", **two), "/consent", action="approve")
+
+    again = owner.page(f"/consent?ask={flow.ask(authorization_details=None)}")
+    owner.send(again, "/consent", action="approve")
+
+    assert "The same as you agreed to before." in shown(again)
+    agreed = [(each.streams, each.expires_at) for each in every_given(world)]
+    assert [agreed.count(each) for each in agreed] == [2, 2, 2, 2]
+
+
+@requirement("con.consent.many")
+def test_the_dates_of_a_card_are_taken_over_with_its_choice(owner: Visitor, flow: Flow, world: World) -> None:
+    dates = {f"since.0:{world.work}": "2026-03-01", f"until.0:{world.work}": "2026-12-01"}
+    same = picking(owner, flow, action="", same=f"0:{world.work}", **{"pick.1": f"0:{world.work}"}, **dates)
+
+    owner.send(owner.send(same, "/consent", action="review").text, "/consent", action="approve")
+
+    messages = next(stream for stream in given(world).streams if stream.name == "messages")
+    assert {*messages.connections} == {world.work, world.family}
+    assert messages.time is not None
+    assert (messages.time.since, given(world).expires_at) == ("2026-03-01", "2026-12-01T00:00:00.000Z")
+
+
 @requirement("con.consent.many")
 def test_a_filter_loses_no_choice(owner: Visitor, flow: Flow, world: World) -> None:
     filtered = picking(owner, flow, action="filter", filter="family", pick=f"0:{world.work}")
@@ -306,7 +377,7 @@ def test_where_nothing_is_yet_the_page_leads_to_bringing_it_in(owner: Visitor, f
 
 @requirement("con.consent.presets")
 @pytest.mark.parametrize(
-    "pick", ["0~9:{work}", "7:{work}", "0~1:cin_none", "0.0.9.0.0:{work}", "x:{work}", "0~x:{work}"]
+    "pick", ["0~9:{work}", "7:{work}", "0~1:cin_none", "0.0.9.0.0.0:{work}", "x:{work}", "0~x:{work}"]
 )
 def test_a_choice_that_the_page_does_not_offer_gives_nothing(
     owner: Visitor, flow: Flow, world: World, pick: str

@@ -18,7 +18,8 @@ _LAST = "select approved_at, decision from approvals where client_id = ? and ask
 
 
 def keep_approval(writer: Writing, ask: Ask, decision: Decision, now: str) -> None:
-    kept = [encode_selection(decision.selections), decision.expires_at, decision.ai_training]
+    ends = [decision.ends.get(place) for place in range(len(decision.selections))]
+    kept = [encode_selection(decision.selections), decision.expires_at, decision.ai_training, ends]
     writer.run(_KEEP, (ask.client.client_id, _asked(ask), now, orjson.dumps(kept).decode()))
 
 
@@ -27,9 +28,16 @@ def last_approval(reader: Session, ask: Ask, now: str) -> Decision | None:
     row = reader.one(_LAST, (ask.client.client_id, _asked(ask)))
     if row is None:
         return None
-    selections, expires_at, ai_training = orjson.loads(row[1])
-    ends, approved, here = instant(expires_at), instant(row[0]) or 0, instant(now) or 0
-    return Decision(decode_selection(selections), iso_micros(here + ends - approved) if ends else None, ai_training)
+    selections, expires_at, ai_training, *others = orjson.loads(row[1])
+    ends: list[str | None] = others[0] if others else []  # approvals of earlier versions have one end for all
+    approved, here = instant(row[0]) or 0, instant(now) or 0
+
+    def as_long(end: str | None) -> str | None:
+        then = instant(end)
+        return iso_micros(here + then - approved) if then else None
+
+    own = {place: moved for place, end in enumerate(ends) if (moved := as_long(end))}
+    return Decision(decode_selection(selections), as_long(expires_at), ai_training, own)
 
 
 def _asked(ask: Ask) -> bytes:

@@ -46,6 +46,9 @@ _PROLONG = """
 update tokens set expires_at = :expires_at where client_id = :client_id and family is null
 and (grant_id = :grant_id or package_id = :package_id)
 """
+_ALIVE_ENDS = """
+select expires_at from grants where (grant_id = :grant_id or package_id = :package_id) and revoked_at is null
+"""
 _NOTE = "update grants set called = :called, note = :note where grant_id = :grant_id"
 _WAS_GIVEN = "select exists(select 1 from grants where client_id = ?)"
 _EXISTS = "select 1 from grants where grant_id = ?"
@@ -158,6 +161,12 @@ def replace_grant(writer: Writing, grant_id: str, successor: Grant, package_id: 
     for statement in (_TAKE_OVER, *_MOVE):
         writer.run(statement, moved)
     return True
+
+
+def last_end(reader: Session, grant_id: str | None, package_id: str | None) -> str | None:
+    """When the last of them that was not revoked ends; None where one has no end."""
+    ends = [row[0] for row in reader.rows(_ALIVE_ENDS, {"grant_id": grant_id, "package_id": package_id})]
+    return None if None in ends else max(ends, default=None)
 
 
 def prolong_tokens(
