@@ -162,11 +162,13 @@ PROMISES: dict[str, Promise] = {
     ),
     "con.data.month": Promise(
         source="issue 17: your data, browsable",
-        says="A month is shown as a calendar, and of amounts as a table with what came in, what went out and both.",
+        says="A month is shown as a calendar, and of amounts as a table with what came in, what went out and both, "
+        "of each currency by itself.",
     ),
     "con.data.timeline": Promise(
         source="issue 17: your data, browsable",
-        says="A day is shown over all sources, in the order of its times, as one read with one line in the log.",
+        says="A day is shown over all sources, in the order of its times, as one read with one line in the log; an "
+        "event that repeats stands on each of its days once.",
     ),
     "con.data.search": Promise(
         source="issue 17: your data, browsable",

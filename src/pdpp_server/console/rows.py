@@ -12,7 +12,8 @@ from pdpp_server.model.activity import Shown
 from pdpp_server.model.records import Record, Tombstone
 from pdpp_server.model.streams import Stream
 
-LINE_CHARS, TALK_CHARS = 240, 4000
+LINE_CHARS, TALK_CHARS, CURRENCY_CHARS = 240, 4000, 12
+CURRENCY = "currency"  # no role says so: every declaration with an amount calls the field beside it by this name
 SHOWN_ROLES = ("primary-title", "actor", "primary-body", "amount", "event-time", "thread")
 
 
@@ -24,6 +25,7 @@ class RecordRow(NamedTuple):
     who: str
     text: str
     amount: float | int | None
+    currency: str  # of the amount, where it is known
     talk: str  # the value that names its talk
     fields: Mapping[str, str]  # which field of the record each part above was taken from
     is_here: bool = False  # the one that was asked for
@@ -32,7 +34,12 @@ class RecordRow(NamedTuple):
 def shown_fields(stream: Stream) -> tuple[str, ...]:
     """Those that a line shows."""
     by_role = [name for name, role in stream.roles.items() if role in SHOWN_ROLES]
-    return tuple(dict.fromkeys([*stream.primary_key, *by_role, *stream.time_fields[:1]]))
+    currency = [CURRENCY] if _has_currency(stream) else []
+    return tuple(dict.fromkeys([*stream.primary_key, *by_role, *currency, *stream.time_fields[:1]]))
+
+
+def _has_currency(stream: Stream) -> bool:
+    return CURRENCY in stream.fields and "amount" in stream.roles.values()
 
 
 def rows_of(records: Iterable[Record | Tombstone], stream: Stream, chars: int = LINE_CHARS) -> list[RecordRow]:
@@ -43,6 +50,8 @@ def row_of(record: Record, stream: Stream, chars: int) -> RecordRow:
     at = record.authored_at
     is_day = at is not None and len(at) <= len("2026-11-15")
     amount = _value(record, "amount")
+    is_money = isinstance(amount, int | float)
+    currency = str(record.data.get(CURRENCY) or "") if is_money and _has_currency(stream) else ""
     who = clip_shown(str(_value(record, "actor") or ""), LINE_CHARS)
     called = title(record.roles, record.data, record.origin, record.id.stream, None)
     text = _text(_value(record, "primary-body"), called, chars)
@@ -51,7 +60,8 @@ def row_of(record: Record, stream: Stream, chars: int) -> RecordRow:
         "title": declared_title(record.roles, record.data) is not None,
         "who": who,
         "text": text,
-        "amount": isinstance(amount, int | float),
+        "amount": is_money,
+        "currency": currency,
         "at": at,
         "talk": talk is not None,
     }
@@ -63,7 +73,8 @@ def row_of(record: Record, stream: Stream, chars: int) -> RecordRow:
         called,
         who,
         text,
-        amount if isinstance(amount, int | float) else None,
+        amount if is_money else None,
+        clip_shown(currency, CURRENCY_CHARS),
         str(talk) if talk is not None else "",
         {part: taken[part] for part, is_there in has.items() if is_there},
     )
@@ -82,7 +93,7 @@ def _taken_from(record: Record, stream: Stream) -> dict[str, str]:
     times = [name for name in stream.time_fields if record.data.get(name) is not None]
     dated = zip(("at",), times, strict=False)
     talk = zip(("talk",), stream.talk_fields, strict=False)
-    return named | dict(dated) | dict(talk)
+    return named | {"currency": CURRENCY} | dict(dated) | dict(talk)
 
 
 def _text(value: object, called: str, chars: int) -> str:

@@ -27,6 +27,9 @@ WEEKDAYS = (say("Mon"), say("Tue"), say("Wed"), say("Thu"), say("Fri"), say("Sat
 
 
 class Sums(NamedTuple):
+    """What was booked in one currency; nothing is added across currencies."""
+
+    currency: str
     came: float
     went: float
     together: float
@@ -147,7 +150,7 @@ def _page(desks: Desks, connection: str, stream: Stream, asked: dict[str, str], 
         "has_time": time_filter(stream) is not None,
         "fields": filter_fields(stream),
         "is_money": any(row.amount is not None for row in rows),
-        "sums": _sums(rows) if asked["month"] and not page.next_cursor else None,
+        "sums": _sums(rows) if asked["month"] and not page.next_cursor else [],
         "weeks": month,
         "weekdays": WEEKDAYS,
         "around_month": _around_month(asked["month"]) if asked["month"] else None,
@@ -161,19 +164,26 @@ def _drawn(asked: dict[str, str], rows: list[RecordRow], month: list[list[MonthD
     if month:
         return rows_shown([row for week in month for day in week for row in day.rows], ("title", "at"))
     if any(row.amount is not None for row in rows):
-        return rows_shown(rows, ("title", "who", "amount", "at"))
+        return rows_shown(rows, ("title", "who", "amount", "currency", "at"))
     if asked["talk"] or asked["around"]:
         untold = rows_shown([row for row in rows if not row.text], ("title",))
         return together(untold, rows_shown(rows, ("who", "text", "at")))
     return rows_shown(rows, ("title", "who", "text", "at", "talk"))
 
 
-def _sums(rows: list[RecordRow]) -> Sums | None:
-    amounts = [row.amount for row in rows if row.amount is not None]
-    if not amounts:
-        return None
+def _sums(rows: list[RecordRow]) -> list[Sums]:
+    """Of each currency, the one with most bookings first."""
+    by_currency: dict[str, list[float]] = {}
+    for row in rows:
+        if row.amount is not None:
+            by_currency.setdefault(row.currency, []).append(row.amount)
+    ordered = sorted(by_currency.items(), key=lambda each: (-len(each[1]), each[0]))
+    return [_sum(currency, amounts) for currency, amounts in ordered]
+
+
+def _sum(currency: str, amounts: list[float]) -> Sums:
     came, went = sum(each for each in amounts if each > 0), sum(each for each in amounts if each < 0)
-    return Sums(round(came, 2), round(went, 2), round(came + went, 2))
+    return Sums(currency, round(came, 2), round(went, 2), round(came + went, 2))
 
 
 def _month_of(asked: dict[str, str], rows: list[RecordRow], desks: Desks) -> list[list[MonthDay]]:

@@ -20,7 +20,7 @@ from pdpp_server.model.streams import Stream
 
 EACH = 8  # of one stream
 LINE_CHARS = 160
-DRAWN = ("title", "who", "text", "amount", "at")
+DRAWN = ("title", "who", "text", "amount", "currency", "at")
 
 
 class TimelineLine(NamedTuple):
@@ -62,14 +62,30 @@ def _streams(desks: Desks) -> list[tuple[str, str, Stream]]:
         for held in source.streams
         if held.records and (stream := declared[source.connection_id].streams.get(held.name)) and _happens(stream)
         if not _is_told_by_others(stream, declared[source.connection_id])
+        if not _stands_twice(stream, declared[source.connection_id])
     ]
 
 
 def _is_told_by_others(stream: Stream, declaration: Declaration) -> bool:
     """A thread or a chat has no words of its own: the messages that it has stand on their days already."""
-    others = [declaration.streams[each.stream] for each in stream.relationships if each.stream != stream.name]
+    others = [declaration.streams[each.stream] for each in stream.relationships if each.cardinality == "has_many"]
     has_words = "primary-body" in stream.roles.values()
     return not has_words and any("primary-body" in each.roles.values() and _happens(each) for each in others)
+
+
+def _stands_twice(stream: Stream, declaration: Declaration) -> bool:
+    """An event stands on each of its days as an occurrence already, and a payment of a batch inside its booking."""
+    is_money = "amount" in stream.roles.values()
+    shown_by = "has_one" if is_money else "has_many"
+    others = [declaration.streams[each.stream] for each in stream.relationships if each.cardinality == shown_by]
+    return any(_is_the_same(stream, other) for other in others if other.name != stream.name)
+
+
+def _is_the_same(stream: Stream, other: Stream) -> bool:
+    """What both are called and when both happen is the same of each."""
+    told = ("primary-title", "event-time")
+    mine, theirs = ({role: name for name, role in each.roles.items() if role in told} for each in (stream, other))
+    return len(mine) == len(told) and mine == theirs
 
 
 def _happens(stream: Stream) -> bool:

@@ -44,7 +44,7 @@ from pdpp_server.store.upkeep.erasure import remove_connection
 
 PREVIEW_SECONDS = 300
 
-Ends = str | Mapping[str, str | None] | None  # one for all grants, or one for each
+GrantEnds = str | Mapping[str, str | None] | None  # one for all grants, or one for each
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,9 @@ class Owner:
                 grants.revoke(writer, row.grant.grant_id, iso(self._services.now()))
         return self.grant(grant_id)
 
-    def change_grant(self, grant_id: str, ends: Ends, kept: Mapping[str, Selection] | None = None) -> list[GrantRow]:
+    def change_grant(
+        self, grant_id: str, ends: GrantEnds, kept: Mapping[str, Selection] | None = None
+    ) -> list[GrantRow]:
         """Other ends, and of each grant in `kept` what stays; the others end. Without `kept` only the ends change.
 
         Raises:
@@ -220,7 +222,7 @@ class Owner:
         move_end(str(self._home), known, end)
         return self.grant(grant_id)
 
-    def changed_grants(self, grant_id: str, ends: Ends, kept: Mapping[str, Selection]) -> tuple[Grant, ...]:
+    def changed_grants(self, grant_id: str, ends: GrantEnds, kept: Mapping[str, Selection]) -> tuple[Grant, ...]:
         """What `change_grant` would make of them; nothing is kept."""
         rows = self._living(grant_id)
         return tuple(changes.successors(self._services, rows, kept, _each(ends, rows)).values())
@@ -352,7 +354,7 @@ def _is_meant(row: GrantRow, grant_id: str) -> bool:
     return grant_id in {row.package_id, row.grant.grant_id, *_before(row)}
 
 
-def _each(ends: Ends, rows: list[GrantRow]) -> Mapping[str, str | None]:
+def _each(ends: GrantEnds, rows: list[GrantRow]) -> Mapping[str, str | None]:
     return ends if isinstance(ends, Mapping) else {row.grant.grant_id: ends for row in rows}
 
 

@@ -1,10 +1,12 @@
 """Your data, browsable: sources, streams, talks, months, days."""
 
 import re
+from pathlib import Path
 
 from pdpp_server.importers.registry import declaration_of
 from pdpp_server.model.ingest import Incoming
 from pdpp_server.wire.declarations import decode_declaration
+from tests.importers.homes import Home, event, ics
 from tests.requirements import requirement
 from tests.scenarios.console.visitor import Visitor, shown
 from tests.worlds import chat
@@ -25,6 +27,7 @@ BANK = {
                     "id": {"type": "string"},
                     "what": {"type": "string", "x_pdpp_role": "primary-title"},
                     "amount": {"type": "number", "x_pdpp_role": "amount"},
+                    "currency": {"type": "string"},
                     "on": {"type": "string", "format": "date", "x_pdpp_role": "event-time"},
                 },
             },
@@ -112,6 +115,33 @@ def test_a_month_of_bookings_has_sums_and_one_of_messages_is_a_calendar(owner: V
     assert "came in 100.00 went out -12.50 together 87.50" in march
     assert "Of 2026-04-01" not in march
     assert re.search(r'<span class="weekday">Mon </span>9</span><a href="[^"]+c1">On the ninth</a>', calendar)
+
+
+@requirement("con.data.month")
+def test_sums_of_a_month_are_by_currency_and_never_added_across(owner: Visitor, world: World) -> None:
+    writer = world.owner.writer(decode_declaration(BANK), "Giro")
+    booked = [("a", -10, "EUR"), ("b", 30.5, "EUR"), ("c", -4, "EUR"), ("d", -100, "SEK"), ("e", 7, "SEK")]
+    writer.deliver(
+        Incoming("test", "bookings", None, {"id": id, "amount": amount, "currency": unit, "on": "2026-03-02"}, None)
+        for id, amount, unit in booked
+    )
+
+    march = shown(owner.page(f"/sources/{writer.connection_id}/bookings?month=2026-03"))
+    day = shown(owner.page("/timeline?day=2026-03-02"))
+
+    assert "came in 30.50 EUR went out -14.00 EUR together 16.50 EUR" in march
+    assert "came in 7.00 SEK went out -100.00 SEK together -93.00 SEK" in march
+    assert "-100.00 SEK" in day
+
+
+@requirement("con.data.timeline")
+def test_an_event_stands_on_each_of_its_days_once(owner: Visitor, world: World, tmp_path: Path) -> None:
+    home = Home(world, tmp_path / "exports")
+    home.bring(home.found("choir.ics", ics(event("Choir", "20260302", "FREQ=DAILY;COUNT=2"))))
+
+    first, second, third = (shown(owner.page(f"/timeline?day=2026-03-0{number}")) for number in (2, 3, 4))
+
+    assert [page.count("Choir") for page in (first, second, third)] == [1, 1, 0]
 
 
 @requirement("con.data.timeline")
