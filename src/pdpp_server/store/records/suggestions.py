@@ -1,7 +1,7 @@
 """Words that stand nowhere: one that differs in a letter or begins alike, as it is written in a visible record."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from string import ascii_lowercase
 from typing import NamedTuple, Protocol
 
@@ -39,11 +39,8 @@ def suggestions(tokenizer: Tokenizer, words: WordQuery, counts: Sequence[int], s
     those that begin alike."""
     if len(words.wanted) > FEW_WORDS and any(counts):
         return []
-    missing = [
-        phrase
-        for phrase, held in zip(words.wanted, counts, strict=True)
-        if not held and phrase in words.plain - words.dated
-    ]
+    mere = words.plain - words.dated
+    missing = [phrase for phrase, held in zip(words.wanted, counts, strict=True) if not held and phrase in mere]
     typed = [phrase.typed.lower() for phrase in missing]
     likely = [word for word in typed if word.isascii() and word.isalpha() and len(word) in LETTERS]
     found = (_mistyped(tokenizer, word, standing) or _begun(word, standing) for word in likely[:SUGGESTED])
@@ -52,11 +49,10 @@ def suggestions(tokenizer: Tokenizer, words: WordQuery, counts: Sequence[int], s
 
 def _mistyped(tokenizer: Tokenizer, typed: str, standing: Standing) -> Suggestion | None:
     """The index is asked for many at once: mostly none of them stands anywhere."""
-    alike = set(_one_letter_off(typed))
-    by_tokens: dict[tuple[str, ...], Phrase] = {}
-    for word in sorted(alike):
-        by_tokens.setdefault(tokens := tokenizer.tokens(word), Phrase(word, tokens))
-    phrases = [phrase for tokens, phrase in by_tokens.items() if len(tokens) == 1]
+    alike = _one_letter_off(typed)
+    words = sorted(alike, reverse=True)  # so that of those with the same term the first one stays
+    by_term = dict(zip(tokenizer.tokens(" ".join(words)), words, strict=True))
+    phrases = [Phrase(word, (term,)) for term, word in by_term.items()]
     counted: list[tuple[int, str, Phrase]] = []
     for start in range(0, len(phrases), _TOGETHER):
         chunk = phrases[start : start + _TOGETHER]
@@ -98,13 +94,17 @@ def _commonest(forms: Counter[str]) -> str:
     return min(forms, key=lambda word: (-forms[word], word), default="")
 
 
-def _one_letter_off(word: str) -> Iterator[str]:
-    """One letter left out, changed, put in, or two of them turned round."""
-    for i in range(len(word) + 1):
-        before, after = word[:i], word[i:]
-        yield from (before + letter + after for letter in ascii_lowercase)
-        if after:
-            yield before + after[1:]
-            yield from (before + letter + after[1:] for letter in ascii_lowercase if letter != after[0])
-        if len(after) > 1:
-            yield before + after[1] + after[0] + after[2:]
+def _one_letter_off(word: str) -> set[str]:
+    """One letter left out, two of them turned round, one put in, or changed."""
+    parts = [(word[:i], word[i:]) for i in range(len(word) + 1)]
+    return {
+        *[before + after[1:] for before, after in parts if after],
+        *[before + after[1] + after[0] + after[2:] for before, after in parts if len(after) > 1],
+        *[before + letter + after for before, after in parts for letter in ascii_lowercase],
+        *[
+            before + letter + after[1:]
+            for before, after in parts[:-1]
+            for letter in ascii_lowercase
+            if letter != after[0]
+        ],
+    }

@@ -31,8 +31,7 @@ PREFIX_LETTERS = 3  # at the least: of fewer, a large part of all words begins a
 PREFIXES_MAX = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
+class Phrase(NamedTuple):
     """One thing to find: `text` as the index is asked for it, `tokens` as the tokenizer sees it."""
 
     text: str
