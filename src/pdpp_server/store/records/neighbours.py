@@ -1,6 +1,7 @@
 """Neighbours: what was said right before and after a match, or in a talk with many, is lifted, inside the grant."""
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Mapping
 from math import fsum, sqrt
 
@@ -18,7 +19,7 @@ SILENCE = 3_600_000_000  # microseconds without a word that end a talk
 
 _ENDS_ASKING = re.compile(r"[?\uff1f\u061f]\W*\Z").search
 
-_Beside = tuple[int, int, float]  # a match, a record that it lifts, and by which share of its score
+_Beside = tuple[int, list[tuple[int, float]]]  # a match, and records that it lifts, each by which share of its score
 
 
 class TitlesRead:
@@ -40,16 +41,21 @@ def lifted(
 ) -> tuple[Mapping[int, float], Mapping[int, int]]:
     """The scores with the shares of neighbours, and those neighbours that had no score, each with what lifted it
     most."""
+    best = _best(scores, SOURCES)
     by_sid: dict[int, list[int]] = {}
-    for rid in _best(scores, SOURCES):
+    for rid in best:
         by_sid.setdefault(rid >> SID_BITS, []).append(rid)
-    first = {*_best(scores, QUESTIONS)}
-    given: dict[int, list[tuple[float, int]]] = {}  # to each neighbour, and by which match; the least rid first
+    first = {*_best({rid: scores[rid] for rid in best}, QUESTIONS)}
+    given = defaultdict[int, list[tuple[float, int]]](
+        list
+    )  # to each neighbour, and by which match; the least rid first
     for reach in reaches:
         sources = by_sid.get(reach.place.sid)
         if sources and _is_talk(reach):
-            for source, rid, share in _beside(reading, reach, sources, first, titles):
-                given.setdefault(rid, []).append((share * scores[source], -source))
+            for source, beside in _beside(reading, reach, sources, first, titles):
+                score = scores[source]
+                for rid, share in beside:
+                    given[rid].append((share * score, -source))
     ranked = dict(scores)
     lifted_by: dict[int, int] = {}
     for rid, parts in given.items():
@@ -130,13 +136,15 @@ def _beside(
     fid = reach.place.fids[reach.place.position]
     sides = [*reading.records.beside(reach, fid, sources, SILENCE, len(SHARES))]
     asking = _asking(reading, reach, [source for source, _, after in sides if after and source in first])
-    found = [
-        (source, rid, share)
-        for source, before, after in sides
-        for side, shares in ((before, SHARES), (after, AFTER_ASKING if source in asking else SHARES))
-        for rid, share in zip(side, shares, strict=False)
-    ]
+    found: list[_Beside] = []
+    for source, before, after in sides:
+        if before or after:
+            then = AFTER_ASKING if source in asking else SHARES
+            found.append((source, [*zip(before, SHARES, strict=False), *zip(after, then, strict=False)]))
     if not found or _title(reach) is None:  # then there is nothing to compare
         return found
-    known = titles.of(reach, [rid for source, beside, _ in found for rid in (source, beside)])
-    return [(source, rid, share) for source, rid, share in found if known.get(source) == known.get(rid)]
+    known = titles.of(reach, [rid for source, beside in found for rid in (source, *[rid for rid, _ in beside])])
+    return [
+        (source, [(rid, share) for rid, share in beside if known.get(source) == known.get(rid)])
+        for source, beside in found
+    ]

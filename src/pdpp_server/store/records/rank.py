@@ -1,6 +1,6 @@
 """Ranking by what is visible: a score that knows no statistics but those of the granted records and fields."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from math import log
 from typing import NamedTuple
@@ -48,10 +48,9 @@ NotedRecords = Mapping[int, MatchCounts]  # by rid
 
 def by_stream(noted: NotedRecords) -> Mapping[int, NotedRecords]:
     """The notes of each stream, by its sid."""
-    sids = {rid >> SID_BITS for rid in noted}
-    if len(sids) == 1:
-        return {sids.pop(): noted}
-    parts: dict[int, dict[int, MatchCounts]] = {sid: {} for sid in sids}
+    if noted and (sid := min(noted) >> SID_BITS) == max(noted) >> SID_BITS:
+        return {sid: noted}
+    parts = defaultdict[int, dict[int, MatchCounts]](dict)
     for rid, note in noted.items():
         parts[rid >> SID_BITS][rid] = note
     return parts
@@ -61,10 +60,9 @@ def holders(noted: NotedRecords) -> list[Holders]:
     """An engine notes once what many records hold: what is true of all of them need not be found for each."""
     found: list[Holders] = []
     for sid, of_stream in by_stream(noted).items():
-        notes = of_stream.values()
-        known = {id(note.held): note.held for note in notes}
-        records = Counter([id(note.held) for note in notes])
-        found += [Holders(sid, known[one], count) for one, count in records.items()]
+        held = [note.held for note in of_stream.values()]
+        known = dict(zip(map(id, held), held, strict=True))
+        found += [Holders(sid, known[one], count) for one, count in Counter(map(id, held)).items()]
     return found
 
 

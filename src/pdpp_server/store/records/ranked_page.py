@@ -82,7 +82,8 @@ def _next_in_order(
 ) -> list[RankedRecord]:
     """Only those that can be among them are looked at closely."""
     best = inf if after is None else after.score
-    ranked = sorted([score for score in scores.values() if score <= best], reverse=True)
+    left = scores.values() if after is None else [score for score in scores.values() if score <= best]
+    ranked = sorted(left, reverse=True)
     ties_before = 0 if after is None else ranked.count(best)
     last = ranked[: most + ties_before][-1] if ranked else 0.0
     ordered = in_order(reading, reached, {rid: score for rid, score in scores.items() if last <= score <= best})

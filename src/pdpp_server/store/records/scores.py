@@ -68,7 +68,7 @@ def _scores(noted: NotedRecords, heard: Mapping[int, Question], actors: Mapping[
     """Records of a stream that share a note share a score, and those that hold the same what that is worth."""
     scores: dict[int, float] = {}
     for sid, of_stream in by_stream(noted).items():
-        notes = {id(note): note for note in of_stream.values()}
+        notes = dict(zip(map(id, of_stream.values()), of_stream.values(), strict=True))
         held = {id(note.held): note.held for note in notes.values()}
         worths = {one: worth_of(holding, heard[sid], actors[sid]) for one, holding in held.items()}
         known = {one: score(note.length, worths[id(note.held)]) for one, note in notes.items()}

@@ -118,7 +118,7 @@ def search(
     matches = len(scores) if is_complete else max(*counts, len(scores))
     each = [*_each_word(words, counts, told.dates)] if permitted.query.lean else []
     window = None if is_complete else CANDIDATES
-    meant = sum(1 for rid in ranked if rid not in scores and rid not in lifted_by)
+    meant = sum(1 for rid in ranked if rid not in scores and rid not in lifted_by) if by else 0
     held_by = tuple([(words.wanted[i].typed, counts[i]) for i in each])
     here = _held_here(reading, page, each)
     recall = Recall(is_complete, matches, is_complete, len(scores), window, beside, held_by, meant=meant, here=here)

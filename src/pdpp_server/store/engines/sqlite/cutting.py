@@ -18,8 +18,8 @@ class Fts5Cutter:
         self._tokenize = connection.fts5_tokenizer(_NAME, _ARGUMENTS)
 
     def terms(self, fed: bytes) -> tuple[str, ...]:
-        raw = self._tokenize(fed, apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
-        return tuple(str(token[0]) for token in raw)
+        raw: Any = self._tokenize(fed, apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
+        return tuple([token[0] for token in raw])
 
     def placed(self, fed: bytes) -> Sequence[tuple[int, int, str]]:
         found: Any = self._tokenize(fed, apsw.FTS5_TOKENIZE_DOCUMENT, None)
