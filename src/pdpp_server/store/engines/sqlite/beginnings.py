@@ -1,6 +1,6 @@
 """Prefixes as the words that begin with them, so that the index merges nothing that is not asked for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import orjson
 
@@ -35,6 +35,7 @@ class Beginnings:
         self._session = session
         self._as_of: int | None = None
         self._terms: dict[str, tuple[str, ...]] = {}  # by prefix, the one asked for last at the end
+        self._any_of: tuple[str, ...] = ()
 
     def match(self, phrase: Phrase) -> str:
         """What is looked for, as one phrase."""
@@ -48,8 +49,15 @@ class Beginnings:
         for first in range(0, len(self._terms[phrase.tokens[-1]]), TOGETHER):
             yield self._match(phrase, first, first + TOGETHER)
 
+    def any_of(self, terms: Iterable[str]) -> str:
+        """What is looked for in the next statement, as one phrase: a word that has any of these terms."""
+        self._any_of = tuple(terms)
+        return quoted(_MARK)
+
     def said(self, text: str) -> PhraseTerms | None:
         """The terms of a phrase in a match expression; None where it was not made here."""
+        if text == _MARK:
+            return [self._any_of]
         before, *asked = text.split(_MARK)
         if len(asked) != 3 or asked[0] not in self._terms:
             return None

@@ -27,6 +27,8 @@ where words match :match and {where}
 """
 _NOTED_NEWEST = _NOTED + " order by words.rowid desc limit :most"
 
+MANY = 24  # words: of more, each would be cut by a call of its own
+
 SayPhrase = Callable[[Phrase], str]  # how a phrase is said in a match expression
 
 
@@ -57,10 +59,14 @@ class SqliteWords:
         return self._counted.of(where, (columns_of(where), *any_of, most), lambda: self._count(where, any_of, most))
 
     def _count(self, where: Where, any_of: Sequence[Phrase], most: int) -> int:
-        parts = [[*self._beginnings.parts(phrase)] for phrase in any_of]
-        if any(len(of_phrase) > 1 for of_phrase in parts):
-            return self._count_each(where, [part for of_phrase in parts for part in of_phrase], most)
-        asked = f"{columns_of(where)}({any_match(any_of, self._beginnings.match)})"
+        if len(any_of) > MANY and all(map(_is_one_word, any_of)):
+            words = self._beginnings.any_of([phrase.tokens[0] for phrase in any_of])
+        else:
+            parts = [[*self._beginnings.parts(phrase)] for phrase in any_of]
+            if any(len(of_phrase) > 1 for of_phrase in parts):
+                return self._count_each(where, [part for of_phrase in parts for part in of_phrase], most)
+            words = any_match(any_of, self._beginnings.match)
+        asked = f"{columns_of(where)}({words})"
         total = 0
         for narrowing, values in self._spans(where.reaches):
             if total >= most:
@@ -118,6 +124,10 @@ class SqliteWords:
 def columns_of(where: Where) -> str:
     """What narrows an expression to the granted columns; nothing where there are no others."""
     return "{" + " ".join(f"s{slot}" for slot in where.slots) + "} : " if where.is_part else ""
+
+
+def _is_one_word(phrase: Phrase) -> bool:
+    return len(phrase.tokens) == 1 and not phrase.is_prefix
 
 
 def any_match(phrases: Sequence[Phrase], say: SayPhrase) -> str:
