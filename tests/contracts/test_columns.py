@@ -40,6 +40,7 @@ TAKEN = {
     "rebuilding.sql": "b91a7a92",
     "words.sql": "5102c74f",
     "log.sql": "a72e1761",
+    "versions.sql": "2c73ce05",
 }
 
 

@@ -18,11 +18,13 @@ select version, at, emitted_at, data from history
 where sid = ? and key = ? and version < ? and live <> 0 order by version desc limit 1
 """
 _RIDS_OF = """
-select rid from records where sid = :sid and key in {keys} and data is not null
-and (:since is null or at >= :since) and (:until is null or at < :until) order by rid
+select r.rid from json_each(:keys) named cross join records r on r.sid = :sid and r.key = named.value
+where r.data is not null and (:since is null or r.at >= :since) and (:until is null or r.at < :until) order by r.rid
 """
 _NAMED = """
-select rid, key, version, revised, emitted_at, at from records where sid = :sid and key in {keys} and data is not null
+select r.rid, r.key, r.version, r.revised, r.emitted_at, r.at
+from json_each(:keys) named cross join records r on r.sid = :sid and r.key = named.value
+where r.data is not null
 """
 _KEYS = "select rid, key, at from records where rid in {rids} and data is not null"
 _STORED = "select rid, key, version, revised, emitted_at, data from records where rid in {rids} and data is not null"
@@ -103,8 +105,7 @@ class Tables(ABC):
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        numbers, texts = self.numbers("rids"), self.texts("keys")
-        self._rids_of, self._named = _RIDS_OF.format(keys=texts), _NAMED.format(keys=texts)
+        numbers = self.numbers("rids")
         self._keys, self._stored = _KEYS.format(rids=numbers), _STORED.format(rids=numbers)
         self._newest = _NEWEST.format(kinds=self.texts("kinds"))
 
@@ -151,10 +152,10 @@ class Tables(ABC):
 
     def rids_of(self, sid: int, keys: Iterable[str], since: int | None, until: int | None) -> list[int]:
         asked = {"sid": sid, "keys": _keys_listed(keys), "since": since, "until": until}
-        return [rid for (rid,) in self._session.rows(self._rids_of, asked)]
+        return [rid for (rid,) in self._session.rows(_RIDS_OF, asked)]
 
     def named(self, sid: int, keys: Iterable[str]) -> list[tuple[int, str, int, int, str, int | None]]:
-        return self._session.rows(self._named, {"sid": sid, "keys": _keys_listed(keys)})
+        return self._session.rows(_NAMED, {"sid": sid, "keys": _keys_listed(keys)})
 
     def keys(self, rids: Iterable[int]) -> list[tuple[int, str, int | None]]:
         return self._session.rows(self._keys, {"rids": _json([*rids])})

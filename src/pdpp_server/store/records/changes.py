@@ -28,13 +28,16 @@ select max(until) from (
     select max(version) from removals where connection_id in (select value from json_each(:connections))) forgotten
 """
 
+# `+version > 0` is always so; without it PostgreSQL may not use the index by version.
 _PRESENT = """
 select version, key, revised, at, emitted_at, data from records
-where sid = :sid and version > :edge and version <= :horizon and {narrowed} order by version limit :chunk
+where sid = :sid and version > :edge and version <= :horizon and +version > 0 and {narrowed}
+order by version limit :chunk
 """
 _PAST = """
 select version, key from history
-where sid = :sid and version > :edge and version <= :horizon and {narrowed} order by version limit :chunk
+where sid = :sid and version > :edge and version <= :horizon and +version > 0 and {narrowed}
+order by version limit :chunk
 """
 _OF_KEYS = "key in (select value from json_each(:keys))"
 # Most of what was never shown is passed over by a look at its number alone.

@@ -30,8 +30,8 @@ DEPTH_MAX = 100
 INDEXED_CHARS = 128  # of a long string; enough to find candidates, which are then compared whole
 
 _STORED = """
-select key, rid, version, at, emitted_at, deleted_at, data from records
-where sid = :sid and key in {keys}
+select r.key, r.rid, r.version, r.at, r.emitted_at, r.deleted_at, r.data
+from json_each(:keys) named cross join records r on r.sid = :sid and r.key = named.value
 """
 _LAST_RIDS = """
 select first.value, (select max(rid) from records
@@ -271,7 +271,7 @@ def _store(
 def _stored(writer: Writing, desk: Desk, keys: Iterable[str]) -> dict[str, _Stored]:
     named = orjson.dumps(list(keys)).decode()
     asked = {"sid": desk.place.sid, "keys": named}
-    found = writer.rows(_STORED.format(keys=writer.texts("keys")), asked)
+    found = writer.rows(_STORED, asked)
     return {row[0]: _Stored(*row[1:]) for row in found}
 
 

@@ -49,7 +49,10 @@ _COLLECTIONS = """
 select collection, name from collections join connections using(connection)
 where connection_id = :connection_id and substr(name, 1, length(:beginning)) = :beginning
 """
-_DATA = "select key, data from records where sid = ? and key in (select value from json_each(?)) and data is not null"
+_DATA = """
+select r.key, r.data from json_each(:keys) named cross join records r on r.sid = :sid and r.key = named.value
+where r.data is not null
+"""
 _HOLDERS = """
 select b.key, coalesce(c.name, '') from brought b left join collections c using(collection)
 where b.sid = ? and b.key in (select value from json_each(?))
@@ -167,7 +170,7 @@ def replace_items(
 
 
 def stored_data(reader: Session, sid: int, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
-    return {key: orjson.loads(data) for key, data in reader.rows(_DATA, (sid, _json(keys)))}
+    return {key: orjson.loads(data) for key, data in reader.rows(_DATA, {"sid": sid, "keys": _json(keys)})}
 
 
 def data_with(reading: Reading, fid: int, value: str) -> list[dict[str, Any]]:

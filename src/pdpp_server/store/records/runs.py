@@ -53,12 +53,13 @@ _NO_LONGER = """
 delete from brought where sid = :sid and collection = :collection and key in (select value from json_each(:keys))
 """
 _HELD_BY_NOBODY = """
-select r.key from records r where r.sid = :sid and r.key in (select value from json_each(:keys)) and r.data is not null
-and not exists(select 1 from brought b where b.sid = r.sid and b.key = r.key)
+select r.key from json_each(:keys) named cross join records r on r.sid = :sid and r.key = named.value
+where r.data is not null and not exists(select 1 from brought b where b.sid = r.sid and b.key = r.key)
 """
 _KEEP_KEYS = """
-insert into removed(run, sid, key, data) select :run, sid, key, data from records
-where sid = :sid and key in (select value from json_each(:keys)) and data is not null
+insert into removed(run, sid, key, data) select :run, r.sid, r.key, r.data
+from json_each(:keys) named cross join records r on r.sid = :sid and r.key = named.value
+where r.data is not null
 on conflict(run, sid, key) do update set data = excluded.data
 """
 _RUN = """

@@ -17,7 +17,9 @@ from pdpp_server.store.session import Statement, Values
 
 _PLACE = re.compile(r"%|\?|(?<![:\w]):(\w+)|\bon conflict\(|\bcross join\b|\bcollate binary\b")
 # Where a list is joined, what the database guesses of it decides whether it reads all rows. An array is looked up.
+# Where it guesses that a stream has fewer rows than an array elements, each is looked up by itself: by a `cross join`.
 _IN_LIST = re.compile(r"(?<!not )\bin \((select (?:value|cast\(value as bigint\)) from json_each\((?:\?|:\w+)\))\)")
+_OF_EACH = re.compile(r"(json_each\([^)]*\) \w+) cross join (\w+) (\w+) on ([^\n]+)")
 _COUNTED = "select name, last from counters"
 _COUNT_ON = """
 insert into counters(name, last) values(:name, :last)
@@ -46,7 +48,8 @@ def translated(statement: str) -> str:
             case _:
                 return f"%({found[1]})s"
 
-    return _PLACE.sub(place, _IN_LIST.sub(r"= any(array(\1))", statement))
+    listed = _IN_LIST.sub(r"= any(array(\1))", statement)
+    return _PLACE.sub(place, _OF_EACH.sub(r"\1, lateral (select * from \2 \3 where \4 offset 0) \3", listed))
 
 
 def _bound(values: Values) -> Any:
