@@ -22,6 +22,10 @@ ASKED = HELD[::100]
 LOOKED_AT = (
     "select cast(seq_tup_read + idx_tup_fetch as bigint) from pg_stat_xact_user_tables where relname = 'records'"
 )
+MANY_MORE = """
+insert into records(rid, sid, key, version, emitted_at, data)
+select n, ?, repeat('-', 60) || n, n, '', '{}' from generate_series(10000, 30000) n
+"""
 SAID = {"text": "As ever.", "sent_at": "2026-07-01T09:00:00Z"}
 
 
@@ -58,7 +62,11 @@ def test_a_read_by_keys_looks_at_no_other_records(
         assert reading.one(LOOKED_AT) == len(ASKED)
 
 
-def test_a_read_by_one_key_looks_at_no_other_record(services: Services) -> None:
+def test_a_read_by_one_key_looks_at_no_other_record_where_the_index_of_keys_is_a_large_one(services: Services) -> None:
+    with services.database.reading() as reading:
+        sid = _sid(reading)
+    with services.database.writing() as writing:
+        writing.run(MANY_MORE, (sid,))
     with services.database.reading() as reading:
         assert reading.records.get(_sid(reading), HELD[7]) is not None
         assert reading.one(LOOKED_AT) == 1
