@@ -94,13 +94,13 @@ def examine(settings: Settings, *, now: datetime, repair: bool) -> Iterator[Find
     try:
         for part in PARTS if settings.database_url is None else SHARED_PARTS:
             if _can_try(part, patient):
-                yield _try(part, patient, repair=repair)
+                yield tried(part, patient, repair=repair)
     finally:
         if patient.database:
             patient.database.close()
 
 
-def _try(part: DoctorPart, patient: Patient, *, repair: bool) -> Finding:
+def tried(part: DoctorPart, patient: Patient, *, repair: bool) -> Finding:
     found = _looked(part, patient)
     mends = {part.mends[fault.code] for fault in found.faults if fault.code in part.mends} if repair else set[Mend]()
     if not mends:
@@ -484,6 +484,7 @@ def _known(patient: Patient) -> DatabaseHealth:
 
 INDEX_FAULTS = ("index_missing", "index_surplus", "index_differs")
 WITHOUT_HOME = frozenset({"home", "port", "address"})
+MEANING = DoctorPart("meaning", _meaning, {"meaning_differs": _make_meanings_anew}, needs_database=True)
 PARTS = (
     DoctorPart("home", _home),
     DoctorPart("permissions", _permissions, {"open_to_others": _close_to_others}),
@@ -491,7 +492,7 @@ PARTS = (
     DoctorPart("keys", _keys),
     DoctorPart("database", _database),
     DoctorPart("counts", _counts, {"streams_miscounted": _recount, "days_miscounted": _recount}, needs_database=True),
-    DoctorPart("meaning", _meaning, {"meaning_differs": _make_meanings_anew}, needs_database=True),
+    MEANING,
     DoctorPart("index", _index, dict.fromkeys(("index_damaged", *INDEX_FAULTS), _rebuild), needs_database=True),
     DoctorPart("history", _history, needs_database=True),
     DoctorPart("blobs", _blobs, {"blob_stray": _remove_strays}, needs_database=True),
@@ -513,6 +514,7 @@ SHARED_PARTS = (
     DoctorPart("erased", _erased),
     DoctorPart("share", _share),
     DoctorPart("counts", _counts, {"streams_miscounted": _recount, "days_miscounted": _recount}, needs_database=True),
+    MEANING,
     DoctorPart("history", _history, needs_database=True),
     DoctorPart("blobs", _blobs, needs_database=True),
     DoctorPart("grants", _grants, needs_database=True),

@@ -6,10 +6,11 @@ import pytest
 
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.meaning.loading import Meaning
-from pdpp_server.owner.doctor import examine
+from pdpp_server.owner.doctor import PARTS, SHARED_PARTS, Patient, tried
 from pdpp_server.owner.meaning import MeaningDesk
 from pdpp_server.settings import Settings
 from pdpp_server.store.engine import Database
+from tests.engine.beneath import is_postgres
 from tests.requirements import requirement
 from tests.worlds import chat
 from tests.worlds.chat import WORK, deletion, message
@@ -114,17 +115,24 @@ def test_catching_up_stops_when_it_is_asked_to(told: Meant) -> None:
 
 @requirement("store.meaning.doctor")
 @pytest.mark.parametrize(
-    "harm", ["delete from meanings", "delete from meaning_blocks", "update meaning_blocks set lines = x'2000'"]
+    ("harm", "values"),
+    [
+        ("delete from meanings", ()),
+        ("delete from meaning_blocks", ()),
+        ("update meaning_blocks set lines = ?", (b"\x20\x00",)),
+    ],
 )
-def test_the_doctor_finds_an_index_that_disagrees_and_makes_it_anew(told: Meant, harm: str) -> None:
+def test_the_doctor_finds_an_index_that_disagrees_and_makes_it_anew(
+    told: Meant, harm: str, values: tuple[bytes, ...]
+) -> None:
     told.catch_up()
     database = told.world.services.database
     before = vectors(database)
     with database.writing() as writing:
-        writing.run(harm)
+        writing.run(harm, values)
 
-    settings = Settings(home=told.world.home)
-    (found,) = [one for one in examine(settings, now=NOW, repair=True) if one.part == "meaning"]
+    (part,) = [part for part in (SHARED_PARTS if is_postgres() else PARTS) if part.name == "meaning"]
+    found = tried(part, Patient(Settings(home=told.world.home), NOW, database), repair=True)
 
     assert ([fault.code for fault in found.mended], found.faults) == (["meaning_differs"], ())
     assert vectors(database) == before
