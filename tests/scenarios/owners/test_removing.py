@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 from pdpp_server.errors import OwnerLimit
+from pdpp_server.store.engines.postgres.db import Limits
 from tests.requirements import requirement
 from tests.scenarios.cli.command import Command
 from tests.scenarios.owners.town import Door, Town
@@ -87,6 +88,14 @@ def test_more_than_an_owner_may_have_is_refused_and_nothing_is_kept(
     (source,) = ada.desk.sources()
     assert sum(stream.records for stream in source.streams) == 2
     ada.desk.writer(chat.DECLARATION, chat.WORK).deliver([chat.deletion("m1")])  # less is always allowed
+    town.close()
+
+
+@requirement("store.owners.limits")
+def test_everything_that_is_limited_has_a_setting_and_is_counted(postgres: Cluster, tmp_path: Path) -> None:
+    wide = {f"owner_{what}": 10**6 for what in Limits._fields}
+    town = Town(postgres.fresh(), tmp_path / "home", **wide)
+    assert len(town["ada"].desk.sources()) == 1
     town.close()
 
 

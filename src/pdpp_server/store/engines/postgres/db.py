@@ -60,12 +60,15 @@ select set_config('pdpp.owner', ?, true), set_config('statement_timeout', ?, tru
 select pg_advisory_xact_lock(hashtextextended('pdpp schema', 0))
 """
 _WAIT_FOR_NOBODY = "set local lock_timeout = '5s'"  # whoever waits for a table keeps all others waiting behind
-_RECORDS = "select cast(coalesce(sum(live), 0) as bigint) from streams"
-_BYTES = """
+# What an owner has of each thing that `Limits` names.
+_USED = {
+    "records": "select cast(coalesce(sum(live), 0) as bigint) from streams",
+    "bytes": """
 select cast((select coalesce(sum(octet_length(data)), 0) from records) +
     (select coalesce(sum(size), 0) from blobs) as bigint)
-"""
-_CONNECTIONS = "select count(*) from connections"
+""",
+    "connections": "select count(*) from connections",
+}
 _WORDS_FORM = "select words_form from layout"
 _NEW_FORM = "update layout set words_form = ?"
 WORDS_FORM = 2
@@ -153,8 +156,7 @@ class Limits(NamedTuple):
 
     def used(self, session: Session) -> tuple[int, ...]:
         """Of what is limited. Counted, so that nothing can be forgotten; sizes are read without what they are of."""
-        asked = zip(self, (_RECORDS, _BYTES, _CONNECTIONS), strict=True)
-        return tuple(session.one(statement) if most else 0 for most, statement in asked)
+        return tuple(session.one(_USED[what]) if most else 0 for what, most in self._asdict().items())
 
     def require(self, before: tuple[int, ...], after: tuple[int, ...]) -> None:
         """Whoever has too much may still take away.
@@ -162,7 +164,7 @@ class Limits(NamedTuple):
         Raises:
             OwnerLimit: there would be more than the limit, and more than before.
         """
-        for most, had, has, what in zip(self, before, after, ("records", "bytes", "connections"), strict=True):
+        for what, most, had, has in zip(self._fields, self, before, after, strict=True):
             if most and has > max(most, had):
                 raise OwnerLimit(f"An owner may have {most} {what} here; this would make {has}. Nothing was kept.")
 
