@@ -12,6 +12,7 @@ import pytest
 from pdpp_server.errors import PdppError
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.mcp.tool import Tool
+from pdpp_server.model.parameters import parameters
 from pdpp_server.model.queries import (
     AggregateQuery,
     Condition,
@@ -243,3 +244,15 @@ def test_every_field_of_a_query_is_read_by_whoever_answers_it(world: World, monk
     declared = {f"{kind.__name__}.{field.name}" for kind in noted for field in fields(kind)}
     read = {f"{kind.__name__}.{name}" for kind, names in noted.items() for name in names}
     assert declared - read == set()
+
+
+# Words ------------------------------------------------------------------------------------------------------------
+
+QUERIES = (AggregateQuery, FetchQuery, RecordsQuery, SchemaQuery, SearchQuery, WindowQuery)
+
+
+@pytest.mark.parametrize("kind", QUERIES, ids=lambda kind: kind.__name__)
+def test_what_can_be_chosen_is_named_in_the_help(kind: type) -> None:
+    chosen = [parameter for parameter in parameters(kind) if parameter.kind == "choice"]
+
+    assert [word for parameter in chosen for word in parameter.choices if word not in parameter.help] == []

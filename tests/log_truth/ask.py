@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import orjson
@@ -19,6 +19,7 @@ from pdpp_server.mcp.server import STRUCTURED, TEXT, McpServer
 from pdpp_server.mcp.session import ProtocolFault
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.model.activity import Disclosure
+from pdpp_server.model.queries import Mode
 from pdpp_server.model.records import RecordId
 from pdpp_server.owner.sign_in import SignIn
 from pdpp_server.port.local import LocalReader
@@ -502,7 +503,7 @@ class Asking:
             "streams": streams,
             "filter": self._filter(streams[0]) if streams else None,
             "limit": self._maybe(self.random.choice((1, 5, 25, 40, 100)), 0.7),
-            "mode": self.beside.choice((None, "auto", "lexical", "semantic", "hybrid")),
+            "mode": self.beside.choice((None, *get_args(Mode))),
             "connection_id": self._maybe(self._connection(), 0.3),
         }
 

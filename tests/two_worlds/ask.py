@@ -25,6 +25,8 @@ from pdpp_server.model.blobs import BlobPart
 from pdpp_server.model.ingest import Rejection
 from pdpp_server.model.queries import (
     BEGINNING,
+    BY_MEANING,
+    BY_WORDS,
     AggregateQuery,
     BlobQuery,
     Condition,
@@ -360,7 +362,7 @@ def _search(plan: Plan, random: Random) -> SearchQuery:
 
 
 def _search_by_meaning(plan: Plan, random: Random) -> SearchQuery:
-    return replace(_search(plan, random), mode=random.choice(("auto", "semantic", "hybrid")))
+    return replace(_search(plan, random), mode=random.choice(("auto", *BY_WORDS[1:], *BY_MEANING)))
 
 
 def _search_filtered(plan: Plan, random: Random) -> SearchQuery:

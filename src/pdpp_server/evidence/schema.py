@@ -22,10 +22,11 @@ from pdpp_server.evidence.calls import NextCall, records_of, schema_of
 from pdpp_server.evidence.text import byte_len, compact_json, name_text, quoted
 from pdpp_server.evidence.titles import label
 from pdpp_server.model.catalogue import Catalogue, Holding, StreamEntry
+from pdpp_server.model.queries import BY_MEANING, BY_WORDS
 from pdpp_server.model.sources import Origin
 from pdpp_server.model.streams import Aggregations, Field, Stream
 
-BY_WORDS, BY_MEANING = "lexical", "lexical, semantic, hybrid"
+WORDS_TEXT, MEANING_TEXT = ", ".join(BY_WORDS), ", ".join((*BY_WORDS, *BY_MEANING))
 UNSAID = "?"  # a number or type that the server did not say
 _MONTH_CHARS = len("2026-11")
 _FLAGS = (
@@ -283,7 +284,7 @@ def _abilities_ways(catalogue: Catalogue, entry: StreamEntry) -> Iterator[str]:
 
 def _modes_text(stream: Stream) -> str:
     if stream.lexical_fields:
-        return BY_MEANING if stream.semantic_fields else BY_WORDS
+        return MEANING_TEXT if stream.semantic_fields else WORDS_TEXT
     return "none" if stream.says_search else "not said"
 
 

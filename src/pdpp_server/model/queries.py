@@ -17,7 +17,9 @@ WINDOW_CHARS, WINDOW_CHARS_MAX, CONTEXT_CHARS_MAX = 4096, 16_384, 8192
 
 Comparison = Literal["eq", "gte", "gt", "lte", "lt"]
 Metric = Literal["count", "sum", "min", "max", "count_distinct"]
-UsedMode = Literal["lexical", "semantic", "hybrid"]  # the best last
+UsedMode = Literal["lexical", "semantic", "hybrid"]  # a new one comes last: cursors keep the place of theirs
+BY_MEANING: tuple[UsedMode, ...] = ("semantic", "hybrid")  # which need a model, the best last
+BY_WORDS: tuple[UsedMode, ...] = tuple(mode for mode in get_args(UsedMode) if mode not in BY_MEANING)  # the best first
 Mode = Literal["auto", UsedMode]
 Granularity = Literal["minute", "hour", "day", "week", "month", "quarter", "year"]
 BEGINNING = "beginning"

@@ -13,7 +13,7 @@ from pdpp_server.meaning.loading import Meaning
 from pdpp_server.model.activity import NOTHING, Shown
 from pdpp_server.model.parameters import bound_by
 from pdpp_server.model.pending import Pending
-from pdpp_server.model.queries import SearchQuery, UsedMode
+from pdpp_server.model.queries import BY_MEANING, BY_WORDS, SearchQuery, UsedMode
 from pdpp_server.model.records import Hit, SearchPage, Warned
 from pdpp_server.reads.binding import binding
 from pdpp_server.reads.services import Call, Services
@@ -34,7 +34,7 @@ def serve(services: Services, call: Call, query: SearchQuery) -> Pending[SearchP
         mode = chosen_mode(services.meaning, query, _MODES[opened[0]] if opened else None)
         by = _by_meaning(services.meaning, mode)
         ranked = search(read.store, permitted, after, read.today, by)
-        used: UsedMode = "lexical" if ranked.waiting is None else mode
+        used = BY_WORDS[0] if mode in BY_MEANING and ranked.waiting is None else mode
         named = namings([found.record for found in ranked.found])
         sealed = partial(_seal, read.seal, used, bound_to)
         pairs = zip(ranked.found, named, strict=True)
@@ -44,12 +44,12 @@ def serve(services: Services, call: Call, query: SearchQuery) -> Pending[SearchP
             *sources_skipped(permitted.missing),
             *prefixes_too_short(ranked.short),
             *_understood(ranked),
-            *meaning_missing(ranked.waiting, is_damaged=mode != "lexical" and by is None),
+            *meaning_missing(ranked.waiting, is_damaged=mode in BY_MEANING and by is None),
         )
         is_short = ranked.has_more and next_cursor is None
         narrows = query.lean and not permitted.core_strict  # a next step for models, who are shown lean pages
         page = SearchPage(hits, next_cursor, ranked.recall, ranked.as_of, warnings, is_short, narrows)
-        if used != "lexical":
+        if used != BY_WORDS[0]:
             page = replace(page, mode=used, waiting=ranked.waiting)
         return read.pending(permitted, page, _suggesting(permitted) if ranked.suggested else NOTHING)
 
@@ -75,7 +75,7 @@ def _suggesting(permitted: Permitted[SearchQuery]) -> Shown:
 
 def modes(meaning: Meaning | None) -> tuple[UsedMode, ...]:
     """In which this server can search now."""
-    return _MODES if meaning and meaning.is_installed else _MODES[:1]
+    return (*BY_WORDS, *BY_MEANING) if meaning and meaning.is_installed else BY_WORDS
 
 
 def chosen_mode(meaning: Meaning | None, query: SearchQuery, kept: UsedMode | None) -> UsedMode:
@@ -85,7 +85,8 @@ def chosen_mode(meaning: Meaning | None, query: SearchQuery, kept: UsedMode | No
         UnsupportedMode: this server lacks it.
     """
     has = modes(meaning)
-    wanted = kept or (has[-1] if query.mode == "auto" else query.mode)
+    best = BY_MEANING[-1] if BY_MEANING[-1] in has else BY_WORDS[0]
+    wanted = kept or (best if query.mode == "auto" else query.mode)
     if wanted not in has:
         raise UnsupportedMode(
             f"This server does not search in mode {wanted}. It has: {', '.join(('auto', *has))}.", param="mode"

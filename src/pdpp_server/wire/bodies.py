@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from pdpp_server.model.queries import BY_MEANING, BY_WORDS
 from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.shapes import list_of
 
@@ -202,7 +203,7 @@ _HIT = _object(
     },
 )
 _MEANING = {
-    "retrieval_mode": _only("semantic", "hybrid"),
+    "retrieval_mode": _only(*BY_WORDS[1:], *BY_MEANING),
     "index_state": _object({"state": _only("built", "building"), "waiting": COUNT}),
 }
 _COUNT_ACCURACY = _only("exact", "lower_bound", "not_counted")
