@@ -35,7 +35,7 @@ from pdpp_server.console import (
 from pdpp_server.console.desks import Desks, PageHandler, Shaped
 from pdpp_server.console.page import FILES, Handed, Page, SeeOther, Wall, file_of_pages, redirected, rendered
 from pdpp_server.console.receiving import received
-from pdpp_server.console.visit import COOKIE, SECURE_COOKIE, Visit
+from pdpp_server.console.visit import COOKIE, SECURE_COOKIE, Visit, unreadable_form
 from pdpp_server.errors import InvalidRequest, Misdirected, PdppError, Unauthenticated
 from pdpp_server.evidence.refusals import message_text, remedy_text
 from pdpp_server.evidence.said import say
@@ -181,7 +181,7 @@ class Console:
         try:
             return tuple(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=FORM_FIELDS))
         except ValueError:
-            raise InvalidRequest(say("The form cannot be read.")) from None
+            raise unreadable_form() from None
 
 
 def visit_of(desks: Desks, request: Request, form: tuple[tuple[str, str], ...] = ()) -> Visit:

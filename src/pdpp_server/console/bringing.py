@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, cast
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.following import follows
 from pdpp_server.console.page import Page, SeeOther
-from pdpp_server.console.visit import Visit
-from pdpp_server.errors import InvalidRequest, NotFound
+from pdpp_server.console.visit import Visit, unreadable_form
+from pdpp_server.errors import NotFound
 from pdpp_server.evidence.said import say
 from pdpp_server.evidence.words import size_text
 from pdpp_server.importers.guesses import PARTS_MAX
@@ -131,7 +131,7 @@ def take(desks: Desks, visit: Visit) -> Page | SeeOther:
             desks.uploads.take(id, {"action": "discard"})
             return SeeOther("/import")
         case _:
-            raise InvalidRequest(say("The form cannot be read."))
+            raise unreadable_form()
     return SeeOther(f"/import/{id}")
 
 

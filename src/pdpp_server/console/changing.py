@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from pdpp_server.console.boxes import boxes
 from pdpp_server.console.choice import Ticks, day_as_time, first_ticks, kept_of, ticks_of_form
-from pdpp_server.console.clients import STATES, labels, services
+from pdpp_server.console.clients import STATES, labels, rows_of, services
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page, SeeOther
 from pdpp_server.console.visit import Visit
@@ -61,12 +61,12 @@ def preview(desks: Desks, visit: Visit) -> Page:
 def note(desks: Desks, visit: Visit) -> SeeOther:
     grant_id = visit.named["grant_id"]
     desks.owner.note_grant(grant_id, visit.value("name"), visit.value("note"))
-    return SeeOther(f"/clients/{_standing(desks.owner.grant(grant_id))}")
+    return SeeOther(f"/clients/{_standing(rows_of(desks, grant_id))}")
 
 
 def _living(desks: Desks, grant_id: str) -> list[GrantRow]:
     """Of a package those that are alive; all where none is."""
-    rows, now = desks.owner.grant(grant_id), iso(desks.now())
+    rows, now = rows_of(desks, grant_id), iso(desks.now())
     return [row for row in rows if row.word(now) == "active"] or rows
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from pdpp_server.console.desks import Desks
 from pdpp_server.evidence.activity import OWN_NAMES
 from pdpp_server.evidence.said import say
+from pdpp_server.evidence.words import day_words
 from pdpp_server.model.activity import ClientDay
 from pdpp_server.model.times import iso
 
@@ -62,8 +63,8 @@ def chart(desks: Desks, clients: frozenset[str] | None = None) -> Chart | None:
         _bars(days, read, rows, colours),
         rows,
         [(colours[client], names.get(client, client)) for client in order],
-        days[0],
-        days[-1],
+        day_words(days[0], desks.now()),
+        day_words(days[-1], desks.now()),
         _numbers(reads, records),
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from pdpp_server.console.visit import Visit
+from pdpp_server.console.visit import Visit, unreadable_form
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.said import say
 from pdpp_server.model.authorization import Decision
@@ -254,5 +254,5 @@ def named_place(value: str) -> tuple[tuple[int, ...], str]:
 def place_of(text: str) -> tuple[int, ...]:
     parts = text.split(".")
     if not all(part.isascii() and part.isdigit() and len(part) < 9 for part in parts):
-        raise InvalidRequest(say("The form cannot be read."))
+        raise unreadable_form()
     return tuple(map(int, parts))

@@ -12,6 +12,7 @@ from pdpp_server.console.choice import needed_fields
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
 from pdpp_server.console.visit import Visit
+from pdpp_server.errors import NotFound
 from pdpp_server.evidence.grants import bounds_texts, granted_fields
 from pdpp_server.evidence.handles import parse
 from pdpp_server.evidence.said import say
@@ -19,6 +20,7 @@ from pdpp_server.model.activity import NOTHING, Disclosure, together
 from pdpp_server.model.grants import Grant, StreamGrant
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import FetchQuery
+from pdpp_server.model.records import RecordId
 from pdpp_server.model.times import iso
 from pdpp_server.owner.desk import GrantRow
 
@@ -81,7 +83,7 @@ def show_all(desks: Desks, visit: Visit) -> Page:
 
 def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
     grant_id = visit.named["grant_id"]
-    card = _card(desks, desks.owner.grant(grant_id), labels(desks), services(desks))
+    card = _card(desks, rows_of(desks, grant_id), labels(desks), services(desks))
     found = desks.owner.activity_of(grant_id, own=False, limit=LIMIT)
     values = {"card": card, "is_cut": len(found) == LIMIT, "chart": chart(desks, frozenset({card.client_id}))}
     return titled(desks, visit, found, partial(_page, desks, values, found))
@@ -95,7 +97,7 @@ def _page(desks: Desks, values: Mapping[str, object], found: list[Disclosure], t
 def end(desks: Desks, visit: Visit) -> Page:
     """Asks once; then the very next read is refused. Sent twice, it has ended all the same."""
     grant_id = visit.named["grant_id"]
-    card = _card(desks, desks.owner.grant(grant_id), labels(desks), services(desks))
+    card = _card(desks, rows_of(desks, grant_id), labels(desks), services(desks))
     if visit.value("sure") != "yes":
         return Page("ending.html", {"card": card, "is_sure": False})
     desks.owner.revoke(grant_id)
@@ -103,21 +105,54 @@ def end(desks: Desks, visit: Visit) -> Page:
 
 
 def why(desks: Desks, visit: Visit) -> Page:
-    """Why a client could read a record, in the words of the decision itself."""
+    """Why a client could read a record: what was agreed to, and below it the words of the decision itself."""
     grant_id, handle = visit.named["grant_id"], visit.query.get("record", "")
     id = parse(handle)
-    rows = desks.owner.grant(grant_id)
+    rows = rows_of(desks, grant_id)
     named = labels(desks)
     said = desks.owner.explain(grant_id, FetchQuery(id.stream, id.key, id.connection_id or None))
     said = [sentence.replace(id.connection_id, named.get(id.connection_id, id.connection_id)) for sentence in said]
+    now = iso(desks.now())
+    row, stream = _that_gives(rows, id) or (rows[0], None)
     values = {
-        "name": rows[0].name,
+        "name": row.name,
         "grant_id": grant_id,
-        "since": rows[0].grant.issued_at,
+        "since": row.grant.issued_at,
+        "until": row.grant.expires_at,
+        "purpose": _purpose(row.grant),
+        "state": STATES[row.state.word(now)],
+        "is_active": row.word(now) == "active",
+        "source": named.get(id.connection_id, id.connection_id),
+        "service": services(desks).get(row.grant.source.id, row.grant.source.connector_key),
+        "stream": stream_shown(stream, named) if stream else None,
+        "hidden": [name for name in stream.declared.fields if name not in stream.fields] if stream else [],
         "handle": handle,
         "sentences": said,
     }
     return Page("why.html", values)
+
+
+def _that_gives(rows: list[GrantRow], id: RecordId) -> tuple[GrantRow, StreamGrant] | None:
+    """Of a package the grant that gives the stream of that record; None where none does any more."""
+    given = [
+        (row, stream)
+        for row in rows
+        for stream in row.grant.streams
+        if stream.name == id.stream and id.connection_id in ("", *stream.connections)
+    ]
+    return given[0] if given else None
+
+
+def _purpose(grant: Grant) -> str:
+    return grant.purpose_description or grant.purpose_code.rsplit("/", 1)[-1].replace("_", " ")
+
+
+def rows_of(desks: Desks, grant_id: str) -> list[GrantRow]:
+    """Raises `NotFound` in words of the pages."""
+    try:
+        return desks.owner.grant(grant_id)
+    except NotFound:
+        raise NotFound(say("No app has such a grant here."), remedy=say("Clients shows who may read.")) from None
 
 
 def cards(desks: Desks) -> list[GrantCard]:
@@ -166,7 +201,7 @@ def _card(desks: Desks, rows: list[GrantRow], named: Mapping[str, str], known: M
         ends_apart=len({*ends}) > 1,
         ended_at=max((row.state.revoked_at for row in rows if row.state.revoked_at), default=None),
         last_read=max((read.at for read in last), default=None),
-        purpose=first.purpose_description or first.purpose_code.rsplit("/", 1)[-1].replace("_", " "),
+        purpose=_purpose(first),
         is_once=first.access_mode == "single_use",
         is_unused=max([first.issued_at, *(read.at for read in last)]) < iso(desks.now() - UNUSED),
         grants=[_shown(row.grant, state, named, known) for row, state in zip(rows, states, strict=True)],

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page, SeeOther
-from pdpp_server.console.visit import Visit
+from pdpp_server.console.visit import Visit, unreadable_form
 from pdpp_server.errors import Conflict, InvalidRequest, NotFound, PdppError
 from pdpp_server.evidence.refusals import message_text, remedy_text
 from pdpp_server.evidence.said import say
@@ -113,7 +113,7 @@ def _page(asked: Mapping[str, str], said: str, status: int = 200) -> Page:
 def _settings(asked: Mapping[str, str], password: str) -> tuple[str, dict[str, Any]]:
     kind, address, user = asked["kind"], asked["address"], asked["user"]
     if kind not in KINDS or asked["security"] not in SECURITIES:
-        raise InvalidRequest(say("The form cannot be read."))
+        raise unreadable_form()
     if not (address and user and password):
         raise InvalidRequest(say("An address, a user and a password are needed."), param="address")
     if kind != "imap":

@@ -9,7 +9,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
-from pdpp_server.console.visit import Visit
+from pdpp_server.console.visit import Visit, unreadable_form
 from pdpp_server.errors import IngestStorageError, InvalidRequest, TooLarge
 from pdpp_server.evidence.said import say
 from pdpp_server.evidence.words import size_text
@@ -55,7 +55,7 @@ class Received:
         try:
             self._parser.write(data)
         except FormParserError:
-            raise InvalidRequest(say("The form cannot be read.")) from None
+            raise unreadable_form() from None
         except OSError as error:
             raise IngestStorageError(say("The files cannot be written: {reason}.", reason=error.strerror)) from None
 
@@ -120,7 +120,7 @@ class Received:
         replace(self._visit, form=form).require_own_form()
         wanted = dict(form).get("upload", "")
         if not ID.fullmatch(wanted):
-            raise InvalidRequest(say("The form cannot be read."))
+            raise unreadable_form()
         self.id, self.is_known = wanted, not self._uploads.begin(wanted)
 
     def _take(self, data: bytes) -> None:
@@ -129,7 +129,7 @@ class Received:
         elif not self._is_skipped and not self.is_known:
             self._said += data
             if len(self._said) > FIELD_BYTES:
-                raise InvalidRequest(say("The form cannot be read."))
+                raise unreadable_form()
 
     def _close(self) -> None:
         if self._file is not None:
@@ -150,7 +150,9 @@ async def received(request: Request, visit: Visit, uploads: Uploads, most: int, 
     kind, options = parse_options_header(request.headers.get("content-type"))
     told = request.headers.get("content-length", "")
     if kind != FORM_TYPE or not options.get(b"boundary"):
-        raise InvalidRequest(say("Files are sent as multipart/form-data."), param="Content-Type")
+        raise InvalidRequest(
+            say("No files came with this form."), remedy=say("Open the page again and choose them there.")
+        )
     require_size(int(told) if told.isdigit() else 0, most)
     uploads.require_room(int(told) if told.isdigit() else 0)
     form = Received(options[b"boundary"], visit, uploads, most)

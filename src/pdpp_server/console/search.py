@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
-from pdpp_server.console.streams import day_asked, declared, instant_of, time_filter
+from pdpp_server.console.streams import day_asked, declared, instant_of, source_gone, time_filter
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.handles import mint
@@ -43,6 +43,8 @@ def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
     choices = _choices(desks)
     if not asked["q"]:
         return Page("search.html", {**choices, "asked": asked, "words": "", "page": None, "hits": [], "next": None})
+    if asked["source"] and asked["source"] not in desks.owner.declarations():
+        raise source_gone()
     query = SearchQuery(
         asked["q"],
         streams=(asked["stream"],) if asked["stream"] else None,

@@ -2,7 +2,7 @@
 
 from calendar import Calendar
 from collections.abc import Mapping
-from datetime import date, datetime, timedelta
+from datetime import MAXYEAR, MINYEAR, date, datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from pdpp_server.console.visit import Visit
 from pdpp_server.errors import ConnectionNotFound, InvalidRequest, NotFound
 from pdpp_server.evidence.handles import parse
 from pdpp_server.evidence.said import say
-from pdpp_server.evidence.words import local_day
+from pdpp_server.evidence.words import local_day, month_words
 from pdpp_server.model.activity import Shown, together
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import Condition, RecordsQuery
@@ -65,13 +65,17 @@ def declared(desks: Desks, connection: str, name: str) -> Stream:
     """Raises `ConnectionNotFound` or `NotFound`: a page that is opened after its thing was removed says so."""
     declaration = desks.owner.declarations().get(connection)
     if declaration is None:
-        raise ConnectionNotFound(
-            say("That source is not here, or not any more."), remedy=say("Your sources are on their page.")
-        )
+        raise source_gone()
     stream = declaration.streams.get(name)
     if stream is None:
         raise NotFound(say("That source has no such stream."), remedy=say("Its page lists what it has."))
     return stream
+
+
+def source_gone() -> ConnectionNotFound:
+    return ConnectionNotFound(
+        say("That source is not here, or not any more."), remedy=say("Your sources are on their page.")
+    )
 
 
 def time_filter(stream: Stream) -> str | None:
@@ -116,16 +120,23 @@ def day_asked(text: str) -> date | None:
     if not text:
         return None
     try:
-        return date.fromisoformat(text)
+        return _within_reach(date.fromisoformat(text))
     except ValueError:
         raise InvalidRequest(say("A day is written as 2026-01-31."), param="from") from None
 
 
+def _within_reach(day: date) -> date:
+    """With a day before it and after it, in every zone."""
+    if not MINYEAR < day.year < MAXYEAR:
+        raise InvalidRequest(say("That day is too far away."), remedy=say("Choose one of a year that people count."))
+    return day
+
+
 def _month(text: str) -> tuple[date, date]:
     try:
-        first = date.fromisoformat(f"{text}-01")
+        first = _within_reach(date.fromisoformat(f"{text}-01"))
         return first, next_month(first)
-    except (ValueError, OverflowError):
+    except ValueError:
         raise InvalidRequest(say("A month is written as 2026-01."), param="month") from None
 
 
@@ -153,6 +164,7 @@ def _page(desks: Desks, connection: str, stream: Stream, asked: dict[str, str], 
         "sums": _sums(rows) if asked["month"] and not page.next_cursor else [],
         "weeks": month,
         "weekdays": WEEKDAYS,
+        "month_words": month_words(asked["month"]) if asked["month"] else "",
         "around_month": _around_month(asked["month"]) if asked["month"] else None,
         "latest_month": next(((row.at or row.day)[:7] for row in rows if row.at or row.day), None),
     }

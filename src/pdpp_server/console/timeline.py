@@ -7,10 +7,8 @@ from typing import NamedTuple
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
 from pdpp_server.console.rows import RecordRow, row_of, rows_shown, shown_fields
-from pdpp_server.console.streams import instant_of, time_filter
+from pdpp_server.console.streams import day_asked, instant_of, time_filter
 from pdpp_server.console.visit import Visit
-from pdpp_server.errors import InvalidRequest
-from pdpp_server.evidence.said import say
 from pdpp_server.evidence.words import day_words
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import Condition, RecordsQuery
@@ -42,11 +40,8 @@ def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
 
 def _day(desks: Desks, text: str) -> date | None:
     """The day that was asked for, or the newest on which there is anything, which is no later than today."""
-    if text:
-        try:
-            return date.fromisoformat(text)
-        except ValueError:
-            raise InvalidRequest(say("A day is written as 2026-01-31."), param="day") from None
+    if asked := day_asked(text):
+        return asked
     today = desks.now().astimezone(desks.zone).date()
     latest = [stream.latest for source in desks.owner.sources() for stream in source.streams if stream.latest]
     days = [date(1970, 1, 1) + timedelta(microseconds=each) for each in latest]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from pdpp_server.errors import PermissionDenied
+from pdpp_server.errors import InvalidRequest, PermissionDenied
 from pdpp_server.evidence.said import say
 
 COOKIE, SECURE_COOKIE = "pdpp", "__Host-pdpp"
@@ -53,6 +53,10 @@ class Visit:
                 say("This form did not come from a page of yours, or that page is too old."),
                 remedy=say("Open the page again and repeat what you did."),
             )
+
+
+def unreadable_form() -> InvalidRequest:
+    return InvalidRequest(say("The form cannot be read."), remedy=say("Open the page again and repeat what you did."))
 
 
 def own_path(wanted: str | None) -> str:

@@ -63,6 +63,11 @@ def day_words(day: str, now: datetime) -> str:
     return near.get(found) or _day(found)
 
 
+def month_words(month: str) -> str:
+    """`2026-03` as `March 2026`."""
+    return say("{month} {year}", month=_MONTHS[int(month[5:7]) - 1], year=month[:4])
+
+
 def _day(day: date) -> str:
     return say("{day} {month} {year}", day=day.day, month=_MONTHS[day.month - 1], year=day.year)
 

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from pdpp_server.importers.registry import declaration_of
 from pdpp_server.model.ingest import Incoming
 from pdpp_server.wire.declarations import decode_declaration
@@ -215,3 +217,28 @@ def test_a_note_looks_as_meant_and_nothing_in_it_acts(owner: Visitor, world: Wor
     assert "<strong>milk</strong> &lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert 'href="https://a.example/pixel.png" rel="noreferrer nofollow"' in page
     assert 'src="https://a.example' not in page
+
+
+@requirement("con.data.gone", "con.pages.trouble")
+@pytest.mark.parametrize(
+    ("path", "status", "says"),
+    [
+        ("/timeline?day=9999-12-31", 400, "That day is too far away."),
+        ("/timeline?day=0001-01-01", 400, "That day is too far away."),
+        ("/timeline?day=soon", 400, "A day is written as 2026-01-31."),
+        ("/sources/{work}/messages?month=0001-01", 400, "That day is too far away."),
+        ("/sources/{work}/messages?month=9999-12", 400, "That day is too far away."),
+        ("/sources/{work}/messages?from=9999-12-31", 400, "That day is too far away."),
+        ("/search?q=lease&source=gone", 404, "That source is not here, or not any more."),
+        ("/clients/grt_gone", 404, "Clients shows who may read."),
+        ("/clients/grt_gone/change", 404, "Clients shows who may read."),
+        ("/clients/grt_gone/preview", 404, "Clients shows who may read."),
+    ],
+)
+def test_an_address_that_leads_nowhere_is_a_page_with_its_remedy(
+    owner: Visitor, world: World, path: str, status: int, says: str
+) -> None:
+    response = owner.get(path.format(work=world.work))
+
+    assert (response.status_code, says in shown(response.text)) == (status, True)
+    assert "pdpp grants" not in response.text  # a person who never saw a terminal reads this

@@ -67,9 +67,27 @@ def test_beside_a_read_of_a_record_stands_why_it_could_be_read(owner: Visitor, w
     why = shown(owner.page(link))
 
     assert "Why could Agent read this?" in why
+    assert "Because you allowed it" in why
+    assert "What it sees of it every field" in why
+    assert "Until when without an end" in why
     assert "Permitted. messages: from" in why
     assert owner.get(f"/clients/{world.grant_id}/why").status_code == 400
     assert owner.get("/clients/grt_0/why?record=a/b:c").status_code == 404
+
+
+@requirement("con.clients.why")
+def test_why_says_what_stays_hidden_and_that_it_has_ended(owner: Visitor, world: World) -> None:
+    world.grant(world.both("messages", fields=["id", "subject"]))
+    narrowed = next(row.grant for row in world.owner.grants() if row.grant.client_name == "Another agent")
+    there = f"/clients/{narrowed.grant_id}/why?record={world.work}/messages:m1"
+    assert "What it sees of it id, subject What stays hidden text, author" in shown(owner.page(there))
+
+    world.owner.revoke(narrowed.grant_id)
+
+    assert "It cannot any more: what you allowed is revoked." in shown(owner.page(there))
+    assert "changed or ended that since" in shown(
+        owner.page(f"/clients/{world.grant_id}/why?record={world.work}/none:1")
+    )
 
 
 @requirement("con.clients.unused")
