@@ -11,6 +11,7 @@ from pdpp_server.store.engine import Database
 from pdpp_server.store.engines.postgres.db import PostgresDatabase
 from pdpp_server.store.engines.postgres.session import translated
 from pdpp_server.store.log import LogLine, log_line, read_segment, segment_paths
+from pdpp_server.store.records.blobs import stored_blobs
 from pdpp_server.store.session import Session
 from tests.engine.homes import owner_of
 from tests.engine.sitecustomize import VARIABLE
@@ -65,6 +66,16 @@ def bytes_beside_log(home: Path) -> bytes:
     tables = [name for (name,) in rows_in(home, _TABLES) if name not in _LOG]
     rows = [row for table in tables for (row,) in rows_in(home, f"select cast({table} as text) from {table}")]
     return files + "\n".join(rows).encode()
+
+
+def blobs_in(database: Database) -> list[bytes]:
+    """The bytes of everything that is attached to records."""
+    kept: list[bytes] = []
+    with database.reading() as reading:
+        for blob in stored_blobs(reading):
+            with database.blobs.open(reading, blob) as file:
+                kept.append(file.read())
+    return kept
 
 
 def keep_key(database: Database, name: str, key: bytes) -> None:

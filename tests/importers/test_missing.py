@@ -17,7 +17,7 @@ from pdpp_server.importers.run import fingerprint_of
 from pdpp_server.importers.sources import calendar
 from pdpp_server.model.ingest import Incoming
 from pdpp_server.owner import writer as writing
-from tests.engine.beneath import bytes_of
+from tests.engine.beneath import blobs_in, bytes_of
 from tests.importers.homes import LAST_MONTH, NOW, TODAY, Home, event, ics
 from tests.requirements import requirement
 from tests.worlds.world import World
@@ -295,21 +295,19 @@ def test_what_went_comes_back_and_stays(home: Home) -> None:
     assert home.live("events") == ["a", "b", "c", "n"]
 
 
-@pytest.mark.sqlite("looks at the files of blobs")
 @requirement("imp.newer.undo")
 def test_blobs_come_back_too_and_go_when_it_is_too_late(home: Home) -> None:
     picture = "PHOTO;ENCODING=b;TYPE=PNG:iVBORw0KGgo="
     pictured = card("u1", rev="20261001T080000Z").replace("END:VCARD", f"{picture}\r\nEND:VCARD")
     others = card("u2", rev="20261001T080000Z") + card("u3", rev="20261002T080000Z")
     newer = card("u2", rev="20261003T080000Z") + card("u3", rev="20261002T080000Z")
-    blobs = home.world.home / "blobs"
 
     home.bring(home.found("book.vcf", pictured + others))
     first = home.bring(home.found("book.vcf", newer))
     assert home.live("contacts") == ["u2", "u3"]
     home.world.owner.undo_import(first.removal.run)
     assert home.live("contacts") == ["u1", "u2", "u3"]
-    assert [path.read_bytes()[:4] for path in blobs.rglob("*") if path.is_file()] == [b"\x89PNG"]
+    assert [kept[:4] for kept in blobs_in(home.world.services.database)] == [b"\x89PNG"]
 
 
 @requirement("imp.newer.undo")

@@ -14,6 +14,7 @@ from pdpp_server.importers.registry import FoundAccount
 from pdpp_server.importers.run import Tally, fingerprint_of, import_account, survey
 from tests.importers import toys
 from tests.importers.toys import TOY, lines
+from tests.engine.beneath import blobs_in
 from tests.requirements import requirement
 from tests.worlds.world import World
 
@@ -93,7 +94,6 @@ def test_of_many_rejections_the_first_are_kept_and_all_are_counted(
     assert (tally.rejected, len(tally.rejections), len(rejected_of(world))) == (50, 5, 5)
 
 
-@pytest.mark.sqlite("looks at the files of blobs")
 @requirement("imp.files.attachments")
 def test_an_attachment_becomes_a_blob_unless_its_record_is_rejected(world: World, tmp_path: Path) -> None:
     text = f"2026-01-01T00:00:00Z|n1|+kept\n2026-01-01T00:00:00Z|{'x' * 30}|+left out\n"
@@ -102,8 +102,7 @@ def test_an_attachment_becomes_a_blob_unless_its_record_is_rejected(world: World
     for _ in range(2):
         bring(world, found)
 
-    kept = [path.read_bytes() for path in (world.home / "blobs").rglob("*") if path.is_file()]
-    assert kept == [b"+kept"]
+    assert blobs_in(world.services.database) == [b"+kept"]
 
 
 @requirement("imp.files.damaged")

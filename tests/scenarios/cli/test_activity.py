@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pdpp_server.store.log import DisclosureLog
+from pdpp_server.reads.services import open_services
 from tests.requirements import requirement
 from tests.scenarios.cli.command import Command
 from tests.unit.store.test_log import FETCHED
+from tests.worlds.world import Clock, close
 
 
 @requirement("cli.activity.narrowed", "log.owner.activity", "log.line.what")
@@ -117,10 +118,11 @@ def test_the_log_can_be_taken_along_and_looked_at_elsewhere(notes: Command, tmp_
     assert notes("activity", "verify", "--folder", str(folder)).code == 1
 
 
-@pytest.mark.sqlite("writes a line of an earlier day into the folder of the log")
 @requirement("log.day.root")
 def test_a_root_that_was_kept_elsewhere_tells_whether_it_still_holds(notes: Command) -> None:
-    DisclosureLog(notes.home / "activity").append(FETCHED)
+    services = open_services(notes.home, now=Clock())
+    services.log.append(FETCHED)
+    close(services)
     notes.grant()
     assert notes("schema").code == 0
 

@@ -5,10 +5,12 @@ from typing import Any
 import apsw
 import orjson
 import pytest
+from psycopg.errors import DiskFull
 
 from pdpp_server.reads import ingest as reads
 from pdpp_server.resource_server import ingest as handler
 from pdpp_server.store.records.sources import list_rejections
+from tests.engine.beneath import is_postgres
 from tests.requirements import requirement
 from tests.scenarios.resource_server.writes import NDJSON, OwnersTools, deletion, envelope
 
@@ -165,7 +167,6 @@ def test_where_nearly_every_line_is_unfit_nothing_is_stored(
 
 
 @requirement("rs.ingest.limits")
-@pytest.mark.sqlite("raises an error of SQLite")
 def test_trouble_with_the_disk_stores_nothing_of_the_batch(tools: OwnersTools, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reads, "CHUNK_LINES", 1)
     deliver, calls = reads.deliver, list[int]()
@@ -173,7 +174,7 @@ def test_trouble_with_the_disk_stores_nothing_of_the_batch(tools: OwnersTools, m
     def full_at_the_second(*given: Any) -> Any:
         calls.append(1)
         if len(calls) == 2:
-            raise apsw.FullError("no room")
+            raise DiskFull if is_postgres() else apsw.FullError
         return deliver(*given)
 
     monkeypatch.setattr(reads, "deliver", full_at_the_second)

@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
 
+import apsw
 import pytest
 
+from pdpp_server.errors import IngestStorageError
 from pdpp_server.model.blobs import Blob
 from pdpp_server.store.blob_files import BlobFiles
 from pdpp_server.store.records.blobs import lost_blobs, stored_blobs, stray_blobs
@@ -73,17 +75,16 @@ def test_a_file_is_kept_like_bytes(album: Album, tmp_path: Path) -> None:
     assert (stored.blob_id, stored.size, kept) == (blob.blob_id, blob.size, SECRET * 50_000)
 
 
-@pytest.mark.sqlite("about the files of blobs, which are rows there")
 @requirement("store.blobs.content-addressed", "store.blobs.whole-or-nothing")
 def test_a_blob_whose_binding_fails_is_not_there(album: Album, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pdpp_server.store.records.blobs._BIND", "insert into no_such_table values(?, ?, ?, ?)")
-    with pytest.raises(Exception, match="no_such_table"):
+    with pytest.raises((apsw.SQLError, IngestStorageError)):
         album.devices[PHONE].keep_blob("photos", "p1", SECRET, "image/png")
     monkeypatch.undo()
 
     with album.services.database.reading() as reading:
         files = album.services.database.blobs
-        assert [path.name for path in stray_blobs(reading, files)] == [DIGEST]
+        assert [path.name for path in stray_blobs(reading, files)] == ([] if is_postgres() else [DIGEST])
         assert list(stored_blobs(reading)) == []
     album.deliver(photo("p1", blob_ref={"blob_id": f"blob_{DIGEST}"}))
     assert status(album, f"blob_{DIGEST}") == 404

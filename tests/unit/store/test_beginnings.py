@@ -111,7 +111,6 @@ def test_the_answer_does_not_tell_how_many_words_begin_alike(
     assert len(plain.hits) >= 30
 
 
-@pytest.mark.sqlite("asks the vocabulary of SQLite")
 @requirement("rs.search.prefixes")
 def test_a_new_word_is_found_by_a_prefix_that_was_asked_for_before(world: World) -> None:
     query = SearchQuery("alpen*", ("messages",))
