@@ -7,7 +7,7 @@ from pdpp_server.model.ingest import Incoming, Receipt, Rejection
 from pdpp_server.owner.recipient import RecordTaker
 from pdpp_server.wire.ingest import LINE_BYTES_MAX, decode_line
 
-BATCH_RECORDS, BATCH_BYTES = 1000, 8 * 1024 * 1024  # that are delivered together
+BATCH_RECORDS, BATCH_BYTES = 4000, 8 * 1024 * 1024  # that are delivered together
 REJECTIONS_KEPT = 1000
 SKIPPED_BYTES = 64 * 1024
 

@@ -119,14 +119,16 @@ class _Batch:
 
     def take(self, outcome: Outcome) -> None:
         match outcome:
+            case Incoming(data=data):  # first, as nearly all are
+                self._records.append(outcome)
+                for value in (data or {}).values():
+                    if isinstance(value, str):
+                        self._size += len(value)
             case Rejection():
                 self.tally.reject([outcome])
             case Attachment():
                 self._attachments.append(outcome)
                 self._size += len(outcome.data)
-            case Incoming():
-                self._records.append(outcome)
-                self._size += sum(len(text) for text in (outcome.data or {}).values() if isinstance(text, str))
             case Still():
                 self._still.append(outcome)
             case Opened():

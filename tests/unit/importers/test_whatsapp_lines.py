@@ -17,6 +17,30 @@ def test_empty_lines_of_a_message_are_counted_too(monkeypatch: pytest.MonkeyPatc
     assert len(message.text) < 200
 
 
+@requirement("imp.files.big")
+@pytest.mark.parametrize("size", [1, 7, 39])
+def test_lines_are_the_same_in_however_small_blocks_they_are_read(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whatsapp_lines, "LINE_BYTES_MAX", 40)  # a longer one goes on in the next
+    monkeypatch.setattr(whatsapp_lines, "BLOCK_BYTES", size)
+    lines = ("28/02/2026, 21:05 - Ann: één\r", "", "two \0\r\r", f"28/02/2026, 21:05 - Ann: {'long ' * 12}")
+    raw = "\n".join(lines).encode() + b"\n28/02/2026, 21:06 - Bob: caf\xe9"
+    said = [one for one in whatsapp_lines.said(io.BytesIO(raw)) if not isinstance(one, int)]
+    long = "long " * 3 + "\n" + "long " * 8 + "\n" + "long "
+    assert [(one.line, one.sender, one.text) for one in said] == [
+        (1, "Ann", "één\n\ntwo \ufffd"),
+        (4, "Ann", long),
+        (7, "Bob", "café"),
+    ]
+
+
+@requirement("imp.whatsapp.phones")
+def test_a_message_of_the_same_minute_begins_as_if_it_were_alone() -> None:
+    raw = b"[28/02/2026, 21:05:09]Ann left\n[28/02/2026, 21:05:09] Bob left\n[28/02/2026, 21:05:09] Ann: Hi"
+    said = [one for one in whatsapp_lines.said(io.BytesIO(raw)) if not isinstance(one, int)]
+    assert [(one.sender, one.text) for one in said] == [("", "Ann left"), ("", "Bob left"), ("Ann", "Hi")]
+    assert len({one.stamp for one in said}) == 1
+
+
 def stamp_of(line: str) -> Stamp:
     found = stamped(line)
     assert found

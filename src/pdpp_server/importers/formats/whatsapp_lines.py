@@ -3,12 +3,15 @@
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from functools import lru_cache
+from io import BufferedIOBase
 from itertools import pairwise
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, cast
 
 from pdpp_server.importers.formats.charsets import decoded
 
 LINE_BYTES_MAX = 1024 * 1024
+BLOCK_BYTES = 256 * 1024  # lines are cut and decoded so many at a time
 MESSAGE_CHARS_MAX = 1_000_000
 
 _MARKS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
@@ -26,12 +29,14 @@ _END = rf"{_ANY}(?(open)\][ ]?|[ ][-\u2013][ ])"
 _WORDS = "(?:klo |kl |um |às |à |a las |at |lúc )?"
 _STAMP = re.compile(rf"{_ANY}(?P<open>\[)?{_DATE}{_ANY}[,،]?[ ]{_WORDS}{_ANY}{_TIME}{_END}")
 _STAMP_TIME_FIRST = re.compile(rf"{_ANY}(?P<open>\[)?{_WORDS}{_TIME}{_ANY}[,،]?[ ]{_ANY}{_DATE}{_END}")  # as in Vietnam
-_PARTS = ("a", "b", "c", "hour", "minute", "second", "half", "early", "mark", "date", "time", "open")
+_DAY, _CLOCK = re.compile(_DATE), re.compile(_TIME)
 # How a line begins that may begin with a time: in digits of ours or of others, in a bracket, in an invisible mark.
+# Once as bytes, and once as what such bytes begin.
 _BEGINNINGS = frozenset(b"0123456789[\xe2\xef\xd8\xd9\xdb\xe0l")
-_SENDER = re.compile(rf"([^:\n]{{1,100}}?):(?:[ ]|\Z)([{_MARKS}]*)")
+_MAY_BEGIN = re.compile("[0-9\\[l\u0600-\u067f\u06c0-\u06ff\u0800-\u0fff\u2000-\u2fff\uf000-\uffff]")
+_SENDER_CHARS_MAX = 100
 _AFTERNOON = ("p", "下", "오후", "م", "ch")
-_UNMARKED = dict.fromkeys(map(ord, _MARKS))
+_MARK = re.compile(f"[{_MARKS}]")
 
 
 class Stamp(NamedTuple):
@@ -63,51 +68,112 @@ def stamped(line: str) -> tuple[Stamp, str] | None:
     found = _STAMP.match(begins) or _STAMP_TIME_FIRST.match(begins)
     if not found:
         return None
-    first, second, third, hour, minute, seconds, half, early, mark, date, time, bracket = found.group(*_PARTS)
-    if seconds and not bracket:
+    date, time, bracket = found.group("date", "time", "open")
+    parts, mark, is_year_first, day_text = _day(date)
+    clock, half, has_seconds, clock_text = _clock(time)
+    if has_seconds and not bracket:
         return None
-    clock = (int(hour), int(minute), int(seconds or 0))
-    text = unmarked(f"{date} {time}").lower().replace(" ", "")
-    parts = (int(first), int(second), int(third))
-    return Stamp(parts, mark, len(first) == 4, clock, half or early or "", text), line[found.end() :]
+    return Stamp(parts, mark, is_year_first, clock, half, day_text + clock_text), line[found.end() :]
+
+
+@lru_cache(maxsize=1024)
+def _day(date: str) -> tuple[tuple[int, int, int], str, bool, str]:
+    """Its parts, what stands between them, whether the year is the first of them, and how it is told from others."""
+    found = cast("re.Match[str]", _DAY.fullmatch(date))
+    first, second, third, mark = found.group("a", "b", "c", "mark")
+    return (int(first), int(second), int(third)), mark, len(first) == 4, _alike(date)
+
+
+@lru_cache(maxsize=4096)
+def _clock(time: str) -> tuple[tuple[int, int, int], str, bool, str]:
+    """Its parts, the half of the day, whether it has seconds, and how it is told from others."""
+    found = cast("re.Match[str]", _CLOCK.fullmatch(time))
+    hour, minute, seconds, half, early = found.group("hour", "minute", "second", "half", "early")
+    return (int(hour), int(minute), int(seconds or 0)), half or early or "", bool(seconds), _alike(time)
+
+
+def _alike(written: str) -> str:
+    return unmarked(written).lower().replace(" ", "")
 
 
 def said(stream: BinaryIO) -> Iterator[WhatsappMessage | int]:
     """The messages; a line that no message begins before is told by its number."""
-    open_: tuple[int, Stamp, str] | None = None
-    lines: list[str] = []
-    size = number = 0
-    while raw := stream.readline(LINE_BYTES_MAX):
-        number += 1
-        line = decoded(raw.rstrip(b"\r\n"))
-        if "\0" in line:
-            line = line.replace("\0", "\ufffd")
-        begun = stamped(line) if raw[0] in _BEGINNINGS else None
+    stamp, head = None, ""  # of the message that is open: its time, and how its line began
+    first, more = "", list[str]()
+    begun_at = size = 0
+    for number, line in enumerate(_lines(stream), start=1):
+        if head and line.startswith(head):  # one of the same minute
+            begun = stamp, line[len(head) :]
+        else:
+            begun = stamped(line) if _MAY_BEGIN.match(line) else None
+            if begun:
+                head = line[: len(line) - len(begun[1])]
+                head = "" if head.endswith("]") else head  # behind which another line may have a blank
         if begun:
-            if open_:
-                yield _whole(*open_, lines)
-            open_, lines, size = (number, *begun), [], 0
-        elif open_ is None:
+            if stamp:
+                yield _whole(begun_at, stamp, first, more)
+            (stamp, first), more, begun_at, size = begun, [], number, 0
+        elif stamp is None:
             if line.strip(_MARKS + " \t"):
                 yield number
         elif size < MESSAGE_CHARS_MAX:
-            lines.append(line)
+            more.append(line)
             size += len(line) + 1  # an empty line is kept too
-    if open_:
-        yield _whole(*open_, lines)
+    if stamp:
+        yield _whole(begun_at, stamp, first, more)
 
 
-def _whole(number: int, stamp: Stamp, first: str, lines: list[str]) -> WhatsappMessage:
-    found = _SENDER.match(first)
-    sender = unmarked(found[1]).strip() if found else ""
-    begins = first[found.end() :] if found else first
-    is_marked = bool(found and found[2]) or not found
-    return WhatsappMessage(number, stamp, sender, "\n".join([begins, *lines]) if lines else begins, is_marked)
+def _lines(stream: BinaryIO) -> Iterator[str]:
+    """Without their ends. What could be read of a file that is damaged further on comes before that is said."""
+    rest = b""
+    while block := cast(BufferedIOBase, stream).read1(BLOCK_BYTES):
+        block = rest + block
+        while len(block) >= LINE_BYTES_MAX and block.find(b"\n", 0, LINE_BYTES_MAX) < 0:
+            yield from _decoded_lines(block[:LINE_BYTES_MAX])
+            block = block[LINE_BYTES_MAX:]
+        end = block.rfind(b"\n")
+        if end >= 0:
+            yield from _decoded_lines(block[:end])
+        rest = block[end + 1 :]
+    if rest:
+        yield from _decoded_lines(rest)
+
+
+def _decoded_lines(block: bytes) -> list[str]:
+    """All at once where that can be done; else each line may be in another charset."""
+    try:
+        lines = block.decode().split("\n")
+    except UnicodeDecodeError:
+        lines = [decoded(raw.rstrip(b"\r")) for raw in block.split(b"\n")]
+    if b"\r" in block:
+        lines = [line.rstrip("\r") for line in lines]
+    if b"\0" in block:
+        lines = [line.replace("\0", "\ufffd") for line in lines]
+    return lines
+
+
+def _whole(number: int, stamp: Stamp, first: str, more: list[str]) -> WhatsappMessage:
+    """Whoever says something stands before the first colon, if a blank or nothing is behind that."""
+    name, colon, text = first.partition(":")
+    has_sender = colon and 0 < len(name) <= _SENDER_CHARS_MAX and text[:1] in (" ", "")
+    if not has_sender:
+        return WhatsappMessage(number, stamp, "", "\n".join([first, *more]) if more else first, True)
+    begins = text[1:]
+    is_marked = _MARK.match(begins) is not None
+    if is_marked:
+        begins = begins.lstrip(_MARKS)
+    text = "\n".join([begins, *more]) if more else begins
+    return WhatsappMessage(number, stamp, _sender(name), text, is_marked)
+
+
+@lru_cache(maxsize=1024)
+def _sender(name: str) -> str:
+    return unmarked(name).strip()
 
 
 def unmarked(text: str) -> str:
     """Without the invisible marks that stand for the direction of writing."""
-    return text if text.isascii() else text.translate(_UNMARKED)
+    return text if text.isascii() else _MARK.sub("", text)
 
 
 class Dates:

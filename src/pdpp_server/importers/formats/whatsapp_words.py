@@ -96,14 +96,10 @@ def content_of(message: WhatsappMessage) -> Content:
     text = unmarked(message.text).strip()
     if not message.sender:
         return Content("system", text)
-    edits = 0
-    if text.endswith(">"):
-        text, edits = _EDITED.subn("", text)
-    special = (
-        _file(message, text)
-        if message.is_marked or len(text) < len(message.text) or "<" in text or "(" in text
-        else None
-    )
+    if not message.is_marked and _is_written(message.text, text):
+        return Content("message", text)
+    text, edits = _EDITED.subn("", text)
+    special = _file(message, text)
     if special is None and (message.is_marked or len(text) <= OWN_WORDS_CHARS):
         special = _left_out(message, text)
     if special:
@@ -112,6 +108,13 @@ def content_of(message: WhatsappMessage) -> Content:
         return Content("deleted", text)
     is_own = message.is_marked and not _SENT.match(text)
     return Content("system" if is_own else "message", text, is_edited=bool(edits))
+
+
+def _is_written(marked: str, text: str) -> bool:
+    """Whether nothing in it can be of WhatsApp itself: no file in brackets, no mark, none of its own few words."""
+    if "(" in text or text[:1] == "<" or text[-1:] == ">" or "\u200e" in marked:
+        return False
+    return len(text) > OWN_WORDS_CHARS or not (_stands_alone(text) or text.rstrip(".。").lower() in _DELETED)
 
 
 def attached_names(text: str) -> list[str]:

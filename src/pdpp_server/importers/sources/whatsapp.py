@@ -154,8 +154,7 @@ def read(account: Account) -> Iterator[Outcome]:
         yield Opened(chat.key)
         try:
             with found.file.open() as stream:
-                for one in said(stream):
-                    yield from chat.outcomes(one)
+                yield from chat.outcomes(said(stream))
         except DamagedFile as damaged:
             yield Rejection(found.file.name, "invalid_record", damaged.message)
         yield from chat.end()
@@ -175,42 +174,54 @@ class _Chat:
     first_at: str = ""
     last_at: str = ""
     key: str = ""
-    _last_time: tuple[Stamp | None, str | None] = (None, None)
+    _last_stamp: Stamp | None = None
+    _last_sent_at: str | None = None
 
     def __post_init__(self) -> None:
         self.key = "c-" + digest(self.found.chat.casefold())[:16]
 
-    def outcomes(self, one: WhatsappMessage | int) -> Iterator[Outcome]:
-        if isinstance(one, int):
-            yield Rejection(f"{self.found.file.name}:{one}", "invalid_record", "no message begins before this line")
-            return
-        place = f"{self.found.file.name}:{one.line}"
-        sent_at = self._sent_at(one)
-        if sent_at is None:
-            yield Rejection(place, "invalid_record", "the message has a date that does not exist")
-            return
-        content = content_of(one)
-        self._count(sent_at)
-        if one.sender:
-            (self.people if content.kind != "system" else self.spoken_for).setdefault(one.sender)
-        key = self._key(one, content)
-        data: Json = {"id": key, "chat_id": self.key, "chat_name": self.found.chat}
-        if one.sender and (content.kind != "system" or one.sender != self.found.chat):
-            data["sender"] = one.sender
-        data["kind"] = content.kind
-        if content.text:
-            data["text"] = clipped(content.text)
+    def outcomes(self, lines: Iterable[WhatsappMessage | int]) -> Iterator[Outcome]:
+        name = self.found.file.name
+        for one in lines:
+            if isinstance(one, int):
+                yield Rejection(f"{name}:{one}", "invalid_record", "no message begins before this line")
+                continue
+            place = f"{name}:{one.line}"
+            sent_at = self._sent_at(one)
+            if sent_at is None:
+                yield Rejection(place, "invalid_record", "the message has a date that does not exist")
+                continue
+            content = content_of(one)
+            self._count(sent_at, one.sender, content)
+            data = self._data(one, content, sent_at)
+            if not content.media_name:
+                yield Incoming(place, "messages", data["id"], data, None)
+            else:
+                yield from self._with_media(place, content.media_name, data)
+
+    def _data(self, one: WhatsappMessage, content: Content, sent_at: str) -> Json:
+        kind, text, media_kind, media_name, is_edited = content
+        sender, chat = one.sender, self.found.chat
+        data: Json = {"id": self._key(one, content), "chat_id": self.key, "chat_name": chat}
+        if sender and (kind != "system" or sender != chat):
+            data["sender"] = sender
+        data["kind"] = kind
+        if text:
+            data["text"] = clipped(text)
         data["sent_at"] = sent_at
-        if content.media_kind:
-            data["media_kind"] = content.media_kind
-        if content.media_name:
-            data["media_name"] = content.media_name
-        if content.is_edited:
+        if media_kind:
+            data["media_kind"] = media_kind
+        if media_name:
+            data["media_name"] = media_name
+        if is_edited:
             data["is_edited"] = True
-        media = attached(self._file(content.media_name), "messages", key) if content.media_name else None
+        return data
+
+    def _with_media(self, place: str, name: str, data: Json) -> Iterator[Outcome]:
+        media = attached(self.media.get(_beside(self.found.file.name, name)), "messages", data["id"])
         if isinstance(media, Attachment):
             data["media"] = media.reference
-        yield Incoming(place, "messages", key, data, None)
+        yield Incoming(place, "messages", data["id"], data, None)
         if isinstance(media, Attachment):
             yield media
         elif media:
@@ -242,11 +253,9 @@ class _Chat:
 
     def _sent_at(self, one: WhatsappMessage) -> str | None:
         """Messages of the same minute have the same time, and come together."""
-        stamp, sent_at = self._last_time
-        if stamp is None or stamp.text != one.stamp.text:
-            sent_at = self._moment(one)
-            self._last_time = (one.stamp, sent_at)
-        return sent_at
+        if one.stamp is not self._last_stamp:
+            self._last_stamp, self._last_sent_at = one.stamp, self._moment(one)
+        return self._last_sent_at
 
     def _moment(self, one: WhatsappMessage) -> str | None:
         wall = wall_time(one.stamp, self.found.order)
@@ -255,18 +264,19 @@ class _Chat:
         except OverflowError:
             return None
 
-    def _count(self, sent_at: str) -> None:
+    def _count(self, sent_at: str, sender: str, content: Content) -> None:
         self.messages += 1
-        self.first_at = min(self.first_at or sent_at, sent_at)
-        self.last_at = max(self.last_at, sent_at)
+        if not self.first_at or sent_at < self.first_at:
+            self.first_at = sent_at
+        if sent_at > self.last_at:
+            self.last_at = sent_at
+        if sender:
+            (self.people if content.kind != "system" else self.spoken_for).setdefault(sender)
 
     def _key(self, one: WhatsappMessage, content: Content) -> str:
         """By what is written, time included as it is written; an export without files says another thing of each."""
         told = "media" if content.kind == "media" else content.text
         return f"{self.key}:{self.repeats.key(digest(one.stamp.text, one.sender, told))}"
-
-    def _file(self, name: str) -> File | None:
-        return self.media.get(_beside(self.found.file.name, name)) if name else None
 
 
 WHATSAPP = Importer(

@@ -10,7 +10,7 @@ from pdpp_server.store.engine import Writing
 _IS_NOTED = "select 1 from brought where sid = ? limit 1"
 _KNOWN = "select distinct key from brought where sid = :sid and key in {keys}"
 _NOTE = """
-insert into brought(sid, key, collection, first, run) values(:sid, :key, :collection, :run, :run)
+insert into brought(sid, key, collection, first, run) values(?, ?, ?, ?, ?)
 on conflict(sid, key, collection) do update set run = excluded.run
 """
 _BY_OTHERS = """
@@ -38,9 +38,9 @@ def note_brought(writer: Writing, sid: int, mark: Mark | None, keys: Iterable[st
             writer.run(_listed(writer, _BY_OTHERS), _named(sid, keys))
         return
     known = {key for (key,) in writer.rows(_listed(writer, _KNOWN), _named(sid, live))} if live else set[str]()
-    others, ours = {"collection": OTHER_HANDS, "run": 0}, {"collection": mark.collection, "run": mark.run}
-    writer.run_many(_NOTE, [{"sid": sid, "key": key, **others} for key in live if key not in known])
-    writer.run_many(_NOTE, [{"sid": sid, "key": key, **ours} for key in sorted(keys)])
+    collection, run = mark.collection, mark.run
+    writer.run_many(_NOTE, [(sid, key, OTHER_HANDS, 0, 0) for key in live if key not in known])
+    writer.run_many(_NOTE, [(sid, key, collection, run, run) for key in sorted(keys)])
 
 
 def note_still(writer: Writing, sid: int, mark: Mark, keys: Iterable[str]) -> None:

@@ -106,17 +106,17 @@ class Desk:
             return Rejection(incoming.place, code, str(unfit))
 
     def _check(self, incoming: Incoming, now: str) -> _Ready:
-        data = incoming.data
-        emitted_at = incoming.emitted_at or now
-        if incoming.emitted_at and instant(emitted_at) is None:
+        _, _, given, data, told_at = incoming
+        emitted_at = told_at or now
+        if told_at and instant(told_at) is None:
             raise _Unfit("invalid_record", "`emitted_at` is not an ISO 8601 time")
         if data is None:
-            return _Ready(self._joined(incoming.key), None, emitted_at, None, None)
+            return _Ready(self._joined(given), None, emitted_at, None, None)
         if not self.validator.is_valid(data):
             raise _Unfit("invalid_record", _why_invalid(self.validator, self.stream, data))
         if self.stream.blob_fields:
             self._require_no_address(data)
-        key = self._key(incoming.key, data)
+        key = given if isinstance(given, str) and given == data.get(self._only_key) else self._key(given, data)
         if not _EASY_KEY.fullmatch(key):
             if "\0" in key:
                 raise _Unfit("invalid_record_identity", "the key holds a NUL character")
@@ -129,7 +129,8 @@ class Desk:
         return first_rid(self.place.sid, day_of(at))
 
     def _require_no_address(self, data: Mapping[str, Any]) -> None:
-        if any("fetch_url" in ref for name in self.stream.blob_fields for ref in _listed(data.get(name))):
+        fields = [name for name in self.stream.blob_fields if name in data]
+        if any("fetch_url" in ref for name in fields for ref in _listed(data[name])):
             raise _Unfit("invalid_record", "`fetch_url` of a blob is written by the server alone")
 
     def _key(self, given: str | tuple[str, ...] | None, data: Mapping[str, Any]) -> str:
@@ -171,11 +172,12 @@ class Desk:
         rows: list[IndexedValue] = []
         for fid, field in self._indexed:
             name = field.name
-            of_field = [
-                (fid, value, rid)
-                for rid, _, data in records
-                if (value := indexed_value(field, data.get(name))) is not None
-            ]
+            told = [(rid, value) for rid, _, data in records if (value := data.get(name)) is not None]
+            if field.type == "string" and all(isinstance(value, str) for _, value in told):  # as nearly every field
+                of_field: list[IndexedValue] = [(fid, value[:INDEXED_CHARS], rid) for rid, value in told]
+            else:
+                indexed = ((rid, indexed_value(field, value)) for rid, value in told)
+                of_field = [(fid, value, rid) for rid, value in indexed if value is not None]
             rows += _in_order(of_field)
         return rows
 
@@ -192,9 +194,16 @@ class Desk:
         return [
             (name, blob_id)
             for name in self.stream.blob_fields
-            for ref in _listed(data.get(name))
+            if name in data
+            for ref in _listed(data[name])
             if isinstance(blob_id := ref.get("blob_id"), str)
         ]
+
+    @cached_property
+    def _only_key(self) -> str:
+        """The field that alone is the key; no field is called as nothing."""
+        names = self.stream.primary_key
+        return names[0] if len(names) == 1 else ""
 
     @cached_property
     def _indexed(self) -> list[tuple[int, Field]]:
@@ -458,8 +467,6 @@ def _listed(value: object) -> list[Mapping[str, Any]]:
 
 def indexed_value(field: Field, value: object) -> int | float | str | None:
     """A value as the field index holds it: text by its beginning."""
-    if isinstance(value, str) and field.type == "string":  # as nearly every value
-        return value[:INDEXED_CHARS]
     comparable = field.comparable(value)
     return comparable[:INDEXED_CHARS] if isinstance(comparable, str) else comparable
 
@@ -473,10 +480,9 @@ def _canonical(data: Mapping[str, Any]) -> str:
         raise _Unfit("invalid_record", f"larger than {RECORD_BYTES_MAX >> 20} MiB")
     if raw.count(b"[") + raw.count(b"{") > DEPTH_MAX and _depth(data) > DEPTH_MAX:
         raise _Unfit("invalid_record", f"nested deeper than {DEPTH_MAX} levels")
-    text = raw.decode()
-    if "\\u0000" in text and _holds_nul(data):
+    if b"\\u0000" in raw and _holds_nul(data):
         raise _Unfit("invalid_record", "holds a NUL character")
-    return text
+    return raw.decode()
 
 
 def _depth(value: Any) -> int:

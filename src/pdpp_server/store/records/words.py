@@ -71,7 +71,7 @@ def quoted(text: str) -> str:
 
 def spaced(text: str) -> str:
     """What the index is fed: the text, with unspaced scripts set apart. Must never change without a rebuild."""
-    return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
+    return text if text.isascii() or not _UNSPACED.search(text) else _UNSPACED.sub(r" \g<0> ", text)
 
 
 class Cutter(Protocol):
