@@ -318,7 +318,16 @@ def _scopes_of(holder: Holder, stream: str) -> list[Scope]:
 def _scope(grant_id: str, granted: StreamGrant) -> Scope:
     since, until = granted.time.bounds if granted.time else (None, None)
     fields = granted.fields
-    return Scope(grant_id, granted.declared, granted.connections, fields, since, until, granted.resources, fields)
+    return Scope(
+        grant_id,
+        granted.declared,
+        granted.connections,
+        fields,
+        since=since,
+        until=until,
+        resources=granted.resources,
+        granted=fields,
+    )
 
 
 def _within(scope: Scope, connections: tuple[str, ...]) -> Scope:
