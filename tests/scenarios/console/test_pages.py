@@ -69,7 +69,7 @@ def test_beside_a_read_of_a_record_stands_why_it_could_be_read(owner: Visitor, w
     assert "Why could Agent read this?" in why
     assert "Because you allowed it" in why
     assert "What it sees of it every field" in why
-    assert "Until when without an end" in why
+    assert "Until when no end" in why
     assert "Permitted. messages: from" in why
     assert owner.get(f"/clients/{world.grant_id}/why").status_code == 400
     assert owner.get("/clients/grt_0/why?record=a/b:c").status_code == 404
