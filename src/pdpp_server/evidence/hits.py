@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
-from itertools import starmap
+from itertools import repeat, starmap
 from typing import NamedTuple
 
 from pdpp_server.evidence.budgets import HIT_MEASURES, HIT_SECOND_CHARS, HITS_FIRST, HITS_MIDDLE, LONG_HANDLE_BYTES
 from pdpp_server.evidence.lean import narrow_excerpt
 from pdpp_server.evidence.text import CUT, byte_len, clip_shown, handle_text, name_text, one_line, quoted
-from pdpp_server.evidence.titles import dated, hit_identity, hit_title, label
+from pdpp_server.evidence.titles import dated, hit_title, is_made_up, label
 from pdpp_server.model.records import Excerpt, Hit
 from pdpp_server.model.sources import Origin
 from pdpp_server.model.times import instant
@@ -20,7 +20,7 @@ NO_PLACE = "(matched, place not proven)"
 _BESIDE_BYTES = len(" (beside the hit above)")
 _TAG_BYTES, _CUT_BYTES = len("<mark></mark>"), len('text@99 "……" (+99 more)') + 4
 _QUOTE_BYTES = _NAME_BYTES = 4  # of what stands around a text, or a name
-_NO_TEXT = (-_QUOTE_BYTES, 0)  # characters and marks: it takes nothing
+_NO_TEXT = -_QUOTE_BYTES  # characters: it takes nothing
 
 Usual = frozenset[tuple[str, str]]
 
@@ -66,7 +66,7 @@ def hit_rows(hits: Sequence[Hit], ids: Sequence[str], room: int) -> list[Piece]:
     usual, ranks, weighed = _usual_fields(named), [*_ranks(hits)], _weighed(named)
     for measure in _MEASURES:
         chars = [measure[rank] for rank in ranks]
-        if weighed.bytes(chars, measure.names) > room:
+        if weighed.least(chars, measure.names) > room or weighed.bytes(chars, measure.names) > room:
             continue
         rows = [*_measured(named, chars, measure.names, usual)]
         if sum([byte_len(row.text) + 1 for row in rows]) <= room:
@@ -96,34 +96,39 @@ class _Weighed(NamedTuple):
 
     fixed: int  # what is the same in every width, of all rows
     names: list[int]  # characters of labels, actors and titles
-    texts: list[tuple[int, int]]  # of each row characters and marks
+    texts: list[int]  # characters of the text of each row
+    marks: list[int]  # and its marks
+
+    def least(self, chars: Sequence[int], names: int) -> int:
+        """Without tags and cuts: no more than the others, and found at once."""
+        texts = sum(map(min, self.texts, chars)) + _QUOTE_BYTES * len(chars)
+        return self.fixed + sum(map(min, self.names, repeat(names))) + texts
 
     def bytes(self, chars: Sequence[int], names: int) -> int:
         """With the quotes of each text, the tags of its marks, and what is said of a cut."""
-        named = sum([length if length < names else names for length in self.names])
         texts = [
             length + _QUOTE_BYTES + _TAG_BYTES * marks
             if length <= most
             else most + _CUT_BYTES + _TAG_BYTES * (marks * most // length or 1)
-            for (length, marks), most in zip(self.texts, chars, strict=True)
+            for length, marks, most in zip(self.texts, self.marks, chars, strict=True)
         ]
-        return self.fixed + named + sum(texts)
+        return self.fixed + sum(map(min, self.names, repeat(names))) + sum(texts)
 
 
 def _weighed(named: Sequence[_About]) -> _Weighed:
     fixed, names = 0, list[int]()
-    texts: list[tuple[int, int]] = []
-    for hit, handle, when, title, excerpts in named:
+    texts, marks = [_NO_TEXT] * len(named), [0] * len(named)
+    for row, (hit, handle, when, title, excerpts) in enumerate(named):
         fixed += len(handle) + 1
         if len(handle) >= LONG_HANDLE_BYTES:
-            texts.append(_NO_TEXT)
             continue
         titled = title if isinstance(title, str) else title.text
         lengths = [len(name) for name in (hit.origin.label, hit.actor, titled) if name]
         fixed += len(hit.origin.connector_key) + len(when) + 2 + _NAME_BYTES * len(lengths)
         names += lengths
-        texts.append((len(excerpts[0].text), len(excerpts[0].marks)) if excerpts else _NO_TEXT)
-    return _Weighed(fixed, names, texts)
+        if excerpts:
+            texts[row], marks[row] = len(excerpts[0].text), len(excerpts[0].marks)
+    return _Weighed(fixed, names, texts, marks)
 
 
 def _about(hit: Hit, id: str) -> _About:
@@ -133,7 +138,7 @@ def _about(hit: Hit, id: str) -> _About:
     if marked_title and marked_title[0].text:
         titled: Excerpt | str = marked_title[0]
     else:
-        titled = hit.title if hit.title and hit.title != hit_identity(hit) else ""
+        titled = "" if is_made_up(hit) else hit.title
     return _About(hit, handle_text(id), dated(hit.authored_at), titled, texts)
 
 

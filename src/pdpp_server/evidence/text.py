@@ -113,8 +113,8 @@ def clip_shown(text: str, limit: int) -> str:
 
 def _is_plain_line(text: str) -> bool:
     """Whether it is shown as it is: most names and titles are."""
-    has_edges = text[:1] == " " or text[-1:] == " "
-    return text.isascii() and text.isprintable() and not has_edges and "  " not in text and "<" not in text
+    is_tidy = "<" not in text and "  " not in text and text.strip(" ") == text
+    return is_tidy and text.isascii() and text.isprintable()
 
 
 def clip_bytes(text: str, limit: int) -> str:

@@ -11,6 +11,7 @@ from pdpp_server.model.records import Hit, Record
 from pdpp_server.model.sources import Origin
 
 TITLE_ROLE, BODY_ROLE, ACTOR_ROLE, TIME_ROLE = "primary-title", "primary-body", "actor", "event-time"
+_BETWEEN = " / "
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _DATE_CHARS, _MINUTE_CHARS = len("2026-11-15"), len("2026-11-15T08:00")
 
@@ -63,18 +64,23 @@ def _naming(record: Record) -> Naming:
 def identity(origin: Origin, stream: str, authored_at: str | None) -> str:
     """What can be said of any record: whose, what and, if that is known, when; never when it was stored."""
     parts = (label(origin) or clip_shown(origin.connector_key, LABEL_CHARS), clip_shown(stream, LABEL_CHARS))
-    return " / ".join(part for part in (*parts, moment(authored_at)) if part)
+    return _BETWEEN.join([part for part in (*parts, moment(authored_at)) if part])
 
 
 def hit_identity(hit: Hit) -> str:
     return identity(hit.origin, hit.id.stream, hit.authored_at)
 
 
+def is_made_up(hit: Hit) -> bool:
+    """Whether its title only repeats label, stream and time, or is none. Of a source with a name it has parts."""
+    is_of_parts = _BETWEEN in hit.title or not hit.origin.connector_key.strip()
+    return hit.title == hit_identity(hit) if hit.title and is_of_parts else not hit.title
+
+
 def short_title(hit: Hit, limit: int) -> str:
     """The same where its time stands beside it: then a title that is made up of label, stream and time ends at the
     day."""
-    is_made_up = hit.title in ("", hit_identity(hit))
-    if not is_made_up:
+    if not is_made_up(hit):
         return hit_title(hit, limit)
     day = moment(hit.authored_at)[:_DATE_CHARS]
     return identity(hit.origin, hit.id.stream, day)
@@ -119,7 +125,6 @@ def dated(value: str | None) -> str:
 
 def _declared(roles: Mapping[str, str] | None, data: Mapping[str, Any], wanted: str) -> tuple[str, str] | None:
     for name, role in (roles or {}).items():
-        value = data.get(name)
-        if role == wanted and isinstance(value, str) and value.strip():
+        if role == wanted and isinstance(value := data.get(name), str) and value.strip():
             return name, value
     return None
