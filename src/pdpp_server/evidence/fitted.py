@@ -22,8 +22,8 @@ class Fitted(NamedTuple):
     omitted: Mapping[str, int]
 
 
-def fitted(page: RecordPage, chars: int, *, fields: int | None = None, related: int | None = None) -> Fitted:
-    """At most `chars` of each value, `fields` of each record and `related` records of each expansion."""
+def fitted(page: RecordPage, chars: int | None, *, fields: int | None = None, related: int | None = None) -> Fitted:
+    """At most `chars` of each value, `fields` of each record and `related` records of each expansion; None: all."""
     named = {entry.origin.connection_id: entry.origin for entry in with_related(page.records)}
     origins = {connection_id: _shown(origin) for connection_id, origin in named.items()}
     clipped: dict[str, Mapping[str, int]] = {}
@@ -31,14 +31,7 @@ def fitted(page: RecordPage, chars: int, *, fields: int | None = None, related: 
 
     def narrowed(record: Record) -> Record:
         kept = record.data if fields is None else _first(record, fields)
-        cut: dict[str, tuple[Any, int]] = {}
-        for name, value in kept.items():
-            if isinstance(value, str) and len(value) <= chars:  # as nearly every one
-                continue
-            shown, total = clipped_value(value, chars)
-            if total is not None:
-                cut[name] = shown, total
-        if cut:
+        if chars is not None and (cut := _clipped(kept, chars)):
             clipped[mint(record.id)] = {name: total for name, (_, total) in cut.items()}
             kept = {**kept, **{name: shown for name, (shown, _) in cut.items()}}
         if len(kept) < len(record.data):
@@ -68,6 +61,18 @@ def fitted(page: RecordPage, chars: int, *, fields: int | None = None, related: 
     return Fitted(replace(page, records=entries) if is_changed else page, clipped, omitted)
 
 
+def _clipped(data: Mapping[str, Any], chars: int) -> dict[str, tuple[Any, int]]:
+    """Of the values that are longer, so many characters, and how many each has."""
+    cut: dict[str, tuple[Any, int]] = {}
+    for name, value in data.items():
+        if isinstance(value, str) and len(value) <= chars:  # as nearly every one
+            continue
+        shown, total = clipped_value(value, chars)
+        if total is not None:
+            cut[name] = shown, total
+    return cut
+
+
 def _first(record: Record, fields: int) -> Mapping[str, Any]:
     """The most important fields, in the order in which they stood."""
     names = by_importance(record.data, record.roles, record.id.key)[:fields]
@@ -79,7 +84,12 @@ _EXPANSION_SHORTENED = Warned(
 )
 
 
-def even_chars(page: RecordPage, room: int) -> int:
+class EvenChars(NamedTuple):
+    chars: int
+    is_whole: bool = False  # whether no value has more
+
+
+def even_chars(page: RecordPage, room: int) -> EvenChars:
     """How many characters of each value fit into `room` if the short ones leave theirs to the long ones."""
     lengths = sorted(
         [
@@ -91,11 +101,11 @@ def even_chars(page: RecordPage, room: int) -> int:
         ]
     )
     if sum(lengths) <= room:
-        return max((*lengths, FITTED_CHARS_MIN))
+        return EvenChars(max((*lengths, FITTED_CHARS_MIN)), is_whole=True)
     for index, length in enumerate(lengths):
         even = room // (len(lengths) - index)
         if length > even:
-            return max(even, FITTED_CHARS_MIN)
+            return EvenChars(max(even, FITTED_CHARS_MIN))
         room -= length
     raise AssertionError("Together they are longer than the room, so one of them is longer than its share.")
 

@@ -157,11 +157,14 @@ def _fields_text(record: Record, room: int) -> FieldsText:
     values = {name: shown_value(record.data[name]) for name in names[:RECORD_FIELDS_MOST]}
     data, key = record.data, record.id.key
     told = {name: value for name, value in values.items() if data[name] != key}
-    with_key, without = _Weight(values), _Weight(told)
-    if len(values) == len(names) and without.at(RECORD_VALUE_STEPS[-1]) <= room:
+    weight, key_bytes = _Weight(told), _key_bytes(names[len(told) :], key)  # of importance, the key comes last
+    if len(values) == len(names) and weight.at(RECORD_VALUE_STEPS[-1]) <= room:
         for chars in (room, *[step for step in RECORD_VALUE_STEPS if step < room]):
-            for some, weight in ((values, with_key), (told, without)):
-                if weight.at(chars) <= room and byte_len(text := _object_text(some, chars)) <= room:
+            spare = room - weight.at(chars)
+            if spare < 0:
+                continue
+            for some in (values, told) if 0 < key_bytes <= spare else (told,):
+                if byte_len(text := _object_text(some, chars)) <= room:
                     return FieldsText(text, _first_cut(some, chars), 0, tuple(some))
     taken = _told_in_short(told, record, room - len(_left_out_text(len(names))) - 1)
     left_out = len(names) - len(values) + len(told) - len(taken)
@@ -209,15 +212,19 @@ class _Weight:
         self._around = sum(map(len, values)) + _AROUND_BYTES * len(values) + 1
         self._lengths = [*map(len, wholes)]
         is_plain = all(map(str.isascii, wholes))
-        self._texts = sorted(
-            [len(value.whole) for value in values.values() if value.kind == "text"] if is_plain else []
-        )
+        self._texts = sorted([len(whole) for whole, kind in values.values() if kind == "text"] if is_plain else [])
 
     def at(self, chars: int) -> int:
         texts = self._texts
         cut = len(texts) - bisect_right(texts, chars + SHORT_MARK_CHARS)
         marks = len(texts) * _QUOTES_BYTES + cut * _LEAST_MARK_BYTES
         return self._around + sum(map(min, self._lengths, repeat(chars))) + marks
+
+
+def _key_bytes(names: Sequence[str], key: str) -> int:
+    """What the fields that hold the key take at the least."""
+    each = _AROUND_BYTES + _QUOTES_BYTES + min(len(key), RECORD_VALUE_STEPS[-1])
+    return sum(map(len, names)) + each * len(names)
 
 
 def _object_text(values: Mapping[str, ShownValue], chars: int) -> str:

@@ -89,9 +89,12 @@ def by_importance(data: Mapping[str, Any], roles: Mapping[str, str] | None, key:
     """The names of the fields: by their declared roles; the key, which every handle tells already, comes last."""
     told = map((roles or {}).get, data)
     ranked = _by_role(tuple(data), tuple(map(str, told)))  # another server may have said anything
-    if key not in data.values():
-        return [*ranked]
-    return [name for name in ranked if data[name] != key] + [name for name in ranked if data[name] == key]
+    names = [*ranked]
+    if key in data.values():
+        for name in [name for name in ranked if data[name] == key]:
+            names.remove(name)
+            names.append(name)
+    return names
 
 
 @lru_cache(maxsize=1000)  # the records of a stream have the same fields

@@ -113,9 +113,12 @@ class _Fitting:
 
 def _ways(page: RecordPage) -> Iterator[Fitted]:
     """The page with ever shorter values; of a single record also with fewer related ones and fewer fields."""
-    chars = even_chars(page, QUERY_STRUCTURED_BYTES - FITTED_RECORD_BYTES * (len(page.records) + 1))
+    chars, is_whole = even_chars(page, QUERY_STRUCTURED_BYTES - FITTED_RECORD_BYTES * (len(page.records) + 1))
     is_only = len(page.records) == 1
     least = FITTED_ONLY_CHARS_MIN if is_only else FITTED_CHARS_MIN
+    if is_whole:
+        yield fitted(page, None)
+        chars = chars * 3 // 4
     while chars > least:
         yield fitted(page, chars)
         chars = chars * 3 // 4
