@@ -69,12 +69,13 @@ class KeyFiles:
             file.write(key)
 
     def _made_once(self, path: Path) -> bytes:
+        with suppress(FileNotFoundError):  # as it is once in its life: every read asks for it
+            return path.read_bytes()
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not path.exists():
-            draft = path.with_name(f".{secrets.token_hex(8)}.new")
-            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(secrets.token_bytes(KEY_BYTES))
-            with suppress(FileExistsError):  # another process was first: its key is the one
-                path.hardlink_to(draft)
-            draft.unlink()
+        draft = path.with_name(f".{secrets.token_hex(8)}.new")
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(secrets.token_bytes(KEY_BYTES))
+        with suppress(FileExistsError):  # another process was first: its key is the one
+            path.hardlink_to(draft)
+        draft.unlink()
         return path.read_bytes()

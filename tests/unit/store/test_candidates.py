@@ -9,7 +9,7 @@ from pdpp_server.model.queries import Condition, SearchQuery
 from pdpp_server.store.engines.sqlite.ranking import length_of
 from pdpp_server.store.records import candidates, filters
 from tests.requirements import requirement
-from tests.worlds.chat import WORK, deletion, message
+from tests.worlds.chat import FAMILY, WORK, deletion, message
 from tests.worlds.world import Clock, World, build
 
 LIMIT = 10
@@ -170,3 +170,18 @@ def test_a_rare_word_is_followed_to_every_record_beside_one_that_is_not_wanted(
 
     assert {hit.id.key for hit in page.hits} >= {f"n{i}" for i in range(5)}
     assert page.recall is not None and page.recall.complete
+
+
+@requirement("store.search.candidates")
+def test_a_word_that_stands_nowhere_changes_no_score_in_any_source(world: World) -> None:
+    for connection in (FAMILY, WORK):
+        world.deliver(connection, [message("n1", text="walrus and moon"), message("n2", text="only the moon")])
+    everything = world.both("messages"), world.both("channels")  # side by side: asked for at once
+    reader = world.reader_of(world.grant(*everything))
+
+    def scores(query: str) -> list[tuple[str, str, float | None]]:
+        hits = reader.search(SearchQuery(query, limit=50)).value.hits
+        return [(hit.id.connection_id, hit.id.key, hit.score) for hit in hits]
+
+    assert scores("zebrafish walrus moon") == scores("walrus moon")
+    assert len(scores("walrus moon")) >= 4

@@ -1,8 +1,9 @@
 """Which of the matches are scored: all that hold rare words, and of common ones some that a reader can name."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import add
+from typing import NamedTuple
 
 import orjson
 
@@ -10,7 +11,7 @@ from pdpp_server.grants.permitted import Scope
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.records.asked import Narrowed, Where
 from pdpp_server.store.records.count import count
-from pdpp_server.store.records.rank import HeldPhrases, MatchCounts, holders
+from pdpp_server.store.records.rank import HeldPhrases, Holders, MatchCounts, NotedRecords, holders
 from pdpp_server.store.records.reach import Reach, named
 from pdpp_server.store.records.scores import HeldCounts
 from pdpp_server.store.records.texts import Texts
@@ -38,12 +39,26 @@ class ReachGroup:
         return Where([reach for reach in self.reaches if not reach.is_few], self.slots, self.is_part)
 
 
-def note_candidates(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -> tuple[HeldCounts, bool]:
-    """MatchCounts the records to be ranked; how many hold each phrase, and whether these are all that match."""
+class Candidates(NamedTuple):
+    """How many visible records hold each phrase, what the noted ones hold, and whether these are all that match."""
+
+    held: HeldCounts
+    holding: Sequence[Holders]
+    is_complete: bool
+
+
+def note_candidates(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -> Candidates:
+    """Notes the records to be ranked."""
     reading.words.noted.clear()
-    held, is_complete = _note_indexed(reading, groups, words)
-    few = _note_few(reading, groups, words)
-    return {connection: list(map(add, counts, few[connection])) for connection, counts in held.items()}, is_complete
+    counted, is_complete = _note_indexed(reading, groups, words)
+    holding = holders(reading.words.noted)
+    held = _held_counts(groups, words, holding) if counted is None else counted
+    few = [reach for group in groups for reach in group.reaches if reach.is_few]
+    if not few:
+        return Candidates(held, holding, is_complete)
+    named = _held_counts(groups, words, holders(_note_few(reading, few, words)))
+    held = {connection: list(map(add, counts, named[connection])) for connection, counts in held.items()}
+    return Candidates(held, holders(reading.words.noted), is_complete)
 
 
 def grouped_by_columns(everything: Sequence[Reach]) -> list[ReachGroup]:
@@ -90,59 +105,53 @@ def _of_connection(groups: Sequence[ReachGroup], connection: str) -> list[ReachG
     return [group for group in parts if group.reaches]
 
 
-def _none(groups: Sequence[ReachGroup], words: WordQuery) -> HeldCounts:
-    return {connection: [0] * len(words.wanted) for connection in _connections(groups)}
-
-
 def totals(held: HeldCounts, words: WordQuery) -> list[int]:
     """Of each phrase, how many records of all connections hold it."""
     return [sum(counts[phrase] for counts in held.values()) for phrase in range(len(words.wanted))]
 
 
-def _note_indexed(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -> tuple[HeldCounts, bool]:
+def _note_indexed(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -> tuple[HeldCounts | None, bool]:
     """Phrases that stand in no visible record are left out after one look for each: every further one would cost the
-    more, the more hidden records they stand in."""
-    if noted := _note_many(reading, groups, words):
-        return noted
+    more, the more hidden records they stand in. None for the counts where all that match are noted."""
+    if _note_many(reading, groups, words):
+        return None, True
     standing = {phrase for phrase in words.all if _stands(reading, groups, phrase)}
     wanted = tuple(phrase for phrase in words.wanted if phrase in standing)
     unwanted = tuple(phrase for phrase in words.unwanted if phrase in standing)
     if not wanted:
-        return _none(groups, words), True
+        return None, True
     asked = WordQuery(wanted, unwanted)
     held, is_complete = _note_standing(reading, groups, asked)
     if len(wanted) == len(words.wanted):
         return held, is_complete
     stands = [phrase in standing for phrase in words.wanted]
     _spread_notes(reading.words.noted, stands)
-    return {connection: _spread(counts, stands) for connection, counts in held.items()}, is_complete
+    spread = {connection: _spread(counts, stands) for connection, counts in held.items()} if held else None
+    return spread, is_complete
 
 
-def _note_many(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -> tuple[HeldCounts, bool] | None:
+def _note_many(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -> bool:
     """Of many single records what they hold is noted at once: every statement has to look up each of them, so that a
-    count beforehand costs as much. None where there are none such, or where more match than are scored."""
+    count beforehand costs as much. False where there are none such, or where more match than are scored."""
     is_many = any(reach.shown == "many" for group in groups for reach in group.reaches)
     if not is_many or words.unwanted:
-        return None
+        return False
     for group in groups:
         reading.words.note(group.indexed, words, None, CANDIDATES + 1)
     if len(reading.words.noted) > CANDIDATES:
         reading.words.noted.clear()
-        return None
-    return _holders(groups, words, reading.words.noted), True
+        return False
+    return True
 
 
 def _stands(reading: Reading, groups: Sequence[ReachGroup], phrase: Phrase) -> bool:
     return any(reading.words.stands(group.indexed, phrase) for group in groups)
 
 
-def _spread_notes(noted: dict[int, MatchCounts], stands: Sequence[bool]) -> None:
-    shared = {id(note.held): note.held for note in noted.values()}
-    spread = {
-        one: HeldPhrases(_spread(held.counts, stands), _spread(held.slots, stands)) for one, held in shared.items()
-    }
-    notes = {id(note): MatchCounts(note.length, spread[id(note.held)]) for note in noted.values()}
-    noted.update([(rid, notes[id(note)]) for rid, note in noted.items()])
+def _spread_notes(noted: NotedRecords, stands: Sequence[bool]) -> None:
+    """Each in its place, and once: many records share it, of several streams too."""
+    for held in {id(note.held): note.held for note in noted.values()}.values():
+        held.counts[:], held.slots[:] = _spread(held.counts, stands), _spread(held.slots, stands)
 
 
 def _spread(counts: Sequence[int], stands: Sequence[bool]) -> list[int]:
@@ -151,15 +160,18 @@ def _spread(counts: Sequence[int], stands: Sequence[bool]) -> list[int]:
     return [next(told) if is_there else 0 for is_there in stands]
 
 
-def _note_few(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -> HeldCounts:
-    """Of records that are few and named, each is looked at: the index would pass over hidden ones between them."""
-    noted: dict[int, MatchCounts] = {}
-    few = [reach for group in groups for reach in group.reaches if reach.is_few]
-    if few:  # to know how to look through texts takes time too
-        texts = Texts(reading.tokenizer, words.all)
-        for reach in few:
-            noted |= read_texts(reading, texts, reach, reach.rids or ())
-    return _kept(reading, groups, noted, words)
+def _note_few(reading: Reading, few: Sequence[Reach], words: WordQuery) -> NotedRecords:
+    """Of records that are few and named, each is looked at: the index would pass over hidden ones between them. Those
+    are kept that hold what is wanted and nothing that is not; all that hold any phrase are given."""
+    texts, noted = Texts(reading.tokenizer, words.all), dict[int, MatchCounts]()
+    for reach in few:
+        noted |= read_texts(reading, texts, reach, reach.rids or ())
+    wanted = len(words.wanted)
+    for rid, note in noted.items():
+        counts, slots = note.held
+        if any(counts[:wanted]) and not any(counts[wanted:]):
+            reading.words.noted[rid] = note._replace(held=HeldPhrases(counts[:wanted], slots[:wanted]))
+    return noted
 
 
 def read_texts(reading: Reading, texts: Texts, reach: Reach, rids: Sequence[int]) -> dict[int, MatchCounts]:
@@ -174,23 +186,11 @@ def read_texts(reading: Reading, texts: Texts, reach: Reach, rids: Sequence[int]
     return noted
 
 
-def _kept(
-    reading: Reading, groups: Sequence[ReachGroup], noted: Mapping[int, MatchCounts], words: WordQuery
-) -> HeldCounts:
-    """Keeps those that hold what is wanted and nothing that is not; of all, how many hold each wanted phrase."""
-    wanted = len(words.wanted)
-    for rid, note in noted.items():
-        counts, slots = note.held
-        if any(counts[:wanted]) and not any(counts[wanted:]):
-            reading.words.noted[rid] = note._replace(held=HeldPhrases(counts[:wanted], slots[:wanted]))
-    return _holders(groups, words, noted)
-
-
-def _holders(groups: Sequence[ReachGroup], words: WordQuery, noted: Mapping[int, MatchCounts]) -> HeldCounts:
-    """How many of these records hold each phrase."""
+def _held_counts(groups: Sequence[ReachGroup], words: WordQuery, holding: Sequence[Holders]) -> HeldCounts:
+    """How many of these records hold each wanted phrase."""
     connection_of = {reach.place.sid: reach.origin.connection_id for group in groups for reach in group.reaches}
     counts = {connection: [0] * len(words.wanted) for connection in _connections(groups)}
-    for sid, held, records in holders(noted):
+    for sid, held, records in holding:
         of_connection = counts[connection_of[sid]]
         for phrase in range(len(of_connection)):
             of_connection[phrase] += records if held.counts[phrase] else 0
@@ -207,13 +207,13 @@ def _counted(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -
     }
 
 
-def _note_standing(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -> tuple[HeldCounts, bool]:
+def _note_standing(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -> tuple[HeldCounts | None, bool]:
     """Rare phrases are followed to every record; where all of them together are too many, the common ones only add to
     the scores of records that a rare one found, and give their newest records."""
     if not words.unwanted and (found := count_matches(reading, groups, words.wanted, CANDIDATES + 1)) <= CANDIDATES:
         if found:
             _note_all(reading, groups, words, None)
-        return _holders(groups, words, reading.words.noted), True
+        return None, True
     held = _counted(reading, groups, words)
     counts = totals(held, words)
     rarest = sorted(range(len(counts)), key=counts.__getitem__)

@@ -16,8 +16,8 @@ DATE_WORDS = 0.25  # what the words of a date are worth, which says more by the 
 class HeldPhrases(NamedTuple):
     """How often each phrase stands in the granted columns of a record, and in which of them, as bits."""
 
-    counts: Sequence[int]
-    slots: Sequence[int]
+    counts: list[int]
+    slots: list[int]
 
     @property
     def matched(self) -> int:

@@ -14,7 +14,6 @@ from pdpp_server.store.records.rank import (
     Question,
     SourceCounts,
     by_stream,
-    holders,
     score,
     together,
     weighed,
@@ -38,15 +37,15 @@ def scored(
     reaches: Iterable[Reach],
     words: WordQuery,
     held: HeldCounts,
+    holding: Sequence[Holders],
     visible: Mapping[str, int],
     dates: AskedDates,
 ) -> Scored:
-    """Every noted record. `held` and `visible` are counted inside the grant, by connection."""
+    """Every noted record, and what those hold. `held` and `visible` are counted inside the grant, by connection."""
     if not reading.words.noted:
         return Scored({}, [0.0] * len(words.wanted))
     noted, by_sid = reading.words.noted, {reach.place.sid: reach for reach in reaches}
     actors = {sid: _actor_column(reach) for sid, reach in by_sid.items()}
-    holding = holders(noted)
     names = _names(words, holding, actors)
     if any(names):
         held = _said(held, names, holding, by_sid, actors)

@@ -95,10 +95,10 @@ def search(
         )
     if not words.has_topic:
         return _newest(reading, groups, permitted.query, words)
-    held, is_complete = note_candidates(reading, groups, words)
+    held, holding, is_complete = note_candidates(reading, groups, words)
     counts = totals(held, words)
     reached = [reach for group in groups for reach in group.reaches]
-    told = scored(reading, reached, words, held, visible_records(reading, groups), dates)
+    told = scored(reading, reached, words, held, holding, visible_records(reading, groups), dates)
     scores = told.scores
     # A neighbour might hold what must not occur: where a query says that, only matches are found. Where words do not
     # count, they lift nothing.
