@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from pdpp_server.errors import NotFound, PdppError, SourceUnavailable
+from pdpp_server.errors import NotFound, PdppError, PermissionDenied, SourceUnavailable, Unauthenticated
 from pdpp_server.model.blobs import Blob
 from pdpp_server.model.delivery import DeliveredSoFar
 from pdpp_server.model.ingest import Finished, Incoming, Receipt, Rejection, Target
@@ -47,10 +47,25 @@ class ServerElsewhere:
         try:
             told = self._exchange.send("POST", connections.PATH, wanted, JSON_TYPE)
         except PdppError as refusal:
-            if refusal.answered in LACKING and isinstance(refusal, NotFound | SourceUnavailable):
-                refusal.remedy = "That server cannot be told of new sources: it needs POST /v1/connections."
+            refusal.remedy = _remedy(refusal)
             raise
         return self._exchange.decoded(told, connections.decode_id)
+
+
+def _remedy(refusal: PdppError) -> str:
+    """What helps whoever delivers where the first request was refused."""
+    match refusal:
+        case Unauthenticated() | PermissionDenied():
+            return "On that server `pdpp owner token` makes a token of its owner: give it in PDPP_OWNER_TOKEN."
+        case NotFound() | SourceUnavailable() if refusal.answered in LACKING:
+            return (
+                "That server cannot be told of new sources, as it could not in older versions: it needs "
+                "POST /v1/connections. Update it, or import there."
+            )
+        case SourceUnavailable() if refusal.remedy == SourceUnavailable.remedy:
+            return "See that the address is right and that the server runs there, then run the same again."
+        case _:
+            return refusal.remedy
 
 
 class ConnectionElsewhere:

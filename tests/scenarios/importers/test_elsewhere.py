@@ -1,5 +1,6 @@
 """Exports that are read here and delivered to a server elsewhere."""
 
+import socket
 from collections.abc import Generator
 from contextlib import contextmanager
 from email.message import EmailMessage
@@ -10,7 +11,7 @@ import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pdpp_server.app import create_app
-from pdpp_server.errors import PdppError, PermissionDenied
+from pdpp_server.errors import PdppError, PermissionDenied, SourceUnavailable, Unauthenticated
 from pdpp_server.importers import run
 from pdpp_server.importers.registry import IMPORTERS, FoundAccount, look_into
 from pdpp_server.importers.run import Tally, fingerprint_of, import_account
@@ -222,15 +223,38 @@ def test_only_the_owner_delivers(there: There, tmp_path: Path) -> None:
     found = _found(_mbox(tmp_path))
     token = there.world.grant(there.world.both("messages"))
 
-    with there.opened(token) as taking, pytest.raises(PermissionDenied, match="Owner token required"):
+    with there.opened(token) as taking, pytest.raises(PermissionDenied, match="Owner token required") as refused:
         taking.writer(found.declaration, "Ann")
+    assert "`pdpp owner token`" in refused.value.remedy
+
+
+@requirement("imp.elsewhere.refused")
+def test_whoever_has_no_token_of_that_server_is_told_how_to_get_one(there: There, tmp_path: Path) -> None:
+    found = _found(_mbox(tmp_path))
+
+    with there.opened("wrong") as taking, pytest.raises(Unauthenticated) as refused:
+        taking.writer(found.declaration, "Ann")
+    assert "`pdpp owner token`" in refused.value.remedy
+
+
+@requirement("imp.elsewhere.refused")
+def test_a_server_that_is_not_there_is_looked_for_by_its_address(tmp_path: Path) -> None:
+    found = _found(_mbox(tmp_path))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]  # nobody listens there when it is closed
+
+    exchange = Exchange(f"http://127.0.0.1:{port}", "tok_owner")
+    with pytest.raises(SourceUnavailable) as refused:
+        ServerElsewhere(exchange, Clock()).writer(found.declaration, "Ann")
+    exchange.close()
+    assert "the address is right" in refused.value.remedy
 
 
 @requirement("imp.elsewhere.refused")
 @pytest.mark.parametrize(
     ("status", "body", "says"),
     [
-        (404, b"{}", "POST /v1/connections"),
+        (404, b"{}", "POST /v1/connections. Update it"),
         (200, b"{}", "names no connection"),
         (200, b"<html>", "something else than a JSON object"),
     ],

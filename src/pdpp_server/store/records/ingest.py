@@ -116,7 +116,8 @@ class Desk:
             raise _Unfit("invalid_record", _why_invalid(self.validator, self.stream, data))
         if self.stream.blob_fields:
             self._require_no_address(data)
-        key = given if isinstance(given, str) and given == data.get(self._only_key) else self._key(given, data)
+        told = data.get(self._only_key)
+        key = told if isinstance(told, str) and given in (None, told) else self._key(given, data)
         if not _EASY_KEY.fullmatch(key):
             if "\0" in key:
                 raise _Unfit("invalid_record_identity", "the key holds a NUL character")
