@@ -20,7 +20,9 @@ from pdpp_server.store.engines.sqlite.index import SqliteIndex
 from pdpp_server.store.engines.sqlite.session import SqliteWriting
 from pdpp_server.store.engines.sqlite.tables import SqliteTables
 from pdpp_server.store.engines.sqlite.words import SqliteWords
+from tools.tree import PACKAGE
 
+FOLDERS = {path.parent.name for path in (PACKAGE / "store" / "engines").glob("*/__init__.py")}
 ATTRIBUTE = re.compile(r"self\.(\w+)")
 ANSWERED: dict[type, tuple[type, ...]] = {
     engine.Records: (SqliteTables, PostgresTables),
@@ -61,3 +63,7 @@ def test_an_engine_has_everything_that_is_listed(protocol: type, kind: type) -> 
 def test_every_part_of_the_list_is_looked_for() -> None:
     parts = {each for each in vars(engine).values() if isinstance(each, type) and each.__module__ == engine.__name__}
     assert parts == set(ANSWERED)
+
+
+def test_every_engine_is_looked_at() -> None:
+    assert {kind.__module__.split(".")[-2] for kind in ANSWERED[engine.Database]} == FOLDERS
