@@ -60,8 +60,9 @@ def preview(desks: Desks, visit: Visit) -> Page:
 
 def note(desks: Desks, visit: Visit) -> SeeOther:
     grant_id = visit.named["grant_id"]
+    rows = rows_of(desks, grant_id)
     desks.owner.note_grant(grant_id, visit.value("name"), visit.value("note"))
-    return SeeOther(f"/clients/{_standing(rows_of(desks, grant_id))}")
+    return SeeOther(f"/clients/{_standing(rows)}")
 
 
 def _living(desks: Desks, grant_id: str) -> list[GrantRow]:

@@ -51,6 +51,8 @@ def visible(text: str) -> str:
 
 def visible_lines(text: str) -> str:
     """As `visible`, but line breaks and tabs keep their shape."""
+    if text.isascii() and text.isprintable():
+        return text
     return _HIDDEN_IN_LINES.sub(_escaped, text)
 
 
