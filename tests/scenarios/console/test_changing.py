@@ -199,7 +199,9 @@ def test_a_read_beside_a_change_is_under_the_old_grant_or_under_the_new_one(worl
     has_begun, is_over = threading.Event(), threading.Event()
 
     def reads() -> None:
-        while not is_over.is_set() or len(seen) < READS:
+        after = 0  # reads that began when the change was made
+        while after < READS:
+            after += is_over.is_set()
             record = told(world.reader.fetch(FetchQuery("messages", "m1", world.work)))
             seen.append(frozenset(record.data))
             has_begun.set()
