@@ -105,13 +105,14 @@ class PostgresWords:
             self.noted[rid] = notes[length, case]
 
     def _lengths(self, sid: int, slots: Sequence[int], rids: Sequence[int]) -> dict[int, int]:
-        """How many words these columns of each record have; of others too that lie beside them."""
+        """How many words these columns of each record have. Most of what stands in a block is of others beside them."""
         blocks = sorted({length_block(rid) for rid in rids})
         kept = [places for (places,) in self._session.rows(_LENGTHS_OF, {"sid": sid, "blocks": blocks})]
+        asked = frozenset(rids)
         lengths: dict[int, int] = {}
         for run in runs(kept):
             for rid, slot, length in zip(run.rids, run.slots, run.positions, strict=True):
-                if slot in slots:
+                if rid in asked and slot in slots:
                     lengths[rid] = lengths.get(rid, 0) + length
         return lengths
 
