@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 from zipfile import ZIP_STORED, ZipFile
 
 from pdpp_server.store.opened import open_database
@@ -132,17 +132,15 @@ def letters(low: int, high: int) -> Iterable[tuple[int, bytes]]:
     """About as long as people write."""
     for number in range(low, high):
         chance = random.Random(number)
-        words = " ".join(chance.choice(("lamp", "harbour", "tide", "lens", "oil", "keeper")) for _ in range(300))
+        words = " ".join(chance.choices(("lamp", "harbour", "tide", "lens", "oil", "keeper"), k=300))
         yield number, letter(number) + words.encode() + b"\n"
 
 
 def mailbox() -> dict[str, Any]:
     """The first sync beside the import of the same messages, the second one, and what each needs."""
     with mail_server() as server, _folder() as base:
-        filled(server, letters(0, MESSAGES))
         with (base / "all.mbox").open("wb") as archive:
-            for _, raw in letters(0, MESSAGES):
-                archive.write(b"From bob@example.org Mon Jun  1 10:00:00 2026\n" + raw + b"\n")
+            filled(server, _archived(letters(0, MESSAGES), archive))
         imported = pdpp(base / "by-file", "import", str(base / "all.mbox"), "--name", USER)
         with relayed(server.port) as (port, said):
             first = pdpp(base / "by-imap", *_add_words(port), given=PASSWORD)
@@ -160,6 +158,12 @@ def mailbox() -> dict[str, Any]:
         "second_said": second.out.strip(),
         "second_round_trips": _round_trips(asked),
     }
+
+
+def _archived(letters: Iterable[tuple[int, bytes]], archive: BinaryIO) -> Iterable[tuple[int, bytes]]:
+    for number, raw in letters:
+        archive.write(b"From bob@example.org Mon Jun  1 10:00:00 2026\n" + raw + b"\n")
+        yield number, raw
 
 
 def _round_trips(asked: list[str]) -> dict[str, int]:
