@@ -88,6 +88,16 @@ def keep_key(database: Database, name: str, key: bytes) -> None:
         path.write_bytes(key)
 
 
+def forget_key(database: Database, name: str) -> None:
+    """That key is gone, for this process too."""
+    if isinstance(database, PostgresDatabase):
+        with database.writing() as writing:
+            writing.run("delete from keys where name = ?", (name,))
+        database.keys._known.pop(name, None)
+    else:
+        (database.path.parent / "keys" / name).unlink()
+
+
 def lines_in(home: Path) -> list[LogLine]:
     """The whole log: of each process its header and its lines."""
     if not is_postgres():

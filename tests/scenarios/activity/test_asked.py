@@ -10,6 +10,7 @@ from pdpp_server.model.queries import Condition, RecordsQuery, SearchQuery, Wind
 from pdpp_server.owner.desk import Owner
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.services import open_services
+from tests.engine.beneath import forget_key
 from tests.requirements import requirement
 from tests.worlds.kept import Kept, backed_up, lived, restored
 from tests.worlds.told import ToldReader
@@ -55,7 +56,6 @@ def test_no_byte_of_the_home_holds_the_words_in_the_clear(world: World) -> None:
     assert not any(b"xylophone" in each or b"zeppelin" in each for each in held)
 
 
-@pytest.mark.sqlite("takes away a file of a home")
 @requirement("log.asked.kept")
 def test_a_month_has_a_key_of_its_own_without_which_nobody_reads_it(world: World) -> None:
     november = world.reader.search(SearchQuery(WORDS))
@@ -64,7 +64,7 @@ def test_a_month_has_a_key_of_its_own_without_which_nobody_reads_it(world: World
     december = world.reader.search(SearchQuery(WORDS))
     assert december.value
 
-    (world.home / "keys" / "asked-2026-11.key").unlink()
+    forget_key(world.services.database, "asked-2026-11.key")
 
     assert asked(world.owner).keys() == {december.request_id}
 
