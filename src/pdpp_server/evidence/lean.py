@@ -54,7 +54,7 @@ def _lean_hit(hit: Hit, origin: Origin, excerpts: tuple[Excerpt, ...]) -> Hit:
     unshown = [excerpt.field for excerpt in hit.excerpts[len(excerpts) :] if excerpt.is_match]
     matched = tuple(dict.fromkeys((*hit.also_matched, *unshown))) if unshown else hit.also_matched
     is_same = excerpts == hit.excerpts and actor == hit.actor and origin is hit.origin
-    return hit if is_same else hit.cut_to(excerpts, matched, origin, actor)
+    return hit if is_same else replace(hit, origin=origin, excerpts=excerpts, actor=actor, also_matched=matched)
 
 
 def _room(hits: Sequence[Hit]) -> int:

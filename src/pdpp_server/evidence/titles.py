@@ -11,7 +11,6 @@ from pdpp_server.model.records import Hit, Record
 from pdpp_server.model.sources import Origin
 
 TITLE_ROLE, BODY_ROLE, ACTOR_ROLE, TIME_ROLE = "primary-title", "primary-body", "actor", "event-time"
-_BETWEEN = " / "
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _DATE_CHARS, _MINUTE_CHARS = len("2026-11-15"), len("2026-11-15T08:00")
 
@@ -64,7 +63,7 @@ def _naming(record: Record) -> Naming:
 def identity(origin: Origin, stream: str, authored_at: str | None) -> str:
     """What can be said of any record: whose, what and, if that is known, when; never when it was stored."""
     parts = (label(origin) or clip_shown(origin.connector_key, LABEL_CHARS), clip_shown(stream, LABEL_CHARS))
-    return _BETWEEN.join([part for part in (*parts, moment(authored_at)) if part])
+    return " / ".join([part for part in (*parts, moment(authored_at)) if part])
 
 
 def hit_identity(hit: Hit) -> str:
@@ -72,9 +71,8 @@ def hit_identity(hit: Hit) -> str:
 
 
 def is_made_up(hit: Hit) -> bool:
-    """Whether its title only repeats label, stream and time, or is none. Of a source with a name it has parts."""
-    is_of_parts = _BETWEEN in hit.title or not hit.origin.connector_key.strip()
-    return hit.title == hit_identity(hit) if hit.title and is_of_parts else not hit.title
+    """Whether its title is none, or only repeats label, stream and time."""
+    return hit.title in ("", hit_identity(hit))
 
 
 def short_title(hit: Hit, limit: int) -> str:

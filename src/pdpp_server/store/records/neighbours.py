@@ -46,9 +46,8 @@ def lifted(
     for rid in best:
         by_sid.setdefault(rid >> SID_BITS, []).append(rid)
     first = {*_best({rid: scores[rid] for rid in best}, QUESTIONS)}
-    given = defaultdict[int, list[tuple[float, int]]](
-        list
-    )  # to each neighbour, and by which match; the least rid first
+    # To each neighbour, and by which match; the least rid first.
+    given = defaultdict[int, list[tuple[float, int]]](list)
     for reach in reaches:
         sources = by_sid.get(reach.place.sid)
         if sources and _is_talk(reach):
