@@ -209,20 +209,23 @@ def _say(finding: Finding) -> None:
     for fault in finding.mended:
         click.echo(f"mended  {finding.part}: {_wrong(fault)}")
     for fault in finding.faults:
-        click.echo(visible(f"WRONG   {finding.part}: {_wrong(fault)}{_places(fault)}. {WORDS[fault.code][1]}"))
+        _, remedy = WORDS[fault.code]
+        click.echo(visible(f"WRONG   {finding.part}: {_wrong(fault)}{_places(fault)}. {remedy}"))
     if finding.is_well and not finding.mended:
         click.echo(visible(f"ok      {finding.part}: {_well(finding)}"))
 
 
 def _wrong(fault: Fault) -> str:
-    return WORDS[fault.code][0].format(number=fault.number, s="" if fault.number == 1 else "s")
+    wrong, _ = WORDS[fault.code]
+    return wrong.format(number=fault.number, s="" if fault.number == 1 else "s")
 
 
 def _places(fault: Fault) -> str:
     if not fault.places:
         return ""
-    more = f" and {len(fault.places) - PLACES_SHOWN} more" if len(fault.places) > PLACES_SHOWN else ""
-    return f" ({', '.join(fault.places[:PLACES_SHOWN])}{more})"
+    shown = ", ".join(fault.places[:PLACES_SHOWN])
+    left = len(fault.places) - PLACES_SHOWN
+    return f" ({shown} and {left} more)" if left > 0 else f" ({shown})"
 
 
 def _well(finding: Finding) -> str:

@@ -82,10 +82,15 @@ def remove(connection: str, yes: bool, as_json: bool) -> None:
 def _print_removal(home: Home, source: StoredSource) -> None:
     click.echo(f"{quoted(source.name or source.connection_id)} {source.connection_id}", err=True)
     print_columns([_row(stream) for stream in source.streams], indent="  ", err=True)
-    named = [row for row in home.owner.grants() if source.connection_id in _connections(row.grant)]
-    live = [row.grant.grant_id for row in named if row.state.word(iso(now())) == "active"]
+    live = _live_grants(home, source.connection_id)
     if live:
         click.echo(f"  {counted(len(live), 'grant')} will show less: {', '.join(live)}", err=True)
+
+
+def _live_grants(home: Home, connection_id: str) -> list[str]:
+    at = iso(now())
+    named = [row for row in home.owner.grants() if connection_id in _connections(row.grant)]
+    return [row.grant.grant_id for row in named if row.state.word(at) == "active"]
 
 
 def _connections(grant: Grant) -> set[str]:

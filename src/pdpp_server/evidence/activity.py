@@ -121,12 +121,14 @@ def _short(text: str) -> str:
 
 def _summed(disclosure: Disclosure) -> str:
     query = disclosure.query
-    field, by = query.get("field"), query.get("group_by") or query.get("group_by_time")
-    streams = say_all([_short(name) for name in disclosure.streams])
-    what = say("{field} of {streams}", field=_short(str(field)), streams=streams) if field else streams
+    what = say_all([_short(name) for name in disclosure.streams])
+    if field := query.get("field"):
+        what = say("{field} of {streams}", field=_short(str(field)), streams=what)
     done = _METRICS.get(str(query.get("metric")), _METRICS["count"])
     summed = say("{done} {what}", done=done, what=what or say("records"))
-    return say("{summed} by {field}", summed=summed, field=_short(str(by))) if by else summed
+    if by := query.get("group_by") or query.get("group_by_time"):
+        return say("{summed} by {field}", summed=summed, field=_short(str(by)))
+    return summed
 
 
 def _by_stream(disclosures: Iterable[Disclosure]) -> Counter[str]:

@@ -121,12 +121,15 @@ def _total(key: Scalar | None, chars: int) -> int | None:
 
 def _subject(aggregation: Aggregation) -> str:
     query = aggregation.query
-    stream = name_text(query.stream)
-    about = f"{query.metric} of {name_text(query.field)} in {stream}" if query.field else f"{query.metric} of {stream}"
-    about += " that pass the filter" if query.conditions else ""
+    what = f"{name_text(query.field)} in " if query.field else ""
+    about = f"{query.metric} of {what}{name_text(query.stream)}"
+    if query.conditions:
+        about += " that pass the filter"
     if query.group_by_time is not None:
         return f"{about} by {query.granularity} of {name_text(query.group_by_time)} ({name_text(query.time_zone)})"
-    return f"{about} by {name_text(query.group_by)}" if query.group_by is not None else about
+    if query.group_by is not None:
+        return f"{about} by {name_text(query.group_by)}"
+    return about
 
 
 def _records_text(aggregation: Aggregation) -> str:

@@ -60,14 +60,25 @@ def narrowed(window: FieldWindow, fits: Callable[[str], bool]) -> FieldWindow:
 
 
 def _header_ways(window: FieldWindow, handle: str, asked: int | None) -> Iterator[str]:
-    place = f"characters {window.start}..{window.end} of {window.total}"
-    match = f", match at {window.match[0]}..{window.match[1]}" if window.match else ""
+    """The longest way first; the last one always fits."""
+    place = _place_text(window)
     short = f", {asked} asked, shortened to fit" if asked and asked > window.limit else ""
-    state = f"complete={'true' if window.complete else 'false'}"
+    state = "complete=true" if window.complete else "complete=false"
     remarks = "".join(f"\n{line}" for line in warning_lines(window.warnings))
-    for field, said in ((name_text(window.field), remarks), (name_text(window.field), ""), ("field", "")):
-        yield f"{handle} {field} {place}{match}{short}, {state}{said}{_steps_text(window, whole=True)}"
-    yield f"{handle} {place}{match}, {state}{_steps_text(window, whole=False)}"
+    steps = _steps_text(window, whole=True)
+    field = name_text(window.field)
+    yield f"{handle} {field} {place}{short}, {state}{remarks}{steps}"
+    yield f"{handle} {field} {place}{short}, {state}{steps}"
+    yield f"{handle} field {place}{short}, {state}{steps}"
+    yield f"{handle} {place}, {state}{_steps_text(window, whole=False)}"
+
+
+def _place_text(window: FieldWindow) -> str:
+    place = f"characters {window.start}..{window.end} of {window.total}"
+    if window.match is None:
+        return place
+    first, last = window.match
+    return f"{place}, match at {first}..{last}"
 
 
 def _steps_text(window: FieldWindow, *, whole: bool) -> str:
@@ -76,9 +87,10 @@ def _steps_text(window: FieldWindow, *, whole: bool) -> str:
     said = [(word, offset) for word, offset in steps if offset is not None]
     if not said:
         return ""
-    first = read_from(mint(window.id), window.field, said[0][1]).text if whole else _again(said[0][1])
-    other = [f"; {word}: {_same(offset)}" for word, offset in said[1:]]
-    return f"\n{said[0][0]}: {first}{''.join(other)}"
+    (word, offset), *others = said
+    call = read_from(mint(window.id), window.field, offset).text if whole else _again(offset)
+    ways = [f"{word}: {call}", *(f"{other}: {_same(there)}" for other, there in others)]
+    return "\n" + "; ".join(ways)
 
 
 def _again(offset: int) -> str:

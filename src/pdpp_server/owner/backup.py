@@ -196,9 +196,9 @@ class _Run:
         again = (path for path, name in self._home_files(BLOBS) if path.name in wanted and name not in damaged)
         self._copy_blobs(again)
         known = {**self.before.files, **self.kept}
-        there = {path.name: self._name_in_target(path) for path in files.plain_files(self.target / BLOBS)}
-        self.kept = {there[digest]: known[there[digest]] for digest in wanted if there.get(digest) in known}
-        missing = wanted - {name.rpartition("/")[2] for name in (*self.kept, *damaged)}
+        there = [self._name_in_target(path) for path in files.plain_files(self.target / BLOBS)]
+        self.kept = {name: known[name] for name in there if name in known and _digest(name) in wanted}
+        missing = wanted - {_digest(name) for name in (*self.kept, *damaged)}
         self.remarks += [Remark("blob_missing", digest) for digest in sorted(missing)]
 
     # files that only grow
@@ -329,6 +329,11 @@ class _Run:
     def _count(self, kept: KeptFile) -> None:
         self.copied_files += 1
         self.copied_bytes += kept.size
+
+
+def _digest(name: str) -> str:
+    """A blob is called by the digest of what it holds, in a folder of its beginning."""
+    return name.rpartition("/")[2]
 
 
 def _require_home(home: Path) -> None:

@@ -17,6 +17,7 @@ _CONNECTOR_KEY = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 Streams = Mapping[str, Stream]
 Fields = Mapping[str, Field]
+Rules = Mapping[str, Callable[[Field], bool]]  # for each list of names, whether a field fits it
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +153,17 @@ def _relationship_failures(stream: Stream, streams: Streams, at: str) -> Iterato
 def _query_failures(stream: Stream, at: str) -> Iterator[Failure]:
     for name in stream.range_filters:
         yield from _asked_field(name, stream.fields, _is_ordered, f"{at}/range_filters{pointer(name)}")
-    for owner, group, rules in ((stream, "search", _SEARCHED), (stream.aggregations, "aggregations", _AGGREGATED)):
-        for member, fits in rules.items():
-            for place, name in enumerate(cast(tuple[str, ...], getattr(owner, member))):
-                yield from _asked_field(name, stream.fields, fits, f"{at}/{group}/{member}/{place}")
+    yield from _ruled_failures(stream, stream, _SEARCHED, f"{at}/search")
+    yield from _ruled_failures(stream, stream.aggregations, _AGGREGATED, f"{at}/aggregations")
     yield from _expansion_failures(stream, f"{at}/expand")
+
+
+def _ruled_failures(stream: Stream, said_by: object, rules: Rules, at: str) -> Iterator[Failure]:
+    """Of each list of field names, those that do not fit what the list is for."""
+    for member, fits in rules.items():
+        names: tuple[str, ...] = getattr(said_by, member)
+        for place, name in enumerate(names):
+            yield from _asked_field(name, stream.fields, fits, f"{at}/{member}/{place}")
 
 
 def _expansion_failures(stream: Stream, at: str) -> Iterator[Failure]:
@@ -191,8 +198,8 @@ def _is_ordered(declared: Field) -> bool:
     return declared.is_number or declared.is_date
 
 
-_SEARCHED: Mapping[str, Callable[[Field], bool]] = {"lexical_fields": _is_text, "semantic_fields": _is_text}
-_AGGREGATED: Mapping[str, Callable[[Field], bool]] = {
+_SEARCHED: Rules = {"lexical_fields": _is_text, "semantic_fields": _is_text}
+_AGGREGATED: Rules = {
     "sum": lambda declared: declared.is_number,
     "min": _is_ordered,
     "max": _is_ordered,
