@@ -62,6 +62,11 @@ from tests.requirements import requirement
         ("\u200eMissed video call", "system", ""),
         ("\u200eVideo call omitted by nobody", "system", ""),
         ("\u200eДанное сообщение удалено.", "deleted", ""),
+        ("Это сообщение удалено.", "deleted", ""),
+        ("<Медиа пропущены>", "media", "omitted"),
+        ("<médiafájl kihagyva>", "media", "omitted"),
+        ("<Παραλείφθηκαν πολυμέσα>", "media", "omitted"),
+        ("<মিডিয়া বাদ দেওয়া হয়েছে>", "media", "omitted"),
     ],
 )
 def test_what_people_write_is_told_from_what_stands_for_files_and_notes(text: str, kind: str, media: str) -> None:
@@ -69,6 +74,17 @@ def test_what_people_write_is_told_from_what_stands_for_files_and_notes(text: st
     assert not isinstance(one, int)
     content = content_of(one)
     assert (content.kind, content.media_kind) == (kind, media)
+
+
+@requirement("imp.whatsapp.phones")
+def test_a_picture_that_was_left_out_keeps_its_caption_however_long() -> None:
+    caption = "The lamp room at dusk, with the new lens, the old keeper and the whole harbour behind them."
+    left_out = f"28/02/2026, 21:05 - Ann: {caption}\n\u200eimage omitted\n"
+    written = f"28/02/2026, 21:06 - Ann: {caption}\nimage omitted\n"
+    first, second = map(content_of, said(io.BytesIO((left_out + written).encode())))  # pyright: ignore[reportArgumentType]
+
+    assert (first.kind, first.media_kind, first.text) == ("media", "photo", caption)
+    assert (second.kind, second.text) == ("message", f"{caption}\nimage omitted")
 
 
 @requirement("imp.whatsapp.phones")

@@ -10,8 +10,8 @@ OWN_WORDS_CHARS = 60  # what stands for a file is short
 # `<Media omitted>`: alone in angles, and about media, whatever the language.
 _ANGLED = re.compile(r"<([^<>\n]{3,60})>")
 _ABOUT_MEDIA = re.compile(
-    r"\b(?:media|medi[aáeo]\w*|m[ée]dia?s?|multim[eé]dia|multimedia|m[íi]dia|medya|archivo|arquivo|fichier|ficheiro|file|soubor)\b|"
-    r"медиафайл|медіа|файл|メディア|मीडिया|สื่อ|الوسائط|phương tiện|媒体|媒體|多媒|미디어|מדיה",
+    r"\b(?:m[ée]di[aáeo]\w*|multim[eé]dia|m[íi]dia|medya|archivo|arquivo|fichier|ficheiro|file|soubor)\b|"
+    r"медиа|медіа|файл|メディア|मीडिया|মিডি|สื่อ|الوسائط|phương tiện|媒体|媒體|多媒|미디어|מדיה|πολυμέσ",
     re.IGNORECASE,
 )
 # `image omitted`: what is missing, and a word for its being missing. Stems, for they are bent.
@@ -69,6 +69,7 @@ _DELETED = frozenset(
         "ce message a été supprimé", "vous avez supprimé ce message", "mensagem apagada", "essa mensagem foi apagada",
         "questo messaggio è stato eliminato", "hai eliminato questo messaggio", "dit bericht is verwijderd",
         "u hebt dit bericht verwijderd", "данное сообщение удалено", "вы удалили данное сообщение",
+        "это сообщение удалено", "вы удалили это сообщение",
         "це повідомлення видалено", "ви видалили це повідомлення", "tato zpráva byla odstraněna",
         "tuto zprávu jste odstranili", "pesan ini telah dihapus", "anda menghapus pesan ini",
         "このメッセージは削除されました", "यह संदेश हटाया गया था", "تم حذف هذه الرسالة", "tin nhắn này đã bị xóa",
@@ -100,7 +101,7 @@ def content_of(message: WhatsappMessage) -> Content:
         return Content("message", text)
     text, edits = _EDITED.subn("", text)
     special = _file(message, text)
-    if special is None and (message.is_marked or len(text) <= OWN_WORDS_CHARS):
+    if special is None and ("\u200e" in message.text or message.is_marked or len(text) <= OWN_WORDS_CHARS):
         special = _left_out(message, text)
     if special:
         return special._replace(is_edited=bool(edits))

@@ -284,7 +284,7 @@ WHATSAPP = Importer(
     knows=knows,
     accounts=accounts,
     read=read,
-    version=3,
+    version=4,
     takes="WhatsApp chats (.txt, or .zip with media)",
     obtain="In the chat: menu, More, Export chat (iPhone: name of the chat, Export chat), with or without media",
 )
