@@ -164,6 +164,15 @@ def test_tables_of_many_banks_are_proposed_without_a_doubt(bank: str) -> None:
     assert tuple(first.get(name) for name in ("booked_on", "amount", "currency", "counterparty")) == expected
 
 
+@requirement("imp.bank.doubts")
+def test_the_number_of_the_account_itself_is_nobody_else_s() -> None:
+    header, row = "Date;IBAN;Amount", "2026-03-{:02};CH{};-1.00"
+    (own,) = proposed([header, row.format(13, 93), row.format(14, 93)], "utf-8")
+    (other,) = proposed([header, row.format(13, 93), row.format(14, 94)], "utf-8")
+    assert "counterparty_account" not in own.mapping.columns
+    assert other.mapping.columns["counterparty_account"] == "IBAN"
+
+
 @requirement("imp.bank.mapping")
 @pytest.mark.parametrize("text", ["name,age,town\na,1,b\n", "Date,Amount\nsoon,much\n", "", "no table at all"])
 def test_a_table_that_is_no_bank_s_is_left_alone(text: str) -> None:

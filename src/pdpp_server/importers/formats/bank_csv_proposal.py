@@ -17,7 +17,7 @@ _MONEY = frozenset({"amount", "debit", "credit"})
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "date": ("booking date", "transaction date", "buchungstag", "buchungsdatum", "posting date", "post date", "date",
              "datum", "fecha", "data", "boekdatum", "dato", "päivämäärä", "completed date", "booked at", "created",
-             "datetime", "datum verrichting"),
+             "datetime", "datum verrichting", "date of transaction", "datum transactie", "boekingsdatum"),
     "value_date": ("value date", "valuta", "valutadatum", "wertstellung", "date de valeur", "fecha valor",
                    "data valuta", "valuta date", "datum verrekening"),
     "amount": ("amount", "betrag", "umsatz", "montant", "importe", "importo", "bedrag", "valor", "belopp", "kwota",
@@ -68,6 +68,8 @@ def proposed(lines: Sequence[str], encoding: str) -> tuple[TableReading, ...]:
             if "date" not in columns or not columns.keys() & _MONEY:
                 continue
             rows = [dict(zip(header, row, strict=False)) for row in split(lines[number + 1 :], delimiter)]
+            if _is_own_account([row.get(columns.get("counterparty_account", ""), "") for row in rows]):
+                del columns["counterparty_account"]
             dates = [text for row in rows if (text := row.get(columns["date"], "").strip())]
             forms = _date_formats(dates)
             if forms:
@@ -141,6 +143,11 @@ def _columns(header: Iterable[str]) -> tuple[dict[str, str], tuple[str, ...]]:
         columns = {meaning: name for meaning, name in columns.items() if meaning not in ("debit", "credit")}
     described = [called[word] for word in _WORDS["description"] if word in called]
     return columns, tuple(name for name in described if name not in columns.values())
+
+
+def _is_own_account(numbers: Sequence[str]) -> bool:
+    """Whether a column of account numbers is that of the account itself: every row has the same."""
+    return len(numbers) > 1 and numbers[0] != "" and len(set(numbers)) == 1
 
 
 def _currency(header: Iterable[str]) -> str:
