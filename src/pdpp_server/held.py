@@ -1,4 +1,4 @@
-"""A folder that only one process at a time may fill."""
+"""What only one process at a time may do: others are refused, or wait for their turn."""
 
 import os
 import sys
@@ -43,5 +43,16 @@ def held(mark: Path) -> Generator[None, None, None]:
         raise Conflict(
             f"Another process is writing to {mark.parent} now.", remedy="Wait for it, then try again."
         ) from error
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def in_turn(mark: Path) -> Generator[None, None, None]:
+    """Waits for whoever has it, in this process or another; whatever ends the process lets it go."""
+    descriptor = os.open(mark, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        lock(descriptor, waits=True)
+        yield
     finally:
         os.close(descriptor)

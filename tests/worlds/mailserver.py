@@ -28,7 +28,7 @@ default_internal_user = {internal}
 default_internal_group = {internal_group}
 default_login_user = {login}
 disable_plaintext_auth = no
-auth_mechanisms = plain login
+auth_mechanisms = plain login xoauth2
 mail_location = maildir:{base}/mail/%u
 mail_uid = {owner}
 mail_gid = {group}
@@ -36,8 +36,10 @@ first_valid_uid = 1
 ssl = {ssl}
 {certificate}
 imap_capability = {capability}
+{tokens}
 passdb {{
   driver = static
+  mechanisms = plain login
   args = password={password}
 }}
 userdb {{
@@ -67,6 +69,21 @@ namespace inbox {{
     special_use = \\Trash
   }}
 }}
+"""
+
+_TOKENS = """
+passdb {{
+  driver = oauth2
+  mechanisms = xoauth2
+  args = {base}/oauth2.conf
+}}
+"""
+_ASKED_OF_A_TOKEN = """
+introspection_url = {url}
+introspection_mode = post
+active_attribute = active
+active_value = true
+username_attribute = username
 """
 
 
@@ -116,15 +133,23 @@ def free_port() -> int:
 
 @contextmanager
 def mail_server(
-    *, capability: str = "", certificate: tuple[Path, Path] | None = None
+    *, capability: str = "", certificate: tuple[Path, Path] | None = None, introspection: str = ""
 ) -> Generator[MailServer, None, None]:
-    """In a folder of its own, which its own user can reach; ended by its process id, whatever happens."""
-    with TemporaryDirectory(prefix="dovecot") as folder, _running(Path(folder), capability, certificate) as server:
+    """In a folder of its own, which its own user can reach; ended by its process id, whatever happens.
+
+    With an address that tells of tokens (RFC 7662) it takes these too.
+    """
+    with (
+        TemporaryDirectory(prefix="dovecot") as folder,
+        _running(Path(folder), capability, certificate, introspection) as server,
+    ):
         yield server
 
 
 @contextmanager
-def _running(base: Path, capability: str, certificate: tuple[Path, Path] | None) -> Generator[MailServer, None, None]:
+def _running(
+    base: Path, capability: str, certificate: tuple[Path, Path] | None, introspection: str
+) -> Generator[MailServer, None, None]:
     program = shutil.which("dovecot", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
     assert program, "the tests of live sources need Debian's dovecot-imapd: make servers"
     port, tls_port = free_port(), free_port()
@@ -137,6 +162,7 @@ def _running(base: Path, capability: str, certificate: tuple[Path, Path] | None)
         base.chmod(0o755)
         os.chown(base / "mail", owner.pw_uid, owner.pw_gid)
     shown = f"ssl_cert = <{certificate[0]}\nssl_key = <{certificate[1]}" if certificate else ""
+    (base / "oauth2.conf").write_text(_ASKED_OF_A_TOKEN.format(url=introspection), "utf-8")
     config = base / "dovecot.conf"
     config.write_text(
         _CONFIG.format(
@@ -149,6 +175,7 @@ def _running(base: Path, capability: str, certificate: tuple[Path, Path] | None)
             ssl="yes" if certificate else "no",
             certificate=shown,
             capability=capability,
+            tokens=_TOKENS.format(base=base) if introspection else "",
             password=PASSWORD,
             port=port,
             tls_port=tls_port if certificate else 0,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pdpp_server.errors import Conflict, NotFound
-from pdpp_server.held import held
+from pdpp_server.held import held, in_turn
 from pdpp_server.model.live import AGREED, LiveSource, next_try
 from pdpp_server.model.times import iso
 from pdpp_server.owner.secrets import Secrets
@@ -61,6 +61,10 @@ class LiveSources:
         sealed = self._secrets.keep(name, secret)
         with self._services.database.writing() as writer:
             live.keep_sealed(writer, name, sealed)
+
+    def renewing_secrets(self) -> AbstractContextManager[None]:
+        """While a secret is read, made new elsewhere and kept: a second one at it would use one that is spent."""
+        return in_turn(self._home / ".secrets.lock")
 
     @property
     def _secrets(self) -> Secrets:

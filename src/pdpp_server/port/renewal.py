@@ -1,15 +1,14 @@
 """A saved credential that is renewed in time, by one process at a time."""
 
-import os
 import secrets
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 from pdpp_server.errors import Unauthenticated
-from pdpp_server.held import lock
+from pdpp_server.held import in_turn
 from pdpp_server.model.aggregates import Aggregation
 from pdpp_server.model.catalogue import Catalogue
 from pdpp_server.model.pending import Pending
@@ -55,7 +54,7 @@ class Purse:
     def renew(self) -> None:
         """The next tokens are saved before they are used; where another process was quicker, its are used."""
         try:
-            with _alone(self._home, self._client):
+            with in_turn(Path(self._home) / "clients" / f".{self._client}.lock"):
                 self._renew_alone()
         except CredentialError as trouble:
             raise _refusal(str(trouble), "") from None
@@ -139,14 +138,3 @@ def _refusal(message: str, remedy: str) -> Unauthenticated:
     refusal = Unauthenticated(message, remedy=remedy)
     refusal.request_id = f"req_{secrets.token_hex(8)}"
     return refusal
-
-
-@contextmanager
-def _alone(home: str, client: str) -> Generator[None, None, None]:
-    """Waits for others; whatever ends a process lets it go."""
-    descriptor = os.open(f"{home}/clients/.{client}.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        lock(descriptor, waits=True)
-        yield
-    finally:
-        os.close(descriptor)

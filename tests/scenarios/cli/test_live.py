@@ -1,5 +1,6 @@
 """`pdpp sources add folder` and `pdpp sync`: what is followed stays fresh, and trouble is said with what to do."""
 
+import json
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -24,6 +25,7 @@ from tests.requirements import requirement
 from tests.scenarios.cli.command import Command, Ran
 from tests.worlds import davserver as davs
 from tests.worlds.mailserver import PASSWORD, USER, MailServer, letter, mail_server
+from tests.worlds.tokenserver import CLIENT, token_service
 
 
 @pytest.fixture
@@ -249,6 +251,27 @@ def test_calendars_and_contacts_are_added_by_address_and_user(pdpp: Command) -> 
             added = pdpp(*words, stdin=f"{davs.PASSWORD}\n")
             assert (added.code, told in added.out) == (0, True), added.err + added.out
         assert "nothing changed" in pdpp("sync").out
+
+
+@requirement("imp.live.imap-oauth", "imp.live.secrets")
+def test_a_mailbox_is_opened_by_tokens_with_the_client_id_of_the_owner(pdpp: Command, tmp_path: Path) -> None:
+    service = tmp_path / "service.json"
+    with token_service(USER) as tokens, mail_server(introspection=f"{tokens.url}/introspect") as server:
+        service.write_text(json.dumps(tokens.document), "utf-8")
+        server.put([letter(1)])
+        words = ("sources", "add", "imap", "127.0.0.1", USER, "--port", str(server.port), "--security", "none")
+        assert "(invalid_client)" in pdpp(*words, "--oauth", service, "--client-id", "another").err
+        added = pdpp(*words, "--oauth", service, "--client-id", CLIENT)
+        assert added.code == 0, added.err
+        assert f"Open {tokens.url}/agree and type ABCD there." in added.out
+        assert "INBOX: 1 message" in added.out
+        tokens.expire()
+        server.put([letter(2)])
+        assert "2 accepted" in pdpp("sync").out
+        tokens.revoke()
+        assert "stop the source and add it again" in pdpp("sync").err
+        kept = [path.read_bytes() for path in pdpp.home.rglob("*") if path.is_file()]
+        assert not any(secret in data for data in kept for secret in (b"refresh-", b"access-"))
 
 
 @requirement("imp.live.imap-oauth")

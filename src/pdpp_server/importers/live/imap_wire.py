@@ -10,6 +10,7 @@ import socket
 import ssl
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from hashlib import sha256
 from io import BufferedReader
 from ipaddress import ip_address
@@ -222,29 +223,41 @@ class ImapConversation:
     def sign_in(self, user: str, password: str) -> None:
         """Raises: SourceTrouble."""
         answer = f"\0{user}\0{password}".encode()
-        self._authenticate(user, "PLAIN", answer, lambda: self._imap.login(user, password))
+        by_plain = partial(self._imap.authenticate, "PLAIN", lambda _: answer)
+        by_login = partial(self._imap.login, user, password)
+        self._sign_in(
+            by_plain if "AUTH=PLAIN" in self._imap.capabilities else by_login,
+            SourceTrouble(
+                f"{self._server.host} refuses the user {user} with this password.",
+                remedy="Many services want an app password, made in the settings of the account; Microsoft wants a "
+                "token (--oauth). If it is followed already, follow it again on the page, or stop it and add it again.",
+            ),
+        )
 
     def sign_in_by_token(self, user: str, token: str) -> None:
         """With an OAuth access token. Raises: SourceTrouble."""
-        self._authenticate(user, "XOAUTH2", f"user={user}\1auth=Bearer {token}\1\1".encode(), None)
+        answer = f"user={user}\1auth=Bearer {token}\1\1".encode()
 
-    def _authenticate(self, user: str, way: str, answer: bytes, otherwise: Callable[[], object] | None) -> None:
+        def answered(challenge: bytes) -> bytes:
+            return b"" if challenge else answer  # a challenge with words is the reason of a refusal
+
+        self._sign_in(
+            partial(self._imap.authenticate, "XOAUTH2", answered),
+            SourceTrouble(
+                f"{self._server.host} refuses the user {user} with this token.",
+                remedy="It must be for this address, and allow IMAP. Agree once more: stop the source, and add it "
+                "again with --oauth; of a --token-command see what it prints.",
+            ),
+        )
+
+    def _sign_in(self, enter: Callable[[], object], refused: SourceTrouble) -> None:
         with _troubles(self._server):
             try:
-                if otherwise is None or f"AUTH={way}" in self._imap.capabilities:
-                    self._imap.authenticate(way, lambda _: answer)
-                else:
-                    otherwise()
+                enter()
             except imaplib.IMAP4.abort:
                 raise
-            except imaplib.IMAP4.error as error:
-                what = "password" if otherwise else "token"
-                raise SourceTrouble(
-                    f"{self._server.host} refuses the user {user} with this {what}.",
-                    remedy="Many services want an app password, made in the settings of the account; Microsoft wants a "
-                    "token (--oauth). If it is followed already, follow it again on the page, or stop it and add it "
-                    "again.",
-                ) from error
+            except (imaplib.IMAP4.error, UnicodeError) as error:  # LOGIN takes plain letters only
+                raise refused from error
             _, told = self._imap.capability()
             can = set(b" ".join(cast("list[bytes]", told)).decode("ascii", "replace").upper().split())
             self.can_idle = "IDLE" in can

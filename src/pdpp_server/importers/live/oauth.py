@@ -128,13 +128,14 @@ def secret_of(live: LiveSources, source: LiveSource) -> Callable[[], str]:
 
 def _renewed(live: LiveSources, name: str, service: TokenService, client_id: str) -> str:
     """A service may give another refresh token each time, and the newest is kept. Raises: SourceTrouble."""
-    renewing = wire.decode_renewing(live.secret(name))
-    sent = wire.encode_refresh(renewing.refresh_token, client_id, None)
-    answered = _asked(service.token, {**sent, **wire.encode_client_secret(renewing.client_secret)})
-    _require_given(answered)
-    given = wire.decode_given(answered.body)
-    if given.refresh_token and given.refresh_token != renewing.refresh_token:
-        live.keep_secret(name, wire.encode_renewing(renewing._replace(refresh_token=given.refresh_token)))
+    with live.renewing_secrets():
+        renewing = wire.decode_renewing(live.secret(name))
+        sent = wire.encode_refresh(renewing.refresh_token, client_id, None)
+        answered = _asked(service.token, {**sent, **wire.encode_client_secret(renewing.client_secret)})
+        _require_given(answered)
+        given = wire.decode_given(answered.body)
+        if given.refresh_token and given.refresh_token != renewing.refresh_token:
+            live.keep_secret(name, wire.encode_renewing(renewing._replace(refresh_token=given.refresh_token)))
     return given.access_token
 
 
