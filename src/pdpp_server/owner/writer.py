@@ -222,9 +222,10 @@ class Writer:
         with self._services.database.reading() as reading:
             return live.holders(reading, self._sid(reading, stream), keys)
 
-    def keys_of_items(self, collection: int, stream: str, items: Iterable[str]) -> list[str]:
+    def keys_only_of(self, collection: int, stream: str, items: Iterable[str]) -> list[str]:
+        """The records that these items are, and no other item of the collection."""
         with self._services.database.reading() as reading:
-            return live.records_of_items(reading, collection, items).get(self._sid(reading, stream), [])
+            return live.keys_only_of(reading, collection, self._sid(reading, stream), items)
 
     def drop_items(self, mark: Mark, items: Iterable[str], cursor: Mapping[str, Any] | None) -> int:
         """Items are gone from a live source: how many records went with them, which can be undone."""

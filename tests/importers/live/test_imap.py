@@ -227,6 +227,32 @@ def test_a_folder_that_was_made_anew_is_read_anew_without_loss_or_doubles(follow
     assert followed.sync() == "nothing changed"
 
 
+@requirement("imp.live.imap-folders", "imp.newer.half")
+def test_a_mailbox_that_is_numbered_anew_has_lost_nothing(followed: Followed) -> None:
+    answer = letter(2, In_Reply_To="<1@example.org>", subject="Re: Letter 1")
+    followed.server.put([letter(n) for n in (1, 5, 6)], "Work")
+    followed.server.put([answer])
+    followed.sync()
+    before = followed.records() | followed.records("threads")
+    with followed.server.mail() as mail:
+        mail.delete('"Work"')
+    followed.server.put([letter(n) for n in (1, 5, 6)], "Work")
+
+    assert [followed.sync(), followed.sync()] == ["nothing changed"] * 2
+    assert followed.records() | followed.records("threads") == before
+
+
+@requirement("imp.live.imap-gone")
+def test_of_a_message_that_a_folder_has_twice_one_may_go(followed: Followed) -> None:
+    answer = letter(2, In_Reply_To="<1@example.org>", subject="Re: Letter 1")
+    followed.server.put([letter(1), letter(1), answer])
+    followed.sync()
+    expunge(followed.server, 1)
+
+    assert followed.sync() == "nothing changed"
+    assert [thread["message_count"] for thread in followed.records("threads").values()] == [2]
+
+
 @requirement("imp.live.imap-kill")
 @pytest.mark.parametrize("stop_after", [1, 2, 3, 5])
 def test_a_try_that_ends_anywhere_loses_and_doubles_nothing(

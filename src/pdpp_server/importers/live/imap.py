@@ -317,7 +317,7 @@ class _Sync:
         """Drop what is gone, unless something was rejected, or it is so much that only the owner can mean it."""
         if not gone or self.missing.keep or self.rejected:
             return
-        keys = {one.collection: self.writer.keys_of_items(one.collection, "messages", one.items) for one in gone}
+        keys = {one.collection: self.writer.keys_only_of(one.collection, "messages", one.items) for one in gone}
         times = Counter(key for found in keys.values() for key in found)
         holders = self.writer.holders("messages", times)
         lost = [key for key, count in times.items() if count >= len(holders.get(key, ()))]

@@ -38,6 +38,15 @@ _RECORDS_OF = """
 select distinct sid, key from live_items
 where collection = :collection and sid > 0 and item in (select value from json_each(:items))
 """
+_ONLY_OF = """
+select distinct gone.key from live_items gone
+where gone.collection = :collection and gone.sid = :sid and gone.item in (select value from json_each(:items))
+and not exists(
+  select 1 from live_items other
+  where other.collection = :collection and other.sid = :sid and other.key = gone.key
+  and other.item not in (select value from json_each(:items))
+)
+"""
 _DROP_ITEMS = """
 delete from live_items where collection = :collection and item in (select value from json_each(:items))
 """
@@ -140,6 +149,12 @@ def records_of_items(reader: Session, collection: int, items: Iterable[str]) -> 
     for sid, key in reader.rows(_RECORDS_OF, {"collection": collection, "items": _json(items)}):
         found.setdefault(sid, []).append(key)
     return found
+
+
+def keys_only_of(reader: Session, collection: int, sid: int, items: Iterable[str]) -> list[str]:
+    """The records that these items became and no other item of the collection did."""
+    named = {"collection": collection, "sid": sid, "items": _json(items)}
+    return [key for (key,) in reader.rows(_ONLY_OF, named)]
 
 
 def drop_items(writer: Writing, collection: int, items: Iterable[str]) -> dict[int, list[str]]:
