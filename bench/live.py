@@ -36,7 +36,7 @@ WAIT_SECONDS = 600.0
 KILO = 1024
 
 _MESSAGES = """
-select data ->> '$.subject' from records join streams using(sid) where name = 'messages' and data is not null
+select key, data ->> '$.subject' from records join streams using(sid) where name = 'messages' and data is not null
 """
 
 _CALENDAR = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:1\nDTSTART:20260101T100000Z\nSUMMARY:One\nEND:VEVENT\nEND:VCALENDAR\n"
@@ -177,28 +177,42 @@ def _round_trips(asked: list[str]) -> dict[str, int]:
 
 
 def kills() -> dict[str, Any]:
-    """A sync that is killed again and again while mail keeps coming: which messages are lost, which are doubled."""
-    with mail_server() as server, _folder() as base:
+    """A sync that is killed again and again while mail keeps coming: which messages are lost, which are doubled.
+
+    The moment is anywhere between its first word to the server and its end, more often early: there messages are kept.
+    """
+    with mail_server() as server, _folder() as base, relayed(server.port) as (port, said):
         home, chance = base / "home", random.Random(18)
         filled(server, letters(0, NEW_EACH_TIME))
-        whole = pdpp(home, *_add_words(server.port), given=PASSWORD).seconds
-        there, effective, done = NEW_EACH_TIME, 0, 0
-        while done < KILLS:
+        pdpp(home, *_add_words(port), given=PASSWORD)
+        there, killed, unfinished = NEW_EACH_TIME, 0, 0
+        lasting = 0.0
+        while killed < KILLS:
             filled(server, letters(there, there + NEW_EACH_TIME))
             there += NEW_EACH_TIME
-            process = _started(home, "sync", USER)
+            process = _speaking(home, said)
+            begun = time.monotonic()
             try:
-                process.wait(chance.uniform(0.2, 1.1) * whole)
+                process.wait(lasting * chance.random() ** 3 if lasting else WAIT_SECONDS)
+                lasting = time.monotonic() - begun
             except subprocess.TimeoutExpired:
-                effective += 1
+                killed += 1
             process.kill()
             process.communicate()
-            done += 1
+            unfinished += _messages(home).total() < there
         pdpp(home, "sync", USER)
         kept = _messages(home)
-    sent = {f"Letter {number}" for number in range(there)}
-    told = {"tries": done, "killed_while_running": effective, "there": there, "kept": kept.total()}
-    return {**told, "lost": len(sent - kept.keys()), "doubled": kept.total() - len(kept)}
+    sent = Counter({(f"{number}@example.org", f"Letter {number}"): 1 for number in range(there)})
+    told = {"kills": killed, "before_all_was_kept": unfinished, "there": there, "kept": kept.total()}
+    return {**told, "lost": (sent - kept).total(), "doubled": (kept - sent).total()}
+
+
+def _speaking(home: Path, said: list[str]) -> subprocess.Popen[bytes]:
+    """A sync, as soon as the server has heard of it."""
+    before = len(said)
+    process = _started(home, "sync", USER)
+    _until(lambda: len(said) > before)
+    return process
 
 
 def idle() -> dict[str, Any]:
@@ -285,12 +299,12 @@ def _folder() -> Generator[Path, None, None]:
         yield Path(folder)
 
 
-def _messages(home: Path) -> Counter[str]:
-    """By what each is called, which no two are: one that is there twice is counted twice, whatever ids it has."""
+def _messages(home: Path) -> Counter[tuple[str, str]]:
+    """Each by its id and its subject: one that is there twice has another id the second time."""
     database = open_database(home)
     try:
         with database.reading() as reading:
-            return Counter(str(subject) for (subject,) in reading.rows(_MESSAGES))
+            return Counter((str(key), str(subject)) for key, subject in reading.rows(_MESSAGES))
     finally:
         database.close()
 
@@ -299,7 +313,7 @@ def _until(is_so: Callable[[], bool]) -> None:
     end = time.monotonic() + WAIT_SECONDS
     while not is_so():
         assert time.monotonic() < end, "nothing came"
-        time.sleep(0.05)
+        time.sleep(0.01)
 
 
 CASES = {"mailbox": mailbox, "kills": kills, "idle": idle, "chats": chats, "zip": zipped}
