@@ -1,6 +1,7 @@
 """Servers that hang, lie, send garbage or go away: each is a sentence with what to do, and nothing is lost or removed."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC
 
 import pytest
@@ -48,6 +49,7 @@ def ok(text: bytes) -> Callable[[str], bytes]:
     ("answer", "says"),
     [
         (instead("EXAMINE", lambda _: None), "closed the connection in the middle"),
+        (instead("EXAMINE", lambda _: b"* BYE too many of you\r\n"), "closed the connection in the middle"),
         (instead("BODY.PEEK", lambda _: b"* 1 FETCH (UID 1 BODY[] {100}\r\nhalf"), "did not answer"),
         (instead("BODY.PEEK", lambda _: b"* 1 FETCH (UID 1 BODY[] {99999999999}\r\n"), "more than was asked for"),
         (instead("BODY.PEEK", ok(b"")), "does not give a message that it shows"),
@@ -98,11 +100,27 @@ def test_a_server_that_is_not_there(world: World, monkeypatch: pytest.MonkeyPatc
 
 
 @requirement("imp.live.imap-trouble")
+def test_a_password_that_a_plain_login_cannot_say_is_said_in_another_way() -> None:
+    said: list[str] = []
+
+    def noting(tag: str, command: str) -> bytes:
+        said.append(command.partition(" ")[0].upper())
+        return f"{tag} NO no\r\n".encode() if said[-1] == "AUTHENTICATE" else usual(tag, command)
+
+    with scripted(noting) as port:
+        for password in ("plain", "pässword"):
+            with connected(ImapServer("127.0.0.1", port, "none")) as conversation:
+                with suppress(SourceTrouble):
+                    conversation.sign_in("ann", password)
+    assert [word for word in said if word in {"LOGIN", "AUTHENTICATE"}] == ["LOGIN", "AUTHENTICATE"]
+
+
+@requirement("imp.live.imap-trouble")
 def test_sizes_that_are_no_sizes_and_messages_that_are_none_do_no_harm(world: World) -> None:
     small = instead("RFC822.SIZE", ok(b"* 1 FETCH (UID 1 RFC822.SIZE 3)\r\n"))
     with scripted(small) as port:
         assert sync(world, port).startswith("2 accepted")
-    huge = instead("RFC822.SIZE", ok(b"* 1 FETCH (UID 1 RFC822.SIZE 999999999999)\r\n"))
+    huge = instead("RFC822.SIZE", ok(b"* 1 FETCH (UID 1 RFC822.SIZE 99999999999999999999)\r\n"))
 
     def renewed(tag: str, command: str) -> bytes:
         return (huge(tag, command) or b"").replace(b"UIDVALIDITY 7", b"UIDVALIDITY 8")
@@ -110,6 +128,14 @@ def test_sizes_that_are_no_sizes_and_messages_that_are_none_do_no_harm(world: Wo
     with scripted(renewed) as port:
         assert sync(world, port).startswith("0 accepted, 1 rejected")
     assert messages_in(world) == 1
+
+
+@requirement("imp.live.imap-trouble")
+@pytest.mark.parametrize("told", [b"", b"* 1 FETCH (UID 1)\r\n", b"* 1 FETCH (UID 1 RFC822.SIZE many)\r\n"])
+def test_a_message_whose_size_is_not_said_is_read_all_the_same(world: World, told: bytes) -> None:
+    with scripted(instead("RFC822.SIZE", ok(told))) as port:
+        assert sync(world, port).startswith("2 accepted")
+        assert sync(world, port) == "nothing changed"
 
 
 @requirement("imp.live.imap-trouble")

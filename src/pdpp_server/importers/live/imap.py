@@ -225,7 +225,7 @@ class _Sync:
         return kept
 
     def _keep(self, folder: Folder, mark: Mark, uids: list[int], sizes: Mapping[int, int], cursor: Cursor) -> None:
-        wanted = [uid for uid in uids if sizes.get(uid, 0) <= MESSAGE_BYTES_MAX and uid in sizes]
+        wanted = [uid for uid in uids if sizes.get(uid, 0) <= MESSAGE_BYTES_MAX]
         raw = {one.uid: one.raw for one in self.connection.bodies(wanted)}
         lost = [uid for uid in wanted if uid not in raw]
         if lost and self.connection.sizes(lost):  # else they went in this very moment
@@ -235,7 +235,7 @@ class _Sync:
             )
         messages: dict[int, Parsed] = {}
         unread: Items = {}
-        for uid in sorted(sizes.keys() & set(uids) - set(lost)):
+        for uid in sorted(set(uids) - set(lost)):
             one = parsed(StoredMail(uid, b"", raw.pop(uid, None)), f"{folder.name}:{uid}", self.zone)
             if isinstance(one, Rejection):
                 self._reject(one)

@@ -27,7 +27,7 @@ COMMAND_BYTES_MAX = 2 * MESSAGE_BYTES_MAX  # of literals that one command may br
 UIDS_AT_ONCE = 50_000
 
 _LISTED = re.compile(rb'\((?P<flags>[^)]*)\) (?:"(?:\\?.)"|NIL) (?P<name>.*)', re.DOTALL)
-_UID, _SIZE = re.compile(rb"\bUID ([0-9]{1,10})\b"), re.compile(rb"\bRFC822\.SIZE ([0-9]{1,12})\b")
+_UID, _SIZE = re.compile(rb"\bUID ([0-9]{1,10})\b"), re.compile(rb"\bRFC822\.SIZE ([0-9]{1,30})\b")
 _SHIFTED = re.compile(r"&([^-]*)-")
 
 
@@ -202,9 +202,9 @@ def _troubles(server: ImapServer) -> Generator[None, None, None]:
         said = str(error)
         if "too much" in said:
             raise SourceTrouble(f"{where} sends more than was asked for.", remedy=again) from error
-        if "EOF" in said or "socket" in said or "BYE" in said:
-            raise SourceTrouble(f"{where} closed the connection in the middle.", remedy=again) from error
-        raise SourceTrouble(f"{where} sends what is no IMAP.", remedy="Check the address and the port.") from error
+        if "unexpected" in said:
+            raise SourceTrouble(f"{where} sends what is no IMAP.", remedy="Check the address and the port.") from error
+        raise SourceTrouble(f"{where} closed the connection in the middle.", remedy=again) from error
     except imaplib.IMAP4.error as error:
         raise SourceTrouble(f"{where} refused a command.", remedy=again) from error
     except OSError as error:
@@ -225,8 +225,9 @@ class ImapConversation:
         answer = f"\0{user}\0{password}".encode()
         by_plain = partial(self._imap.authenticate, "PLAIN", lambda _: answer)
         by_login = partial(self._imap.login, user, password)
+        takes_login = answer.isascii() and "AUTH=PLAIN" not in self._imap.capabilities
         self._sign_in(
-            by_plain if "AUTH=PLAIN" in self._imap.capabilities else by_login,
+            by_login if takes_login else by_plain,
             SourceTrouble(
                 f"{self._server.host} refuses the user {user} with this password.",
                 remedy="Many services want an app password, made in the settings of the account; Microsoft wants a "
@@ -256,7 +257,7 @@ class ImapConversation:
                 enter()
             except imaplib.IMAP4.abort:
                 raise
-            except (imaplib.IMAP4.error, UnicodeError) as error:  # LOGIN takes plain letters only
+            except imaplib.IMAP4.error as error:
                 raise refused from error
             _, told = self._imap.capability()
             can = set(b" ".join(cast("list[bytes]", told)).decode("ascii", "replace").upper().split())
@@ -316,7 +317,7 @@ class ImapConversation:
             start = end + 1
 
     def sizes(self, uids: Iterable[int]) -> dict[int, int]:
-        """How large each claims to be; one that is gone meanwhile has none."""
+        """How large each claims to be; one that is gone meanwhile has none, and a server may leave it out."""
         sizes: dict[int, int] = {}
         for head, _ in self._fetch(uids, "(UID RFC822.SIZE)"):
             uid, size = _UID.search(head), _SIZE.search(head)
