@@ -163,7 +163,7 @@ PROMISES: dict[str, Promise] = {
     "con.data.month": Promise(
         source="issue 17: your data, browsable",
         says="A month is shown as a calendar, and of amounts as a table with what came in, what went out and both, "
-        "of each currency by itself.",
+        "of each currency by itself and of all that the month has; amounts that are not declared to add up have none.",
     ),
     "con.data.timeline": Promise(
         source="issue 17: your data, browsable",

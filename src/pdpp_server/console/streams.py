@@ -9,6 +9,7 @@ from typing import NamedTuple
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
 from pdpp_server.console.rows import TALK_CHARS, RecordRow, rows_of, rows_shown, shown_fields
+from pdpp_server.console.sums import Sums, adds_up, sums_of
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import ConnectionNotFound, InvalidRequest, NotFound
 from pdpp_server.evidence.handles import parse
@@ -24,15 +25,6 @@ from pdpp_server.model.times import iso
 LIMIT, TALK_LIMIT, MONTH_LIMIT, AROUND_LIMIT = 25, 50, 100, 11
 DAY_SHOWN = 4
 WEEKDAYS = (say("Mon"), say("Tue"), say("Wed"), say("Thu"), say("Fri"), say("Sat"), say("Sun"))
-
-
-class Sums(NamedTuple):
-    """What was booked in one currency; nothing is added across currencies."""
-
-    currency: str
-    came: float
-    went: float
-    together: float
 
 
 class MonthDay(NamedTuple):
@@ -57,8 +49,12 @@ def show(desks: Desks, visit: Visit) -> Pending[Page]:
         ascending=bool(asked["talk"]),
         around=parse(asked["around"]).key if asked["around"] else None,
     )
-    page = partial(_page, desks, connection, stream, asked)
-    return desks.reads.reader(visit.request_id).query_records(query).shaped(page)
+    reader = desks.reads.reader(visit.request_id)
+
+    def listed(sums: list[Sums]) -> Pending[Page]:
+        return reader.query_records(query).shaped(partial(_page, desks, connection, stream, asked, sums))
+
+    return sums_of(reader, query, stream).followed(listed) if asked["month"] and adds_up(stream) else listed([])
 
 
 def declared(desks: Desks, connection: str, name: str) -> Stream:
@@ -144,7 +140,9 @@ def next_month(first: date) -> date:
     return (first + timedelta(days=31)).replace(day=1)
 
 
-def _page(desks: Desks, connection: str, stream: Stream, asked: dict[str, str], page: RecordPage) -> Page:
+def _page(
+    desks: Desks, connection: str, stream: Stream, asked: dict[str, str], sums: list[Sums], page: RecordPage
+) -> Page:
     rows = rows_of(page.records, stream, TALK_CHARS if asked["talk"] or asked["around"] else 240)
     here = asked["around"]
     named = {source.connection_id: source.name or source.connection_id for source in desks.owner.sources()}
@@ -161,7 +159,8 @@ def _page(desks: Desks, connection: str, stream: Stream, asked: dict[str, str], 
         "has_time": time_filter(stream) is not None,
         "fields": filter_fields(stream),
         "is_money": any(row.amount is not None for row in rows),
-        "sums": _sums(rows) if asked["month"] and not page.next_cursor else [],
+        "has_sums": adds_up(stream),
+        "sums": sums,
         "weeks": month,
         "weekdays": WEEKDAYS,
         "month_words": month_words(asked["month"]) if asked["month"] else "",
@@ -181,21 +180,6 @@ def _drawn(asked: dict[str, str], rows: list[RecordRow], month: list[list[MonthD
         untold = rows_shown([row for row in rows if not row.text], ("title",))
         return together(untold, rows_shown(rows, ("who", "text", "at")))
     return rows_shown(rows, ("title", "who", "text", "at", "talk"))
-
-
-def _sums(rows: list[RecordRow]) -> list[Sums]:
-    """Of each currency, the one with most bookings first."""
-    by_currency: dict[str, list[float]] = {}
-    for row in rows:
-        if row.amount is not None:
-            by_currency.setdefault(row.currency, []).append(row.amount)
-    ordered = sorted(by_currency.items(), key=lambda each: (-len(each[1]), each[0]))
-    return [_sum(currency, amounts) for currency, amounts in ordered]
-
-
-def _sum(currency: str, amounts: list[float]) -> Sums:
-    came, went = sum(each for each in amounts if each > 0), sum(each for each in amounts if each < 0)
-    return Sums(currency, round(came, 2), round(went, 2), round(came + went, 2))
 
 
 def _month_of(asked: dict[str, str], rows: list[RecordRow], desks: Desks) -> list[list[MonthDay]]:

@@ -1,7 +1,9 @@
 """Your data, browsable: sources, streams, talks, months, days."""
 
 import re
+from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +16,7 @@ from tests.scenarios.console.visitor import Visitor, shown
 from tests.worlds import chat
 from tests.worlds.world import World
 
-BANK = {
+BANK: dict[str, Any] = {
     **chat.DOCUMENT,
     "source": {"kind": "connector", "id": "https://registry.pdpp.dev/connectors/bank"},
     "display": {"name": "Bank"},
@@ -37,7 +39,11 @@ BANK = {
             "cursor_field": "on",
             "consent_time_field": "on",
             "selection": {"fields": True, "resources": True},
-            "query": {"range_filters": {"on": ["gte", "lt"]}, "search": {"lexical_fields": ["what"]}},
+            "query": {
+                "range_filters": {"on": ["gte", "lt"], "amount": ["gt", "lt"]},
+                "search": {"lexical_fields": ["what"]},
+                "aggregations": {"sum": ["amount"], "group_by": ["currency"]},
+            },
         }
     ],
 }
@@ -134,6 +140,34 @@ def test_sums_of_a_month_are_by_currency_and_never_added_across(owner: Visitor, 
     assert "came in 30.50 EUR went out -14.00 EUR together 16.50 EUR" in march
     assert "came in 7.00 SEK went out -100.00 SEK together -93.00 SEK" in march
     assert "-100.00 SEK" in day
+
+
+@requirement("con.data.month")
+def test_sums_are_of_the_whole_month_on_each_of_its_pages(owner: Visitor, world: World) -> None:
+    writer = world.owner.writer(decode_declaration(BANK), "Giro")
+    booked = [{"id": str(number), "amount": -0.1, "currency": "EUR", "on": "2026-03-02"} for number in range(130)]
+    writer.deliver(Incoming("test", "bookings", None, data, None) for data in booked)
+
+    newest = owner.page(f"/sources/{writer.connection_id}/bookings?month=2026-03")
+    further = re.search(r'href="([^"]+cursor=[^"]+)"', newest)
+
+    assert further is not None
+    for page in (newest, owner.page(unescape(further[1]))):
+        assert "came in 0.00 EUR went out -13.00 EUR together -13.00 EUR" in shown(page)
+
+
+@requirement("con.data.month")
+def test_amounts_that_nobody_declared_to_add_up_have_no_sums(owner: Visitor, world: World) -> None:
+    (bookings,) = BANK["streams"]
+    balances = {**bookings, "query": {**bookings["query"], "aggregations": {"max": ["amount"]}}}
+    writer = world.owner.writer(decode_declaration({**BANK, "streams": [balances]}), "Giro")
+    writer.deliver([Incoming("test", "bookings", None, {"id": "a", "amount": 100, "on": "2026-03-02"}, None)])
+
+    there = f"/sources/{writer.connection_id}/bookings"
+    march = shown(owner.page(f"{there}?month=2026-03"))
+
+    assert "100.00" in march and "together" not in march
+    assert "with sums" not in owner.page(there)
 
 
 @requirement("con.data.timeline")
