@@ -12,6 +12,7 @@ from pdpp_server.model.grants import Grant
 from pdpp_server.model.pending import Leaving
 from pdpp_server.model.queries import RecordsQuery, StreamsQuery
 from pdpp_server.model.records import Record, RecordPage
+from pdpp_server.model.streams import CURRENCY
 from pdpp_server.reads import query_records, streams
 from pdpp_server.reads.bearers import MCP_KINDS
 from pdpp_server.reads.services import Call, Services
@@ -54,7 +55,8 @@ def _titles(page: RecordPage) -> Leaving[tuple[str, ...]]:
 
 def _sample(record: Record) -> str:
     """A title alone often tells nothing: `Card` three times. With who and how much, it does."""
-    parts = [_title(record), *(clip_shown(str(record.data[name]), PART_CHARS) for name in _telling(record))]
+    telling = [f"{record.data[name]} {_unit(record, name)}".rstrip() for name in _telling(record)]
+    parts = [_title(record), *(clip_shown(text, PART_CHARS) for text in telling)]
     return " · ".join(dict.fromkeys(part for part in parts if part))
 
 
@@ -65,7 +67,9 @@ def _dated(sample: str, record: Record) -> str:
 
 def _sample_fields(record: Record) -> list[str]:
     title_field = _title_field(record)
-    return [*([title_field] if title_field else []), *_telling(record)]
+    telling = _telling(record)
+    units = [CURRENCY for name in telling if _unit(record, name)]
+    return [*([title_field] if title_field else []), *telling, *units]
 
 
 def _telling(record: Record) -> list[str]:
@@ -73,6 +77,12 @@ def _telling(record: Record) -> list[str]:
     roles = {role: name for name, role in (record.roles or {}).items() if role in TELLING}
     names = [roles[role] for role in TELLING if role in roles]
     return [name for name in names if isinstance(record.data.get(name), str | int | float)]
+
+
+def _unit(record: Record, name: str) -> str:
+    """What an amount is counted in, where that may be read too."""
+    unit = record.data.get(CURRENCY) if (record.roles or {}).get(name) == "amount" else None
+    return unit if isinstance(unit, str) else ""
 
 
 def _title(record: Record) -> str:

@@ -10,10 +10,9 @@ from pdpp_server.evidence.text import clip_shown
 from pdpp_server.evidence.titles import declared_title, title
 from pdpp_server.model.activity import Shown
 from pdpp_server.model.records import Record, Tombstone
-from pdpp_server.model.streams import Stream
+from pdpp_server.model.streams import CURRENCY, Stream
 
 LINE_CHARS, TALK_CHARS, CURRENCY_CHARS = 240, 4000, 12
-CURRENCY = "currency"  # no role says so: every declaration with an amount calls the field beside it by this name
 SHOWN_ROLES = ("primary-title", "actor", "primary-body", "amount", "event-time", "thread")
 
 

@@ -3,12 +3,12 @@
 from collections import Counter
 from typing import NamedTuple, cast
 
-from pdpp_server.console.rows import CURRENCY, CURRENCY_CHARS
+from pdpp_server.console.rows import CURRENCY_CHARS
 from pdpp_server.evidence.text import clip_shown
 from pdpp_server.model.aggregates import Aggregation, Group, exact_sum
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import GROUPS_LIMIT_MAX, AggregateQuery, Comparison, Condition, RecordsQuery
-from pdpp_server.model.streams import Stream
+from pdpp_server.model.streams import CURRENCY, Stream
 from pdpp_server.owner.own_reader import OwnReader
 
 Number = int | float

@@ -12,6 +12,7 @@ SCALARS = frozenset({"boolean", "integer", "number", "string"})
 DATES = frozenset({"date", "date-time"})
 BLOB_ROLE = "blob-reference"
 THREAD_ROLE = "thread"  # of a field that names the talk which a record is a part of: a thread, a chat, a session
+CURRENCY = "currency"  # no role says so: every declaration with an amount calls the field beside it by this name
 BLOB_REF = "blob_ref"  # the one field name that the record model itself keeps for a blob
 
 _NAMES = frozenset({"boolean", "integer", "string"})  # types whose values can be names of something

@@ -97,6 +97,7 @@ def test_samples_that_are_called_alike_are_told_apart_by_their_days(walk: Walk) 
 
     assert ["Sunday soup · 2027-04-18", "Sunday soup · 2027-04-04", "Sunday soup · 2027-03-21"] in samples
     assert all(len({*each}) == len(each) for each in samples)
+    assert "Card · Café Loods · -30.56 EUR" in {sample for each in samples for sample in each}
 
 
 @requirement("con.pages.narrow")
