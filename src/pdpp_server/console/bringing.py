@@ -88,6 +88,7 @@ def told(upload: Upload) -> UploadTold:
         "accounts": accounts,
         "can_be_read": any(each.can_be_read for each in accounts),
         "left": [(part.name, part.files, size_text(part.size), part.guess) for part in upload.left[:PARTS_MAX]],
+        "left_to_do": any(part.guess and part.guess.todo for part in upload.left),
         "more_left": max(0, len(upload.left) - PARTS_MAX),
         "percent": upload.percent,
         "missing": sum(each.missing for each in accounts),

@@ -26,6 +26,7 @@ class UntakenPart(NamedTuple):
 
 _NOT_YET = "Nothing here reads it yet; the file stays where it is."
 _UNPACK = "Unpack it, and import the folder."
+_APART = "Take it out, and import it by itself."
 _BESIDE = "It is imported beside the message or note that it belongs to."
 
 # By where a file lies in an export: the parts of Takeout and of other downloads, which are called the same everywhere.
@@ -74,7 +75,7 @@ _STARTS = (
             "Save it from its program in another format: a table as CSV, a mail as .eml.",
         ),
     ),
-    (b"PK\x03\x04", Guess("a zip inside an export", _UNPACK)),
+    (b"PK\x03\x04", Guess("a zip inside an export", _APART)),
     (b"\x1f\x8b", Guess("something packed with gzip", _UNPACK)),
     (b"\x89PNG", Guess("a picture", _BESIDE)),
     (b"\xff\xd8\xff", Guess("a picture", _BESIDE)),

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 from unittest.mock import patch
 from urllib.parse import quote
+from zipfile import ZipFile
 
 import httpx2
 import orjson
@@ -361,6 +362,15 @@ def _choose_files(walk: Walk, *names: str) -> None:
 @_state(FULL)
 def import_found(walk: Walk) -> None:
     _choose_files(walk, *walk.full.samples)
+
+
+@_state(FULL)
+def import_found_with_others(walk: Walk) -> None:
+    """An export in which an importer's own zip lies, as people pack their downloads."""
+    with ZipFile(walk.full.exports / "life.zip", "w") as life:
+        life.write(walk.full.exports / "choir.ics", "choir.ics")
+        life.write(next(walk.full.exports.glob("*Slack*.zip")), "Slack export.zip")
+    _choose_files(walk, "life.zip")
 
 
 @_state(FULL)

@@ -144,6 +144,23 @@ def test_a_form_with_files_that_is_sent_twice_is_one_upload(owner: Visitor) -> N
     assert owner.page("/import").count("choir.ics") == 1
 
 
+@requirement("con.import.whole")
+def test_what_no_importer_takes_is_listed_with_what_to_do(owner: Visitor) -> None:
+    inner, outer = BytesIO(), BytesIO()
+    with ZipFile(inner, "w") as file:
+        file.writestr("channels.json", b"[]")
+    with ZipFile(outer, "w") as file:
+        file.writestr("choir.ics", CALENDAR)
+        file.writestr("slack.zip", inner.getvalue())
+
+    _, page = settled(owner, send(owner, ("life.zip", outer.getvalue())))
+
+    assert "slack.zip · 1 file, 126 bytes; it looks like a zip inside an export . Take it out, and import" in shown(
+        page
+    )
+    assert "<details open><summary>Not imported" in page
+
+
 @requirement("con.import.nothing-left")
 @pytest.mark.parametrize(
     ("name", "content", "says"),

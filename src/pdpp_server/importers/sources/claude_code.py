@@ -87,5 +87,5 @@ CLAUDE_CODE = Importer(
     read=read,
     usual_folders=("~/.claude/projects", "~/.config/claude/projects"),
     takes="Claude Code sessions (~/.claude/projects)",
-    obtain="they are on this machine already; from another one, copy its folder ~/.claude/projects",
+    obtain="in the folder ~/.claude/projects of the machine on which it ran",
 )

@@ -190,5 +190,5 @@ CODEX = Importer(
     read=read,
     usual_folders=("~/.codex/sessions", "~/.codex/archived_sessions"),
     takes="Codex sessions (~/.codex/sessions)",
-    obtain="they are on this machine already; from another one, copy its folder ~/.codex/sessions",
+    obtain="in the folder ~/.codex/sessions of the machine on which it ran",
 )

@@ -319,5 +319,5 @@ MARKDOWN = Importer(
     accounts=accounts,
     read=read,
     takes="notes in Markdown (an Obsidian vault, a folder of .md files)",
-    obtain="name the folder that your notes are in; from other programs, export them as Markdown",
+    obtain="the folder that your notes are in; from other programs, export them as Markdown",
 )
