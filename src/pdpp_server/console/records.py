@@ -166,7 +166,8 @@ def _talk(record: Record, stream: Stream | None) -> str:
 
 
 def _fields(record: Record, stream: Stream | None, main: str | None) -> list[FieldShown]:
-    names = by_importance(record.data, record.roles, record.id.key)
+    declared = {name: record.data[name] for name in (stream.fields if stream else ()) if name in record.data}
+    names = by_importance({**declared, **record.data}, record.roles, record.id.key)
     return [_shown(name, record.data[name], stream) for name in names if name != main]
 
 
@@ -177,7 +178,8 @@ def _shown(name: str, value: Any, stream: Stream | None) -> FieldShown:
         return FieldShown(name, words, about, "", is_long=False, left=0, at="", attachments=found)
     if binary := binary_text(value):
         return FieldShown(name, words, about, binary, is_long=False, left=0, at="", attachments=[])
-    text = _listed(value) or readable_text(value) or _scalar_text(value)
+    listed = _listed(value)
+    text = (listed if len(listed) <= VALUE_CHARS else "") or readable_text(value) or _scalar_text(value)
     is_long = len(text) > LINE_CHARS or "\n" in text
     left = max(0, len(text) - VALUE_CHARS)
     kept = text[:VALUE_CHARS] if left else text
@@ -198,9 +200,17 @@ def _instant(value: Any, field: Field | None) -> str:
 
 
 def _listed(value: Any) -> str:
-    """A list of plain values as people write one."""
+    """Plain values in a row, named ones on a line each; empty where one of them holds more."""
+    if not isinstance(value, dict):
+        return _in_a_row(value)
+    named = cast("dict[str, object]", value)
+    texts = {name: _in_a_row(each if isinstance(each, list) else [each]) for name, each in named.items()}
+    return "\n".join(f"{name}: {text}" for name, text in texts.items()) if all(texts.values()) else ""
+
+
+def _in_a_row(value: Any) -> str:
     items = cast("list[object]", value) if isinstance(value, list) else []
-    return ", ".join(map(str, items)) if all(isinstance(each, str | int | float) for each in items) else ""
+    return ", ".join(map(_scalar_text, items)) if all(isinstance(each, str | int | float) for each in items) else ""
 
 
 def _scalar_text(value: Any) -> str:

@@ -60,6 +60,35 @@ def with_bank(world: World) -> str:
     return writer.connection_id
 
 
+def booking(bank: dict[str, Any], world: World, **data: Any) -> str:
+    writer = world.owner.writer(decode_declaration(bank), "Giro")
+    writer.deliver([Incoming("test", "bookings", None, {"id": "a", "what": "Rent", **data}, None)])
+    return writer.connection_id
+
+
+@requirement("con.data.streams")
+def test_a_stream_that_holds_nothing_is_not_listed(owner: Visitor, world: World) -> None:
+    (bookings,) = BANK["streams"]
+    bank = booking({**BANK, "streams": [bookings, {**bookings, "name": "fees"}]}, world)
+
+    for page in ("/sources", f"/sources/{bank}", f"/remove/{bank}"):
+        assert "bookings" in owner.page(page) and "fees" not in owner.page(page), page
+
+
+@requirement("con.pages.record")
+def test_fields_stand_as_they_are_declared_and_named_values_on_lines(owner: Visitor, world: World) -> None:
+    (bookings,) = BANK["streams"]
+    schema = bookings["schema"]
+    parts = {"place": {"type": "string"}, "more": {"type": "object"}, "deep": {"type": "object"}}
+    declared = {**bookings, "schema": {**schema, "properties": {**schema["properties"], **parts}}}
+    values = {"deep": {"in": {"it": 1}}, "more": {"paid": True, "by": ["card", 7]}, "place": "Delft"}
+    bank = booking({**BANK, "streams": [declared]}, world, **values)
+
+    page = unescape(shown(owner.page(f"/records/{bank}/bookings:a")))
+
+    assert 'place Delft more by: card, 7 paid: yes deep {"in":{"it":1}}' in page
+
+
 @requirement("con.data.streams")
 def test_a_source_leads_to_streams_and_these_to_records_newest_first(owner: Visitor, world: World) -> None:
     world.deliver(
