@@ -146,7 +146,7 @@ class Reader:
             chosen = dict(self.choice(page, source, name) for source, name in CHOSEN)
             standing = {**dict(fields_of(page, "/consent")), **chosen, "action": "review"}
             review = browser.post("/consent", list(standing.items()))
-            assert "without a limit in time" in shown(review.text)
+            assert "from any time" in shown(review.text)
             back = browser.send(review.text, "/consent", action="approve").headers["location"]
             assert http.get(back).status_code == 200
 

@@ -42,8 +42,8 @@ class InvalidClient(OAuthError):
     error, status = "invalid_client", 401
     hint = "Register, or give the address of your own document as client_id, and start again."
     remedy = (
-        "Take your data out of the app and add it again: then it makes itself known anew. What you agreed to before is "
-        "listed on your pages."
+        "Remove this server from the app and add it again: then the app makes itself known anew. What you agreed to "
+        "before is listed on your pages."
     )
 
 
@@ -122,7 +122,7 @@ class UnregisteredRedirectUri(InvalidRedirectUri):
     """An address that this client did not register."""
 
     hint = "Send exactly an address that was registered; on loopback its port may differ."
-    remedy = "Nothing was sent anywhere. Take your data out of the app and add it again."
+    remedy = "Nothing was sent anywhere. Remove this server from the app and add it again."
 
 
 class AccessDenied(OAuthError):

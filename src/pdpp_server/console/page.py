@@ -18,7 +18,7 @@ from pdpp_server.console.language import Spoken, catalogue
 from pdpp_server.console.visit import COOKIE, SECURE_COOKIE, Visit
 from pdpp_server.evidence.said import Said, Sentences, all_ours, ours, say
 from pdpp_server.evidence.text import visible_lines
-from pdpp_server.evidence.words import counted, local_moment
+from pdpp_server.evidence.words import local_moment, many
 from pdpp_server.model.activity import NOTHING, Shown
 
 _FOLDER = Path(__file__).parent
@@ -79,6 +79,15 @@ def _told(text: str, known: Sentences) -> Markup:
     return Markup("").join(shown)
 
 
+def _counted(number: int, noun: str) -> Said:
+    return many(number, f"{noun}s")
+
+
+def _breakable(text: str) -> Markup:
+    """A name that is a mail address may break behind its sign, so that no word of it has to."""
+    return escape(visible_lines(text)).replace("@", Markup("@<wbr>"))
+
+
 @cache
 def environment(language: str) -> Environment:
     """The templates in that language, and what is said in them."""
@@ -93,7 +102,7 @@ def environment(language: str) -> Environment:
         extensions=[Spoken],
     )
     made.extensions[Spoken.identifier].known = known  # type: ignore[attr-defined]
-    made.filters |= {"ours": ours, "all_ours": all_ours, "told": partial(_told, known=known)}
+    made.filters |= {"ours": ours, "all_ours": all_ours, "told": partial(_told, known=known), "breakable": _breakable}
     return made
 
 
@@ -124,7 +133,7 @@ class Wall:
 
 def rendered(page: Page, visit: Visit, *, signed_in: bool, decided_at: str | None, wall: Wall) -> Response:
     common = {
-        "counted": counted,
+        "counted": _counted,
         "when": wall.when,
         "at": wall.at,
         "signed_in": signed_in,

@@ -473,10 +473,8 @@ def test_a_package_is_summed_up_before_it_is_approved(owner: Visitor, flow: Flow
         f"/consent?ask={flow.ask(authorization_details=json.dumps([chat.detail(bound), chat.detail(whole)]))}"
     )
 
-    assert (
-        "2 streams of 2 sources , 2 with lasting access. 1 stream without a limit in time, 2 with every field."
-        in shown(page)
-    )
+    told = "2 streams of 2 sources : 1 from any time, 2 with every field. It may come back as often as it likes."
+    assert told in shown(page)
 
 
 @requirement("as.consent.preview")
