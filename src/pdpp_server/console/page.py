@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, BinaryIO
-from urllib.parse import urlsplit
+from typing import Any, BinaryIO, cast
+from urllib.parse import quote, urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -88,6 +88,12 @@ def _breakable(text: str) -> Markup:
     return escape(visible_lines(text)).replace("@", Markup("@<wbr>"))
 
 
+def _record_link(handle: str, text: str, known: Sentences) -> Markup:
+    """No macro of a template, which takes twice as long: a list has one of these in each line."""
+    said = escape(str(_visible(text, known)))
+    return Markup(f'<a href="/records/{quote(handle)}">{said}</a>')
+
+
 @cache
 def environment(language: str) -> Environment:
     """The templates in that language, and what is said in them."""
@@ -102,6 +108,7 @@ def environment(language: str) -> Environment:
         extensions=[Spoken],
     )
     made.extensions[Spoken.identifier].known = known  # type: ignore[attr-defined]
+    cast("dict[str, object]", made.globals)["record_link"] = partial(_record_link, known=known)
     made.filters |= {"ours": ours, "all_ours": all_ours, "told": partial(_told, known=known), "breakable": _breakable}
     return made
 
@@ -125,6 +132,10 @@ class Wall:
             return Markup(say("never").in_words_of(catalogue(self.language)))
         return self._told(time, local_moment(time, self.zone, self.now))
 
+    def dated(self, at: str | None, day: str) -> Markup | str:
+        """A time where one is known, else the day as it is written."""
+        return self.when(at) if at else day
+
     def _told(self, time: str, words: Said) -> Markup:
         instant, said = escape(time), escape(words.in_words_of(catalogue(self.language)))
         # `Markup.format` would escape them as well, and take many times as long: a list has one of these in each line.
@@ -136,6 +147,7 @@ def rendered(page: Page, visit: Visit, *, signed_in: bool, decided_at: str | Non
         "counted": _counted,
         "when": wall.when,
         "at": wall.at,
+        "dated": wall.dated,
         "signed_in": signed_in,
         "decided_at": decided_at,
         "form_token": visit.form_token,

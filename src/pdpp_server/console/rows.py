@@ -52,11 +52,12 @@ def row_of(record: Record, stream: Stream, chars: int) -> RecordRow:
     is_money = isinstance(amount, int | float)
     currency = str(record.data.get(CURRENCY) or "") if is_money and _has_currency(stream) else ""
     who = clip_shown(str(_value(record, "actor") or ""), LINE_CHARS)
-    called = title(record.roles, record.data, record.origin, record.id.stream, None)
+    declared = declared_title(record.roles, record.data)
+    called = declared[1] if declared else title(record.roles, record.data, record.origin, record.id.stream, None)
     text = _text(_value(record, "primary-body"), called, chars)
     talk = record.data.get(stream.talk_fields[0]) if stream.talk_fields else None
     has = {
-        "title": declared_title(record.roles, record.data) is not None,
+        "title": declared is not None,
         "who": who,
         "text": text,
         "amount": is_money,

@@ -68,6 +68,8 @@ class Said(str):
 
     def in_words_of(self, known: Sentences) -> str:
         """By a catalogue of patterns; what is missing there is said in English, what was said inside of it too."""
+        if not known:
+            return str(self)
         values = {
             name: value.in_words_of(known) if isinstance(value, Said) else value for name, value in self.values.items()
         }
