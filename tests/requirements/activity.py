@@ -51,6 +51,11 @@ PROMISES: dict[str, Promise] = {
         says="The first segment of a day names the last line of every segment of the day before: whoever takes one "
         "away, cuts it or writes it anew is found by it, and the hash of that one line stands for everything before.",
     ),
+    "log.day.beside": Promise(
+        source="issue 16: the log at scale",
+        says="Every other segment of a day names the ends of the last eight that began before it that day: one that is "
+        "taken away whole is missed before the day is closed.",
+    ),
     "log.day.kept": Promise(
         source="issue 16: the log at scale",
         says="The log is kept for ever, or as many days as its owner says: then what is older goes with the first read "

@@ -11,7 +11,7 @@ from pdpp_server.model.activity import KEPT_DAYS_MAX, KEPT_DAYS_MIN, Segment
 from pdpp_server.model.times import DAY_MICROS, instant, iso_micros
 from pdpp_server.store.activity import Activity
 from pdpp_server.store.engine import Database
-from pdpp_server.store.log import Chain, LogLine, closed_by, disclosure_of, log_line, segment_id
+from pdpp_server.store.log import Chain, LogLine, disclosure_of, log_line, others_known, segment_id
 
 AT_ONCE = 200  # segments that one note names
 _NO_PROCESS = 0
@@ -74,7 +74,8 @@ def _note(activity: Activity, now: str, **noted: Any) -> None:
     before = _notes(activity)
     follows = [Segment(id, note.n, note.digest) for id, note in before.items()][-1:]
     chain = Chain(segment_id(now, _NO_PROCESS))
-    header = chain.header(now, follows[0] if follows else None, closed_by(now, activity), note=len(before) + 1, **noted)
+    others = others_known(now, activity)
+    header = chain.header(now, follows[0] if follows else None, others, note=len(before) + 1, **noted)
     activity.take(chain.id, [log_line(header)])
 
 

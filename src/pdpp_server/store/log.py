@@ -2,7 +2,8 @@
 
 A line is a JSON object with its number `n` and `prev`, the SHA-256 of the whole line before it, newline included. Line
 0 is a header: it names its segment and, where the same process wrote another one before, that segment's last line. The
-first header of a day is the root of the day before: it names the last line of every segment of that day.
+first header of a day is the root of the day before: it names the last line of every segment of that day. Every other
+header names those of its own day that began last.
 """
 
 import errno
@@ -10,7 +11,7 @@ import os
 import re
 import secrets
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -33,6 +34,7 @@ SEGMENT_BYTES = 64 * 1024 * 1024
 LINE_BYTES_MAX = 1024 * 1024
 NO_LINE = "0" * 64
 CLOSED_MAX = 4_000  # segments that one root names, so that it stays a line
+BESIDE_MAX = 8  # segments of its own day that a header names: as many processes may begin at once
 
 Sync = Literal["normal", "full"]
 
@@ -41,6 +43,8 @@ DAY_OF_ID_CHARS = len("20261117")
 _SEGMENT_NAME = re.compile(r"\d{8}T\d{6}-\d+-[0-9a-f]{8}\.jsonl", re.ASCII)
 _CREATE = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _NUMBER_MAX = 2**53
+ALL = _NUMBER_MAX
+_AFTER_ALL = "~"  # sorts behind every id
 
 _keep_on_disk = getattr(os, "fdatasync", os.fsync)
 
@@ -66,17 +70,17 @@ class DisclosureLog:
             DisclosureLogUnavailable: nothing may leave.
         """
         with self._lock:
-            segment, closed = self._segment, None
+            segment, others = self._segment, NO_OTHERS
             try:
                 if segment is None or segment.is_full or segment.is_of_before(disclosure.at):
-                    closed = closed_by(disclosure.at, SegmentFolder(self._directory))
-                    segment = self._start_segment(disclosure.at, closed)
+                    others = others_known(disclosure.at, SegmentFolder(self._directory))
+                    segment = self._start_segment(disclosure.at, others)
                 segment.put(segment.line(disclosure))
             except OSError as error:
                 if self._segment:
                     self._segment.settle()
                 raise DisclosureLogUnavailable("The disclosure log cannot be written, so nothing is read.") from error
-        if closed:
+        if others.closes:
             self.on_new_day(disclosure.at)
 
     def can_append(self) -> bool:
@@ -91,9 +95,9 @@ class DisclosureLog:
         self._lock = Lock()
         self._let_go()
 
-    def _start_segment(self, at: str, closed: list[Segment]) -> "_OpenSegment":
+    def _start_segment(self, at: str, others: "Others") -> "_OpenSegment":
         before = self._segment
-        self._segment = _OpenSegment.create(self._directory, at, self._sync, before.seen if before else None, closed)
+        self._segment = _OpenSegment.create(self._directory, at, self._sync, before.seen if before else None, others)
         if before:
             before.close()
         return self._segment
@@ -120,6 +124,22 @@ if sys.platform != "win32":  # where processes can fork at all
     os.register_at_fork(after_in_child=_start_over_in_child)
 
 
+@dataclass(frozen=True, slots=True)
+class Others:
+    """Where other segments ended when one began, for its header: those of the last day, or those of its own."""
+
+    closes: Sequence[Segment] = ()
+    beside: Sequence[Segment] = ()
+
+    @property
+    def said(self) -> dict[str, Sequence[Segment]]:
+        named = {"closes": self.closes, "beside": self.beside}
+        return {name: ends for name, ends in named.items() if ends}
+
+
+NO_OTHERS = Others()
+
+
 class Chain:
     """The lines of one segment, wherever they are kept; `n` and `digest` are those of the last that is certain."""
 
@@ -137,10 +157,9 @@ class Chain:
         """Whether it was begun on a day before that."""
         return at[:DAY_CHARS] > self.day
 
-    def header(self, at: str, follows: Segment | None, closed: Iterable[Segment] = (), **noted: Any) -> bytes:
+    def header(self, at: str, follows: Segment | None, others: Others = NO_OTHERS, **noted: Any) -> bytes:
         origin = {"version": VERSION, "segment": self.id, "created_at": at, "follows": follows}
-        root = {"closes": [*closed]} if closed else {}
-        said = {"n": self.n + 1, "prev": self.digest, **origin, **root, **noted}
+        said = {"n": self.n + 1, "prev": self.digest, **origin, **others.said, **noted}
         return orjson.dumps(said, option=orjson.OPT_APPEND_NEWLINE)
 
     def line(self, disclosure: Disclosure) -> bytes:
@@ -189,14 +208,12 @@ class _OpenSegment(Chain):
         return not self.usable or self.size >= SEGMENT_BYTES
 
     @classmethod
-    def create(
-        cls, directory: Path, at: str, sync: Sync, follows: Segment | None, closed: list[Segment]
-    ) -> "_OpenSegment":
+    def create(cls, directory: Path, at: str, sync: Sync, follows: Segment | None, others: Others) -> "_OpenSegment":
         directory.mkdir(mode=0o700, exist_ok=True)
         path = directory / f"{segment_id(at)}.jsonl"
         segment = cls(path, sync)
         try:
-            segment.put(segment.header(at, follows, closed))
+            segment.put(segment.header(at, follows, others))
             if sync == "full":
                 _keep_names(directory)
         except OSError:
@@ -325,8 +342,8 @@ class Ends(Protocol):
         """The id of the segment that was begun last."""
         ...
 
-    def ends(self, since: str, until: str) -> Mapping[str, LogLine]:
-        """The last whole line of each segment whose id lies between."""
+    def ends(self, since: str, until: str, last: int = ALL) -> Mapping[str, LogLine]:
+        """The last whole line of each segment whose id lies between, of so many that began last."""
         ...
 
 
@@ -341,10 +358,11 @@ class SegmentFolder:
         last = max((name for name in names if _SEGMENT_NAME.fullmatch(name)), default=None)
         return None if last is None else last.removesuffix(".jsonl")
 
-    def ends(self, since: str, until: str) -> dict[str, LogLine]:
+    def ends(self, since: str, until: str, last: int = ALL) -> dict[str, LogLine]:
+        between = [path for path in segment_paths(self._directory) if since <= path.stem < until]
         found: dict[str, LogLine] = {}
-        for path in segment_paths(self._directory):
-            if since <= path.stem < until and (line := _last_line(path)):
+        for path in between[-last:]:
+            if line := _last_line(path):
                 found[path.stem] = line
         return found
 
@@ -365,18 +383,24 @@ def tail_start(size: int) -> int:
     return max(0, size - 2 * LINE_BYTES_MAX)
 
 
-def closed_by(at: str, ends: Ends) -> list[Segment]:
-    """The root that the first segment of a day bears: where every segment ends of the last day that has any.
+def others_known(at: str, ends: Ends) -> Others:
+    """What a segment that begins says of others.
 
-    Nothing where it is not the first. A line that is written into the old day afterwards is named by the next segment
-    of its own process, which follows it.
+    The first of a day bears the root: where every segment ends of the last day that has any. Another one says where
+    those are that began last on its own day. A line that is written into the old day afterwards is named by the next
+    segment of its own process, which follows it.
     """
     newest, today = ends.newest(), _stamp(at)[:DAY_OF_ID_CHARS]
     if newest is None:
-        return []
-    found = ends.ends(newest[:DAY_OF_ID_CHARS], today)  # none where that day is this one
-    named = [Segment(id, line.n, line.digest) for id, line in found.items() if line.n >= 0]
-    return named[-CLOSED_MAX:]
+        return NO_OTHERS
+    day = newest[:DAY_OF_ID_CHARS]
+    if day < today:
+        return Others(closes=_named(ends.ends(day, today, CLOSED_MAX)))
+    return Others(beside=_named(ends.ends(today, _AFTER_ALL, BESIDE_MAX)))
+
+
+def _named(ends: Mapping[str, LogLine]) -> list[Segment]:
+    return [Segment(id, line.n, line.digest) for id, line in ends.items() if line.n >= 0]
 
 
 def segments_in(directory: Path) -> dict[str, ReadLines]:
@@ -487,8 +511,8 @@ def let_go_in(segments: Iterable[ReadLines]) -> set[str]:
 
 def _claims(header: Mapping[str, Any]) -> Iterator[Segment]:
     """What a header says of other segments."""
-    closes = header.get("closes")
-    others = cast("list[object]", closes) if isinstance(closes, list) else []
+    listed = [header.get(name) for name in ("closes", "beside")]
+    others = [said for named in listed if isinstance(named, list) for said in cast("list[object]", named)]
     for said in (header.get("follows"), *others):
         match said:
             case {"id": str(id), "n": int(n), "digest": str(digest)}:

@@ -1,16 +1,19 @@
 """The days of the log: each is closed into a root, and kept as long as its owner says."""
 
+from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from pdpp_server.errors import DisclosureLogUnavailable
 from pdpp_server.model.activity import Segment
 from pdpp_server.model.queries import FetchQuery, SearchQuery
 from pdpp_server.model.times import iso
 from pdpp_server.store import keeping
 from pdpp_server.store.keeping import keep_for, kept_days, let_go_of_old
 from pdpp_server.store.log import LogLine
+from pdpp_server.store.opened import open_database
 from tests.engine.beneath import rows_in
 from tests.requirements import requirement
 from tests.worlds.world import World
@@ -72,6 +75,51 @@ def test_a_root_betrays_a_day_that_is_taken_away_or_cut(process: str, world: Wor
 
     world.services.database.activity.remove([str(headers(world)[0]["segment"])])
     assert states(world) == ["missing", "intact"]
+
+
+@requirement("log.failure.closed")
+def test_a_segment_that_is_taken_away_under_its_process_is_noticed_before_the_next_answer(world: World) -> None:
+    read(world)
+    world.services.database.activity.remove([str(headers(world)[0]["segment"])])
+
+    with pytest.raises(DisclosureLogUnavailable):
+        read(world)
+    read(world)
+
+    assert sorted(states(world)) == ["intact", "missing"]
+
+
+@requirement("log.day.beside")
+def test_a_segment_of_today_that_is_taken_away_is_missed_as_soon_as_another_process_has_begun(world: World) -> None:
+    read(world)
+    read_elsewhere(world)
+    read_elsewhere(world)
+    assert states(world) == ["intact", "intact", "intact"]
+
+    for header in headers(world):
+        if "beside" not in header or len(header["beside"]) < 2:  # all but the last that began
+            world.services.database.activity.remove([header["segment"]])
+
+    assert sorted(states(world)) == ["intact", "missing", "missing"]
+
+
+@requirement("log.day.beside")
+def test_what_a_segment_lost_of_its_end_is_missed_as_soon_as_another_process_has_begun(world: World) -> None:
+    read(world)
+    read(world)
+    read_elsewhere(world)
+
+    cut_last_of_first_day(world)
+
+    assert sorted(states(world)) == ["intact", "truncated"]
+
+
+def read_elsewhere(world: World) -> None:
+    """A line by another process, which then ends."""
+    (last, *_) = world.owner.activity()
+    after(world, 1 / 86400)
+    with closing(open_database(world.home)) as database:
+        database.log.append(last._replace(at=iso(world.clock())))
 
 
 def cut_last_of_first_day(world: World) -> None:

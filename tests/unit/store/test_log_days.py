@@ -11,9 +11,10 @@ from pdpp_server.store.log import (
     LINE_BYTES_MAX,
     DisclosureLog,
     LogLine,
+    Others,
     SegmentFolder,
-    closed_by,
     let_go_in,
+    others_known,
     read_segment,
     segment_paths,
     segments_in,
@@ -46,6 +47,10 @@ def header_of(path: Path) -> LogLine:
     return next(iter(read_segment(path)))
 
 
+def beside(path: Path) -> list[Segment]:
+    return [Segment(**said) for said in header_of(path).content.get("beside", ())]
+
+
 def closes(path: Path) -> list[Segment]:
     return [Segment(**said) for said in header_of(path).content.get("closes", ())]
 
@@ -72,6 +77,27 @@ def test_only_the_first_segment_of_a_day_bears_the_root(log: DisclosureLog, acti
     *_, first, second = sorted(segment_paths(activity), key=lambda path: path.stat().st_mtime_ns)
     assert closes(first)
     assert "closes" not in header_of(second).content
+
+
+@requirement("log.day.beside")
+def test_every_other_segment_of_a_day_names_the_ends_of_those_that_began_last(activity: Path) -> None:
+    begun: list[Path] = []
+    for second in range(module.BESIDE_MAX + 2):
+        write(DisclosureLog(activity), f"2026-03-02T08:00:{second:02}.000Z", lines=second % 3 + 1)
+        begun.append(segment_paths(activity)[-1])
+
+    first, second, *_, newest = begun
+    assert "beside" not in header_of(first).content
+    assert beside(second) == [last_of(first)]
+    assert beside(newest) == [last_of(path) for path in begun[1:-1]]
+
+
+@requirement("log.day.beside")
+def test_a_root_names_no_segment_of_its_own_day(log: DisclosureLog, activity: Path) -> None:
+    write(log, FIRST)
+    write(log, NEXT)
+
+    assert [beside(path) for path in segment_paths(activity)] == [[], []]
 
 
 @requirement("log.day.root")
@@ -166,7 +192,7 @@ def test_the_ends_are_those_of_the_segments_between(log: DisclosureLog, activity
 def test_where_there_is_no_log_nothing_is_newest(activity: Path) -> None:
     assert SegmentFolder(activity).newest() is None
     assert SegmentFolder(activity).ends("", "9") == {}
-    assert closed_by(NEXT, SegmentFolder(activity)) == []
+    assert others_known(NEXT, SegmentFolder(activity)) == Others()
 
 
 def test_a_segment_that_is_a_header_alone_is_named_too(log: DisclosureLog, activity: Path) -> None:
@@ -226,7 +252,7 @@ def test_a_segment_that_only_a_root_knew_is_missed(log: DisclosureLog, activity:
 @pytest.mark.parametrize(
     "said", [7, "x", None, [7], [["x"]], {"id": 1}, [{"id": 1, "n": 2, "digest": 3}], [{"id": "x"}], [None]]
 )
-@pytest.mark.parametrize("name", ["closes", "let_go", "follows"])
+@pytest.mark.parametrize("name", ["closes", "beside", "let_go", "follows"])
 def test_a_header_that_says_nonsense_claims_nothing(
     name: str, said: object, log: DisclosureLog, activity: Path
 ) -> None:

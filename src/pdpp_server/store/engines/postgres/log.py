@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any, Unpack
 
 import orjson
+from psycopg.errors import NotNullViolation
 
 from pdpp_server.errors import DatabaseUnavailable, DisclosureLogUnavailable, ServerTrouble
 from pdpp_server.model.activity import ClientDay, Day, Disclosure, Segment, Verdict
@@ -16,14 +17,17 @@ from pdpp_server.store.activity import ActivityAsked
 from pdpp_server.store.engines.logged import LoggedTables, forget_segment, names_of
 from pdpp_server.store.engines.postgres.aside import Aside
 from pdpp_server.store.log import (
+    ALL,
     LINE_BYTES_MAX,
+    NO_OTHERS,
     Chain,
     LogLine,
+    Others,
     ReadLines,
-    closed_by,
     disclosure_of,
     log_line,
     nothing_to_do,
+    others_known,
     segment_id,
     verify_segments,
 )
@@ -33,7 +37,7 @@ _START = "insert into segments(id, header) values(:id, :header)"
 _APPEND = """
 with added as (
     insert into disclosures(segment, n, at, records, line)
-    select segment, :n, :at, :records, :line from segments where id = :id returning disclosure)
+    values((select segment from segments where id = :id), :n, :at, :records, :line) returning disclosure)
 insert into names(kind, name, at, disclosure, records)
     select distinct name ->> 0, name ->> 1, :at, disclosure, (:records)::bigint
     from added, json_array_elements((:names)::json) name
@@ -45,7 +49,7 @@ _NEWEST = "select max(id) from segments"
 _ENDS = """
 select s.id, coalesce(
     (select d.line from disclosures d where d.segment = s.segment order by d.n desc limit 1), s.header)
-from segments s where s.id >= :since and s.id < :until order by s.id
+from (select * from segments where id >= :since and id < :until order by id desc limit :last) s order by s.id
 """
 _CAN_WRITE = "show transaction_read_only"
 _LINES = "select line from disclosures where segment = ? order by n"
@@ -64,13 +68,13 @@ class PostgresLog:
     def append(self, disclosure: Disclosure) -> None:
         with self._lock:
             try:
-                closed = self._append(disclosure)
+                others = self._append(disclosure)
             except BaseException as error:
                 self._is_certain = False
                 if isinstance(error, DatabaseUnavailable | OSError):
                     raise _refused(error) from error
                 raise
-        if closed:
+        if others.closes:
             self.on_new_day(disclosure.at)
 
     def can_append(self) -> bool:
@@ -83,26 +87,29 @@ class PostgresLog:
     def close(self) -> None:
         """With the database, whose connections it uses."""
 
-    def _append(self, disclosure: Disclosure) -> list[Segment]:
-        """Which segments were closed with it."""
+    def _append(self, disclosure: Disclosure) -> Others:
+        """What was said of other segments with it."""
         before = self._chain if self._begun_by == os.getpid() else None
         is_usable = before is not None and self._is_certain and not before.is_of_before(disclosure.at)
         chain = before if before is not None and is_usable else Chain(segment_id(disclosure.at))
         said: list[Statement] = []
-        closed: list[Segment] = []
+        others = NO_OTHERS
         if chain is not before:
             with self._aside.writing() as writing:
-                closed = closed_by(disclosure.at, PostgresEnds(writing))
-            header = chain.header(disclosure.at, before.seen if before else None, closed)
+                others = others_known(disclosure.at, PostgresEnds(writing))
+            header = chain.header(disclosure.at, before.seen if before else None, others)
             said.append((_START, {"id": chain.id, "header": header.decode()}))
             chain.acknowledge(header)
         line = chain.line(disclosure)
         if len(line) > LINE_BYTES_MAX:
             raise OSError(errno.EMSGSIZE, "The line is longer than any reader would read.")
-        self._aside.write(*said, (_APPEND, _row(chain.id, chain.n + 1, line, disclosure)))
+        try:
+            self._aside.write(*said, (_APPEND, _row(chain.id, chain.n + 1, line, disclosure)))
+        except NotNullViolation as error:
+            raise OSError(errno.ESTALE, "The segment was removed by somebody else.") from error
         chain.acknowledge(line)
         self._chain, self._is_certain, self._begun_by = chain, True, os.getpid()
-        return closed
+        return others
 
 
 class PostgresEnds:
@@ -114,8 +121,8 @@ class PostgresEnds:
     def newest(self) -> str | None:
         return self._session.one(_NEWEST)
 
-    def ends(self, since: str, until: str) -> dict[str, LogLine]:
-        rows = self._session.rows(_ENDS, {"since": since, "until": until})
+    def ends(self, since: str, until: str, last: int = ALL) -> dict[str, LogLine]:
+        rows = self._session.rows(_ENDS, {"since": since, "until": until, "last": last})
         return {id: log_line(line.encode()) for id, line in rows}
 
 
@@ -159,9 +166,9 @@ class PostgresActivity:
         with self._reading() as reading:
             return PostgresEnds(reading).newest()
 
-    def ends(self, since: str, until: str) -> dict[str, LogLine]:
+    def ends(self, since: str, until: str, last: int = ALL) -> dict[str, LogLine]:
         with self._reading() as reading:
-            return PostgresEnds(reading).ends(since, until)
+            return PostgresEnds(reading).ends(since, until, last)
 
     def remove(self, ids: Iterable[str]) -> None:
         with self._aside.writing() as writing:
