@@ -424,7 +424,7 @@ class DatabaseUnavailable(ServerTrouble):
     """The database that this server keeps everything in cannot be used at the moment, so nothing is read."""
 
     status, code = 503, "database_unavailable"
-    remedy = "Try again later; the server goes on by itself."
+    remedy = "Try again in a few seconds; the server goes on by itself."
     retry_after_seconds = 5
 
 

@@ -797,8 +797,9 @@ PROMISES: dict[str, Promise] = {
     ),
     "mcp.hosted.trouble": Promise(
         source="MCP transports: Streamable HTTP",
-        says="What a database or a log that cannot be used keeps from being read is 503 at /mcp too, with Retry-After, "
-        "and as a fault that says why and has the request id; in a batch the fault alone.",
+        says="What a database or a log that cannot be used keeps from being read is a fault at /mcp that says why and "
+        "has the request id, with Retry-After, and 503 in the later era; no client loses its session by it. In a batch "
+        "it is the fault alone.",
     ),
     "mcp.hosted.origin": Promise(
         source="MCP transports: security",

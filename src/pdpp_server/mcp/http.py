@@ -56,8 +56,8 @@ GREETINGS = frozenset({"initialize", "server/discover"})  # which say who we are
 ICON = "icon:"  # until it is known at which address we were asked
 ON_LOOP = frozenset({"fetch", "read_record_field"})  # point reads: shorter than a change of thread
 
-# The older era tells of its faults with 200, for its clients read no body with any other status; the later one as HTTP
-# would. Where a message was no request at all, both do.
+# The older era tells of its faults with 200, for its clients read no body with any other status, and some end their
+# session; the later one as HTTP would. Where a message was no request at all, both do.
 STATUSES: dict[int, int] = {
     PARSE_ERROR: 400,
     INVALID_REQUEST: 400,
@@ -180,7 +180,7 @@ class HostedMcp:
             return Response(status_code=202, headers=told)
         if fault is not None and request.state.trouble is not None:  # of a batch, each part says so for itself
             _, status, waits = refusal_of(request.state.trouble, request)
-            return Response(reply, status, {**(told or {}), **waits}, JSON)
+            return Response(reply, status if exchange.is_modern else 200, {**(told or {}), **waits}, JSON)
         statuses = MODERN_STATUSES if exchange.is_modern else STATUSES
         return Response(reply, statuses.get(fault or 0, 200), told, JSON)
 

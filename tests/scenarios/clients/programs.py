@@ -278,6 +278,10 @@ class PythonSdk(Talking):
     def hits(self) -> int:
         return self._told("hits")
 
+    def hits_twice(self) -> list[int | str]:
+        """Of two calls in one session; of one that failed, what it was told."""
+        return self._told("twice")
+
     def age(self) -> None:
         self._told("age")
 

@@ -4,16 +4,27 @@ import json
 from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from pdpp_server.app import create_app
+from pdpp_server.errors import DisclosureLogUnavailable
+from pdpp_server.model.activity import Disclosure
 from pdpp_server.settings import Settings
 from tests.requirements import requirement
 from tests.scenarios.authorization_server.flow import nobody, query
 from tests.scenarios.clients.matrix import FILE, ran
-from tests.scenarios.clients.programs import PROGRAMS, ClaudeCode, NotSignedIn, Program
+from tests.scenarios.clients.programs import (
+    PROGRAMS,
+    ClaudeCode,
+    NewPythonSdk,
+    NotSignedIn,
+    OldPythonSdk,
+    Program,
+    PythonSdk,
+)
 from tests.scenarios.console.visitor import Visitor, at_home, shown
 from tests.worlds.world import World
 
@@ -68,6 +79,28 @@ def test_a_program_signs_in_stays_is_sent_away_and_signs_in_again(
         program.sign_in(go)
     assert (program.hits(), len(visits)) == (hits, 2)
     ran(program.name, version=program.version, revoked=revoked, shows=program.shows)
+
+
+@requirement("mcp.hosted.trouble")
+@pytest.mark.parametrize("program", [OldPythonSdk, NewPythonSdk], indirect=True, ids=["1.x", "2.x"])
+def test_a_client_goes_on_in_the_session_in_which_it_was_told_of_trouble(
+    program: PythonSdk, owner: Visitor, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program.sign_in(partial(say_yes, owner, world))
+    log = world.services.database.log
+    append, tries = log.append, count()
+
+    def full_at_first(disclosure: Disclosure) -> None:
+        if next(tries) == 0:
+            raise DisclosureLogUnavailable("The disk is full.")
+        append(disclosure)
+
+    monkeypatch.setattr(log, "append", full_at_first)
+
+    refused, answered = program.hits_twice()
+
+    assert "disclosure_log_unavailable: The disk is full." in str(refused)
+    assert answered == program.hits()
 
 
 @requirement("mcp.clients.programs")

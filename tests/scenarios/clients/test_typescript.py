@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pdpp_server.errors import DisclosureLogUnavailable
 from tests.requirements import requirement
 from tests.scenarios.clients.door import Door
 from tests.scenarios.clients.node import Client, Fault, client
@@ -53,6 +54,22 @@ def test_a_journey_through_all_tools_is_made_of_what_the_answers_say(other: Clie
     assert letter["data"]["text"].endswith(window.structured["window"]["text"])
     assert window.text.endswith("Lighthouse\n[end]")
     assert not any(answer.is_error for answer in (index, total, page, document, found, window))
+
+
+@requirement("mcp.hosted.trouble")
+@pytest.mark.parametrize("script", list(NAMES.values()), ids=list(NAMES))
+def test_a_client_is_told_of_trouble_and_goes_on_when_it_is_over(
+    script: list[str], hosted: dict[str, Any], world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: object) -> None:
+        raise DisclosureLogUnavailable("The disk is full.")
+
+    with client(script, hosted) as other:
+        with monkeypatch.context() as patch, pytest.raises(Fault, match="disclosure_log_unavailable: The disk is full"):
+            patch.setattr(world.services.database.log, "append", full)
+            call(other, "schema")
+
+        assert not call(other, "schema").is_error
 
 
 @requirement("mcp.clients.faults", "mcp.protocol.unknown-tool", "mcp.refusals.same-code")

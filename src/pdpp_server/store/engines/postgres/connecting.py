@@ -50,7 +50,7 @@ _TROUBLES: tuple[tuple[tuple[type[psycopg.Error], ...], str, str], ...] = (
     (
         (psycopg.OperationalError, psycopg.InterfaceError),
         "The connection to the database was lost.",
-        "Try again later; the server goes on by itself.",
+        DatabaseUnavailable.remedy,
     ),
 )
 NOT_NOW: tuple[type[psycopg.Error], ...] = tuple(kind for kinds, _, _ in _TROUBLES for kind in kinds)
