@@ -6,7 +6,6 @@ from contextlib import closing
 from pathlib import Path
 
 import apsw
-import pytest
 
 from pdpp_server.settings import Settings
 from pdpp_server.store.engines.postgres.db import STEPS
@@ -44,7 +43,6 @@ TAKEN = {
 }
 
 
-@pytest.mark.sqlite("It opens both engines itself.")
 def test_both_engines_have_the_same_columns(tmp_path: Path, postgres: Cluster) -> None:
     home = tmp_path / "pdpp.sqlite"
     SqliteDatabase(home).close()

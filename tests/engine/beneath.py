@@ -20,6 +20,7 @@ _IN_FILES = {"segments", "disclosures", "names", "asked", "keys", "tries"}  # on
 _LOG = {"segments", "disclosures", "names"}
 _TABLES = "select tablename from pg_tables where schemaname = current_schema()"
 _SEGMENTS = "select segment, header from segments order by id"
+_CUT = "delete from disclosures where n >= ? and segment = (select segment from segments where id = ?)"
 _EDIT = "update disclosures set line = replace(line, ?, ?)"
 _LINES = "select line from disclosures where segment = ? order by n"
 
@@ -119,6 +120,19 @@ def lines_kept(database: Database) -> list[LogLine]:
             found.append(log_line(header.encode()))
             found += [log_line(line.encode()) for (line,) in reading.rows(_LINES, (segment,))]
     return found
+
+
+def cut_log(home: Path, segment: str, kept: int) -> None:
+    """Of that segment the first so many lines, its header included; all of it is taken away where none is kept."""
+    if is_postgres():
+        rows_in(home, _CUT, (kept, segment))
+        if not kept:
+            rows_in(home, "delete from segments where id = ?", (segment,))
+        return
+    path = home / "activity" / f"{segment}.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:kept]))
+    if not kept:
+        path.unlink()
 
 
 def edit_log(home: Path, said: str, instead: str) -> None:

@@ -14,7 +14,7 @@ from pdpp_server.store import keeping
 from pdpp_server.store.keeping import keep_for, kept_days, let_go_of_old
 from pdpp_server.store.log import LogLine
 from pdpp_server.store.opened import open_database
-from tests.engine.beneath import rows_in
+from tests.engine.beneath import cut_log
 from tests.requirements import requirement
 from tests.worlds.world import World
 
@@ -123,12 +123,7 @@ def read_elsewhere(world: World) -> None:
 
 
 def cut_last_of_first_day(world: World) -> None:
-    first = str(headers(world)[0]["segment"])
-    path = world.home / "activity" / f"{first}.jsonl"
-    if path.exists():
-        path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
-    else:
-        rows_in(world.home, "delete from disclosures where n = 2 and segment = (select min(segment) from segments)")
+    cut_log(world.home, str(headers(world)[0]["segment"]), kept=2)
 
 
 @requirement("log.day.root")

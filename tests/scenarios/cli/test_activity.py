@@ -4,9 +4,8 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 from pdpp_server.reads.services import open_services
+from tests.engine.beneath import cut_log, edit_log, lines_in
 from tests.requirements import requirement
 from tests.scenarios.cli.command import Command
 from tests.unit.store.test_log import FETCHED
@@ -44,27 +43,32 @@ def test_the_words_of_a_search_are_not_in_it(notes: Command) -> None:
     assert "walrus" not in notes("activity", "--json").out
 
 
-@pytest.mark.sqlite("cuts and takes away files of the log")
-@requirement("cli.activity.verify", "log.verify.edits", "log.verify.truncation")
+@requirement("cli.activity.verify", "log.verify.edits", "log.verify.truncation", "log.day.beside")
 def test_a_log_that_somebody_touched_is_found_out(notes: Command) -> None:
     notes.grant()
     assert notes("schema").code == notes("search", "train").code == 0
     sound = notes("activity", "verify", "--json")
     assert (sound.code, sound.json["sound"]) == (0, True)
-    segment = sorted((notes.home / "activity").iterdir())[0]
-    whole = segment.read_bytes()
+    (segment,) = (id for id, operation in segments_of(notes.home) if operation == "schema")
 
-    segment.write_bytes(whole.replace(b'"operation":"schema"', b'"operation":"nothing"'))
+    edit_log(notes.home, "schema", "nothing")
     edited = notes("activity", "verify")
-    segment.write_bytes(whole[: whole.index(b"\n") + 1])
+    edit_log(notes.home, "nothing", "schema")
+    cut_log(notes.home, segment, kept=1)
     truncated = notes("activity", "verify", "--json")
-    segment.unlink()
+    cut_log(notes.home, segment, kept=0)
     missing = notes("activity", "verify", "--json")
 
     assert edited.code == truncated.code == missing.code == 1
     assert "line 1 is not as it was written" in edited.out
     assert "truncated" in {each["state"] for each in truncated.json["segments"]}
     assert "missing" in {each["state"] for each in missing.json["segments"]}
+
+
+def segments_of(home: Path) -> list[tuple[str, str]]:
+    """Of each process that read once, its segment and what it did."""
+    headers, lines = lines_in(home)[0::2], lines_in(home)[1::2]
+    return [(header.content["segment"], line.content["operation"]) for header, line in zip(headers, lines, strict=True)]
 
 
 @requirement("cli.activity.narrowed")

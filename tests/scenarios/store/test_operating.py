@@ -17,9 +17,8 @@ from tests.scenarios.cli.command import Command
 from tests.worlds.kept import answers, lived, reader_in
 from tests.worlds.postgres import Cluster
 
-pytestmark = pytest.mark.sqlite("It says itself which database it opens.")
 
-
+@pytest.mark.sqlite("moves a home that is a folder")
 @requirement("store.engines.doctor")
 def test_the_doctor_looks_at_a_database(postgres: Cluster, tmp_path: Path) -> None:
     url, command = postgres.fresh(), Command(tmp_path / "home", tmp_path)
@@ -58,6 +57,7 @@ def test_a_database_that_is_away_is_said_by_the_doctor_too(tmp_path: Path) -> No
     assert (ran.code, "cannot be reached" in ran.out, "sesame" in ran.out + ran.err) == (1, True, False), ran.out
 
 
+@pytest.mark.sqlite("moves a home that is a folder")
 @requirement("store.engines.restored")
 def test_a_restored_dump_answers_old_tokens_and_cursors(postgres: Cluster, tmp_path: Path) -> None:
     settings = Settings(home=tmp_path / "home", database_url=postgres.fresh(), key_file=tmp_path / "wrapping.key")

@@ -15,13 +15,12 @@ from tests.unit.store.test_log import FETCHED
 from tests.worlds.kept import answers, lived
 from tests.worlds.postgres import Cluster
 
-pytestmark = pytest.mark.sqlite("It says itself which database it opens.")
-
 PAGE = Path(__file__).parents[3] / "docs" / "scale.md"
 _SQL = re.compile(r"<!-- tested -->\n```sql\n(.*?)```", re.DOTALL)
 _PARTITIONS = "select count(*) from pg_class where relispartition and relkind = 'r'"
 
 
+@pytest.mark.sqlite("moves a home that is a folder")
 @requirement("store.engines.partitioned")
 def test_a_database_that_is_partitioned_by_owner_answers_as_before(postgres: Cluster, tmp_path: Path) -> None:
     settings = Settings(home=tmp_path / "home", database_url=postgres.fresh(), key_file=tmp_path / "wrapping.key")

@@ -19,8 +19,6 @@ from tests.requirements import requirement
 from tests.scenarios.resource_server.chats import NOW, Chats
 from tests.worlds.postgres import Cluster
 
-pytestmark = pytest.mark.sqlite("It says itself which database it opens.")
-
 TOKEN = "a token of before"
 _TRIES = re.compile(r"create table tries\(.*?\);\n", re.DOTALL)
 _FIRST_ROWS = """
