@@ -1,6 +1,7 @@
 """Both channels of every tool keep their bytes, over worlds made to break them."""
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -49,19 +50,17 @@ def shows_an_item(sized: Sized) -> bool:
 @requirement("ev.budgets.hostile-worlds", "mcp.budget.one-whole-item")
 @pytest.mark.parametrize("build", [hostile, crowd])
 def test_the_largest_worlds_fit(build: Callable[[Path], Life], tmp_path: Path) -> None:
-    life = build(tmp_path)
-    life.grant()
-    for sized in sized_answers(life):
-        check(sized)
-    life.close()
+    with closing(build(tmp_path)) as life:
+        life.grant()
+        for sized in sized_answers(life):
+            check(sized)
 
 
 @requirement("ev.budgets.hostile-worlds")
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(st.lists(TEXTS, min_size=1, max_size=4), st.lists(KEYS, min_size=1, max_size=3), TEXTS)
 def test_whatever_is_written_fits(texts: list[str], keys: list[str], label: str) -> None:
-    with TemporaryDirectory() as home:
-        life = opened(Path(home))
+    with TemporaryDirectory() as home, closing(opened(Path(home))) as life:
         letters = [
             entry(f"{n}{keys[n % len(keys)]}", n, title=texts[n % len(texts)], body=texts[-1], kind=texts[0][:9000])
             for n in range(30)
@@ -71,4 +70,3 @@ def test_whatever_is_written_fits(texts: list[str], keys: list[str], label: str)
         life.grant()
         for sized in sized_answers(life):
             check(sized)
-        life.close()
