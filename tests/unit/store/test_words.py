@@ -246,3 +246,16 @@ def test_a_word_is_placed_where_it_begins_and_not_inside_of_another() -> None:
     assert _word_place("lease", "lease") == 0
     assert _word_place("unlease", "lease") == -1
     assert _word_place("nothing", "lease") == -1
+
+
+def test_a_finder_of_some_phrases_finds_those_alone_and_calls_them_as_before() -> None:
+    asked = TOKENIZER.query('lease "two words" garden').wanted
+    finder = TOKENIZER.finder(asked, [1.0, 2.0, 3.0])
+    text = "The lease of the garden has two words."
+
+    everything = finder.spans(text, near=200)
+
+    assert [span.phrase for span in everything] == [0, 2, 1]
+    assert finder.of((2,)).spans(text, near=200) == [everything[1]]
+    assert finder.of((0, 1)).spans(text, near=200) == [everything[0], everything[2]]
+    assert finder.of((2,)) is finder.of((2,))

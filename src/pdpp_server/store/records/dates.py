@@ -253,7 +253,7 @@ def _whole(unit: str, asked_on: date, shift: int) -> AskedDays | None:
 
 _LITERAL = re.compile(r'-?"[^"]*"?|(?<!\S)-\S+')
 _LIKELY = re.compile(
-    rf"\d|day|week|month|year|tomorrow|{'|'.join(sorted({name[:3] for name in _MONTHS}))}", re.IGNORECASE
+    rf"(?:19|20)\d\d|day|week|month|year|tomorrow|{'|'.join(sorted({name[:3] for name in _MONTHS}))}", re.IGNORECASE
 )
 _RELATIVE = frozenset({"last", "this", "next"})
 _OPENING = re.compile(r"\b(?:between|from)\s+(?:the\s+|in\s+)?$", re.IGNORECASE)

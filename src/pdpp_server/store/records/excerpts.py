@@ -6,6 +6,7 @@ from typing import NamedTuple
 from pdpp_server.evidence.budgets import LEAN_FIRST_CHARS  # a text that is no longer is shown whole
 from pdpp_server.model.records import Excerpt, Record
 from pdpp_server.store.records.meanings import Near
+from pdpp_server.store.records.rank import HeldPhrases
 from pdpp_server.store.records.scope import Reach
 from pdpp_server.store.records.words import Finder, PhraseSpan
 
@@ -29,37 +30,50 @@ class Proving:
         self._body, self._actor = _field(reach, "primary-body"), _field(reach, "actor")
         slots = reach.place.slots
         self._columns = [(name, 1 << slots[name]) for name in reach.scope.stream.lexical_fields if name in slots]
+        self._found: dict[int, list[tuple[str, Finder]]] = {}  # of what records hold, which many share
 
-    def proof(self, record: Record, matched: int) -> Proof:
-        """Where in the matched fields the phrases stand; of a record that only stands beside a match, how it begins.
-
-        `matched` are the columns of these fields, as bits.
-        """
-        if not matched:
+    def proof(self, record: Record, held: HeldPhrases | None) -> Proof:
+        """Where in the matched fields the phrases stand; of a record that only stands beside a match, how it begins."""
+        named = self._matched_fields(held) if held else []
+        if not named:
             return Proof(tuple(_passage(record, self._body, EXCERPT_CHARS)))
-        named = self._matched_fields(matched)[:EXCERPTS_PER_HIT]
-        found = [_match(self._finder, record, field, EXCERPT_CHARS, EXCERPT_LEAD_CHARS) for field in named]
+        found = [
+            _match(finder, record, field, EXCERPT_CHARS, EXCERPT_LEAD_CHARS)
+            for field, finder in named[:EXCERPTS_PER_HIT]
+        ]
         return Proof(tuple([excerpt._replace(rarest=0) for excerpt in found if excerpt is not None]))
 
-    def lean_proof(self, record: Record, matched: int) -> Proof:
+    def lean_proof(self, record: Record, held: HeldPhrases | None) -> Proof:
         """The same for a reader of few bytes: the text of the record in any case, and the actor's name nowhere
         twice."""
         body, actor = self._body, self._actor
-        named = self._matched_fields(matched)
-        quoted = [name for name in named if name != actor or body is None]
-        if body in quoted[1:]:
-            quoted = [body, *[name for name in quoted if name != body]]
+        named = self._matched_fields(held) if held else []
+        quoted = [one for one in named if one[0] != actor or body is None]
+        is_body_quoted = body in [name for name, _ in quoted]
+        if is_body_quoted and quoted[0][0] != body:
+            quoted.sort(key=lambda one: one[0] != body)
         found = [
-            _match(self._finder, record, name, LEAN_FIRST_CHARS, LEAN_LEAD_CHARS) for name in quoted[:EXCERPTS_PER_HIT]
+            _match(finder, record, name, LEAN_FIRST_CHARS, LEAN_LEAD_CHARS)
+            for name, finder in quoted[:EXCERPTS_PER_HIT]
         ]
         excerpts = [excerpt for excerpt in found if excerpt is not None]
-        if body not in quoted:
+        if not is_body_quoted:
             excerpts += _passage(record, body, LEAN_FIRST_CHARS)
         shown = [excerpt.field for excerpt in excerpts if excerpt.marks]
-        return Proof(tuple(excerpts), tuple([name for name in named if name not in shown]))
+        return Proof(tuple(excerpts), tuple([name for name, _ in named if name not in shown]))
 
-    def _matched_fields(self, matched: int) -> list[str]:
-        return [name for name, column in self._columns if matched & column]
+    def _matched_fields(self, held: HeldPhrases) -> list[tuple[str, Finder]]:
+        """The fields in which any phrase stands, each with what finds those that do."""
+        known = self._found.get(id(held))
+        if known is None:
+            known = self._found[id(held)] = [*self._find_fields(held)]
+        return known
+
+    def _find_fields(self, held: HeldPhrases) -> Iterator[tuple[str, Finder]]:
+        for name, column in self._columns:
+            phrases = tuple([phrase for phrase, slots in enumerate(held.slots) if slots & column])
+            if phrases:
+                yield name, self._finder.of(phrases)
 
 
 def meant_proof(record: Record, near: Near, *, lean: bool) -> Proof:

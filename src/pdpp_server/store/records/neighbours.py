@@ -1,9 +1,10 @@
 """Neighbours: what was said right before and after a match, or in a talk with many, is lifted, inside the grant."""
 
 import re
-from collections import defaultdict
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from itertools import compress
 from math import fsum, sqrt
+from operator import itemgetter
 
 from pdpp_server.model.streams import Stream
 from pdpp_server.store.engine import Reading
@@ -19,7 +20,9 @@ SILENCE = 3_600_000_000  # microseconds without a word that end a talk
 
 _ENDS_ASKING = re.compile(r"[?\uff1f\u061f]\W*\Z").search
 
-_Beside = tuple[int, list[tuple[int, float]]]  # a match, and records that it lifts, each by which share of its score
+_NOTHING = (0.0, 0)  # given, by no match
+_AMOUNT = itemgetter(0)
+_Beside = tuple[int, Sequence[int], Sequence[float]]  # a match, what it lifts, and by which shares of its score
 
 
 class TitlesRead:
@@ -46,24 +49,24 @@ def lifted(
     for rid in best:
         by_sid.setdefault(rid >> SID_BITS, []).append(rid)
     first = {*_best({rid: scores[rid] for rid in best}, QUESTIONS)}
-    # To each neighbour, and by which match; the least rid first.
-    given = defaultdict[int, list[tuple[float, int]]](list)
+    given: dict[int, list[tuple[float, int]]] = {}  # to each neighbour, and by which match; the least rid first
     for reach in reaches:
         sources = by_sid.get(reach.place.sid)
         if sources and _is_talk(reach):
-            for source, beside in _beside(reading, reach, sources, first, titles):
+            for source, rids, shares in _beside(reading, reach, sources, first, titles):
                 score = scores[source]
-                for rid, share in beside:
-                    given[rid].append((share * score, -source))
+                for rid, share in zip(rids, shares, strict=False):
+                    part = (share * score, -source)
+                    if rid in given:
+                        given[rid].append(part)
+                    else:
+                        given[rid] = [part]
     ranked = dict(scores)
-    lifted_by: dict[int, int] = {}
     for rid, parts in given.items():
-        own = scores.get(rid)
-        if own is None:
-            own, lifted_by[rid] = 0.0, -max((0.0, 0), *parts)[1]
+        own = scores.get(rid, 0.0)
         # The exact sum is the same in every order; the order in which rows come may tell of hidden ones.
-        ranked[rid] = own + parts[0][0] if len(parts) == 1 else fsum([own, *[part for part, _ in parts]])
-    return ranked, lifted_by
+        ranked[rid] = own + parts[0][0] if len(parts) == 1 else fsum([own, *map(_AMOUNT, parts)])
+    return ranked, {rid: -max(_NOTHING, *given[rid])[1] for rid in given.keys() - scores.keys()}
 
 
 def of_talks(reaches: Iterable[Reach], ranked: Mapping[int, float], titles: TitlesRead) -> Mapping[int, float]:
@@ -129,21 +132,21 @@ def _asking(reading: Reading, reach: Reach, rids: Collection[int]) -> set[int]:
 
 def _beside(
     reading: Reading, reach: Reach, sources: list[int], first: Container[int], titles: TitlesRead
-) -> list[_Beside]:
+) -> Iterator[_Beside]:
     """What stands beside these. Those of the `first` ones that are questions lift more what follows them."""
     assert reach.place.position is not None
     fid = reach.place.fids[reach.place.position]
     sides = [*reading.records.beside(reach, fid, sources, SILENCE, len(SHARES))]
     asking = _asking(reading, reach, [source for source, _, after in sides if after and source in first])
-    found: list[_Beside] = []
+    talk_of = None
+    if _title(reach) is not None:  # else there is nothing to compare
+        found = [rid for source, before, after in sides if before or after for rid in (source, *before, *after)]
+        talk_of = titles.of(reach, found).get if found else None
     for source, before, after in sides:
-        if before or after:
-            then = AFTER_ASKING if source in asking else SHARES
-            found.append((source, [*zip(before, SHARES, strict=False), *zip(after, then, strict=False)]))
-    if not found or _title(reach) is None:  # then there is nothing to compare
-        return found
-    known = titles.of(reach, [rid for source, beside in found for rid in (source, *[rid for rid, _ in beside])])
-    return [
-        (source, [(rid, share) for rid, share in beside if known.get(source) == known.get(rid)])
-        for source, beside in found
-    ]
+        then = AFTER_ASKING if source in asking else SHARES
+        for rids, shares in ((before, SHARES), (after, then)):
+            if talk_of is None:
+                yield source, rids, shares
+            else:
+                alike = [talk_of(rid) == talk_of(source) for rid in rids]
+                yield source, [*compress(rids, alike)], [*compress(shares, alike)]

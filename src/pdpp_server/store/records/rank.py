@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from math import log
+from operator import attrgetter
 from typing import NamedTuple
 
 from pdpp_server.store.layout import SID_BITS
@@ -19,20 +20,15 @@ class HeldPhrases(NamedTuple):
     counts: list[int]
     slots: list[int]
 
-    @property
-    def matched(self) -> int:
-        """The columns in which any phrase stands, as bits."""
-        columns = 0
-        for slots in self.slots:
-            columns |= slots
-        return columns
-
 
 class MatchCounts(NamedTuple):
     """What of one record counts: the words in its granted columns, and what they hold."""
 
     length: int
     held: HeldPhrases
+
+
+_HELD = attrgetter("held")
 
 
 class Holders(NamedTuple):
@@ -60,7 +56,7 @@ def holders(noted: NotedRecords) -> list[Holders]:
     """An engine notes once what many records hold: what is true of all of them need not be found for each."""
     found: list[Holders] = []
     for sid, of_stream in by_stream(noted).items():
-        held = [note.held for note in of_stream.values()]
+        held = [*map(_HELD, of_stream.values())]
         known = dict(zip(map(id, held), held, strict=True))
         found += [Holders(sid, known[one], count) for one, count in Counter(map(id, held)).items()]
     return found

@@ -62,7 +62,9 @@ def next_page(
     if not query.lean:
         ordered = _next_in_order(reading, reached, scores, after, query.limit + 1)
         return ordered[: query.limit], len(ordered) > query.limit
-    matched = {rid: score for rid, score in scores.items() if rid not in lifted_by}
+    matched = dict(scores)
+    for rid in lifted_by:
+        matched.pop(rid, None)
     ordered = _next_in_order(reading, reached, matched, after, query.limit + 1)
     size = _brief_size(ordered[: query.limit]) if query.brief else query.limit
     matches, has_more = ordered[:size], len(ordered) > size

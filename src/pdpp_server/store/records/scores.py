@@ -71,7 +71,7 @@ def _scores(noted: NotedRecords, heard: Mapping[int, Question], actors: Mapping[
         held = {id(note.held): note.held for note in notes.values()}
         worths = {one: worth_of(holding, heard[sid], actors[sid]) for one, holding in held.items()}
         known = {one: score(note.length, worths[id(note.held)]) for one, note in notes.items()}
-        scores.update([(rid, known[id(note)]) for rid, note in of_stream.items()])
+        scores.update(zip(of_stream, map(known.__getitem__, map(id, of_stream.values())), strict=True))
     return scores
 
 

@@ -36,6 +36,7 @@ from pdpp_server.store.records.fusion import fused
 from pdpp_server.store.records.meanings import Near, Nearness, nearness, similarities
 from pdpp_server.store.records.neighbours import TitlesRead, lifted, of_talks
 from pdpp_server.store.records.query_records import newest_of
+from pdpp_server.store.records.rank import HeldPhrases
 from pdpp_server.store.records.ranked_page import Position, RankedRecord, in_order, next_page
 from pdpp_server.store.records.reach import Reach
 from pdpp_server.store.records.scope import reaches
@@ -248,21 +249,19 @@ def _found(
 ) -> Iterator[FoundHit]:
     stored = {row[0]: row for row in reading.records.stored(candidate.rid for candidate in page)}
     noted = reading.words.noted
-    shapes: dict[int, tuple[Showing, Callable[[Record, int], Proof]]] = {}
+    shapes: dict[int, tuple[Showing, Callable[[Record, HeldPhrases | None], Proof]]] = {}
     for reach in {candidate.rid >> SID_BITS: candidate.reach for candidate in page}.values():
         proving = Proving(finder, reach)
         showing = Showing(reading, reach.scope, reach.origin, reach.place.sid)
         shapes[reach.place.sid] = showing, proving.lean_proof if lean else proving.proof
     for position, rid, _ in page:
         showing, prove = shapes[rid >> SID_BITS]
-        *row, text = stored[rid]
-        record = showing.record(StoredRow._make((*row, orjson.loads(text))))
+        _, key, version, revised, emitted_at, text = stored[rid]
+        record = showing.record(StoredRow(rid, key, version, revised, emitted_at, orjson.loads(text)))
         note = noted.get(rid)
         lifting = stored.get(lifted_by.get(rid, 0))
         beside = record.id._replace(key=lifting[1]) if lifting else None
         meant = near.records.get(rid) if note is None and beside is None else None
-        if meant is None:
-            told = prove(record, note.held.matched if note else 0)
-        else:
-            told = meant_proof(record, meant, lean=lean)
+        held = note.held if note else None
+        told = prove(record, held) if meant is None else meant_proof(record, meant, lean=lean)
         yield FoundHit(record, told, position, beside, meant)

@@ -2,7 +2,8 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -181,8 +182,21 @@ class Finder:
     def __init__(self, cutter: Cutter, phrases: Sequence[Phrase], weights: Sequence[float]) -> None:
         self._cutter, self._phrases, self._weights = cutter, phrases, weights
         self._typed = [phrase.text.strip(_PUNCTUATION).lower() for phrase in phrases]
-        self._stems = _stems(phrases)
         self._terms: dict[str, str] = {}  # of plain words that were looked at
+        self._narrowed: dict[tuple[int, ...], Finder] = {}
+        self._look_for(range(len(phrases)))
+
+    def _look_for(self, numbers: Iterable[int]) -> None:
+        self._wanted = [(number, self._phrases[number]) for number in numbers]
+        self._stems = _stems(self._wanted)
+
+    def of(self, numbers: tuple[int, ...]) -> "Finder":
+        """One that finds only these of the phrases: the index has told that a text holds no other."""
+        known = self._narrowed.get(numbers)
+        if known is None:
+            known = self._narrowed[numbers] = copy(self)
+            known._look_for(numbers)
+        return known
 
     def spans(self, text: str, *, near: int) -> list[PhraseSpan]:
         """The phrases, in reading order, in a stretch of the text that has the most telling of them.
@@ -213,7 +227,7 @@ class Finder:
     def _stretches(self, text: str, near: int) -> Iterator[tuple[int, int]]:
         lowered = text.lower()
         if len(lowered) == len(text):  # else its offsets would not be those of the text
-            places = enumerate(_word_place(lowered, word) for word in self._typed)
+            places = enumerate([_word_place(lowered, word) for word in self._typed])
             typed = [PhraseSpan(place, place + 1, phrase) for phrase, place in places if place >= 0]
             if typed:
                 first = self.best(typed, near).start
@@ -264,18 +278,18 @@ class Finder:
     def _matches(self, tokens: list[str]) -> list[tuple[int, int, int]]:
         """From which token until before which each match stands, and its phrase."""
         found: list[tuple[int, int, int]] = []
-        for number, phrase in enumerate(self._phrases):
+        for number, phrase in self._wanted:
             size = len(phrase.tokens)
             places = openings(tokens, phrase)
             found += [(i, i + size, number) for i in places if size == 1 or stands_at(tokens, i, phrase)]
         return _apart(found)
 
 
-def _stems(phrases: Sequence[Phrase]) -> dict[str, list[int]]:
+def _stems(phrases: Iterable[tuple[int, Phrase]]) -> dict[str, list[int]]:
     """How the words begin that can be one of these: a stem is the beginning of its word, but for its last letter. None
     where words have to stand side by side, or where nothing is left of a stem."""
     stems: dict[str, list[int]] = {}
-    for number, phrase in enumerate(phrases):
+    for number, phrase in phrases:
         stem = phrase.tokens[0][:-1]
         if len(phrase.tokens) > 1 or not stem:
             return {}

@@ -56,21 +56,13 @@ class Ranking:
         """Records by rid, case and the sizes of their columns as FTS5 keeps them."""
         cases = [_told(*case) for case in self._cases]
         cases += [_told((columns,), (instances // self._times[0],)) for columns, instances in self._single]
-        notes = _Notes(cases, self._slots)
-        self.noted.update([(rid, notes[case, sizes]) for rid, case, sizes in rows])
-
-
-class _Notes(dict[tuple[int, bytes], MatchCounts]):
-    """By case and sizes: made when the first record has both."""
-
-    def __init__(self, cases: Sequence[HeldPhrases], slots: Sequence[int]) -> None:
-        super().__init__()
-        self._cases, self._slots = cases, slots
-
-    def __missing__(self, key: tuple[int, bytes]) -> MatchCounts:
-        case, sizes = key
-        note = self[key] = MatchCounts(length_of(sizes, self._slots), self._cases[case])
-        return note
+        known: dict[tuple[int, bytes], MatchCounts] = {}
+        noted, slots = self.noted, self._slots
+        for rid, case, sizes in rows:
+            note = known.get((case, sizes))
+            if note is None:
+                note = known[case, sizes] = MatchCounts(length_of(sizes, slots), cases[case])
+            noted[rid] = note
 
 
 def _count(api: apsw.FTS5ExtensionApi, phrase: int, columns: Sequence[int]) -> int:
