@@ -64,14 +64,17 @@ def hit_rows(hits: Sequence[Hit], ids: Sequence[str], room: int) -> list[Piece]:
     room -= _BESIDE_BYTES * sum([1 for hit in hits if hit.beside])
     named = [_about(hit, id) for hit, id in zip(hits, ids, strict=True)]
     usual, ranks, weighed = _usual_fields(named), [*_ranks(hits)], _weighed(named)
-    for measure in _MEASURES:
+    shortest = _MEASURES[-1]
+    may_fit = weighed.least([shortest[rank] for rank in ranks], shortest.names) <= room
+    for measure in _MEASURES if may_fit else ():
         chars = [measure[rank] for rank in ranks]
         if weighed.least(chars, measure.names) > room or weighed.bytes(chars, measure.names) > room:
             continue
         rows = [*_measured(named, chars, measure.names, usual)]
         if sum([byte_len(row.text) + 1 for row in rows]) <= room:
             return rows
-    shortest = _MEASURES[-1] if len(ids[0]) <= LONG_HANDLE_BYTES else _NAMED
+    if len(ids[0]) > LONG_HANDLE_BYTES:
+        shortest = _NAMED
     taken: list[Piece] = []
     for row in _measured(named, [shortest[rank] for rank in ranks], shortest.names, usual):
         room -= byte_len(row.text) + 1
@@ -132,9 +135,10 @@ def _weighed(named: Sequence[_About]) -> _Weighed:
 
 
 def _about(hit: Hit, id: str) -> _About:
-    field = hit.title_field
-    texts = tuple([excerpt for excerpt in hit.excerpts if excerpt.field != field])
-    marked_title = [excerpt for excerpt in hit.excerpts if excerpt.field == field]
+    field, texts = hit.title_field, hit.excerpts
+    marked_title = [excerpt for excerpt in texts if excerpt.field == field]
+    if marked_title:
+        texts = tuple([excerpt for excerpt in texts if excerpt.field != field])
     if marked_title and marked_title[0].text:
         titled: Excerpt | str = marked_title[0]
     else:
@@ -268,7 +272,7 @@ def marked(excerpt: Excerpt) -> str:
     plain = _escaped if "<" in text or "&" in text or ">" in text else str
     pieces: list[str] = []
     done = 0
-    for start, end in _joined(excerpt):
+    for start, end in excerpt.marks if len(excerpt.marks) == 1 else _joined(excerpt):
         first, last = max(done, start - excerpt.start), max(done, end - excerpt.start)
         pieces += (plain(text[done:first]), "<mark>", plain(text[first:last]), "</mark>")
         done = last

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pdpp_server.evidence.binary import hits_without_bytes
 from pdpp_server.evidence.budgets import (
     LEAN_EXCERPT_BYTES,
     LEAN_FEW_MATCHES,
@@ -30,8 +29,7 @@ from pdpp_server.model.sources import Origin
 
 
 def lean_page(page: SearchPage) -> SearchPage:
-    """The same page, whoever asks for it: what fits depends on its hits and on nothing else."""
-    page = hits_without_bytes(page)
+    """The same page, whoever asks for it: what fits depends on its hits and on nothing else. It has no bytes in it."""
     words = tuple([(clip_shown(word, WORD_CHARS), count) for word, count in page.recall.words[:LEAN_WORDS_MOST]])
     recall = replace(page.recall, words=words) if words != page.recall.words else page.recall
     return replace(page, hits=tuple(_lean_hits(page.hits)), recall=recall)
@@ -107,6 +105,8 @@ def _fitting(excerpt: Excerpt, chars: int, room: int) -> tuple[Excerpt, int]:
 
 def _json_bytes(text: str) -> int:
     """About what it takes in JSON; not less."""
+    if text.isascii() and text.isprintable():
+        return len(text) + text.count('"') + text.count("\\")
     return byte_len(text) + text.count('"') + text.count("\\") + text.count("\n") + text.count("\t")
 
 

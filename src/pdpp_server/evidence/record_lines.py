@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import repeat
+from itertools import accumulate
 from typing import NamedTuple
 
 from pdpp_server.evidence.binary import Binary
@@ -210,7 +210,8 @@ class _Weight:
     def __init__(self, values: Mapping[str, ShownValue]) -> None:
         wholes = [value.whole for value in values.values()]
         self._around = sum(map(len, values)) + _AROUND_BYTES * len(values) + 1
-        self._lengths = [*map(len, wholes)]
+        self._lengths = sorted(map(len, wholes))
+        self._sums = [*accumulate(self._lengths, initial=0)]  # of the shortest ones
         is_plain = all(map(str.isascii, wholes))
         self._texts = sorted([len(whole) for whole, kind in values.values() if kind == "text"] if is_plain else [])
 
@@ -218,7 +219,8 @@ class _Weight:
         texts = self._texts
         cut = len(texts) - bisect_right(texts, chars + SHORT_MARK_CHARS)
         marks = len(texts) * _QUOTES_BYTES + cut * _LEAST_MARK_BYTES
-        return self._around + sum(map(min, self._lengths, repeat(chars))) + marks
+        short = bisect_right(self._lengths, chars)
+        return self._around + self._sums[short] + chars * (len(self._lengths) - short) + marks
 
 
 def _key_bytes(names: Sequence[str], key: str) -> int:
@@ -228,7 +230,7 @@ def _key_bytes(names: Sequence[str], key: str) -> int:
 
 
 def _object_text(values: Mapping[str, ShownValue], chars: int) -> str:
-    return f"{{{','.join(_member_text(name, value, chars) for name, value in values.items())}}}"
+    return f"{{{','.join([_member_text(name, value, chars) for name, value in values.items()])}}}"
 
 
 def _member_text(name: str, value: ShownValue, chars: int) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from operator import attrgetter
 
 from pdpp_server.evidence.handles import mint
 from pdpp_server.model.activity import Shown, together
@@ -11,16 +12,17 @@ from pdpp_server.model.records import Hit, Record, RecordId, RecordPage, Tombsto
 from pdpp_server.model.text import FieldWindow
 
 Entry = Record | Tombstone
+_CONNECTION, _STREAM = attrgetter("connection_id"), attrgetter("stream")
 
 
 def shown_of(ids: Iterable[RecordId], fields: Iterable[str] = ()) -> Shown:
     """These fields of these records, each named once."""
     named = tuple(dict.fromkeys(ids))
     return Shown(
-        tuple(dict.fromkeys([id.connection_id for id in named])),
-        tuple(dict.fromkeys([id.stream for id in named])),
+        tuple(dict.fromkeys(map(_CONNECTION, named))),
+        tuple(dict.fromkeys(map(_STREAM, named))),
         tuple(dict.fromkeys(fields)),
-        tuple([mint(id) for id in named]),
+        tuple(map(mint, named)),
     )
 
 

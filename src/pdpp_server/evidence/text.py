@@ -87,6 +87,8 @@ def name_text(name: str) -> str:
 
 def handle_text(handle: str) -> str:
     """A handle as it is; quoted where it is the short one of a server elsewhere and no single token."""
+    if handle.isascii() and handle.isprintable() and handle and " " not in handle and '"' not in handle:
+        return handle
     return handle if _UNBROKEN.fullmatch(handle) and visible(handle) == handle else quoted(handle)
 
 

@@ -1,9 +1,11 @@
 """A human name for a record, its body and its time, from what its stream declares and from nothing else."""
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
+
+import orjson
 
 from pdpp_server.evidence.budgets import LABEL_CHARS, TITLE_CHARS
 from pdpp_server.evidence.text import clip_shown
@@ -12,7 +14,8 @@ from pdpp_server.model.sources import Origin
 
 TITLE_ROLE, BODY_ROLE, ACTOR_ROLE, TIME_ROLE = "primary-title", "primary-body", "actor", "event-time"
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_DATE_CHARS, _MINUTE_CHARS = len("2026-11-15"), len("2026-11-15T08:00")
+_DATE_CHARS = len("2026-11-15")
+_MINUTES = slice(1, len('"2026-11-15T08:00'))  # in what orjson writes, which is a string of JSON
 
 
 def title(
@@ -109,7 +112,7 @@ def moment(value: str | None) -> str:
         utc = when.astimezone(UTC) if when.tzinfo else when
     except (ValueError, OverflowError):
         return ""
-    return f"{utc.isoformat()[:_MINUTE_CHARS]}Z"
+    return f"{orjson.dumps(utc)[_MINUTES].decode()}Z"  # `isoformat` takes ten times as long
 
 
 def dated(value: str | None) -> str:
@@ -117,8 +120,12 @@ def dated(value: str | None) -> str:
     shown = moment(value)
     if not shown:
         return ""
-    day = datetime.fromisoformat(shown[:_DATE_CHARS])
-    return f"{shown} {_WEEKDAYS[day.weekday()]}"
+    return f"{shown} {_weekday(shown[:_DATE_CHARS])}"
+
+
+@lru_cache(maxsize=1000)  # what is found was often said on one day
+def _weekday(day: str) -> str:
+    return _WEEKDAYS[date.fromisoformat(day).weekday()]
 
 
 def _declared(roles: Mapping[str, str] | None, data: Mapping[str, Any], wanted: str) -> tuple[str, str] | None:

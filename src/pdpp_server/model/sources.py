@@ -43,6 +43,10 @@ class Origin:
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self._label())
 
+    def __hash__(self) -> int:
+        """By its name alone: an answer looks up what is said of an origin for every hit and line."""
+        return hash(self.connection_id)
+
     def _label(self) -> str | None:
         """The owner's own name for the connection; never a placeholder, nor what only repeats the two ids."""
         name = (self.name or "").strip()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import get_args
 
 from pdpp_server.errors import UnsupportedMode
@@ -36,7 +36,7 @@ def serve(services: Services, call: Call, query: SearchQuery) -> Pending[SearchP
         ranked = search(read.store, permitted, after, read.today, by)
         used = BY_WORDS[0] if mode in BY_MEANING and ranked.waiting is None else mode
         named = namings([found.record for found in ranked.found])
-        sealed = partial(_seal, read.seal, used, bound_to)
+        sealed = cache(partial(_seal, read.seal, used, bound_to))  # both channels end a page at the same hits
         pairs = zip(ranked.found, named, strict=True)
         hits = tuple([_hit(found, naming, sealed, lean=query.lean) for found, naming in pairs])
         next_cursor = hits[-1].cursor if ranked.has_more and not ranked.recall.is_newest else None

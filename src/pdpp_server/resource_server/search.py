@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from pdpp_server.evidence.binary import hits_without_bytes
 from pdpp_server.evidence.lean import lean_page
 from pdpp_server.evidence.remarks import recall_says
 from pdpp_server.evidence.shown import hits_shown, lean_shown
@@ -25,7 +26,7 @@ def handle(services: Services, asked: AskedOverHttp) -> Pending[Answered]:
     if whole:
         return found.shaped(lambda page: _whole(page, asked.links_self, warnings))
     if lean:
-        return found.shaped(lambda page: _lean(lean_page(page), query, warnings))
+        return found.shaped(lambda page: _lean(lean_page(hits_without_bytes(page)), query, warnings))
     return found.shaped(
         lambda page: Answered(wire.encode_page(page, asked.links_self, warnings), hits_shown(page.hits))
     )

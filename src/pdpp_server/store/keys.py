@@ -10,6 +10,7 @@ from pdpp_server.errors import DisclosureLogUnavailable
 from pdpp_server.store.files import plain_files, written_whole
 from pdpp_server.wire.cursors import KEY_BYTES
 
+_KEY_BYTES_MOST = 1 << 16  # of a file that holds one
 WRAPPING_KEY = "wrapping.key"  # which wraps those in a database, and is none of them
 
 
@@ -70,7 +71,7 @@ class KeyFiles:
 
     def _made_once(self, path: Path) -> bytes:
         with suppress(FileNotFoundError):  # as it is once in its life: every read asks for it
-            return path.read_bytes()
+            return _read_key(path)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = path.with_name(f".{secrets.token_hex(8)}.new")
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -79,3 +80,12 @@ class KeyFiles:
             path.hardlink_to(draft)
         draft.unlink()
         return path.read_bytes()
+
+
+def _read_key(path: Path) -> bytes:
+    """Every search asks for one, which may be gone: `read_bytes` makes three objects for these few bytes."""
+    opened = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        return os.read(opened, _KEY_BYTES_MOST)
+    finally:
+        os.close(opened)
