@@ -48,16 +48,26 @@ def passages_to_bytes(dimensions: int, meant: Iterable[Meant]) -> bytes:
 
 def passages_of_bytes(kept: bytes, dimensions: int) -> list[Meant]:
     """The passages of a record; none where they are of another model's size."""
-    size = _PASSAGE.size + (dimensions + 1) // 2
     if not is_of_size(kept, dimensions):
         return []
-    places = range(_HEAD.size, len(kept), size)
-    return [_passage(kept[at : at + size]) for at in places]
+    size = _passage_bytes(dimensions)
+    return [_passage(kept, at, size) for at in range(_HEAD.size, len(kept), size)]
 
 
-def _passage(row: bytes) -> Meant:
-    field, start, chars = _PASSAGE.unpack_from(row)
-    return Meant(field, start, chars, row[_PASSAGE.size :])
+def passage_of_bytes(kept: bytes, number: int, dimensions: int) -> Meant | None:
+    """One of them, without a look at the others."""
+    size = _passage_bytes(dimensions)
+    at = _HEAD.size + number * size
+    return _passage(kept, at, size) if at < len(kept) and is_of_size(kept, dimensions) else None
+
+
+def _passage(kept: bytes, at: int, size: int) -> Meant:
+    field, start, chars = _PASSAGE.unpack_from(kept, at)
+    return Meant(field, start, chars, kept[at + _PASSAGE.size : at + size])
+
+
+def _passage_bytes(dimensions: int) -> int:
+    return _PASSAGE.size + (dimensions + 1) // 2
 
 
 def entries_to_bytes(rid: int, fields: Sequence[int], signs: Sequence[bytes], dimensions: int) -> bytes:
@@ -99,8 +109,8 @@ def _lines(block: bytes) -> Iterator[bytes]:
 
 def is_of_size(kept: bytes, dimensions: int) -> bool:
     """Whether passages were made by a model of so many dimensions."""
-    return _fits(kept, dimensions, _PASSAGE.size + (dimensions + 1) // 2)
+    return _fits(kept, dimensions, _passage_bytes(dimensions))
 
 
 def _fits(kept: bytes, dimensions: int, size: int) -> bool:
-    return len(kept) >= _HEAD.size and kept[: _HEAD.size] == _HEAD.pack(dimensions) and not (len(kept) - 2) % size
+    return kept.startswith(_HEAD.pack(dimensions)) and not (len(kept) - _HEAD.size) % size

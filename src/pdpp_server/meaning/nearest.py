@@ -1,6 +1,7 @@
 """Which passages are near to a question: by their signs among all that are visible, then by their numbers."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,9 @@ _STEPS = 7  # of a number on either side of zero: four bits
 _FINE = 4096  # of a number of the question; whole numbers, so that sums are the same in every order
 
 Signs = NDArray[np.uint8]
-WholeNumbers = NDArray[np.float64]
+WholeNumbers = NDArray[np.float32]  # whose sums stay far below 2^24, up to which each of them is exact
+_BYTES = np.arange(256)
+_BOTH: WholeNumbers = np.stack((_BYTES >> 4, _BYTES & 15), axis=1).astype(np.float32) - (_STEPS + 1)  # of each byte
 
 
 class KeptVectors(NamedTuple):
@@ -25,18 +28,14 @@ class KeptVectors(NamedTuple):
 
 
 class Marked(NamedTuple):
-    """The lines of some records: which record, which passage of it, which field, and its signs."""
+    """The lines of some records as they lie in their blocks: the number of a passage, its field, its signs."""
 
     rids: NDArray[np.int64]
-    numbers: NDArray[np.uint16]
-    fields: NDArray[np.uint32]
-    signs: Signs
+    lines: NDArray[np.void]
 
     def only(self, mask: NDArray[np.bool_]) -> "Marked":
         """These lines; nothing is copied where all of them are meant."""
-        if mask.all():
-            return self
-        return Marked(self.rids[mask], self.numbers[mask], self.fields[mask], self.signs[mask])
+        return self if mask.all() else Marked(self.rids[mask], self.lines[mask])
 
     @property
     def records(self) -> int:
@@ -57,19 +56,32 @@ def marked(blocks: Iterable[tuple[int, bytes]], dimensions: int) -> Marked:
     kept_blocks = [*blocks]
     numbers = [number for number, _ in kept_blocks]
     pieces = entries([block for _, block in kept_blocks], dimensions)
-    size = entry_bytes(dimensions)
-    kind = np.dtype([("at", "<u2"), ("number", "<u2"), ("field", "<u4"), ("signs", "u1", (size - 8,))])
-    lines: Any = np.frombuffer(b"".join(pieces), kind)
-    counts = [len(piece) // size for piece in pieces]
+    lines: Any = np.frombuffer(b"".join(pieces), _line(dimensions))
+    counts = [len(piece) // lines.itemsize for piece in pieces]
     first = np.repeat(np.array(numbers, np.int64) << BLOCK_BITS, counts)
-    return Marked(first + lines["at"], lines["number"], lines["field"], np.ascontiguousarray(lines["signs"]))
+    return Marked(first + lines["at"], lines)
+
+
+@lru_cache(4)
+def _line(dimensions: int) -> Any:
+    """Signs as numbers that are as wide as they can be: few comparisons."""
+    width = entry_bytes(dimensions) - 8
+    signs = ("<u8", width // 8) if width % 8 == 0 else ("u1", width)
+    return np.dtype([("at", "<u2"), ("number", "<u2"), ("field", "<u4"), ("signs", *signs)])
 
 
 class SeenVectors(NamedTuple):
-    """What a reader can see of some blocks: how many records, and their lines in fields that are granted."""
+    """What a reader can see of some blocks: how many records, and of passages in granted fields the record, the number
+    and the signs, those in columns as they are compared."""
 
     records: int
-    marks: Marked
+    rids: NDArray[np.int64]
+    numbers: NDArray[np.uint16]
+    signs: NDArray[Any]
+
+    @property
+    def size(self) -> int:
+        return self.rids.nbytes + self.numbers.nbytes + self.signs.nbytes
 
 
 class AskedVector:
@@ -91,36 +103,41 @@ class AskedVector:
         if also:
             is_visible |= np.isin(every.rids, np.array(also, np.int64))
         visible = every.only(is_visible)
-        granted = [visible.fields == number for number in fields]
-        return SeenVectors(visible.records, visible.only(np.logical_or.reduce(granted)))
+        granted = [visible.lines["field"] == number for number in fields]
+        rids, lines = visible.only(np.logical_or.reduce(granted))
+        return SeenVectors(visible.records, rids, lines["number"].copy(), np.ascontiguousarray(lines["signs"].T))
 
     def alike(self, seen: Sequence[SeenVectors]) -> list[tuple[int, int]]:
         """Record and passage of those whose signs differ least; ties with the last one are among them."""
         signs = np.packbits(self._vector > 0)
-        wide = np.uint64 if len(signs) % 8 == 0 else np.uint8
-        differing = [_differing(one.marks.signs.view(wide), signs.view(wide)) for one in seen]
+        differing = [_differing(one.signs, signs) for one in seen]
         most = _at_most(np.concatenate(differing)) if differing else 0
         found: list[tuple[int, int]] = []
         for one, differs in zip(seen, differing, strict=True):
             chosen = np.flatnonzero(differs <= most)
-            found += zip(one.marks.rids[chosen].tolist(), one.marks.numbers[chosen].tolist(), strict=True)
+            found += zip(one.rids[chosen].tolist(), one.numbers[chosen].tolist(), strict=True)
         return found
 
     def similarities(self, vectors: Sequence[bytes]) -> list[float]:
         """The cosine of each with the question; the same for the same vector, whatever stands beside it."""
         if not vectors:
             return []
-        asked = np.round(self._vector.astype(np.float64) * _FINE)
+        asked = np.round(self._vector * np.float32(_FINE))
         numbers = _unpacked(vectors, len(asked))
-        lengths = np.sqrt((numbers * numbers).sum(1)) * np.sqrt((asked * asked).sum())
+        squares = np.einsum("ij,ij->i", numbers, numbers).astype(np.float64)
+        lengths = np.sqrt(squares) * np.sqrt((asked.astype(np.float64) ** 2).sum())
         return ((numbers @ asked) / np.maximum(lengths, 1)).tolist()
 
 
-def _differing(signs: NDArray[Any], asked: NDArray[Any]) -> NDArray[np.int32]:
-    return np.bitwise_count(signs ^ asked).sum(1, dtype=np.int32)
+def _differing(signs: NDArray[Any], asked: Signs) -> NDArray[np.uint16]:
+    """In how many places the signs of each differ from what is asked."""
+    differing = np.zeros(signs.shape[1], np.uint16)
+    for column, wanted in zip(signs, asked.view(signs.dtype), strict=True):
+        differing += np.bitwise_count(column ^ wanted)
+    return differing
 
 
-def _at_most(differing: NDArray[np.int32]) -> int:
+def _at_most(differing: NDArray[np.uint16]) -> int:
     """How many signs of the last one differ that is still looked at."""
     if len(differing) <= LOOKED_AT:
         return int(differing.max(initial=0))
@@ -136,6 +153,5 @@ def _packed(vectors: Vectors) -> list[bytes]:
 
 
 def _unpacked(vectors: Sequence[bytes], dimensions: int) -> WholeNumbers:
-    raw = np.frombuffer(b"".join(vectors), np.uint8).reshape(len(vectors), -1)
-    both = np.stack((raw >> 4, raw & 15), axis=2).reshape(len(vectors), -1)[:, :dimensions]
-    return both.astype(np.float64) - (_STEPS + 1)
+    raw = np.frombuffer(b"".join(vectors), np.uint8)
+    return _BOTH[raw].reshape(len(vectors), -1)[:, :dimensions]

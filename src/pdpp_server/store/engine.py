@@ -1,11 +1,11 @@
 """What an engine must provide: the one list that everything else in the store stands upon."""
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from io import BufferedReader
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Protocol, Self
+from typing import Any, BinaryIO, Protocol, Self
 
 from pdpp_server.model.blobs import Blob
 from pdpp_server.store.activity import Activity, Log
@@ -205,6 +205,10 @@ class Meanings(Protocol):
 
     def blocks(self, low: int, high: int) -> list[tuple[int, bytes]]:
         """The signs of the vectors of a range of rids, block by block."""
+        ...
+
+    def seen(self, whose: Hashable, see: Callable[[], Any]) -> Any:
+        """What somebody sees of them; what was seen before, where nothing was written since."""
         ...
 
     def of(self, rids: Iterable[int]) -> list[tuple[int, bytes]]:

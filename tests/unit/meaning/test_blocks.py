@@ -11,6 +11,7 @@ from pdpp_server.meaning.blocks import (
     field_number,
     is_of_size,
     new_block,
+    passage_of_bytes,
     passages_of_bytes,
     passages_to_bytes,
     place_in_block,
@@ -27,10 +28,16 @@ def test_passages_are_read_as_they_were_written() -> None:
     assert passages_of_bytes(passages_to_bytes(4, []), 4) == []
 
 
+def test_one_passage_is_read_without_the_others() -> None:
+    raw = passages_to_bytes(4, FOUR)
+    assert [passage_of_bytes(raw, number, 4) for number in (0, 1, 2)] == [*FOUR, None]
+
+
 @pytest.mark.parametrize("raw", [b"", b"\x04", passages_to_bytes(8, []), passages_to_bytes(4, FOUR)[:-1]])
 def test_what_another_model_made_or_what_is_cut_is_none(raw: bytes) -> None:
     assert not is_of_size(raw, 4)
     assert passages_of_bytes(raw, 4) == []
+    assert passage_of_bytes(raw, 0, 4) is None
 
 
 def test_a_record_lies_in_one_block_at_one_place() -> None:

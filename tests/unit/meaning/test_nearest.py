@@ -5,7 +5,7 @@ import pytest
 
 from pdpp_server.meaning import nearest
 from pdpp_server.meaning.blocks import block_of, new_block, passages_of_bytes, places, without
-from pdpp_server.meaning.nearest import AskedVector, SeenVectors, kept, marked
+from pdpp_server.meaning.nearest import AskedVector, kept, marked
 
 DIMENSIONS = 32
 FIELD = 7
@@ -16,8 +16,9 @@ def vectors(count: int, seed: int = 1) -> np.ndarray:
     return made / np.linalg.norm(made, axis=1, keepdims=True)
 
 
-def alike(marks: nearest.Marked, question: np.ndarray) -> list[tuple[int, int]]:
-    return AskedVector("tiny", question).alike([SeenVectors(marks.records, marks)])
+def alike(blocks: list[tuple[int, bytes]], question: np.ndarray) -> list[tuple[int, int]]:
+    asked = AskedVector("tiny", question)
+    return asked.alike([asked.seen(blocks, [FIELD], (0, 1 << 40), [])])
 
 
 def similarities(packed: list[bytes], question: np.ndarray) -> list[float]:
@@ -43,7 +44,7 @@ def test_the_nearest_is_found_among_many_and_ties_with_the_last_are_not_cut(monk
     rids = list(range(100))
     monkeypatch.setattr(nearest, "LOOKED_AT", 5)
 
-    found = alike(marked([(block_of(0), block(rids, made))], DIMENSIONS), made[8])
+    found = alike([(block_of(0), block(rids, made))], made[8])
 
     assert {8, 9} <= {rid for rid, _ in found}
     assert len(found) >= 6
@@ -51,10 +52,37 @@ def test_the_nearest_is_found_among_many_and_ties_with_the_last_are_not_cut(monk
 
 
 def test_a_block_of_another_size_has_no_lines() -> None:
-    marks = marked([(0, new_block(64) + bytes(160)), (1, b""), (2, new_block(DIMENSIONS) + b"odd")], DIMENSIONS)
+    blocks = [(0, new_block(64) + bytes(160)), (1, b""), (2, new_block(DIMENSIONS) + b"odd")]
 
-    assert marks.records == 0
-    assert alike(marks, vectors(1)[0]) == []
+    assert marked(blocks, DIMENSIONS).records == 0
+    assert alike(blocks, vectors(1)[0]) == []
+
+
+@pytest.mark.parametrize("dimensions", [DIMENSIONS, 64, 384])
+def test_signs_differ_in_as_many_places_as_the_numbers_do(monkeypatch: pytest.MonkeyPatch, dimensions: int) -> None:
+    made = np.random.default_rng(2).standard_normal((40, dimensions)).astype(np.float32)
+    lines = [kept(rid, [(FIELD, 0, 5)], made[rid : rid + 1], dimensions).lines for rid in range(40)]
+    asked = AskedVector("tiny", -made[0])
+    monkeypatch.setattr(nearest, "LOOKED_AT", 7)
+
+    seen = asked.seen([(0, b"".join((new_block(dimensions), *lines)))], [FIELD], (0, 40), [])
+
+    differing = np.count_nonzero((made > 0) != (-made[0] > 0), axis=1)
+    most = sorted(differing)[6]
+    assert asked.alike([seen]) == [(rid, 0) for rid in range(40) if differing[rid] <= most]
+    assert seen.size == 40 * (8 + 2 + dimensions // 8)
+
+
+def test_what_is_seen_are_visible_records_and_granted_fields() -> None:
+    other, made = FIELD + 1, vectors(2)
+    lines = [kept(rid, [(FIELD, 0, 5), (other, 0, 5)], made, DIMENSIONS).lines for rid in (1, 2, 3)]
+    blocks = [(0, b"".join((new_block(DIMENSIONS), *lines)))]
+    asked = AskedVector("tiny", made[1])
+
+    seen = asked.seen(blocks, [other], (2, 3), [1])
+
+    assert seen.records == 2
+    assert asked.alike([seen]) == [(1, 1), (2, 1)]
 
 
 def test_similarities_are_the_same_in_whatever_company() -> None:
@@ -76,5 +104,5 @@ def test_a_record_without_a_text_is_known_to_have_none() -> None:
 
     marks = marked([(0, new_block(DIMENSIONS) + told.lines)], DIMENSIONS)
 
-    assert (marks.records, marks.fields.tolist()) == (1, [0])
+    assert (marks.records, marks.lines["field"].tolist()) == (1, [0])
     assert passages_of_bytes(told.passages, DIMENSIONS) == []

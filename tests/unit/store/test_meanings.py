@@ -4,9 +4,12 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pdpp_server.grants.permitted import Scope
 from pdpp_server.meaning.blocks import BLOCK_BITS, entries_to_bytes
 from pdpp_server.model.queries import SearchQuery
+from pdpp_server.store.engines.meanings import SEEN_BYTES, KeptMeanings
 from pdpp_server.store.engines.sqlite.db import SqliteDatabase
 from pdpp_server.store.records.meanings import OF_OTHERS, Near, Nearness, similarities
 from pdpp_server.store.records.scope import reaches
@@ -41,6 +44,85 @@ def test_a_record_is_found_by_its_meaning(world: World) -> None:
     hits = told.reader.search(SearchQuery("boat", ("messages",), mode="semantic")).value.hits
 
     assert hits[0].id.key == "n1" and hits[0].excerpts[0].text == "a ship"
+
+
+class Counting:
+    """What a grant sees, of a given size; and how often it was looked at."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self.looks = size, 0
+
+    def __call__(self) -> "Counting":
+        self.looks += 1
+        return self
+
+
+NO_TABLES: Any = None
+
+
+def test_what_a_grant_sees_is_looked_at_once_until_somebody_writes() -> None:
+    state = [1]
+    kept = KeptMeanings(NO_TABLES, NO_TABLES, lambda: state[-1])
+    ours, theirs = Counting(10), Counting(10)
+
+    assert [kept.seen("ours", ours) for _ in range(3)] == [ours] * 3
+    kept.seen("theirs", theirs)
+    assert (ours.looks, theirs.looks) == (1, 1)
+
+    state.append(2)
+    kept.seen("ours", ours)
+    assert ours.looks == 2
+
+
+def test_no_more_is_kept_than_there_is_room_for() -> None:
+    kept = KeptMeanings(NO_TABLES, NO_TABLES, lambda: 1)
+    large, other, too_large = Counting(SEEN_BYTES), Counting(1), Counting(SEEN_BYTES + 1)
+
+    for whose, seen in [("large", large), ("large", large), ("other", other), ("large", large)]:
+        kept.seen(whose, seen)
+    assert (large.looks, other.looks) == (2, 1)
+    for _ in range(2):
+        kept.seen("too large", too_large)
+    assert too_large.looks == 2
+
+
+def test_where_no_state_is_known_nothing_is_kept() -> None:
+    seen = Counting(1)
+
+    for _ in range(2):
+        KeptMeanings(NO_TABLES, NO_TABLES).seen("ours", seen)
+
+    assert seen.looks == 2
+
+
+@pytest.mark.sqlite("counts what one connection reads")
+def test_a_second_question_by_the_same_grant_reads_no_block_and_one_by_another_reads_its_own(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = meant(world)
+    told.deliver(message("n1", text="a ship"))
+    told.catch_up()
+    read: list[tuple[int, int]] = []
+    blocks = KeptMeanings.blocks
+
+    def counted(self: KeptMeanings, low: int, high: int) -> list[tuple[int, bytes]]:
+        read.append((low, high))
+        return blocks(self, low, high)
+
+    monkeypatch.setattr(KeptMeanings, "blocks", counted)
+
+    def reads(token: str) -> int:
+        before = len(read)
+        found = world.reader_of(token).search(SearchQuery("boat", ("messages",), mode="semantic")).value
+        assert found.hits[0].id.key == "n1"
+        return len(read) - before
+
+    other = world.grant(world.both("messages"))
+    each = reads(told.token)
+    assert each > 0
+    assert [reads(told.token), reads(other), reads(told.token), reads(other)] == [0, each, 0, 0]
+    told.deliver(message("n2", text="a hound"))
+    assert reads(told.token) == each
 
 
 def test_what_others_said_than_who_is_named_counts_less(world: World) -> None:

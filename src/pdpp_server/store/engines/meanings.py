@@ -1,6 +1,6 @@
 """What records mean, in tables that every engine here has."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Protocol
 
 import orjson
@@ -27,6 +27,7 @@ _DROP_BETWEEN = "delete from meanings where rid >= ? and rid < ?"
 _FORGET_MODEL = "delete from meaning_model"
 _NEW_MODEL = "insert into meaning_model(identity) values(?)"
 _ALL = (0, (1 << 63) - 1)
+SEEN_BYTES = 32_000_000  # that a connection keeps, about half a million passages; as much as it keeps of its pages
 
 
 class Narrowing(Protocol):
@@ -46,16 +47,34 @@ class Writes(Session, Protocol):
 
 
 class KeptMeanings:
-    """In one snapshot."""
+    """In one snapshot; with what was made of an earlier one, where the `state` of the database is still the same."""
 
-    def __init__(self, session: Session, tables: Narrowing) -> None:
-        self._session, self._tables = session, tables
+    def __init__(self, session: Session, tables: Narrowing, state: Callable[[], int] | None = None) -> None:
+        self._session, self._tables, self._state = session, tables, state
+        self._as_of: int | None = None
+        self._seen: dict[Hashable, Any] = {}
 
     def model(self) -> str | None:
         return self._session.one(_MODEL)
 
     def blocks(self, low: int, high: int) -> list[tuple[int, bytes]]:
         return self._session.rows(_BLOCKS, (block_of(low), block_of(high - 1) + 1))
+
+    def seen(self, whose: Hashable, see: Callable[[], Any]) -> Any:
+        if self._state is None:
+            return see()
+        as_of = self._state()
+        if as_of != self._as_of:
+            self._as_of = as_of
+            self._seen.clear()
+        if whose in self._seen:
+            return self._seen[whose]
+        found = see()
+        if found.size + sum(kept.size for kept in self._seen.values()) > SEEN_BYTES:
+            self._seen.clear()
+        if found.size <= SEEN_BYTES:
+            self._seen[whose] = found
+        return found
 
     def of(self, rids: Iterable[int]) -> list[tuple[int, bytes]]:
         statement = _OF.format(rids=self._tables.numbers("rids"))

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
-from pdpp_server.meaning.blocks import Meant, field_number, is_of_size, passages_of_bytes
+from pdpp_server.meaning.blocks import Meant, field_number, is_of_size, passage_of_bytes, passages_of_bytes
 from pdpp_server.meaning.loading import MeantQuestion
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import SID_BITS
@@ -49,8 +50,9 @@ def nearness(reading: Reading, reaches: Iterable[Reach], question: MeantQuestion
     few = _of_few(reading, [reach for reach in meant if reach.is_few], question)
     seen = [_seen(reading, reach, question) for reach in meant if not reach.is_few]
     chosen = question.alike(seen)
-    passages = _passages(reading, {rid for rid, _ in chosen}, question)
-    found = [(rid, passages[rid][number]) for rid, number in chosen if number < len(passages.get(rid, ()))]
+    kept = dict(reading.meanings.of({rid for rid, _ in chosen}))
+    looked_at = [(rid, passage_of_bytes(kept.get(rid, b""), number, question.dimensions)) for rid, number in chosen]
+    found = [(rid, passage) for rid, passage in looked_at if passage is not None]
     found += [(rid, passage) for rid, held in few.items() for passage in held]
     indexed = len(few) + sum(one.records for one in seen)
     names = {reach.place.sid: meant_fields(reach) for reach in meant}
@@ -58,6 +60,16 @@ def nearness(reading: Reading, reaches: Iterable[Reach], question: MeantQuestion
 
 
 def _seen(reading: Reading, reach: Reach, question: MeantQuestion) -> Any:
+    """Kept for the next question by the same grant. Nobody else's is faster for it: that would tell of this one."""
+    see = partial(_look, reading, reach, question)
+    if reach.rids is not None:
+        return see()
+    fields = tuple(meant_fields(reach))
+    whose = (reach.scope.grant_id, reach.place.sid, *reach.values.values(), fields, question.model)
+    return reading.meanings.seen(whose, see)
+
+
+def _look(reading: Reading, reach: Reach, question: MeantQuestion) -> Any:
     values = reach.values
     low, high = int(values["low"]), int(values["high"])
     within, also = (low, high), list[int]()
@@ -69,15 +81,10 @@ def _seen(reading: Reading, reach: Reach, question: MeantQuestion) -> Any:
 
 
 def _of_few(reading: Reading, reaches: Sequence[Reach], question: MeantQuestion) -> dict[int, list[Meant]]:
-    """Records that are named one by one are looked up one by one."""
-    rids = [rid for reach in reaches for rid in reach.rids or ()]
-    return _passages(reading, rids, question) if rids else {}
-
-
-def _passages(reading: Reading, rids: Iterable[int], question: MeantQuestion) -> dict[int, list[Meant]]:
-    """Of what another model has made nothing is known."""
-    size = question.dimensions
-    return {rid: passages_of_bytes(kept, size) for rid, kept in reading.meanings.of(rids) if is_of_size(kept, size)}
+    """Records that are named one by one are looked up one by one. Of what another model has made nothing is known."""
+    rids, size = [rid for reach in reaches for rid in reach.rids or ()], question.dimensions
+    kept = reading.meanings.of(rids) if rids else ()
+    return {rid: passages_of_bytes(passages, size) for rid, passages in kept if is_of_size(passages, size)}
 
 
 def _nearest(

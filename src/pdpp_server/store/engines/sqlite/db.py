@@ -62,7 +62,7 @@ class SqliteReading(SqliteSession):
         cutter.take_prefixes(connection, beginnings.said)
         self.records = SqliteTables(self)
         self.words = SqliteWords(connection, self, self.records, beginnings)
-        self.meanings = KeptMeanings(self, self.records)
+        self.meanings = KeptMeanings(self, self.records, connection.data_version)
         self.is_usable = True
         self.watch = watch
         self._seconds = seconds
