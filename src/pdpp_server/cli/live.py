@@ -23,6 +23,7 @@ from pdpp_server.importers.live.folder import folder_settings
 from pdpp_server.importers.live.imap import mailbox_of, wait_for_mail
 from pdpp_server.importers.live.oauth import SERVICES, Agreed, MailClient, agreed, agreed_in_browser, secret_of
 from pdpp_server.importers.live.sync import Syncing, sync_one
+from pdpp_server.importers.live.trouble import not_followed_yet
 from pdpp_server.importers.missing import MissingChoice
 from pdpp_server.importers.watch import Stopped
 from pdpp_server.model.live import LiveSource
@@ -216,7 +217,7 @@ def _secret(what: str, *, is_piped: bool) -> str:
 def _first_sync(home: Home, name: str, *, as_json: bool) -> None:
     """What cannot be read even once is not followed."""
     try:
-        with home.owner.live.held():
+        with home.owner.live.held(), not_followed_yet():
             said = sync_one(_syncing(home), home.owner.live.named(name))
     except PdppError:
         home.owner.live.stop(name)

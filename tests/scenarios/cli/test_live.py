@@ -21,6 +21,7 @@ from pdpp_server.owner import secrets
 from pdpp_server.owner.secrets import Secrets
 from pdpp_server.settings import Settings
 from pdpp_server.store.keys import KeyFiles
+from tests.importers.live.scripted import scripted, usual
 from tests.requirements import requirement
 from tests.scenarios.cli.command import Command, Ran
 from tests.worlds import davserver as davs
@@ -193,6 +194,17 @@ def test_from_a_mail_server_to_an_answer(pdpp: Command) -> None:
     assert pdpp("export", export).code == 0
     kept = [path for top in (pdpp.home, export) for path in top.rglob("*") if path.is_file()]
     assert all(PASSWORD.encode() not in path.read_bytes() for path in kept)
+
+
+@requirement("imp.live.imap-trouble")
+@pytest.mark.parametrize("word", ["LIST", "SEARCH"])  # while it is tried, and when it is read for the first time
+def test_what_could_not_be_added_is_not_said_to_be_tried_again(pdpp: Command, word: str) -> None:
+    with scripted(lambda tag, command: None if word in command.upper() else usual(tag, command)) as port:
+        where = ("127.0.0.1", USER, "--port", str(port), "--security", "none", "--password-stdin")
+        refused = pdpp("sources", "add", "imap", *where, stdin="sesame\n")
+    assert (refused.code, "add it again later" in refused.err) == (1, True), refused.err
+    assert "by itself" not in refused.err
+    assert "live" not in pdpp("sources", "--json").json
 
 
 @requirement("imp.live.secrets")

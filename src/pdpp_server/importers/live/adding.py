@@ -5,8 +5,9 @@ from typing import Any
 
 from pdpp_server.evidence.words import counted
 from pdpp_server.importers.live.dav import shown
-from pdpp_server.importers.live.imap import followed_folders, mailbox_of, sign_in
+from pdpp_server.importers.live.imap import Mailbox, followed_folders, mailbox_of, sign_in
 from pdpp_server.importers.live.imap_wire import connected
+from pdpp_server.importers.live.trouble import not_followed_yet
 
 TLS_PORT, OTHER_PORT = 993, 143
 
@@ -35,9 +36,11 @@ def mailbox_settings(
 
 def tried(kind: str, settings: Mapping[str, Any], secret: str) -> list[str]:
     """What would be followed there, a line each. Raises: SourceTrouble."""
-    if kind != "imap":
-        return shown(settings, secret)
-    mailbox = mailbox_of(settings)
+    with not_followed_yet():
+        return shown(settings, secret) if kind != "imap" else _folders(mailbox_of(settings), secret)
+
+
+def _folders(mailbox: Mailbox, secret: str) -> list[str]:
     with connected(mailbox.server) as connection:
         sign_in(connection, mailbox, lambda: secret)
         seen = [(folder.name, connection.examine(folder)) for folder in followed_folders(connection)]

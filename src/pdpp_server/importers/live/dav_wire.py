@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 import httpx2
 
 from pdpp_server.importers.formats.xml_items import UnreadableXml, xml_items
-from pdpp_server.importers.live.trouble import SourceTrouble
+from pdpp_server.importers.live.trouble import AGAIN, SourceTrouble
 
 ANSWER_SECONDS = 60.0
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
@@ -57,7 +57,6 @@ CARDDAV = DavKind(
     well_known="/.well-known/carddav",
 )
 GONE, MULTI_STATUS = 404, 207
-AGAIN = "It is tried again by itself."
 
 
 class Collection(NamedTuple):

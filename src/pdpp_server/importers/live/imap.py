@@ -14,7 +14,7 @@ from pdpp_server.importers.attached.texts import AttachedTexts, attached_texts, 
 from pdpp_server.importers.formats.mail_threads import MailThreads
 from pdpp_server.importers.formats.mbox import MESSAGE_BYTES_MAX, StoredMail
 from pdpp_server.importers.live.imap_wire import Examined, Folder, ImapConversation, ImapServer, connected
-from pdpp_server.importers.live.trouble import SourceTrouble
+from pdpp_server.importers.live.trouble import AGAIN, SourceTrouble
 from pdpp_server.importers.missing import Doubt, MissingChoice
 from pdpp_server.importers.registry import declaration_of
 from pdpp_server.importers.source import Attachment
@@ -90,7 +90,7 @@ def followed_folders(connection: ImapConversation) -> list[Folder]:
     """
     found = connection.folders()
     if not found:
-        raise SourceTrouble("The server shows no folder at all.", remedy="It is tried again by itself.")
+        raise SourceTrouble("The server shows no folder at all.", remedy=AGAIN)
     everything = [folder for folder in found if _EVERYTHING in folder.flags]
     return everything or [folder for folder in found if folder.flags.isdisjoint(_LEFT_OUT)]
 
@@ -231,7 +231,7 @@ class _Sync:
         if lost and self.connection.sizes(lost):  # else they went in this very moment
             raise SourceTrouble(
                 f"{self.mailbox.server.host} does not give a message that it shows.",
-                remedy="It is tried again by itself.",
+                remedy=AGAIN,
             )
         messages: dict[int, Parsed] = {}
         unread: Items = {}

@@ -18,7 +18,7 @@ from select import select
 from typing import Any, NamedTuple, cast
 
 from pdpp_server.importers.formats.mbox import MESSAGE_BYTES_MAX
-from pdpp_server.importers.live.trouble import SourceTrouble
+from pdpp_server.importers.live.trouble import AGAIN, SourceTrouble
 
 ANSWER_SECONDS = 60.0  # a server that says nothing for so long hangs
 LINE_BYTES_MAX = 16 * 1024 * 1024
@@ -176,7 +176,6 @@ def shown_certificate(server: ImapServer) -> str:
 def _troubles(server: ImapServer) -> Generator[None, None, None]:
     """What the libraries raise, as a sentence with what to do."""
     where = f"{server.host}:{server.port}"
-    again = "It is tried again by itself."
     try:
         yield
     except ssl.SSLCertVerificationError as error:
@@ -197,18 +196,18 @@ def _troubles(server: ImapServer) -> Generator[None, None, None]:
     except ConnectionRefusedError as error:
         raise SourceTrouble(f"Nothing listens at {where}.", remedy="Check the port; 993 is usual.") from error
     except TimeoutError as error:
-        raise SourceTrouble(f"{where} did not answer for {ANSWER_SECONDS:.0f} seconds.", remedy=again) from error
+        raise SourceTrouble(f"{where} did not answer for {ANSWER_SECONDS:.0f} seconds.", remedy=AGAIN) from error
     except imaplib.IMAP4.abort as error:
         said = str(error)
         if "too much" in said:
-            raise SourceTrouble(f"{where} sends more than was asked for.", remedy=again) from error
+            raise SourceTrouble(f"{where} sends more than was asked for.", remedy=AGAIN) from error
         if "unexpected" in said:
             raise SourceTrouble(f"{where} sends what is no IMAP.", remedy="Check the address and the port.") from error
-        raise SourceTrouble(f"{where} closed the connection in the middle.", remedy=again) from error
+        raise SourceTrouble(f"{where} closed the connection in the middle.", remedy=AGAIN) from error
     except imaplib.IMAP4.error as error:
-        raise SourceTrouble(f"{where} refused a command.", remedy=again) from error
+        raise SourceTrouble(f"{where} refused a command.", remedy=AGAIN) from error
     except OSError as error:
-        raise SourceTrouble(f"{where} cannot be reached: {error.strerror or 'no answer'}.", remedy=again) from error
+        raise SourceTrouble(f"{where} cannot be reached: {error.strerror or 'no answer'}.", remedy=AGAIN) from error
     except (ValueError, IndexError, TypeError, KeyError) as error:  # numbers that are none, parts that are missing
         raise SourceTrouble(f"{where} sends what is no IMAP.", remedy="Check the address and the port.") from error
 
@@ -369,7 +368,7 @@ class ImapConversation:
             if line.startswith(b"PDPPIDLE "):
                 raise SourceTrouble(f"{self._server.host} does not tell of new mail.", remedy="")
             changed = changed or _tells_change(line)
-        raise SourceTrouble(f"{self._server.host} sends what is no IMAP.", remedy="It is tried again by itself.")
+        raise SourceTrouble(f"{self._server.host} sends what is no IMAP.", remedy=AGAIN)
 
     def _line(self) -> bytes:
         line = self._imap.readline()

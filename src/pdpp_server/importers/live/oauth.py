@@ -12,7 +12,7 @@ from hmac import compare_digest
 from typing import Any, NamedTuple
 
 from pdpp_server.errors import SourceUnavailable
-from pdpp_server.importers.live.trouble import SourceTrouble
+from pdpp_server.importers.live.trouble import AGAIN, SourceTrouble
 from pdpp_server.model.live import LiveSource
 from pdpp_server.owner.live import LiveSources
 from pdpp_server.port.callback import CallbackQuery, waiting
@@ -145,7 +145,7 @@ def _asked(url: str, form: Mapping[str, str]) -> AnyAnswer:
     try:
         return exchange.answer(form=form)
     except SourceUnavailable as trouble:
-        raise SourceTrouble(trouble.message, remedy="It is tried again by itself.") from trouble
+        raise SourceTrouble(trouble.message, remedy=AGAIN) from trouble
     finally:
         exchange.close()
 
