@@ -68,7 +68,8 @@ def proposed(lines: Sequence[str], encoding: str) -> tuple[TableReading, ...]:
             if "date" not in columns or not columns.keys() & _MONEY:
                 continue
             rows = [dict(zip(header, row, strict=False)) for row in split(lines[number + 1 :], delimiter)]
-            if _is_own_account([row.get(columns.get("counterparty_account", ""), "") for row in rows]):
+            account = columns.get("counterparty_account")
+            if account and _is_own_account([row.get(account, "") for row in rows]):
                 del columns["counterparty_account"]
             dates = [text for row in rows if (text := row.get(columns["date"], "").strip())]
             forms = _date_formats(dates)
