@@ -4,6 +4,10 @@ import ast
 import re
 from collections.abc import Iterator
 
+from jinja2 import meta
+
+from pdpp_server.console.app import ADDRESSES
+from pdpp_server.console.page import environment
 from tools.tree import PACKAGE
 
 UNQUOTED = (
@@ -35,6 +39,16 @@ OTHERS = {
         ),
         "sum",
     },
+    # on the pages, what is neither a value of a template nor a field of a form
+    "console/activity.py": {"grant"},  # a part of an address, as in those below
+    "console/app.py": {"path"},  # of a request
+    "console/bringing.py": {"place", "refused"},  # a value inside of one of a template
+    "console/clients.py": {"revoked"},  # a state of a grant
+    "console/following.py": {"path", "url"},  # settings of a live source
+    "console/markdown.py": {"style"},  # of a token
+    "console/rows.py": {"actor", "text"},  # a role, and a part of a line
+    "console/search.py": {"cursor"},
+    "console/streams.py": {"cursor"},
     "evidence/aggregate.py": {"limit"},  # an argument of the next call, as in those below
     # a reference to a blob inside of a record, and what stands for bytes; no module of `wire` may be loaded here
     "evidence/binary.py": {"binary", "blob_id", "fetch_url", "mime_type", "sha256", "size_bytes"},
@@ -134,12 +148,21 @@ def _members_in(package: str) -> dict[str, set[str]]:
     }
 
 
+def _words_of_pages() -> set[str]:
+    """What templates are given, what their forms and links send, and what addresses name."""
+    templates = [path.read_text("utf-8") for path in (PACKAGE / "console" / "templates").glob("*.html")]
+    given = [meta.find_undeclared_variables(environment("en").parse(template)) for template in templates]
+    sent = re.findall(r'\bname="([a-z_]+)"|[?;]([a-z_]+)=|\basked\.([a-z_]+)', "\n".join(templates))
+    named = re.findall(r"\{([a-z_]+)", " ".join(address.path for address in ADDRESSES))
+    return set[str]().union(*given, *sent, named)
+
+
 def test_the_packages_of_a_call_quote_no_member_of_json() -> None:
     wire = set[str]().union(*_members_in("wire").values())
+    found = {module: names & wire for package in UNQUOTED for module, names in _members_in(package).items()}
+    pages = {module: names & wire - _words_of_pages() for module, names in _members_in("console").items()}
 
-    quoted = {
-        module: names & wire for package in UNQUOTED for module, names in _members_in(package).items() if names & wire
-    }
+    quoted = {module: names for module, names in (found | pages).items() if names}
 
     assert quoted == OTHERS
 

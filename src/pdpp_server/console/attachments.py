@@ -1,7 +1,7 @@
 """Bytes that belong to a record: a picture is shown, all else is only handed over, and nothing of it can run."""
 
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Handed
@@ -11,6 +11,7 @@ from pdpp_server.model.blobs import ANY_BYTES
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import BlobQuery
 from pdpp_server.owner.own_reader import OpenedBlob
+from pdpp_server.wire.blobs import Reference, decode_references
 
 # What browsers draw and cannot be made to run; a drawing in SVG can.
 PICTURES = frozenset({"image/avif", "image/gif", "image/jpeg", "image/png", "image/webp"})
@@ -43,17 +44,15 @@ def _handed(opened: OpenedBlob, *, is_head: bool) -> Handed:
     return Handed(None if is_head else opened.file, opened.blob.size, headers, opened.shown)
 
 
-def attachments_of(value: Any) -> list[AttachmentShown]:
+def attachments_of(value: object) -> list[AttachmentShown]:
     """The references in a value: one, or a list of them."""
-    items = cast("list[Any]", value) if isinstance(value, list) else [value]
-    found = [cast("dict[str, Any]", item) for item in items if isinstance(item, dict)]
-    return [_shown(item) for item in found if isinstance(item.get("blob_id"), str)]
+    return [_shown(reference) for reference in decode_references(value)]
 
 
-def _shown(reference: dict[str, Any]) -> AttachmentShown:
-    kind, size = _plain(str(reference.get("mime_type") or ANY_BYTES)), reference.get("size_bytes")
-    told = size_text(size) if isinstance(size, int) else ""
-    return AttachmentShown(reference["blob_id"], kind, told, kind in PICTURES)
+def _shown(reference: Reference) -> AttachmentShown:
+    kind = _plain(reference.mime_type)
+    told = "" if reference.size is None else size_text(reference.size)
+    return AttachmentShown(reference.blob_id, kind, told, kind in PICTURES)
 
 
 def _plain(mime_type: str) -> str:

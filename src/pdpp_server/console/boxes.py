@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pdpp_server.console.choice import Most, Ticks, necessity, needed_fields
+from pdpp_server.console.choice import Most, Ticks, necessity
 from pdpp_server.model.grants import StreamGrant
 from pdpp_server.model.selections import Selection
+from pdpp_server.wire.declarations import required_fields
 
 
 class FieldBox(NamedTuple):
@@ -64,7 +65,7 @@ def _source_box(
 
 
 def _stream_box(selection: Selection, stream: StreamGrant, ticks: Ticks, place: tuple[int, int]) -> StreamBox:
-    declared, needed = stream.declared, needed_fields(stream)
+    declared, needed = stream.declared, required_fields(stream.declared)
     return StreamBox(
         f"{place[0]}.{place[1]}",
         declared.label or declared.name,

@@ -10,6 +10,7 @@ from pdpp_server.model.authorization import Decision
 from pdpp_server.model.grants import StreamGrant
 from pdpp_server.model.selections import Selection, StreamSelection, TimeRange
 from pdpp_server.model.times import instant
+from pdpp_server.wire.declarations import required_fields
 
 END = "end."  # of one selection, by its place
 _DATE_CHARS = len("2026-11-15")
@@ -186,7 +187,7 @@ def _narrowed_fields(
     if view := ticks.views.get(place):
         return view, None
     kept = tuple(name for name in stream.declared.fields if name in stream.fields and (*place, name) in ticks.fields)
-    if {*kept} | needed_fields(stream) < stream.fields:
+    if {*kept} | required_fields(stream.declared) < stream.fields:
         return None, kept or tuple(stream.declared.primary_key)
     if asked is not None:
         return asked.view, asked.fields
@@ -217,12 +218,6 @@ def _moment(time: str) -> int:
 def necessity(selection: Selection, stream: StreamGrant) -> str:
     asked = _asked(selection, stream)
     return asked.necessity if asked else "required"
-
-
-def needed_fields(stream: StreamGrant) -> frozenset[str]:
-    """Fields without which a record of the stream is none."""
-    required = frozenset[str](stream.declared.schema.get("required", ()))
-    return (required | {*stream.declared.primary_key}) & stream.declared.fields.keys()
 
 
 def _asked(selection: Selection, stream: StreamGrant) -> StreamSelection | None:

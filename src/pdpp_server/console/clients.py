@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from pdpp_server.console.activity import LIMIT, Titles, days_of, said_of, titled
 from pdpp_server.console.chart import chart
-from pdpp_server.console.choice import needed_fields
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
 from pdpp_server.console.visit import Visit
@@ -23,6 +22,7 @@ from pdpp_server.model.queries import FetchQuery
 from pdpp_server.model.records import RecordId
 from pdpp_server.model.times import iso
 from pdpp_server.owner.desk import GrantRow
+from pdpp_server.wire.declarations import required_fields
 
 UNUSED = timedelta(days=90)
 STATES = {
@@ -221,7 +221,7 @@ def stream_shown(stream: StreamGrant, named: Mapping[str, str]) -> StreamGranted
     declared = stream.declared
     is_whole = declared.fields.keys() <= stream.fields
     view = next(
-        (view.label for view in declared.views if needed_fields(stream).union(view.fields) == stream.fields), None
+        (view.label for view in declared.views if required_fields(declared).union(view.fields) == stream.fields), None
     )
     return StreamGranted(
         declared.label or declared.name,

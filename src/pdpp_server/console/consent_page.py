@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from pdpp_server.console.boxes import boxes
@@ -20,6 +20,7 @@ from pdpp_server.model.authorization import Ask, Offer, Review
 from pdpp_server.model.selections import Selection
 from pdpp_server.model.sources import Declaration
 from pdpp_server.wire.declarations import is_sensitive, presets_of
+from pdpp_server.wire.grants import commitments, retention
 
 FILTERED = 8  # more cards than these have a box to filter them by
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -115,7 +116,7 @@ def consent_page(desks: Desks, choosing: Choosing) -> Page:
         "is_again": choosing.is_again,
         "purposes": _purposes(ask),
         "claims": [claim for selection in ask.selections for claim in _claims(selection)],
-        "retentions": [_retention(selection.retention) for selection in ask.selections if selection.retention],
+        "retentions": [_retention(*said) for selection in ask.selections if (said := retention(selection))],
         "trains": any(selection.purpose_code == AI_TRAINING for selection in choosing.asked),
         "offered": _shown_cards(offered, choosing.filter),
         "hidden_picks": [pick for pick in choosing.picks if not _is_shown(pick, offered, choosing.filter)],
@@ -176,9 +177,8 @@ def _purposes(ask: Ask) -> list[tuple[str, str]]:
     return sorted(each for each in said if each[1] or each[0] not in described)
 
 
-def _retention(policy: Mapping[str, Any]) -> Retention:
-    end: str = policy["on_expiry"]
-    return Retention(_length(policy["max_duration"]), _ENDS.get(end, end))
+def _retention(duration: str, end: str) -> Retention:
+    return Retention(_length(duration), _ENDS.get(end, end))
 
 
 def _length(duration: str) -> str:
@@ -197,8 +197,7 @@ def _length(duration: str) -> str:
 
 
 def _claims(selection: Selection) -> list[str]:
-    said: list[Any] = (selection.client_claims or {}).get("commitments", [])
-    return [claim if isinstance(claim, str) else str(claim) for claim in said]
+    return [claim if isinstance(claim, str) else str(claim) for claim in commitments(selection)]
 
 
 def _source_names(offers: tuple[Offer, ...]) -> dict[str, str]:

@@ -17,6 +17,7 @@ from jinja2.ext import Extension
 
 from pdpp_server.evidence.said import Sentences
 from pdpp_server.evidence.words import counted_patterns, many_patterns
+from pdpp_server.wire.declarations import decode_declaration
 
 _FOLDER = Path(__file__).parent
 _PACKAGE = _FOLDER.parent
@@ -202,9 +203,10 @@ def declared() -> dict[str, list[str]]:
 
 
 def _declared(document: Mapping[str, Any]) -> list[str]:
-    names = [stream["name"].replace("_", " ") for stream in document["streams"]]
+    declaration = decode_declaration(document)
+    names = [name.replace("_", " ") for name in declaration.streams]
     amounts = [pattern for name in names for pattern in many_patterns(name)]
-    return [*dict.fromkeys([document["display"]["name"], *_labels(document), *amounts])]
+    return [*dict.fromkeys([declaration.name, *_labels(document), *amounts])]
 
 
 def _labels(value: Any) -> Iterator[str]:

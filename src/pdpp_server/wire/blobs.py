@@ -3,7 +3,7 @@
 import base64
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 from urllib.parse import quote
 
 from pdpp_server.errors import InvalidRequest, SourceUnavailable
@@ -108,6 +108,26 @@ def decode_digests(header: str, name: str) -> dict[str, bytes]:
 # References inside records ------------------------------------------------------------------------------------------
 
 Data = Mapping[str, Any]
+
+
+class Reference(NamedTuple):
+    """What a record says of bytes; whoever wrote it may have left out all but their name."""
+
+    blob_id: str
+    mime_type: str
+    size: int | None
+
+
+def decode_references(value: object) -> list[Reference]:
+    """Those in a value: one, or a list of them."""
+    items = cast("list[object]", value) if isinstance(value, list) else [value]
+    found = [cast("Data", item) for item in items if isinstance(item, dict)]
+    return [_reference(item) for item in found if isinstance(item.get("blob_id"), str)]
+
+
+def _reference(data: Data) -> Reference:
+    size = data.get("size_bytes")
+    return Reference(data["blob_id"], str(data.get("mime_type") or ANY_BYTES), size if isinstance(size, int) else None)
 
 
 def with_addresses(data: Data, roles: Mapping[str, str] | None) -> Data:

@@ -171,6 +171,11 @@ def presets_of(declaration: Declaration) -> tuple[Preset, ...]:
     )
 
 
+def required_fields(stream: Stream) -> frozenset[str]:
+    """Fields without which a record of the stream is none."""
+    return (frozenset[str](stream.schema.get("required", ())) | {*stream.primary_key}) & stream.fields.keys()
+
+
 def _decode(document: JSON, at: str) -> Declaration:
     source = Source(document["source"]["kind"], document["source"]["id"])
     streams = [_stream(stream) for stream in document["streams"]]

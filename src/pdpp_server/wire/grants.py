@@ -163,6 +163,17 @@ def _encode_stream_selection(stream: StreamSelection) -> JSON:
     )
 
 
+def retention(selection: Selection) -> tuple[str, str] | None:
+    """How long a client says it keeps what it read, as a duration, and what it does then."""
+    said = selection.retention
+    return (said["max_duration"], said["on_expiry"]) if said else None
+
+
+def commitments(selection: Selection) -> list[object]:
+    """What a client says that it commits itself to."""
+    return (selection.client_claims or {}).get("commitments", [])
+
+
 def encode_granted(grant: Grant) -> JSON:
     """The rights of a grant as a member of `authorization_details`."""
     return {

@@ -10,7 +10,7 @@ from pdpp_server.errors import InvalidRequest
 from pdpp_server.model.blobs import Blob, BlobPart, is_mime_type
 from pdpp_server.model.records import Record, RecordId
 from pdpp_server.model.sources import Origin
-from pdpp_server.wire.blobs import decode_digests, decode_range, encode_reference
+from pdpp_server.wire.blobs import Reference, decode_digests, decode_range, decode_references, encode_reference
 from pdpp_server.wire.records import decode_record, encode_record
 
 REF = encode_reference(Blob("blob_ab", 3, "image/png"))
@@ -92,3 +92,17 @@ def test_a_part_without_a_start_counts_from_the_end() -> None:
         range(1, 3),
         None,
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (REF, [Reference("blob_ab", "image/png", 3)]),
+        ([REF, "text", {"blob_id": 7}], [Reference("blob_ab", "image/png", 3)]),
+        ({"blob_id": "b", "size_bytes": "3", "mime_type": None}, [Reference("b", "application/octet-stream", None)]),
+        ("blob_ab", []),
+        (None, []),
+    ],
+)
+def test_a_value_is_looked_through_for_references_and_refuses_nothing(value: object, found: list[Reference]) -> None:
+    assert decode_references(value) == found

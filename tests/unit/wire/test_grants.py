@@ -13,7 +13,14 @@ from pdpp_server.model.grants import Grant, StreamGrant, TimeConstraint
 from pdpp_server.model.selections import Selection, StreamSelection, TimeRange
 from pdpp_server.model.streams import Stream
 from pdpp_server.wire.declarations import decode_declaration
-from pdpp_server.wire.grants import decode_grant, decode_selection, encode_grant, encode_selection
+from pdpp_server.wire.grants import (
+    commitments,
+    decode_grant,
+    decode_selection,
+    encode_grant,
+    encode_selection,
+    retention,
+)
 from tests.unit.diary import SOURCE_ID, diary
 
 DECLARATION = decode_declaration(diary())
@@ -303,3 +310,12 @@ def test_a_grant_without_a_needed_member_is_invalid() -> None:
         del document[member]
         with pytest.raises(GrantInvalid):
             decode_grant(document, DECLARATION)
+
+
+def test_what_a_client_promises_is_read_by_its_names() -> None:
+    kept = {"max_duration": "P30D", "on_expiry": "delete"}
+    (promising,) = decode_selection([detail(retention=kept, client_claims={"commitments": ["no ads", 7]})])
+    (silent,) = decode_selection([detail()])
+
+    assert (retention(promising), commitments(promising)) == (("P30D", "delete"), ["no ads", 7])
+    assert (retention(silent), commitments(silent)) == (None, [])
