@@ -152,6 +152,7 @@ def _page(
         "connection_id": connection,
         "stream": stream.name,
         "label": stream.label or stream.name,
+        "talk_title": "".join(row.title for row in _naming(asked, rows)),
         "detail": stream.detail or stream.description,
         "asked": asked,
         "rows": [row._replace(is_here=row.handle == here) for row in rows],
@@ -170,6 +171,11 @@ def _page(
     return Page("stream.html", values, shown=_drawn(asked, rows, month))
 
 
+def _naming(asked: dict[str, str], rows: list[RecordRow]) -> list[RecordRow]:
+    """The one by which a talk is called: its first, if that has a title."""
+    return [row for row in rows[:1] if asked["talk"] and "title" in row.fields]
+
+
 def _drawn(asked: dict[str, str], rows: list[RecordRow], month: list[list[MonthDay]]) -> Shown:
     """What the page shows of each: a month has titles alone, and not of all; a list also names talks."""
     if month:
@@ -177,8 +183,9 @@ def _drawn(asked: dict[str, str], rows: list[RecordRow], month: list[list[MonthD
     if any(row.amount is not None for row in rows):
         return rows_shown(rows, ("title", "who", "amount", "currency", "at"))
     if asked["talk"] or asked["around"]:
-        untold = rows_shown([row for row in rows if not row.text], ("title",))
-        return together(untold, rows_shown(rows, ("who", "text", "at")))
+        untold = [row for row in rows if not row.text]
+        titled = rows_shown([*_naming(asked, rows), *untold], ("title",))
+        return together(titled, rows_shown(rows, ("who", "text", "at")))
     return rows_shown(rows, ("title", "who", "text", "at", "talk"))
 
 

@@ -134,9 +134,12 @@ def test_a_talk_is_read_from_its_beginning_and_a_record_with_its_neighbours(owne
 
     record = owner.page(f"/records/{world.work}/messages:t2")
     talk = shown(owner.page(f"/sources/{world.work}/messages?talk=Plan"))
+    read = world.owner.activity(limit=1)[0]
     around = owner.page(f"/sources/{world.work}/messages?around={world.work}/messages:t2")
 
     assert "The whole talk" in record
+    assert "Plan One talk, from its beginning." in talk
+    assert "subject" in read.fields
     assert talk.index("First we eat.") < talk.index("Then we row.") < talk.index("Then we sleep.")
     assert re.search(r'class="here">(?s:.*?)Then we row\.', around)
 
