@@ -100,8 +100,8 @@ promised: setup
 bench: setup  ## the measured numbers, as ratios, into bench/latest.json
 	PYTHONPATH=. $(BIN)/python -m bench
 
-bench-postgres: setup  ## PostgreSQL beside SQLite, and with owners beside it: make bench-postgres records="10000 100000" owners="100 1000"
-	PYTHONPATH=. $(BIN)/python -m bench.postgres $(if $(records),--records $(records)) $(if $(owners),--owners $(owners))
+bench-postgres: setup  ## PostgreSQL beside SQLite, with owners beside it, and grown: make bench-postgres records="10000 100000" owners="100 1000" grown="10 100"
+	PYTHONPATH=. $(BIN)/python -m bench.postgres $(if $(records),--records $(records)) $(if $(owners),--owners $(owners)) $(if $(grown),--grown $(grown))
 
 soak: setup  ## the long tests that make test leaves out
 	$(BIN)/pytest -m soak

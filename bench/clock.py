@@ -27,7 +27,12 @@ def timing(taken: list[float]) -> Timing:
 
 
 def side_by_side(
-    ours: Callable[[], object], floor: Callable[[], object], *, rounds: int, each: int
+    ours: Callable[[], object],
+    floor: Callable[[], object],
+    *,
+    rounds: int,
+    each: int,
+    clock: Callable[[], float] = perf_counter,
 ) -> tuple[Timing, Timing]:
     """Alternate short bursts of both, so that a slow moment of the machine falls on both."""
     timed(ours, each)
@@ -35,6 +40,6 @@ def side_by_side(
     mine: list[float] = []
     bare: list[float] = []
     for _ in range(rounds):
-        mine += timed(ours, each)
-        bare += timed(floor, each)
+        mine += timed(ours, each, clock)
+        bare += timed(floor, each, clock)
     return timing(mine), timing(bare)

@@ -1,8 +1,9 @@
 """PostgreSQL beside SQLite in one run, and how it grows: with records of one owner, owners beside it, and processes.
 
-`python -m bench.postgres [--records 1000 10000] [--owners 100 1000]` prints the tables of docs/scale.md. Everything is
-a ratio of two things that took turns: processor time of this process and of the database together, since on a machine
-that others use whoever waits for another process waits far longer; the p95 is one of time that passed.
+`python -m bench.postgres [--records 1000 10000] [--owners 100 1000] [--grown 10 100]` prints the tables of
+docs/scale.md. Everything is a ratio of two things that took turns: processor time of this process and of the database
+together, since on a machine that others use whoever waits for another process waits far longer; one p95 is of time that
+passed.
 """
 
 import argparse
@@ -15,7 +16,8 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from http.client import HTTPConnection
 from pathlib import Path
-from time import process_time
+from time import perf_counter, process_time
+from typing import Any
 
 import psycopg
 
@@ -53,6 +55,8 @@ where table_schema = 'public' and table_name = %s and column_name <> 'owner'
 _COPY = """
 insert into {table}(owner, {columns}) select g, {columns} from {table}, generate_series(%s, %s) g where owner = %s
 """
+BESIDE = 64  # numbers of records on a day: more than one copy has there, and few enough for all copies
+_GROWN = Path(__file__).with_name("grown.sql")
 _NUMBER = "select owner from owners where name = %s"
 FIRST_FILLER = 1_000_000
 
@@ -61,19 +65,24 @@ Clock = Callable[[], float]
 
 
 class Spent:
-    """Processor time of this process and of every process of the database so far, of those that ended too."""
+    """Processor time of this process, but for looking, and of every process of the database so far, of those that ended
+    too; to the microsecond, so that one question can be measured."""
 
     def __init__(self, started: Cluster) -> None:
         self._server = (started.folder / "data" / "postmaster.pid").read_text().split()[0]
-        self._ticks: dict[str, int] = {}
+        self._nanoseconds: dict[str, int] = {}
+        self._looking = 0.0
 
     def __call__(self) -> float:
+        begun = process_time()
         for stat in Path("/proc").glob("[0-9]*/stat"):
             with suppress(OSError):  # it has ended meanwhile
-                fields = stat.read_text().rpartition(")")[2].split()
-                if fields[1] == self._server:
-                    self._ticks[stat.parent.name] = int(fields[11]) + int(fields[12])
-        return process_time() + sum(self._ticks.values()) / os.sysconf("SC_CLK_TCK")
+                if stat.read_text().rpartition(")")[2].split()[1] == self._server:
+                    on_processor = stat.with_name("schedstat").read_text().split()[0]
+                    self._nanoseconds[stat.parent.name] = int(on_processor)
+        ended = process_time()
+        self._looking += ended - begun
+        return ended - self._looking + sum(self._nanoseconds.values()) / 1e9
 
 
 class Served:
@@ -116,6 +125,7 @@ class Side:
         self._connection_id, _ = fill(services, home, count)
         self.ingest_seconds = cpu() - begun
         self._count, self._random = count, random.Random(3)
+        self._copies = 1
         self.token = Owner(services, home).create_grant(decode_selection([GRANTED]), "bench", None).token
         self._reader = ToldReader(LocalReader(services, self.token))
 
@@ -123,8 +133,17 @@ class Side:
     def asks(self) -> dict[str, Ask]:
         return {"fetch": self.fetch, "page": self.page, "search": self.search}
 
+    def grow(self, copies: int) -> None:
+        """So many times as much; `grown` made it."""
+        self._copies = copies
+
+    @property
+    def _of_copy(self) -> str:
+        copy = self._random.randrange(self._copies)
+        return f"x{copy}" if copy else ""
+
     def fetch(self) -> object:
-        key = f"m{self._random.randrange(self._count)}"
+        key = f"m{self._random.randrange(self._count)}{self._of_copy}"
         return self._reader.fetch(FetchQuery("messages", key, self._connection_id)).value
 
     def page(self) -> object:
@@ -133,6 +152,7 @@ class Side:
 
     def search(self) -> object:
         rare, common = f"rare{self._random.randrange(self._count // 10)}", self._random.choice(VOCABULARY[200:400])
+        rare += self._of_copy
         return self._reader.search(SearchQuery(f"{rare} {common}", limit=10)).value
 
     def fetch_over(self, port: int) -> None:
@@ -159,16 +179,29 @@ def share(url: str, name: str) -> Generator[Database, None, None]:
         owners.close()
 
 
-def add_owners(started: Cluster, url: str, first: int, last: int) -> None:
-    """Made in the database itself, out of one small owner, by whoever may look past row security."""
+@contextmanager
+def operating(started: Cluster, url: str) -> Generator[psycopg.Connection[tuple[Any, ...]], None, None]:
+    """Whoever may look past row security, and counts the rows in the end."""
     database = url.partition("@/")[2].partition("?")[0]
     with psycopg.connect(f"host={started.folder} dbname={database} user=postgres", autocommit=True) as operator:
+        yield operator
+        operator.execute("analyze")
+
+
+def grown(started: Cluster, url: str, copies: int) -> None:
+    """All messages there so many times, made in the database itself."""
+    with operating(started, url) as operator:
+        operator.execute(_GROWN.read_text().format(copies=copies, beside=BESIDE).encode())
+
+
+def add_owners(started: Cluster, url: str, first: int, last: int) -> None:
+    """Made in the database itself, out of one small owner."""
+    with operating(started, url) as operator:
         (number,) = operator.execute(_NUMBER, ["filler"]).fetchall()[0]
         for table in COPIED:
             (columns,) = operator.execute(_COLUMNS, [table]).fetchall()[0]
             copied = _COPY.format(table=table, columns=columns)
             operator.execute(copied.encode(), [FIRST_FILLER + first, FIRST_FILLER + last - 1, number])
-        operator.execute("analyze")
 
 
 def beside_sqlite(started: Cluster, count: int) -> None:
@@ -196,9 +229,25 @@ def beside_owners(started: Cluster, count: int, steps: Sequence[int]) -> None:
             add_owners(started, crowded, there, owners)
             there = owners
             costs = [cost_ratio(among.asks[name], without.asks[name], cpu)[0] for name in without.asks]
-            theirs, ours = side_by_side(among.search, without.search, rounds=ROUNDS, each=EACH)
-            told = " | ".join(f"{cost:.2f}" for cost in costs)
-            print(f"| {owners:,} | {told} | {theirs.p95 / ours.p95:.2f} |", flush=True)
+            slowest = [
+                side_by_side(among.search, without.search, rounds=2 * ROUNDS, each=EACH, clock=clock)
+                for clock in (cpu, perf_counter)
+            ]
+            told = " | ".join(f"{cost:.2f}" for cost in (*costs, *(theirs.p95 / ours.p95 for theirs, ours in slowest)))
+            print(f"| {owners:,} | {told} |", flush=True)
+
+
+def by_growth(started: Cluster, count: int, steps: Sequence[int]) -> None:
+    urls, cpu = [started.fresh() for _ in (1, *steps)], Spent(started)
+    with tempfile.TemporaryDirectory(prefix="pdpp-bench-") as folder, ExitStack() as stack:
+        shares = [stack.enter_context(share(url, "mine")) for url in urls]
+        first, *others = (Side(Path(folder) / str(n), count, cpu, mine) for n, mine in enumerate(shares))
+        for copies, url, side in zip(steps, urls[1:], others, strict=True):
+            grown(started, url, copies)
+            side.grow(copies)
+            costs = [cost_ratio(side.asks[name], first.asks[name], cpu) for name in first.asks]
+            told = " | ".join(f"{ratio:.2f} ({cost * 1000:.1f} ms)" for ratio, cost in costs)
+            print(f"| {count * copies:,} | {told} |", flush=True)
 
 
 def by_processes(started: Cluster, count: int) -> None:
@@ -235,6 +284,7 @@ def main() -> None:
     asked = argparse.ArgumentParser(prog="python -m bench.postgres")
     asked.add_argument("--records", type=int, nargs="*", default=[1_000, 10_000])
     asked.add_argument("--owners", type=int, nargs="*", default=[100, 1_000])
+    asked.add_argument("--grown", type=int, nargs="*", default=[], help="how many times as much, made in the database")
     told = asked.parse_args()
     with cluster() as started:
         print("| records of one owner | fetch ÷ SQLite | page ÷ | search ÷ | ingest, share of SQLite's |")
@@ -242,9 +292,13 @@ def main() -> None:
         for count in told.records:
             beside_sqlite(started, count)
         if told.owners:
-            print("\n| other owners | fetch with ÷ without | page | search | search p95 |")
-            print("|---|---|---|---|---|", flush=True)
+            print("\n| other owners | fetch with ÷ without | page | search | search p95 | by time that passed |")
+            print("|---|---|---|---|---|---|", flush=True)
             beside_owners(started, told.records[-1], told.owners)
+        if told.grown:
+            print(f"\n| records of one owner | fetch ÷ that with {told.records[-1]:,} | page | search |")
+            print("|---|---|---|---|", flush=True)
+            by_growth(started, told.records[-1], told.grown)
         print("\n| records | fetch, two processes ÷ one | one |")
         print("|---|---|---|", flush=True)
         by_processes(started, told.records[0])
