@@ -26,7 +26,7 @@ PROMISES: dict[str, Promise] = {
     ),
     "store.meaning.other-model": Promise(
         source="issue 15: bad input",
-        says="Vectors of another model are never compared: they are made anew.",
+        says="Vectors of another model, or made in another way, are never compared: they are made anew.",
     ),
     "store.declarations.shape": Promise(
         source="record model: source declaration",

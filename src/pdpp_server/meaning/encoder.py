@@ -16,6 +16,7 @@ PIECES_MAX = 256  # of one passage: the model learnt from no longer ones
 BATCH_PIECES = 1300  # that go through the layers together: about thirty short texts
 VOCABULARY, HEADS, FORMAT, FORMAT_NAME = "vocabulary", "heads", "format", "pdpp-meaning-1"
 SCALE = ".scale"
+MADE = 1  # how texts are cut, read and packed: whoever changes that counts on here, and every index is made anew
 _ASKED_KEPT = 256
 
 
@@ -90,14 +91,15 @@ def _gelu(x: Vectors) -> Vectors:
 
 
 class SentenceModel:
-    """A model that was read. `identity` names its very numbers: vectors of two models cannot be compared."""
+    """A model that was read. `identity` names its numbers and how vectors are made by them: what differs in either
+    cannot be compared."""
 
     def __init__(self, tensors: dict[str, Tensor], said: dict[str, str]) -> None:
         """Raises DamagedTensors: a part of the model is missing, or has another form."""
         if said.get(FORMAT) != FORMAT_NAME:
             raise DamagedTensors("it is of another form")
         try:
-            self.identity = said[DIGEST]
+            self.identity = f"{said[DIGEST]}.{MADE}"
             self._pieces = WordPieces(tensors[VOCABULARY].tobytes().decode().split("\n"))
             self._embedded = _Embedding(tensors)
             numbers = range(sum(name.endswith("attention.self.query.bias") for name in tensors))

@@ -9,6 +9,7 @@ import pytest
 from pdpp_server.errors import InvalidCursor, UnsupportedMode
 from pdpp_server.mcp.server import McpServer
 from pdpp_server.mcp.surface import TOOLS
+from pdpp_server.meaning import encoder
 from pdpp_server.model.queries import SearchQuery
 from pdpp_server.model.records import SearchPage
 from pdpp_server.port.local import LocalReader
@@ -189,6 +190,22 @@ def test_vectors_of_another_model_are_not_compared_and_everything_waits(told: Me
     assert page.waiting is not None
     assert page.waiting > 5
     assert not any(hit.is_meant for hit in page.hits)
+
+
+@requirement("store.meaning.other-model")
+def test_vectors_that_an_older_version_made_are_not_compared_and_made_anew(
+    told: Meant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoder, "MADE", encoder.MADE + 1)
+    put_model(told.world.home)  # the same numbers, read by the newer version
+
+    before = asked(told, "ship dog")
+    assert keys(before) == ["dog"]
+    assert before.waiting
+
+    told.catch_up()
+    after = asked(told, "ship dog")
+    assert (keys(after)[:2], after.waiting) == (["dog", "boat"], 0)
 
 
 @requirement("rs.search.meaning")
