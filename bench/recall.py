@@ -12,6 +12,7 @@ from statistics import mean
 from bench.world import PATIENCE, now
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.model.ingest import Incoming
+from pdpp_server.model.queries import Mode
 from pdpp_server.owner.desk import Owner
 from pdpp_server.owner.meaning import MeaningDesk
 from pdpp_server.port.local import LocalReader
@@ -109,7 +110,7 @@ def home_of(talks: Iterable[Talk], weights: Path | None = None) -> Generator[Hom
         shutil.rmtree(folder)
 
 
-def recall(folder: Path, weights: Path | None = None) -> dict[str, float]:
+def recall(folder: Path, weights: Path | None = None, mode: Mode = "auto") -> dict[str, float]:
     """recall@5/10/25: the share of a question's evidence among the first hits, averaged over all questions.
 
     Asked in a home for each conversation; and in one home for all, with a grant on the one in question, or on all.
@@ -120,11 +121,11 @@ def recall(folder: Path, weights: Path | None = None) -> dict[str, float]:
     every: list[Shares] = []
     for talk in talks:
         with home_of([talk], weights) as home:
-            alone += shares(home, talk, [talk])
+            alone += shares(home, talk, [talk], mode)
     with home_of(talks, weights) as home:
         for talk in talks:
-            one += shares(home, talk, [talk])
-            every += shares(home, talk, talks)
+            one += shares(home, talk, [talk], mode)
+            every += shares(home, talk, talks, mode)
     numbers: dict[str, float] = {}
     for setting, found in (("", alone), ("_one_granted", one), ("_all_granted", every)):
         means = zip(FIRST, zip(*found, strict=True), strict=True)
@@ -132,12 +133,12 @@ def recall(folder: Path, weights: Path | None = None) -> dict[str, float]:
     return numbers
 
 
-def shares(home: Home, talk: Talk, granted: Iterable[Talk]) -> Iterator[Shares]:
+def shares(home: Home, talk: Talk, granted: Iterable[Talk], mode: Mode) -> Iterator[Shares]:
     """For each question about a talk, how much of its evidence is among the first hits."""
     tool = next(tool for tool in TOOLS if tool.name == "search")
     reader = LocalReader(home.services, home.token(granted))
     for question, evidence in talk.questions:
-        page = told(tool.call(reader, {"query": question, "limit": max(FIRST)})).structured["data"]
+        page = told(tool.call(reader, {"query": question, "limit": max(FIRST), "mode": mode})).structured["data"]
         hits = [
             hit["record_key"] if hit["connection_id"] == home.connections[talk.name] else "" for hit in page["data"]
         ]

