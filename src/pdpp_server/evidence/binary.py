@@ -1,7 +1,7 @@
 """What can be said of bytes without sending them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from operator import is_not
 from typing import Any, cast
@@ -20,6 +20,8 @@ _DATA_URL = re.compile(r"data:(?=[\w;])([\w.+-]{1,60}/[\w.+-]{1,60})?((?:;[\w=.+
 _DATA = "data:"
 _PLAIN_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")  # any other name could be words, and words do not speak for us
 _KINDS = (re.compile("[0-9]"), re.compile("[A-Z]"), re.compile("[a-z]"))
+
+_SINGLE = frozenset({str, int, float, bool, type(None)})
 
 Declared = Mapping[str, Any] | str | None
 
@@ -63,24 +65,43 @@ def holds_bytes(value: Any, declared: Declared = None) -> bool:
 
 
 def record_without_bytes(record: Record) -> Record:
+    if record.binary is not None or not _are_no_bytes(record.data.values()):
+        record = _without_bytes(record)
+    if not record.expanded:
+        return record
+    return record._replace(expanded={name: _group(group) for name, group in record.expanded.items()})
+
+
+def _without_bytes(record: Record) -> Record:
     told = record.binary or {}
     changed: dict[str, Any] = {}
     for name, value in record.data.items():
-        if (
-            isinstance(value, str)  # and too short to be bytes, as nearly every one
-            and len(value) < BASE64_CHARS_MIN
-            and name not in told
-            and not value.startswith(_DATA)
-        ):
+        if isinstance(value, str) and name not in told and is_plain(value):
             continue
         without = without_bytes(value, told.get(name))
         if without is not value:
             changed[name] = without
-    if changed:
-        record = record._replace(data={**record.data, **changed})
-    if not record.expanded:
-        return record
-    return record._replace(expanded={name: _group(group) for name, group in record.expanded.items()})
+    return record._replace(data={**record.data, **changed}) if changed else record
+
+
+def _are_no_bytes(values: Collection[Any]) -> bool:
+    """Whether one look at all of them tells so, as of nearly every record: base64 is long, and one word."""
+    said = said_together(values)
+    if said is None or _DATA in said:
+        return False
+    return len(said) < BASE64_CHARS_MIN or all(map(_is_short_or_words, map(str, values)))
+
+
+def _is_short_or_words(text: str) -> bool:
+    return len(text) < BASE64_CHARS_MIN or " " in text
+
+
+def said_together(values: Collection[Any]) -> str | None:
+    """What these values say in one text, for one look at all of them; None where one has parts."""
+    try:
+        return "".join(values)
+    except TypeError:  # one is no text
+        return "".join(map(str, values)) if _SINGLE.issuperset(map(type, values)) else None
 
 
 def _group(group: Expanded) -> Expanded:
@@ -170,6 +191,11 @@ def _bytes_in(text: str, declared: Declared) -> Binary | None:
 def is_plain(text: str) -> bool:
     """Whether it is too short to be bytes by its looks."""
     return len(text) < BASE64_CHARS_MIN and not text.startswith(_DATA)
+
+
+def are_plain(said: str) -> bool:
+    """The same of several values, by what they say together."""
+    return len(said) < BASE64_CHARS_MIN and _DATA not in said
 
 
 def _has_all_kinds(text: str) -> bool:

@@ -1,7 +1,6 @@
 """One record as a document with provenance."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from pdpp_server.evidence.binary import record_without_bytes
@@ -18,68 +17,60 @@ from pdpp_server.evidence.expansions import expanded_text
 from pdpp_server.evidence.shown import one_shown, shown_of
 from pdpp_server.evidence.text import CUT, byte_len, compact_json, longest_prefix, name_text, whole_characters
 from pdpp_server.evidence.titles import body, declared_title, identity, label
-from pdpp_server.evidence.values import CLIPPED_END, value_text
+from pdpp_server.evidence.values import CLIPPED_END, are_shown_whole, value_text
 from pdpp_server.model.activity import Shown
-from pdpp_server.model.records import Record, RecordId
+from pdpp_server.model.records import Record
 
-_says_something = itemgetter(1)  # of a name and what is said under it
-
-
-class Document(NamedTuple):
-    id: str
-    title: str
-    text: str
-    url: str
-    metadata: Mapping[str, str]
+Encode = Callable[[str, str, str, str, dict[str, str]], dict[str, Any]]  # id, title, text, url and metadata as JSON
 
 
 class Mirrored(NamedTuple):
-    """A document, its whole text form, which is what the budget is for, and which fields of which records it shows."""
+    """A document as JSON, whether it is within its budgets, the same as a text, and what both show."""
 
-    document: Document
+    structured: Mapping[str, Any]
+    fits: bool
     text: str
-    ids: Sequence[RecordId]
-    fields: Sequence[str]
-
-    @property
-    def fits(self) -> bool:
-        return byte_len(self.document.text) <= DOCUMENT_TEXT_BYTES and byte_len(self.text) <= DOCUMENT_BYTES
-
-    @property
-    def shown(self) -> Shown:
-        return one_shown(self.ids[0], self.fields) if len(self.ids) == 1 else shown_of(self.ids, self.fields)
+    shown: Shown
 
 
-Mirror = Callable[[Document], str]
-
-
-def document(record: Record, handle: str, url: str, mirror: Mirror) -> Mirrored:
-    """The record within its budgets; `mirror` writes a document as it will be sent."""
+def document(record: Record, handle: str, url: str, encode: Encode) -> Mirrored:
+    """The record within its budgets, written by `encode`; its text is the same with unseen characters escaped."""
     record = record_without_bytes(record)
     title_field, declared = declared_title(record.roles, record.data) or (None, None)
     named = declared or identity(record.origin, record.id.stream, record.authored_at)
     related = expanded_text(record, DOCUMENT_EXPANDED_BYTES)
     about = _about(record, related.text)
-    ids = [record.id, *(other.id for other in related.named)]
-    told = [field for field in (title_field, record.time_field) if field is not None]
+    told = [] if title_field is None else [title_field]
+    if record.time_field is not None:
+        told.append(record.time_field)
+    ids = (record.id, *[other.id for other in related.named]) if related.named else ()
 
     def made(text: str, metadata: Mapping[str, str], fields: Iterable[str]) -> Mirrored:
-        whole = Document(handle, named, text, url, {**about, **metadata})
-        return Mirrored(whole, mirror(whole), ids, (*fields, *told))
+        structured = encode(handle, named, text, url, {**about, **metadata})
+        whole = compact_json(structured)
+        fits = byte_len(text) <= DOCUMENT_TEXT_BYTES and byte_len(whole) <= DOCUMENT_BYTES
+        shows = (*fields, *told)
+        return Mirrored(structured, fits, whole, shown_of(ids, shows) if ids else one_shown(record.id, handle, shows))
 
     main = body(record.roles, record.data)
-    if main:
-        return _of_body(record, handle, named, *main, made)
-    return _of_fields(record, handle, made)
+    if main is None:
+        return _of_fields(record.data, handle, made)
+    field, whole = main
+    others = {**record.data}
+    del others[field]
+    if title_field is not None and others[title_field] == named:
+        del others[title_field]
+    if named in others.values():  # as hardly ever
+        others = {name: value for name, value in others.items() if value != named}
+    return _of_body(field, whole, others, handle, made)
 
 
 Made = Callable[[str, Mapping[str, str], Iterable[str]], Mirrored]  # text, metadata, and the fields that they show
 
 
-def _of_body(record: Record, handle: str, named: str, field: str, whole: str, made: Made) -> Mirrored:
-    others = {name: value for name, value in record.data.items() if name != field and value != named}
+def _of_body(field: str, whole: str, others: Mapping[str, Any], handle: str, made: Made) -> Mirrored:
     shown, missing = _field_lines(others, DOCUMENT_FIELDS_BYTES)
-    beside = {**_shown_beside(handle, [*shown.values()]), **_not_shown(handle, missing)}
+    beside = {**_shown_beside(handle, "\n".join(shown.values())), **_not_shown(handle, missing)}
     fields = (field, *shown)
     if len(whole) <= DOCUMENT_TEXT_BYTES:
         complete = made(whole, {**beside, "text_complete": "true"}, fields)
@@ -97,10 +88,11 @@ def _of_body(record: Record, handle: str, named: str, field: str, whole: str, ma
     return cut(whole_characters(whole, length) or length)
 
 
-def _of_fields(record: Record, handle: str, made: Made) -> Mirrored:
+def _of_fields(data: Mapping[str, Any], handle: str, made: Made) -> Mirrored:
     def within(limit: int) -> Mirrored:
-        shown, missing = _field_lines(record.data, limit)
-        read_next = _read_clipped(handle, [*shown.values()])
+        shown, missing = _field_lines(data, limit)
+        lines = "\n".join(shown.values())
+        read_next = _read_clipped(handle, lines)
         left_out = _not_shown(handle, missing)
         marks = [
             f"[clipped values: {read_next} with the name of the field]" if read_next else "",
@@ -117,31 +109,35 @@ def _of_fields(record: Record, handle: str, made: Made) -> Mirrored:
 
 
 def _about(record: Record, related: str) -> dict[str, str]:
-    """Whose record it is, for citing and for asking again."""
+    """Whose record it is, for citing and for asking again; what says nothing is left out."""
+    id, origin = record.id, record.origin
     known = {
-        "stream": record.id.stream,
-        "record_id": record.id.key,
-        "connection_id": record.id.connection_id,
-        "connector_key": record.origin.connector_key,
-        "display_name": label(record.origin),
+        "stream": id.stream,
+        "record_id": id.key,
+        "connection_id": id.connection_id,
+        "connector_key": origin.connector_key,
+        "display_name": label(origin),
         "authored_at": record.authored_at or "",
         "stored_at": record.emitted_at,
-        "expanded": related,
     }
-    return dict(filter(_says_something, known.items()))
+    if related:
+        known["expanded"] = related
+    return {name: said for name, said in known.items() if said} if "" in known.values() else known
 
 
-def _shown_beside(handle: str, lines: list[str]) -> dict[str, str]:
+def _shown_beside(handle: str, lines: str) -> dict[str, str]:
     """The other fields of a record whose text is its body."""
     read_next = _read_clipped(handle, lines)
-    said = {"fields": "\n".join(lines), "read_clipped_fields": read_next}
-    return dict(filter(_says_something, said.items()))
+    if read_next:
+        return {"fields": lines, "read_clipped_fields": read_next}
+    return {"fields": lines} if lines else {}
 
 
-def _read_clipped(handle: str, lines: list[str]) -> str:
+def _read_clipped(handle: str, lines: str) -> str:
     """The call that reads a clipped value, once the name of its field is put in; empty where none is clipped."""
-    clipped = [line for line in lines if line.endswith(CLIPPED_END)]
-    return f"read_record_field {compact_json({'id': handle, 'field_path': 'FIELD'})}" if clipped else ""
+    if f"{CLIPPED_END}\n" not in f"{lines}\n":
+        return ""
+    return f"read_record_field {compact_json({'id': handle, 'field_path': 'FIELD'})}"
 
 
 def _not_shown(handle: str, names: list[str]) -> dict[str, str]:
@@ -170,11 +166,14 @@ def _field_lines(data: Mapping[str, Any], limit: int) -> tuple[dict[str, str], l
 
     Long values are clipped alike before any field is left out.
     """
+    lines = _plain_lines(data)
+    if lines is not None and _bytes_of(lines) <= limit:
+        return lines, []
     few = DOCUMENT_VALUE_CHARS
     for chars in (max(limit, few), limit // max(1, len(data)), few, few // 4):
         width = max(1, chars)
         lines = {name: f"{name_text(name)}: {value_text(value, width)}" for name, value in data.items()}
-        if sum(map(byte_len, lines.values())) + len(lines) <= limit:
+        if _bytes_of(lines) <= limit:
             return lines, []
     shown: dict[str, str] = {}
     missing: list[str] = []
@@ -186,3 +185,17 @@ def _field_lines(data: Mapping[str, Any], limit: int) -> tuple[dict[str, str], l
         else:
             missing.append(name)
     return shown, missing
+
+
+def _plain_lines(data: Mapping[str, Any]) -> dict[str, str] | None:
+    """The same where one look at all values together tells that each is shown as it is; None where it does not."""
+    if not are_shown_whole(data.values()):
+        return None
+    return {
+        name: f'{name_text(name)}: "{value}"' if type(value) is str else f"{name_text(name)}: {compact_json(value)}"
+        for name, value in data.items()
+    }
+
+
+def _bytes_of(lines: Mapping[str, str]) -> int:
+    return byte_len("\n".join(lines.values())) + 1

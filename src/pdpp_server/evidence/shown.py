@@ -26,13 +26,15 @@ def shown_of(ids: Iterable[RecordId], fields: Iterable[str] = ()) -> Shown:
     )
 
 
-def one_shown(id: RecordId, fields: Iterable[str]) -> Shown:
-    """The same of a single record."""
-    return Shown((id.connection_id,), (id.stream,), tuple(dict.fromkeys(fields)), (mint(id),))
+def one_shown(id: RecordId, handle: str, fields: Iterable[str]) -> Shown:
+    """The same of a single record, whose handle is at hand."""
+    return Shown((id.connection_id,), (id.stream,), tuple(dict.fromkeys(fields)), (handle,))
 
 
 def record_shown(record: Record) -> Shown:
-    return shown_of(*_told((record,))) if record.expanded else one_shown(record.id, fields_told(record))
+    return (
+        shown_of(*_told((record,))) if record.expanded else one_shown(record.id, mint(record.id), fields_told(record))
+    )
 
 
 def page_shown(page: RecordPage) -> Shown:
@@ -85,7 +87,7 @@ def lean_shown(hits: Iterable[Hit]) -> Shown:
 
 
 def window_shown(window: FieldWindow) -> Shown:
-    return one_shown(window.id, (window.field,))
+    return one_shown(window.id, mint(window.id), (window.field,))
 
 
 def aggregation_shown(aggregation: Aggregation) -> Shown:

@@ -74,7 +74,9 @@ def quoted(text: str) -> str:
 def compact_json(value: object) -> str:
     """JSON on one line, unseen characters escaped; it decodes to exactly `value`."""
     try:
-        return visible(orjson.dumps(value).decode())
+        written = orjson.dumps(value)
+        is_seen = written.isascii() and b"\x7f" not in written  # orjson has escaped all that lies before the letters
+        return written.decode() if is_seen else visible(written.decode())
     except orjson.JSONEncodeError:  # half a surrogate pair, or a number beyond 64 bits, from a server elsewhere
         return visible(_encode(value))
 

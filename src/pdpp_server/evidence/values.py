@@ -1,12 +1,12 @@
 """One value of a record: on one line of a text, or as much of it as an answer has room for."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import orjson
 
-from pdpp_server.evidence.binary import Binary, binary_text, is_plain
+from pdpp_server.evidence.binary import Binary, are_plain, binary_text, is_plain, said_together
 from pdpp_server.evidence.text import CUT, clip, compact_json, quoted, whole_characters
 
 CLIPPED_END = " characters)"
@@ -60,6 +60,12 @@ def value_text(value: object, chars: int) -> str:
     if isinstance(value, str) and len(value) <= chars and is_plain(value):  # as nearly every one
         return quoted(value)
     return shown_value(value).text(chars)
+
+
+def are_shown_whole(values: Collection[Any]) -> bool:
+    """Whether one look at all of them tells that each is short, and that its text needs no escape."""
+    said = said_together(values)
+    return said is not None and are_plain(said) and quoted(said) == f'"{said}"'
 
 
 def shown_value(value: object) -> ShownValue:

@@ -68,6 +68,8 @@ def check_size(arguments: Mapping[str, Any]) -> None:
 
     Raises: InvalidRequest.
     """
+    if len(orjson.dumps(arguments)) <= ARGUMENTS_BYTES_MAX:  # as nearly always
+        return
     repeated = {name: value for name, value in arguments.items() if name not in _NOT_REPEATED}
     size = len(orjson.dumps(repeated))
     if size > ARGUMENTS_BYTES_MAX:
@@ -349,8 +351,8 @@ def encode_aggregation(
 # fetch, read_record_field, refusals -------------------------------------------------------------------------------
 
 
-def encode_document(id: str, title: str, text: str, url: str, metadata: Mapping[str, str]) -> Json:
-    return {"id": id, "title": title, "text": text, "url": url, "metadata": dict(metadata)}
+def encode_document(id: str, title: str, text: str, url: str, metadata: dict[str, str]) -> Json:
+    return {"id": id, "title": title, "text": text, "url": url, "metadata": metadata}
 
 
 def encode_window(window: FieldWindow, id: str, request_id: str, steps: Iterable[Step]) -> Json:

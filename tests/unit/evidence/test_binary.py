@@ -3,9 +3,15 @@
 import base64
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pdpp_server.evidence.binary import binary_text
+from pdpp_server.evidence.binary import binary_text, record_without_bytes, without_bytes
+from pdpp_server.model.records import Record, RecordId
+from pdpp_server.model.sources import Origin
 from tests.requirements import requirement
+
+BYTES = base64.b64encode(bytes(range(256)) * 2).decode()
 
 
 @requirement("ev.binary.metadata-only")
@@ -42,3 +48,37 @@ def test_an_ordinary_value_is_no_binary(value: object) -> None:
 def test_base64_is_counted_and_not_shown(encode) -> None:
     text = encode(bytes(range(256)) * 20).decode()
     assert binary_text(text) == f"looks like base64, not shown, {len(text)} characters"
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from("abcdef"),
+        st.sampled_from(
+            (
+                BYTES,
+                BYTES + " ",
+                "data:text/plain,x",
+                "x data: y",
+                "plain",
+                "w " * 300,
+                "w" * 600,
+                7,
+                None,
+                [BYTES],
+                ["x"],
+            )
+        ),
+    )
+)
+def test_one_look_at_a_record_finds_what_a_look_at_each_value_does(data: dict[str, object]) -> None:
+    record = Record(RecordId("c", "s", "k"), Origin("c", "chat"), data, "2026-11-14T08:00:00.000Z")
+    assert record_without_bytes(record).data == {name: without_bytes(value) for name, value in data.items()}
+
+
+def test_what_is_declared_to_be_bytes_is_so_however_it_looks() -> None:
+    record = Record(
+        RecordId("c", "s", "k"), Origin("c", "chat"), {"a": "short", "b": "short"}, "2026-11-14T08:00:00.000Z"
+    )
+    found = record_without_bytes(record._replace(binary={"a": "image/png;base64"})).data
+    assert found["b"] == "short"
+    assert binary_text(found["a"]) == 'binary, not shown, mime "image/png", base64, 5 characters'

@@ -14,6 +14,7 @@ from pdpp_server.evidence.text import (
     clip,
     clip_bytes,
     clip_shown,
+    compact_json,
     longest_prefix,
     name_text,
     quoted,
@@ -92,6 +93,18 @@ def test_a_quoted_text_is_one_line_of_json_that_says_the_same(text: str) -> None
 
     assert "\n" not in shown and "\r" not in shown
     assert json.loads(shown) == text
+
+
+@given(ANY)
+@example("\x7f")
+@example("\x00\x1f")
+@example("\u200b")
+@example("\ud800")
+def test_json_on_one_line_hides_nothing_and_says_the_same(text: str) -> None:
+    written = compact_json({text: [text]})
+    assert visible(written) == written
+    assert "\x7f" not in written
+    assert json.loads(written) == {text: [text]}
 
 
 def test_a_shown_line_holds_no_mark_of_its_own_and_marks_its_cut() -> None:

@@ -1,8 +1,12 @@
 """One value of a record, on one line or as much of it as there is room for."""
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from pdpp_server.evidence.values import by_importance, clipped_value, readable_text, shown_value
+from pdpp_server.evidence.values import are_shown_whole, by_importance, clipped_value, readable_text, shown_value
+
+SINGLE = st.one_of(st.none(), st.booleans(), st.integers(-(2**63), 2**63), st.floats(), st.text())
 
 
 @pytest.mark.parametrize(
@@ -53,3 +57,29 @@ def test_fields_come_by_their_roles_and_the_key_last() -> None:
     roles = {"body": "primary-body", "title": "primary-title", "blob": "blob-reference"}
     assert by_importance(data, roles, "1") == ["title", "body", "other", "blob", "id", "odd"]
     assert by_importance({"b": 1, "a": 2}, None, "9") == ["b", "a"]
+
+
+@given(st.lists(st.one_of(SINGLE, st.text("ab: ", min_size=100), st.lists(SINGLE), st.dictionaries(st.text(), SINGLE))))
+@example(["da", "ta:", "x"])
+@example(["data:text/plain,x"])
+@example(["x" * 511])
+@example(["x" * 256, "y" * 256])
+@example(["\x7f", "plain"])
+@example(["a\u200bb"])
+@example(['"', "plain"])
+@example(["back\\slash"])
+@example([[1], "plain"])
+@example([1, None, True, 2.5, "plain"])
+def test_values_that_are_shown_whole_together_are_so_by_themselves(values: list[object]) -> None:
+    each = [shown_value(value).text(2000) for value in values]
+    if are_shown_whole(values):
+        assert not any(shown_value(value).kind == "binary" for value in values)
+        assert [text for text, value in zip(each, values, strict=True) if isinstance(value, str)] == [
+            f'"{value}"' for value in values if isinstance(value, str)
+        ]
+
+
+def test_values_that_one_look_tells_of_are_shown_whole() -> None:
+    assert are_shown_whole(["plain", "and plain", 7, None, True, 2.5])
+    for odd in ("data:x", "x" * 512, '"', "\n", "\u200b", ["list"], {"a": 1}):
+        assert not are_shown_whole(["plain", odd])

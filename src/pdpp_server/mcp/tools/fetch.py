@@ -6,9 +6,8 @@ from functools import partial
 from typing import Any
 
 from pdpp_server.errors import ConflictingConnectionId
-from pdpp_server.evidence.fetch import Document, document
+from pdpp_server.evidence.fetch import document
 from pdpp_server.evidence.handles import mint, parse
-from pdpp_server.evidence.text import compact_json
 from pdpp_server.mcp.arguments import arguments_for, input_schema
 from pdpp_server.mcp.render import record_url
 from pdpp_server.mcp.tool import Tool, ToolResult
@@ -29,9 +28,9 @@ def fetch(reader: Reader, arguments: Mapping[str, Any]) -> Pending[ToolResult]:
 
 def _result(reader: Reader, record: Record) -> ToolResult:
     handle = mint(record.id)
-    made = document(record, handle, record_url(reader, handle), _mirror)
+    made = document(record, handle, record_url(reader, handle), encode_document)
     shown = made.shown
-    return ToolResult(made.text, _structured(made.document), shown, shown)
+    return ToolResult(made.text, made.structured, shown, shown)
 
 
 def _query(arguments: Mapping[str, Any]) -> FetchQuery:
@@ -44,15 +43,6 @@ def _query(arguments: Mapping[str, Any]) -> FetchQuery:
         return FetchQuery(id.stream, id.key, connection_id)
     query = decode_query(params_of(FetchQuery, arguments, "connection_id"), stream=id.stream, key=id.key)
     return replace(query, connection_id=connection_id)
-
-
-def _structured(made: Document) -> Mapping[str, Any]:
-    return encode_document(made.id, made.title, made.text, made.url, made.metadata)
-
-
-def _mirror(made: Document) -> str:
-    """The same document as JSON, with unseen characters escaped: it decodes to exactly the structured form."""
-    return compact_json(_structured(made))
 
 
 FETCH = Tool(
