@@ -118,7 +118,7 @@ def _streams(holder: Holder, query: StreamsQuery) -> list[Scope]:
     return narrowed
 
 
-def _stream_metadata(holder: Holder, query: StreamMetadataQuery) -> list[Scope]:
+def _stream_metadata(holder: Holder, query: StreamMetadataQuery) -> Sequence[Scope]:
     """Of one declaration: the connections of a source may have different versions of it."""
     scopes = _of_stream(holder, query)
     if len(scopes) > 1:
@@ -150,16 +150,21 @@ def _search(holder: Holder, query: SearchQuery) -> Iterable[Scope]:
     return scopes
 
 
-def _fetch(holder: Holder, query: FetchQuery) -> list[Scope]:
+def _fetch(holder: Holder, query: FetchQuery) -> Sequence[Scope]:
     scopes = _of_stream(holder, query)
     return scopes if query.fields is None else [_projected(scope, query.fields, "fields") for scope in scopes]
 
 
-def _window(holder: Holder, query: WindowQuery) -> list[Scope]:
-    return [_projected(scope, (query.field,), "field") for scope in _of_stream(holder, query)]
+def _window(holder: Holder, query: WindowQuery) -> Sequence[Scope]:
+    asked = (query.stream, query.connection_id, query.connector_key, query.field)
+    scopes = holder.found.get(asked)
+    if scopes is None:
+        scopes = tuple([_projected(scope, (query.field,), "field") for scope in _of_stream(holder, query)])
+        holder.found[asked] = scopes
+    return scopes
 
 
-def _records(holder: Holder, query: RecordsQuery, core_strict: bool) -> list[Scope]:
+def _records(holder: Holder, query: RecordsQuery, core_strict: bool) -> Sequence[Scope]:
     scopes = _of_stream(holder, query)
     for scope in scopes:
         _check_conditions(scope, query.conditions)
@@ -170,7 +175,7 @@ def _records(holder: Holder, query: RecordsQuery, core_strict: bool) -> list[Sco
     return scopes if query.fields is None else [_projected(scope, query.fields, "fields") for scope in scopes]
 
 
-def _aggregate(holder: Holder, query: AggregateQuery) -> list[Scope]:
+def _aggregate(holder: Holder, query: AggregateQuery) -> Sequence[Scope]:
     scopes = _of_stream(holder, query)
     for scope in scopes:
         _check_conditions(scope, query.conditions)
@@ -245,7 +250,7 @@ def _check_aggregation(scope: Scope, query: AggregateQuery) -> None:
         )
 
 
-def _expansions(holder: Holder, scopes: list[Scope], asked: tuple[Expand, ...]) -> Iterator[Related]:
+def _expansions(holder: Holder, scopes: Sequence[Scope], asked: tuple[Expand, ...]) -> Iterator[Related]:
     for expand in asked:
         for scope in scopes:
             yield _expansion(holder, scope, expand)
@@ -340,8 +345,17 @@ def _showing(scope: Scope, fields: frozenset[str]) -> Scope:
     return Scope(*scope[:3], fields, *scope[4:])
 
 
-def _of_stream(holder: Holder, query: StreamRead) -> list[Scope]:
-    """The scopes of one stream. Where several sources have it, the caller must say which one it means."""
+def _of_stream(holder: Holder, query: StreamRead) -> Sequence[Scope]:
+    """The scopes of one stream: for one holder always the same, so that they are found once. Refusals are not kept."""
+    asked = (query.stream, query.connection_id, query.connector_key)
+    scopes = holder.found.get(asked)
+    if scopes is None:
+        scopes = holder.found[asked] = tuple(_found_of_stream(holder, query))
+    return scopes
+
+
+def _found_of_stream(holder: Holder, query: StreamRead) -> list[Scope]:
+    """Where several sources have the stream, the caller must say which one it means."""
     stream, connection_id = query.stream, query.connection_id
     scopes = _of_connector(holder, _scopes_of(holder, stream), query.connector_key)
     if not scopes:

@@ -1,9 +1,9 @@
 """Grants: what the owner agreed to, frozen at the moment of consent."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from pdpp_server.model.sources import Origin, Source
 from pdpp_server.model.streams import Stream
@@ -65,6 +65,8 @@ class Holder:
     grants: tuple[Grant, ...]
     origins: Mapping[str, Origin]  # by connection id
     package_id: str | None = None
+    found: dict[tuple[str | None, ...], Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+    # what `grants.permit` found of it before, by what was asked for; only what is granted, so that nobody fills it
 
     @cached_property
     def by_stream(self) -> Mapping[str, list[tuple[str, StreamGrant]]]:

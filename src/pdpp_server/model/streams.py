@@ -4,12 +4,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from pdpp_server.model.times import instant
 
 SCALARS = frozenset({"boolean", "integer", "number", "string"})
 DATES = frozenset({"date", "date-time"})
+TOLD_MAX = 16  # sets of fields of which it is kept what is declared: whoever asks can name any
 BLOB_ROLE = "blob-reference"
 THREAD_ROLE = "thread"  # of a field that names the talk which a record is a part of: a thread, a chat, a session
 CURRENCY = "currency"  # no role says so: every declaration with an amount calls the field beside it by this name
@@ -122,6 +123,14 @@ class Aggregations:
     group_by_time: tuple[str, ...] = ()
 
 
+class ToldFields(NamedTuple):
+    """What is declared of some fields: their roles, which are bytes in a text, and which may say when it happened."""
+
+    roles: Mapping[str, str]
+    binary: Mapping[str, Any] | None
+    times: tuple[str, ...]
+
+
 @dataclass(frozen=True)  # no slots: the derived properties below are cached on the value
 class Stream:
     """What a declaration says about one stream. A grant keeps the one that its owner consented to."""
@@ -178,6 +187,20 @@ class Stream:
         told = {name: _declared_bytes(field.schema) for name, field in self.fields.items()}
         return {name: declared for name, declared in told.items() if declared}
 
+    def told_of(self, fields: frozenset[str]) -> ToldFields:
+        """What is declared of these fields alone; found once, as every record that is shown asks."""
+        told = self._told.get(fields)
+        if told is None:
+            times = tuple([name for name in self.time_fields if name in fields])
+            told = ToldFields(_of_fields(self.roles, fields), _of_fields(self.binary_fields, fields) or None, times)
+            if len(self._told) < TOLD_MAX:
+                self._told[fields] = told
+        return told
+
+    @cached_property
+    def _told(self) -> dict[frozenset[str], ToldFields]:
+        return {}
+
     @cached_property
     def talk_fields(self) -> tuple[str, ...]:
         """The fields that may name the talk of a record, best first: its thread; where people speak, its title."""
@@ -218,6 +241,11 @@ class Stream:
     def order_field(self) -> str | None:
         """The field by which records are laid out in time: the consent boundary where there is one."""
         return self.consent_time_field or (self.time_fields[0] if self.time_fields else None)
+
+
+def _of_fields(told: Mapping[str, Any], fields: frozenset[str]) -> Mapping[str, Any]:
+    """What is told of these fields; where that is all of it, as with most grants, it is not copied."""
+    return told if told.keys() <= fields else {name: said for name, said in told.items() if name in fields}
 
 
 def _declared_bytes(schema: object) -> str | dict[str, Any] | None:

@@ -257,3 +257,29 @@ def test_the_owner_may_ask_for_a_stream_that_is_not_there() -> None:
     owner = Holder("owner", None, (ALL,), ORIGINS)
 
     assert permit(owner, SearchQuery("x", streams=("nonsense",))).scopes == ()
+
+
+def test_what_a_holder_may_touch_is_found_once_and_a_refusal_never_kept() -> None:
+    narrow = holder(messages())
+    one, window = FetchQuery("messages", "m1", WORK), WindowQuery("messages", "m1", "text", WORK)
+    found = [permit(narrow, query).scopes for query in (one, window)]
+    for number in range(20):
+        for query in (
+            FetchQuery(f"stream {number}", "k"),
+            FetchQuery("messages", "k", f"cin_{number}"),
+            FetchQuery("messages", "k", connector_key=f"connector {number}"),
+            WindowQuery("messages", "k", f"field {number}", WORK),
+        ):
+            with pytest.raises(PdppError):
+                permit(narrow, query)
+
+    again = [permit(narrow, query).scopes for query in (replace(one, key="m2"), replace(window, key="m2"))]
+    assert all(second is first for first, second in zip(found, again, strict=True))
+    assert narrow.found.keys() == {("messages", WORK, None), ("messages", WORK, None, "text")}
+
+
+def test_of_another_holder_nothing_is_found() -> None:
+    wide, narrow = holder(messages()), holder(messages(fields=frozenset({"id"})))
+    assert permit(wide, FetchQuery("messages", "m1")).scopes[0].fields == frozenset(FIELDS)
+    assert permit(narrow, FetchQuery("messages", "m1")).scopes[0].fields == {"id"}
+    assert permit(replace(wide, grants=narrow.grants), FetchQuery("messages", "m1")).scopes[0].fields == {"id"}

@@ -29,9 +29,7 @@ class Showing:
     def __init__(self, reading: Reading, scope: Scope, origin: Origin, sid: int) -> None:
         self._reading, self._scope, self._origin, self._sid = reading, scope, origin, sid
         self._fields, stream = scope.fields, scope.stream
-        self._roles = _of_fields(stream.roles, self._fields)
-        self._binary = _of_fields(stream.binary_fields, self._fields) or None
-        self._times = [name for name in stream.time_fields if name in self._fields]
+        self._roles, self._binary, self._times = stream.told_of(scope.fields)
         self._name = (origin.connection_id, stream.name)
 
     def record(self, row: StoredRow) -> Record:
@@ -73,11 +71,6 @@ class Showing:
                 break
             since, emitted_at = version, earlier or emitted_at
         return since, emitted_at
-
-
-def _of_fields(told: Mapping[str, Any], fields: frozenset[str]) -> Mapping[str, Any]:
-    """What is told of these fields; where that is all of it, as with most grants, it is not copied for each read."""
-    return told if told.keys() <= fields else {name: said for name, said in told.items() if name in fields}
 
 
 def projected(fields: frozenset[str], data: Mapping[str, Any]) -> bytes:
