@@ -96,6 +96,8 @@ def _says_nothing(listed: Mapping[str, Any], value: Any) -> bool:
 
 def _as_number(listed: Mapping[str, Any], value: Any) -> Any:
     """JSON does not tell 5.0 from 5, and models do not always tell "5" from it."""
+    if listed.get("type") == "string":
+        return value
     if listed.get("type") == "integer":
         is_whole = type(value) is float and value.is_integer()
         is_written = isinstance(value, str) and _WHOLE.fullmatch(value)

@@ -287,6 +287,9 @@ def _shown(result: ToolResult, channels: Channels) -> Shown:
 
 
 def _encoded(result: ToolResult, channels: Channels) -> bytes:
+    if channels is BOTH_CHANNELS and not result.is_error:
+        content = [{"type": "text", "text": result.text}]
+        return orjson.dumps({"content": content, "structuredContent": result.structured})
     body: dict[str, Any] = {}
     if TEXT in channels:
         body["content"] = [{"type": "text", "text": result.text}]

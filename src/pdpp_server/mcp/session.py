@@ -82,13 +82,14 @@ class McpSession:
         return self._reply(message)
 
     def _reply(self, message: Any) -> tuple[bytes | None, int | None]:
-        id = message.get("id") if is_object(message) and _is_id(message.get("id")) else None
         try:
             method, params = _request(message)
             if method is None:
                 return None, None
-            return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (_encoded(id), self._result(method, params)), None
+            result = self._result(method, params)
+            return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (_encoded(message["id"]), result), None
         except ProtocolFault as fault:
+            id = message.get("id") if is_object(message) and _is_id(message.get("id")) else None
             return fault_reply(id, fault), fault.code
 
     def _result(self, method: str, params: dict[str, Any]) -> bytes:

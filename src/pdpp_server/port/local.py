@@ -13,7 +13,7 @@ from pdpp_server.model.queries import AggregateQuery, FetchQuery, RecordsQuery, 
 from pdpp_server.model.records import Record, RecordPage, SearchPage
 from pdpp_server.model.text import FieldWindow
 from pdpp_server.reads import aggregate, fetch, query_records, read_record_field, schema, search
-from pdpp_server.reads.bearers import MCP_AUDIENCE, MCP_KINDS
+from pdpp_server.reads.bearers import MCP_AUDIENCE, MCP_KINDS, digest_of
 from pdpp_server.reads.services import Call, Services
 from pdpp_server.wire.introspection import Rights
 
@@ -30,14 +30,15 @@ class LocalReader:
     def __init__(
         self, services: Services, bearer: str, public_url: str | None = None, request_id: str | None = None
     ) -> None:
-        self._services, self._bearer, self._request_id = services, bearer, request_id
+        self._services, self._request_id = services, request_id
+        self.use(bearer)
         self._told: Rights | None = None
         self._is_settled = False
         self.public_url = public_url
 
     def use(self, bearer: str) -> None:
         """Reads with that token from now on."""
-        self._bearer = bearer
+        self._bearer, self._digest = bearer, digest_of(bearer)
 
     def require_access(self) -> Holder:
         """Who may read here with this token, before anything is asked; every read settles it again.
@@ -57,7 +58,7 @@ class LocalReader:
     @property
     def is_remembered(self) -> bool:
         """Whether the token was good before: who asks can then be left to the read, and settled once."""
-        return self._services.remembers(self._bearer)
+        return self._services.remembers(self._digest)
 
     def settle(self) -> None:
         """Nothing, where a read has settled who asks; else as `require_access`."""
@@ -95,4 +96,4 @@ class LocalReader:
 
     def _call(self) -> Call:
         request_id = self._request_id or f"req_{os.urandom(8).hex()}"
-        return Call(self._bearer, request_id, MCP_KINDS, MCP_AUDIENCE, told=self._told)
+        return Call(self._bearer, request_id, MCP_KINDS, MCP_AUDIENCE, (), self._told, self._digest)

@@ -1,12 +1,14 @@
 """What clients asked in their own words, kept for the owner: sealed by month, outside the log, which has digests."""
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from pdpp_server.errors import PdppError
 from pdpp_server.grants.permitted import Permitted
 from pdpp_server.model.activity import Asked
-from pdpp_server.model.queries import Condition
+from pdpp_server.model.parameters import parameters
+from pdpp_server.model.queries import Condition, Query
 from pdpp_server.store.asked import AskedTable, SealedAsk
 from pdpp_server.store.keys import Keys
 from pdpp_server.wire.asked import open_asked, seal_asked
@@ -52,6 +54,12 @@ class AskedWords:
 
 def _key_name(month: str) -> str:
     return f"asked-{month}.key"
+
+
+@cache
+def can_say(kind: type[Query]) -> bool:
+    """Whether a query of that kind has room for words at all: most reads have none."""
+    return any(each.field in ("text", "q", "conditions") for each in parameters(kind))
 
 
 def asked_of(permitted: Permitted[Any]) -> Asked | None:

@@ -22,11 +22,16 @@ def resource_of(origin: str, audience: str) -> str:
     return f"{origin}{MCP}" if audience == MCP_AUDIENCE else origin
 
 
-def row_of(reading: Reading, bearer: str | None) -> tuple[bytes, tuple[Any, ...]]:
-    """The digest of a token, and what is stored of it."""
+def digest_of(bearer: str | None) -> bytes | None:
+    """What is known here of a token, for whoever asks more than once with it; None where none was sent."""
+    return token_digest(bearer) if bearer else None
+
+
+def row_of(reading: Reading, bearer: str | None, digest: bytes | None = None) -> tuple[bytes, tuple[Any, ...]]:
+    """The digest of a token, which may be at hand, and what is stored of it."""
     if not bearer:
         raise Unauthenticated("No bearer token was sent.")
-    digest = token_digest(bearer)
+    digest = digest or token_digest(bearer)
     row = token_row(reading, digest)
     if row is None:
         raise Unauthenticated("The token is not known here.")

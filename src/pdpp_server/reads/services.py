@@ -21,7 +21,7 @@ from pdpp_server.model.grants import Grant, Holder, TokenKind
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import FetchQuery, Query, WindowQuery
 from pdpp_server.model.times import iso
-from pdpp_server.reads.asked import AskedWords
+from pdpp_server.reads.asked import AskedWords, can_say
 from pdpp_server.reads.bearers import (
     REST_AUDIENCE,
     REST_KINDS,
@@ -58,6 +58,7 @@ class Call(NamedTuple):
     audience: str = REST_AUDIENCE
     reviewed: tuple[Grant, ...] = ()
     told: Rights | None = None  # of the token, by an authorization server elsewhere, for this request
+    digest: bytes | None = None  # of the bearer, where whoever asks has it from before
 
 
 CURSOR_KEY = "cursors.key"
@@ -112,16 +113,16 @@ class Services:
         read.store.__exit__(None, None, None)
         return read.holder
 
-    def remembers(self, bearer: str | None) -> bool:
+    def remembers(self, digest: bytes | None) -> bool:
         """Whether the token was good before. Whether it still is, the next read tells, in its own snapshot."""
-        return bool(bearer) and token_digest(bearer) in self.known
+        return digest in self.known
 
     def introspected(self, call: Call) -> Rights | None:
         """What an authorization server elsewhere says of the token. The owner's own tokens are of this home, always."""
         if self.introspect is None or call.told or call.reviewed or not call.bearer:
             return call.told
         with self.database.reading() as reading:
-            row = token_row(reading, token_digest(call.bearer))
+            row = token_row(reading, call.digest or token_digest(call.bearer))
         if row is not None and row[KIND] == "owner":
             return None
         return self.introspect(call.bearer, call.audience)
@@ -194,11 +195,14 @@ class Read:
     def pending(self, permitted: Permitted[Any], value: V, about: Shown = NOTHING) -> Pending[V]:
         """What was read, to leave with its line; `about` is told by it whatever of it is shown; by headers no field."""
 
-        def settle(shown: Shown, size: int) -> None:
-            told = about if size else about.without_fields()
-            self._settle_line(permitted, shown if about is NOTHING else together(told, shown), size)
+        settle = partial(self._settle_line, permitted)
+        if about is NOTHING:  # as of most reads
+            return Pending(value, self._call.request_id, settle)
 
-        return Pending(value, self._call.request_id, settle)
+        def settle_all(shown: Shown, size: int) -> None:
+            settle(together(about if size else about.without_fields(), shown), size)
+
+        return Pending(value, self._call.request_id, settle_all)
 
     def _settle_line(self, permitted: Permitted[Any], shown: Shown, size: int) -> None:
         """Write the line without which nothing may leave.
@@ -213,7 +217,8 @@ class Read:
         except PdppError as refusal:
             refusal.request_id = call.request_id
             raise
-        if services.asked and not is_own(self.holder.kind, self.holder.client_id):
+        query: Query = permitted.query
+        if can_say(type(query)) and services.asked and not is_own(self.holder.kind, self.holder.client_id):
             services.asked.keep(permitted, call.request_id, self._operation, self._now)
         if watch := services.watch:
             watch(call.request_id, self._operation, {"log": perf_counter() - started})
@@ -223,7 +228,7 @@ class Read:
         bearer = self._call.bearer
         if not bearer or self._call.reviewed:
             return []
-        digest = token_digest(bearer)
+        digest = self._call.digest or token_digest(bearer)
         return [asking_for_token(digest), *self._record_ahead(self._services.known.get(digest))]
 
     def _record_ahead(self, known: "_Known | None") -> list[Statement]:
@@ -242,7 +247,7 @@ class Read:
         call, store, services = self._call, self.store, self._services
         if call.reviewed:
             return Holder("client", PREVIEW_CLIENT, call.reviewed, store.layout.origins)
-        digest, row = row_of(store, call.bearer)
+        digest, row = row_of(store, call.bearer, call.digest)
         known = services.known.get(digest)
         if known and known.row == row and known.layout is store.layout and self._now < known.ends:
             require_kind(known.holder.kind, call.kinds)

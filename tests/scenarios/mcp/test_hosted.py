@@ -176,9 +176,9 @@ def test_a_token_is_settled_once_in_a_call(
     settled: list[str] = []
     looked_up = services.row_of
 
-    def counted(reading: Reading, bearer: str | None) -> tuple[bytes, tuple[Any, ...]]:
+    def counted(reading: Reading, bearer: str | None, digest: bytes | None) -> tuple[bytes, tuple[Any, ...]]:
         settled.append(str(bearer))
-        return looked_up(reading, bearer)
+        return looked_up(reading, bearer, digest)
 
     monkeypatch.setattr(services, "row_of", counted)
 

@@ -1,7 +1,5 @@
 """One record, where the grant shows it."""
 
-from typing import NamedTuple
-
 import orjson
 
 from pdpp_server.errors import AmbiguousConnection, Candidate, NotFound, StreamNotDeclared
@@ -15,12 +13,7 @@ from pdpp_server.store.records.expand import expanded
 from pdpp_server.store.records.scope import shows
 from pdpp_server.store.records.showing import Showing, StoredRow
 
-
-class FoundRecord(NamedTuple):
-    scope: Scope
-    origin: Origin
-    sid: int
-    row: StoredRow
+FoundRecord = tuple[Scope, Origin, int, StoredRow]  # whose it is, the number of its stream, and what is stored
 
 
 def fetch(reading: Reading, permitted: Permitted[FetchQuery]) -> Record:
@@ -46,7 +39,7 @@ def find(reading: Reading, permitted: Permitted[StreamRead], key: str, param: st
             rid, version, revised, emitted_at, text, at = stored
             if shows(scope, key, at):
                 row = StoredRow(rid, key, version, revised, emitted_at, orjson.loads(text))
-                found.append(FoundRecord(scope, layout.origins[connection_id], place.sid, row))
+                found.append((scope, layout.origins[connection_id], place.sid, row))
     if not found:
         require_declared(layout, permitted)
         raise NotFound(
@@ -59,8 +52,8 @@ def find(reading: Reading, permitted: Permitted[StreamRead], key: str, param: st
             f"The id is held by {len(found)} connections.",
             param="connection_id",
             candidates=tuple(
-                Candidate(each.origin.connection_id, each.origin.connector_key, each.scope.grant_id, each.origin.label)
-                for each in found
+                Candidate(origin.connection_id, origin.connector_key, scope.grant_id, origin.label)
+                for scope, origin, _, _ in found
             ),
         )
     return found[0]
