@@ -67,7 +67,7 @@ def texts_of(value: Any) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def walk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
     folder = tmp_path_factory.mktemp("made-up")
-    listed: dict[str, dict[str, str]] = orjson.loads(language.listed())
+    listed: dict[str, dict[str, str]] = orjson.loads(language.ENGLISH.read_bytes())
     words = {each: marked(each) for those in listed.values() for each in those}
     folder.joinpath("xx.json").write_bytes(orjson.dumps({"all": words}))
     with pytest.MonkeyPatch.context() as patched, chromium() as browser:
