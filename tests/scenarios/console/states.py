@@ -58,7 +58,7 @@ class Walk:
     def asked(self, life: Lived | None = None, *details: dict[str, Any], **members: Any) -> None:
         """To the page on which a client asks; without details it leaves the choice to the owner."""
         base = (life or self.full).base
-        with httpx2.Client(base_url=base) as http:
+        with httpx2.Client(base_url=base, verify=False) as http:  # no TLS here, and trust is dear to load
             about = {"client_name": "Claude Code", "redirect_uris": [REDIRECT], "grant_types": EVERY_FLOW, **members}
             client_id = http.post("/oauth/register", json=about).json()["client_id"]
             given: dict[str, str] = {
