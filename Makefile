@@ -19,6 +19,9 @@ GENERATORS := pdpp_server.mcp.generate pdpp_server.console.language
 # Pages with blocks that are printed from the code.
 PAGES := $(shell grep -rl --include='*.md' '\[\[\[cog' README.md AGENTS.md docs 2>/dev/null)
 
+# What is looked at before a test runs. The promises are tests too, so `make test` has them among the others.
+CHECKS := style types imports generated
+
 # Each check is one process on one core; what they print stays together where make knows how.
 SIDE_BY_SIDE := --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
@@ -66,7 +69,7 @@ demo: setup  ## set up, load a sample life, serve it, and show one agent journey
 	@$(BIN)/pdpp demo
 
 test: setup clients browser servers  ## set up and run every check, the wheel and every test
-	@$(MAKE) --no-print-directory $(SIDE_BY_SIDE) check types-windows wheel
+	@$(MAKE) --no-print-directory $(SIDE_BY_SIDE) $(CHECKS) types-windows wheel
 	$(BIN)/pytest -n 2 --dist worksteal
 
 test-postgres: setup clients browser servers  ## every test on PostgreSQL, but those about the files of a home: only=tests/scenarios/mcp
@@ -75,7 +78,7 @@ test-postgres: setup clients browser servers  ## every test on PostgreSQL, but t
 quick: setup  ## the tests that a change can have broken, nearest first, about a minute: make quick base=main
 	@$(BIN)/python -m tools.quick $(base)
 
-check: style types imports generated promised  ## format, lint, types, import contracts, generated files, promises
+check: $(CHECKS) promised  ## format, lint, types, import contracts, generated files, promises
 
 style: setup
 	$(BIN)/ruff format --check --quiet
