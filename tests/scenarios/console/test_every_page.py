@@ -152,8 +152,9 @@ def faults(walk: Walk, **options: Any) -> list[tuple[str, str]]:
     """What axe finds, and where."""
     if not AXE.exists():
         pytest.fail(f"{AXE.relative_to(ROOT)} is missing: run `make clients`.")
-    script = f"{AXE.read_text('utf-8')}; axe.run({orjson.dumps(options).decode()})"
-    found: dict[str, Any] = walk.page.evaluate(script)
+    if not walk.page.evaluate("'axe' in window"):
+        walk.page.evaluate(AXE.read_text("utf-8"))
+    found: dict[str, Any] = walk.page.evaluate(f"axe.run({orjson.dumps(options).decode()})")
     return [(fault["id"], node["html"]) for fault in found["violations"] for node in fault["nodes"]]
 
 
