@@ -369,7 +369,7 @@ def import_found_with_others(walk: Walk) -> None:
     """An export in which an importer's own zip lies, as people pack their downloads."""
     with ZipFile(walk.full.exports / "life.zip", "w") as life:
         life.write(walk.full.exports / "choir.ics", "choir.ics")
-        life.write(next(walk.full.exports.glob("*Slack*.zip")), "Slack export.zip")
+        life.write(next(walk.full.exports.glob("*Slack*.zip")), "slack.zip")
     _choose_files(walk, "life.zip")
 
 

@@ -47,8 +47,9 @@ def in_a_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def unmarked(text: str) -> str:
-    return in_a_line(MARKED.sub(" | ", text))
+def unmarked(text: str) -> list[str]:
+    """The lines of it that no mark is around."""
+    return [in_a_line(line) for line in MARKED.sub(" | ", text).splitlines()]
 
 
 def texts_of(value: Any) -> Iterator[str]:
@@ -56,7 +57,8 @@ def texts_of(value: Any) -> Iterator[str]:
         case str():
             yield value
         case dict():
-            yield from texts_of([*cast("dict[str, Any]", value).values()])
+            for name, each in cast("dict[str, Any]", value).items():
+                yield from (text for part in texts_of(each) for text in (part, f"{name}: {part}"))
         case list():
             for each in cast("list[Any]", value):
                 yield from texts_of(each)
@@ -95,8 +97,7 @@ def written(walk: Walk, tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_no_sentence_of_ours_is_left_in_english(walk: Walk, written: str, state: State) -> None:
     state(walk)
 
-    pieces = [
-        piece.strip(' .…·,"') for text in walk.page.evaluate(SHOWN) for piece in re.split("[|,·]", unmarked(text))
-    ]
+    lines = [line for text in walk.page.evaluate(SHOWN) for line in unmarked(text)]
+    pieces = [piece.strip(' .…·,"') for line in lines for piece in re.split("[|,·]", line)]
 
     assert [piece for piece in pieces if WORDS.search(piece) and piece not in written] == []
