@@ -66,7 +66,7 @@ def marked(blocks: Iterable[tuple[int, bytes]], dimensions: int) -> Marked:
 def _line(dimensions: int) -> Any:
     """Signs as numbers that are as wide as they can be: few comparisons."""
     width = entry_bytes(dimensions) - 8
-    signs = ("<u8", width // 8) if width % 8 == 0 else ("u1", width)
+    signs = ("<u8", (width // 8,)) if width % 8 == 0 else ("u1", (width,))
     return np.dtype([("at", "<u2"), ("number", "<u2"), ("field", "<u4"), ("signs", *signs)])
 
 
