@@ -46,7 +46,7 @@ OTHERS = {
     "console/clients.py": {"revoked"},  # a state of a grant
     "console/following.py": {"path", "url"},  # settings of a live source
     "console/markdown.py": {"style"},  # of a token
-    "console/rows.py": {"actor", "text"},  # a role, and a part of a line
+    "console/rows.py": {"actor", "amount", "currency", "text"},  # roles, and parts of a line
     "console/search.py": {"cursor"},
     "console/streams.py": {"cursor"},
     "evidence/aggregate.py": {"limit"},  # an argument of the next call, as in those below

@@ -51,7 +51,7 @@ class Finder:
             if (number := self._marked.by_minute.get(minute)) is not None:
                 self._add(left, number, None)
         for told in NUMBER.findall(text):
-            number = int(told) - 7_000_000
+            number = int(told.replace(",", "")) - 7_000_000
             if number < len(self._marked.ids):
                 self._add(left, number, FIELDS["letters"].index("f_pages"))
         return left

@@ -381,7 +381,7 @@ PROMISES: dict[str, Promise] = {
     ),
     "mcp.search.one-line": Promise(
         source="evidence per byte",
-        says="A hit stands on one line with its handle, source, own time and weekday, actor and title, and its text, "
+        says="A hit stands on one line with its handle, source, own time and weekday, actor, amount, title and text, "
         "whole where it is short; later hits get less, and how much is missing is said.",
         ruling=(32, 43, 53),
     ),

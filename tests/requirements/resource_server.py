@@ -753,8 +753,8 @@ PROMISES: dict[str, Promise] = {
     ),
     "rs.search.lean": Promise(
         source="ruling 46",
-        says="With the preference `pdpp-evidence=lean` a search gives each text once, with actor and offsets of marks; "
-        "without it the form stays.",
+        says="With the preference `pdpp-evidence=lean` a search gives each text once, with actor, amount and "
+        "offsets of marks; without it the form stays.",
         ruling=(46,),
     ),
     "rs.search.limit": Promise(

@@ -28,9 +28,9 @@ _BOOKINGS: dict[str, Any] = {
             "id": {"type": "string"},
             "booked_at": {"type": ["string", "null"], "format": "date-time"},
             "value_day": {"type": "string", "format": "date"},
-            "amount": {"type": "number"},
+            "amount": {"type": "number", "x_pdpp_role": "amount"},
             "cents": {"type": ["integer", "null"]},
-            "currency": {"type": ["string", "null"]},
+            "currency": {"type": ["string", "null"], "x_pdpp_role": "currency"},
             "shop": {"type": "string"},
             "card": {"type": "boolean"},
             "lines": {"type": "array"},
@@ -43,6 +43,7 @@ _BOOKINGS: dict[str, Any] = {
     "selection": {"fields": True, "resources": True},
     "query": {
         "range_filters": {"booked_at": ["gte", "lt"], "amount": ["gte", "lt"]},
+        "search": {"lexical_fields": ["shop"]},
         "aggregations": {
             "count": True,
             "sum": ["amount", "cents"],

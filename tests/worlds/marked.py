@@ -41,7 +41,7 @@ SOURCES = ("marked", "marked2")
 ACCOUNTS = ("First account", "Second account")
 
 MARK = re.compile(r"q(\d+)x(\d+)z")
-NUMBER = re.compile(r"\b7\d{6}\b")
+NUMBER = re.compile(r"\b7,?\d{3},?\d{3}\b")  # as it is, or as a page shows an amount
 MINUTE = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d")
 _START, _STEP = datetime(2019, 1, 1, tzinfo=UTC), timedelta(minutes=7)
 
@@ -74,11 +74,12 @@ def document(source: str) -> dict[str, Any]:
         "f_body": _text("primary-body"),
         "f_sent": time,
         "f_actor": _text("actor"),
-        "f_pages": {"type": "integer"},
+        "f_pages": {"type": "integer", "x_pdpp_role": "amount"},
         "f_stamp": {"type": "boolean"},
         "f_tags": {"type": "array"},
         "f_scan": {"type": "object", "x_pdpp_role": "blob-reference"},
         **{name: _text() for name in MORE},
+        MORE[0]: _text("currency"),
     }
     threads = {"f_topic": _text("primary-title"), "f_started": time, "f_open": {"type": "boolean"}}
     return {

@@ -4,7 +4,7 @@ import secrets
 
 from pdpp_server.evidence.shown import catalogue_shown, shown_of
 from pdpp_server.evidence.text import clip_shown
-from pdpp_server.evidence.titles import declared_title, title
+from pdpp_server.evidence.titles import declared_actor, declared_amount, declared_title, title
 from pdpp_server.evidence.words import moment
 from pdpp_server.model.authorization import Glimpse
 from pdpp_server.model.catalogue import StreamEntry
@@ -12,14 +12,12 @@ from pdpp_server.model.grants import Grant
 from pdpp_server.model.pending import Leaving
 from pdpp_server.model.queries import RecordsQuery, StreamsQuery
 from pdpp_server.model.records import Record, RecordPage
-from pdpp_server.model.streams import CURRENCY
 from pdpp_server.reads import query_records, streams
 from pdpp_server.reads.bearers import MCP_KINDS
 from pdpp_server.reads.services import Call, Services
 
 TITLES, PART_CHARS = 3, 60
 DAY_CHARS = len("2026-11-15")
-TELLING = ("actor", "amount")  # roles
 
 
 def preview(services: Services, grants: tuple[Grant, ...]) -> tuple[Glimpse, ...]:
@@ -55,8 +53,10 @@ def _titles(page: RecordPage) -> Leaving[tuple[str, ...]]:
 
 def _sample(record: Record) -> str:
     """A title alone often tells nothing: `Card` three times. With who and how much, it does."""
-    telling = [f"{record.data[name]} {_unit(record, name)}".rstrip() for name in _telling(record)]
-    parts = [_title(record), *(clip_shown(text, PART_CHARS) for text in telling)]
+    actor, amount = declared_actor(record.roles, record.data), declared_amount(record.roles, record.data)
+    who = actor[1] if actor else ""
+    how_much = f"{amount.value} {amount.currency or ''}".rstrip() if amount else ""
+    parts = [_title(record), clip_shown(who, PART_CHARS), clip_shown(how_much, PART_CHARS)]
     return " · ".join(dict.fromkeys(part for part in parts if part))
 
 
@@ -66,23 +66,10 @@ def _dated(sample: str, record: Record) -> str:
 
 
 def _sample_fields(record: Record) -> list[str]:
-    title_field = _title_field(record)
-    telling = _telling(record)
-    units = [CURRENCY for name in telling if _unit(record, name)]
-    return [*([title_field] if title_field else []), *telling, *units]
-
-
-def _telling(record: Record) -> list[str]:
-    """Fields of who and how much that hold something short."""
-    roles = {role: name for name, role in (record.roles or {}).items() if role in TELLING}
-    names = [roles[role] for role in TELLING if role in roles]
-    return [name for name in names if isinstance(record.data.get(name), str | int | float)]
-
-
-def _unit(record: Record, name: str) -> str:
-    """What an amount is counted in, where that may be read too."""
-    unit = record.data.get(CURRENCY) if (record.roles or {}).get(name) == "amount" else None
-    return unit if isinstance(unit, str) else ""
+    title_field, actor = _title_field(record), declared_actor(record.roles, record.data)
+    amount = declared_amount(record.roles, record.data)
+    named = [name for name in (title_field, actor[0] if actor else None) if name]
+    return [*named, *amount.fields] if amount else named
 
 
 def _title(record: Record) -> str:

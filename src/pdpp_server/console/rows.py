@@ -4,15 +4,16 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from pdpp_server.evidence.binary import binary_text
+from pdpp_server.evidence.budgets import CURRENCY_CHARS
 from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.evidence.shown import shown_of
 from pdpp_server.evidence.text import clip_shown
 from pdpp_server.evidence.titles import declared_title, title
 from pdpp_server.model.activity import Shown
 from pdpp_server.model.records import Record, Tombstone
-from pdpp_server.model.streams import CURRENCY, Stream
+from pdpp_server.model.streams import Stream
 
-LINE_CHARS, TALK_CHARS, CURRENCY_CHARS = 240, 4000, 12
+LINE_CHARS, TALK_CHARS = 240, 4000
 SHOWN_ROLES = ("primary-title", "actor", "primary-body", "amount", "event-time", "thread")
 
 
@@ -33,12 +34,8 @@ class RecordRow(NamedTuple):
 def shown_fields(stream: Stream) -> tuple[str, ...]:
     """Those that a line shows."""
     by_role = [name for name, role in stream.roles.items() if role in SHOWN_ROLES]
-    currency = [CURRENCY] if _has_currency(stream) else []
+    currency = [stream.currency_field] if stream.currency_field else []
     return tuple(dict.fromkeys([*stream.primary_key, *by_role, *currency, *stream.time_fields[:1]]))
-
-
-def _has_currency(stream: Stream) -> bool:
-    return CURRENCY in stream.fields and "amount" in stream.roles.values()
 
 
 def rows_of(records: Iterable[Record | Tombstone], stream: Stream, chars: int = LINE_CHARS) -> list[RecordRow]:
@@ -50,7 +47,7 @@ def row_of(record: Record, stream: Stream, chars: int) -> RecordRow:
     is_day = at is not None and len(at) <= len("2026-11-15")
     amount = _value(record, "amount")
     is_money = isinstance(amount, int | float)
-    currency = str(record.data.get(CURRENCY) or "") if is_money and _has_currency(stream) else ""
+    currency = str(record.data.get(stream.currency_field) or "") if is_money and stream.currency_field else ""
     who = clip_shown(str(_value(record, "actor") or ""), LINE_CHARS)
     declared = declared_title(record.roles, record.data)
     called = declared[1] if declared else title(record.roles, record.data, record.origin, record.id.stream, None)
@@ -93,7 +90,8 @@ def _taken_from(record: Record, stream: Stream) -> dict[str, str]:
     times = [name for name in stream.time_fields if record.data.get(name) is not None]
     dated = zip(("at",), times, strict=False)
     talk = zip(("talk",), stream.talk_fields, strict=False)
-    return named | {"currency": CURRENCY} | dict(dated) | dict(talk)
+    counted = zip(("currency",), filter(None, [stream.currency_field]), strict=False)
+    return named | dict(counted) | dict(dated) | dict(talk)
 
 
 def _text(value: object, called: str, chars: int) -> str:

@@ -3,12 +3,12 @@
 from collections import Counter
 from typing import NamedTuple, cast
 
-from pdpp_server.console.rows import CURRENCY_CHARS
+from pdpp_server.evidence.budgets import CURRENCY_CHARS
 from pdpp_server.evidence.text import clip_shown
 from pdpp_server.model.aggregates import Aggregation, Group, exact_sum
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import GROUPS_LIMIT_MAX, AggregateQuery, Comparison, Condition, RecordsQuery
-from pdpp_server.model.streams import CURRENCY, Stream
+from pdpp_server.model.streams import AMOUNT_ROLE, Stream
 from pdpp_server.owner.own_reader import OwnReader
 
 Number = int | float
@@ -29,8 +29,9 @@ def adds_up(stream: Stream) -> bool:
 
 def _amount(stream: Stream) -> str | None:
     """The field to add up. A balance is money too, and its declaration names no sum."""
-    has_one_unit = CURRENCY not in stream.fields or CURRENCY in stream.aggregations.group_by
-    amounts = [name for name, role in stream.roles.items() if role == "amount" and name in stream.aggregations.sum]
+    currency = stream.currency_field
+    has_one_unit = currency is None or currency in stream.aggregations.group_by
+    amounts = [name for name, role in stream.roles.items() if role == AMOUNT_ROLE and name in stream.aggregations.sum]
     both_ways = [name for name in amounts if {"gt", "lt"} <= {*stream.range_filters.get(name, ())}]
     return both_ways[0] if both_ways and has_one_unit else None
 
@@ -50,7 +51,7 @@ def _asked(query: RecordsQuery, stream: Stream, way: Comparison) -> AggregateQue
         query.stream,
         "sum",
         amount,
-        CURRENCY if CURRENCY in stream.fields else None,
+        stream.currency_field,
         limit=GROUPS_LIMIT_MAX,
         conditions=(*query.conditions, Condition(amount, way, "0")),
         connection_id=query.connection_id,

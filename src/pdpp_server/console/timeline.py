@@ -14,7 +14,7 @@ from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import Condition, RecordsQuery
 from pdpp_server.model.records import Record, RecordPage
 from pdpp_server.model.sources import Declaration
-from pdpp_server.model.streams import Stream
+from pdpp_server.model.streams import AMOUNT_ROLE, Stream
 
 EACH = 8  # of one stream
 LINE_CHARS = 160
@@ -70,7 +70,7 @@ def _is_told_by_others(stream: Stream, declaration: Declaration) -> bool:
 
 def _stands_twice(stream: Stream, declaration: Declaration) -> bool:
     """An event stands on each of its days as an occurrence already, and a payment of a batch inside its booking."""
-    is_money = "amount" in stream.roles.values()
+    is_money = AMOUNT_ROLE in stream.roles.values()
     shown_by = "has_one" if is_money else "has_many"
     others = [declaration.streams[each.stream] for each in stream.relationships if each.cardinality == shown_by]
     return any(_is_the_same(stream, other) for other in others if other.name != stream.name)

@@ -57,6 +57,7 @@ SEARCH_REMARK_BYTES = 600  # of a remark beside no hits
 # A page of hits in the structured form --------------------------------------------------------------------------------
 
 LEAN_NAME_CHARS = 40  # of labels and actors
+CURRENCY_CHARS = 12
 LEAN_FIRST_CHARS, LEAN_SECOND_CHARS = 400, 120  # of the excerpts of one hit
 LEAN_FEW_MATCHES = 10  # and what stands beside them
 # For the texts of the first hits, and of each further one.
@@ -64,6 +65,7 @@ LEAN_FULL_HITS, LEAN_FULL_BYTES, LEAN_FURTHER_BYTES = 10, 240, 100
 LEAN_LEAST_BYTES = 60
 # About what each takes beside its texts.
 LEAN_WRAPPER_BYTES, LEAN_HIT_BYTES, LEAN_EXCERPT_BYTES, LEAN_MARK_BYTES = 900, 225, 90, 9
+LEAN_AMOUNT_BYTES = len('"amount":-12345678.90,"currency":"EUR",')
 LEAN_NOT_CUT_CHARS = 20  # a rest that is no longer than what would be said of it
 LEAN_WORDS_MOST = 12
 RESULT_TITLE_CHARS, RESULT_LEAST_TITLE_CHARS = 60, 24

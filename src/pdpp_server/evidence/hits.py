@@ -1,4 +1,4 @@
-"""The hits of a page, each on one line: whole handle, where from, when, who, what it is called, and its words."""
+"""The hits of a page, each on one line: whole handle, where from, when, who, how much, its title, and its words."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,8 +7,8 @@ from itertools import repeat, starmap
 from typing import NamedTuple
 
 from pdpp_server.evidence.budgets import HIT_MEASURES, HIT_SECOND_CHARS, HITS_FIRST, HITS_MIDDLE, LONG_HANDLE_BYTES
-from pdpp_server.evidence.lean import narrow_excerpt
-from pdpp_server.evidence.text import CUT, byte_len, clip_shown, handle_text, name_text, one_line, quoted
+from pdpp_server.evidence.lean import narrow_excerpt, shown_amount
+from pdpp_server.evidence.text import CUT, byte_len, clip_shown, compact_json, handle_text, name_text, one_line, quoted
 from pdpp_server.evidence.titles import dated, hit_title, is_made_up, label
 from pdpp_server.model.records import Excerpt, Hit
 from pdpp_server.model.sources import Origin
@@ -90,6 +90,7 @@ class _About(NamedTuple):
     hit: Hit
     handle: str
     when: str
+    amount: str
     title: Excerpt | str
     texts: tuple[Excerpt, ...]
 
@@ -121,13 +122,13 @@ class _Weighed(NamedTuple):
 def _weighed(named: Sequence[_About]) -> _Weighed:
     fixed, names = 0, list[int]()
     texts, marks = [_NO_TEXT] * len(named), [0] * len(named)
-    for row, (hit, handle, when, title, excerpts) in enumerate(named):
+    for row, (hit, handle, when, amount, title, excerpts) in enumerate(named):
         fixed += len(handle) + 1
         if len(handle) >= LONG_HANDLE_BYTES:
             continue
         titled = title if isinstance(title, str) else title.text
         lengths = [len(name) for name in (hit.origin.label, hit.actor, titled) if name]
-        fixed += len(hit.origin.connector_key) + len(when) + 2 + _NAME_BYTES * len(lengths)
+        fixed += len(hit.origin.connector_key) + len(when) + len(amount) + 2 + _NAME_BYTES * len(lengths)
         names += lengths
         if excerpts:
             texts[row], marks[row] = len(excerpts[0].text), len(excerpts[0].marks)
@@ -143,7 +144,7 @@ def _about(hit: Hit, id: str) -> _About:
         titled: Excerpt | str = marked_title[0]
     else:
         titled = "" if is_made_up(hit) else hit.title
-    return _About(hit, handle_text(id), dated(hit.authored_at), titled, texts)
+    return _About(hit, handle_text(id), dated(hit.authored_at), _amount_text(hit), titled, texts)
 
 
 def _measured(named: Sequence[_About], chars: Sequence[int], names: int, usual: Usual) -> Iterator[Piece]:
@@ -198,16 +199,19 @@ def _usual_fields(named: Sequence[_About]) -> Usual:
 
 
 def _row(about: _About, chars: int, names: int, source: str, usual: Usual) -> Piece:
-    """The hit on one line: its whole handle, where it comes from, when, who, what it is called, and its words."""
+    """The hit on one line: its whole handle, where it comes from, when, who, how much, its title, and its words."""
     hit, handle, when = about.hit, about.handle, about.when
     if not chars or len(handle) > LONG_HANDLE_BYTES:
         return Piece(handle)
     who, what = _actor_text(hit, names), _title_text(hit, about.title, names)
-    head = " ".join([part for part in (handle, source, when, who, what.text) if part])
+    head = " ".join([part for part in (handle, source, when, who, about.amount, what.text) if part])
     words = _words(hit, about.texts, chars, usual)
     told = (hit.time_field if when else None, hit.actor_field if who else None)
+    fields = [name for name in told if name]
+    if hit.amount:
+        fields += hit.amount.fields
     text = f"{head}: {words.text}" if words.text else head
-    return Piece(text, (*[name for name in told if name], *what.fields, *words.fields), words.cut)
+    return Piece(text, (*fields, *what.fields, *words.fields), words.cut)
 
 
 def _source_text(origin: Origin, names: int) -> str:
@@ -222,6 +226,14 @@ def _actor_text(hit: Hit, names: int) -> str:
     name = clip_shown(hit.actor, names)
     only_match = hit.actor_field in hit.also_matched and not any(excerpt.marks for excerpt in hit.excerpts)
     return f"by {quoted(f'<mark>{escape(name, quote=False)}</mark>' if only_match else name)}"
+
+
+def _amount_text(hit: Hit) -> str:
+    amount = shown_amount(hit.amount)
+    if amount is None:
+        return ""
+    currency = f" {quoted(amount.currency)}" if amount.currency else ""
+    return f"amount {compact_json(amount.value)}{currency}"
 
 
 def _title_text(hit: Hit, title: Excerpt | str, names: int) -> Piece:

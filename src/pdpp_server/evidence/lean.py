@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pdpp_server.evidence.budgets import (
+    CURRENCY_CHARS,
+    LEAN_AMOUNT_BYTES,
     LEAN_EXCERPT_BYTES,
     LEAN_FEW_MATCHES,
     LEAN_FIRST_CHARS,
@@ -24,7 +26,7 @@ from pdpp_server.evidence.budgets import (
 )
 from pdpp_server.evidence.text import byte_len, clip_shown, seen_lines, whole_characters
 from pdpp_server.evidence.titles import label
-from pdpp_server.model.records import Excerpt, Hit, SearchPage
+from pdpp_server.model.records import Amount, Excerpt, Hit, SearchPage
 from pdpp_server.model.sources import Origin
 
 
@@ -51,8 +53,18 @@ def _lean_hit(hit: Hit, origin: Origin, excerpts: tuple[Excerpt, ...]) -> Hit:
     actor = clip_shown(hit.actor, LEAN_NAME_CHARS) if hit.actor else None
     unshown = [excerpt.field for excerpt in hit.excerpts[len(excerpts) :] if excerpt.is_match]
     matched = tuple(dict.fromkeys((*hit.also_matched, *unshown))) if unshown else hit.also_matched
-    is_same = excerpts == hit.excerpts and actor == hit.actor and origin is hit.origin
-    return hit if is_same else replace(hit, origin=origin, excerpts=excerpts, actor=actor, also_matched=matched)
+    amount = shown_amount(hit.amount)
+    is_same = excerpts == hit.excerpts and actor == hit.actor and amount == hit.amount and origin is hit.origin
+    if is_same:
+        return hit
+    return replace(hit, origin=origin, excerpts=excerpts, actor=actor, amount=amount, also_matched=matched)
+
+
+def shown_amount(amount: Amount | None) -> Amount | None:
+    """With as much of its currency as any has."""
+    if amount is None or amount.currency is None:
+        return amount
+    return amount._replace(currency=clip_shown(amount.currency, CURRENCY_CHARS))
 
 
 def _room(hits: Sequence[Hit]) -> int:
@@ -69,7 +81,7 @@ def _about_bytes(hit: Hit) -> int:
     origin, excerpts = hit.origin, hit.excerpts[:2]
     named = 2 * (len(key) + len(stream) + len(origin.label or "")) + 3 * len(connection_id)
     marks = LEAN_MARK_BYTES * sum([len(excerpt.marks) for excerpt in excerpts])
-    known = named + len(origin.connector_key) + len(hit.actor or "")
+    known = named + len(origin.connector_key) + len(hit.actor or "") + (LEAN_AMOUNT_BYTES if hit.amount else 0)
     return LEAN_HIT_BYTES + known + LEAN_EXCERPT_BYTES * len(excerpts) + marks
 
 

@@ -79,9 +79,10 @@ def hits_shown(hits: Iterable[Hit]) -> Shown:
 
 
 def lean_shown(hits: Iterable[Hit]) -> Shown:
-    """Of lean hits no title, but who wrote them and which of their fields matched."""
+    """Of lean hits no title, but who wrote them, how much they are about, and which of their fields matched."""
     hits = tuple(hits)
     about = [name for hit in hits for name in (hit.time_field, hit.actor_field) if name is not None]
+    about += [name for hit in hits if hit.amount for name in hit.amount.fields]
     proven = [name for hit in hits for name in (*hit.matched_fields, *(excerpt.field for excerpt in hit.excerpts))]
     return shown_of([hit.id for hit in hits], (*about, *proven))
 

@@ -9,8 +9,9 @@ import orjson
 
 from pdpp_server.evidence.budgets import LABEL_CHARS, TITLE_CHARS
 from pdpp_server.evidence.text import clip_shown
-from pdpp_server.model.records import Hit, Record
+from pdpp_server.model.records import Amount, Hit, Record
 from pdpp_server.model.sources import Origin
+from pdpp_server.model.streams import AMOUNT_ROLE, CURRENCY_ROLE
 
 TITLE_ROLE, BODY_ROLE, ACTOR_ROLE, TIME_ROLE = "primary-title", "primary-body", "actor", "event-time"
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -42,13 +43,26 @@ def declared_actor(roles: Mapping[str, str] | None, data: Mapping[str, Any]) -> 
     return _declared(roles, data, ACTOR_ROLE)
 
 
+def declared_amount(roles: Mapping[str, str] | None, data: Mapping[str, Any]) -> Amount | None:
+    """How much the record is about, in the currency that it names."""
+    if not roles or AMOUNT_ROLE not in roles.values():  # as of nearly every record
+        return None
+    for name, role in roles.items():
+        value = data.get(name) if role == AMOUNT_ROLE else None
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            currency_field, currency = _declared(roles, data, CURRENCY_ROLE) or (None, None)
+            return Amount(value, name, currency, currency_field)
+    return None
+
+
 class Naming(NamedTuple):
-    """What a record is called and who speaks in it, each with the field that says so, if one does."""
+    """What a record is called, who speaks in it, how much it is about, each with the field that says so if any."""
 
     title: str
     title_field: str | None
     actor: str | None
     actor_field: str | None
+    amount: Amount | None
 
 
 def namings(records: Iterable[Record]) -> list[Naming]:
@@ -59,7 +73,7 @@ def _naming(record: Record) -> Naming:
     title_field, named = declared_title(record.roles, record.data) or (None, None)
     actor_field, actor = declared_actor(record.roles, record.data) or (None, None)
     whole = named or identity(record.origin, record.id.stream, record.authored_at)
-    return Naming(whole, title_field, actor, actor_field)
+    return Naming(whole, title_field, actor, actor_field, declared_amount(record.roles, record.data))
 
 
 @lru_cache(maxsize=1000)  # an answer asks for each of its hits several times

@@ -85,6 +85,19 @@ class Excerpt(NamedTuple):
         return "semantic" if self.is_meant else "passage"
 
 
+class Amount(NamedTuple):
+    """How much a record is about, what that is counted in, and the fields that say so, by their declared roles."""
+
+    value: int | float
+    field: str | None = None
+    currency: str | None = None
+    currency_field: str | None = None
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        return tuple([name for name in (self.field, self.currency_field) if name is not None])
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     id: RecordId
@@ -99,6 +112,7 @@ class Hit:
     time_field: str | None = None  # where `authored_at` stands; None where nobody said
     actor: str | None = None  # who wrote it, by the declared role
     actor_field: str | None = None
+    amount: Amount | None = None
     also_matched: tuple[str, ...] = ()  # fields that matched and have no excerpt, such as that of the actor
     beside: RecordId | None = None  # the match that lifted it, where it has none of its own and that one is known
     distance: float | None = None  # of its meaning from the question's, where it was found by that
@@ -118,8 +132,9 @@ class Hit:
 
     @property
     def told_fields(self) -> tuple[str, ...]:
-        """The fields that its title, its time and its actor came from."""
-        return tuple([name for name in (self.title_field, self.time_field, self.actor_field) if name is not None])
+        """The fields that its title, its time, its actor and its amount came from."""
+        named = [name for name in (self.title_field, self.time_field, self.actor_field) if name is not None]
+        return (*named, *self.amount.fields) if self.amount else tuple(named)
 
     @property
     def cursor(self) -> str | None:

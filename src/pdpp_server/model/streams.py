@@ -13,7 +13,8 @@ DATES = frozenset({"date", "date-time"})
 TOLD_MAX = 16  # sets of fields of which it is kept what is declared: whoever asks can name any
 BLOB_ROLE = "blob-reference"
 THREAD_ROLE = "thread"  # of a field that names the talk which a record is a part of: a thread, a chat, a session
-CURRENCY = "currency"  # no role says so: every declaration with an amount calls the field beside it by this name
+AMOUNT_ROLE, CURRENCY_ROLE = "amount", "currency"
+CURRENCY = "currency"  # so declarations call it that were made before it had a role
 BLOB_REF = "blob_ref"  # the one field name that the record model itself keeps for a blob
 
 _NAMES = frozenset({"boolean", "integer", "string"})  # types whose values can be names of something
@@ -174,6 +175,14 @@ class Stream:
     def roles(self) -> Mapping[str, str]:
         """Field name to declared role, in the order of the schema."""
         return {name: field.role for name, field in self.fields.items() if field.role}
+
+    @cached_property
+    def currency_field(self) -> str | None:
+        """The field that says what the amount of a record is counted in."""
+        if AMOUNT_ROLE not in self.roles.values():
+            return None
+        declared = next((name for name, role in self.roles.items() if role == CURRENCY_ROLE), None)
+        return declared or (CURRENCY if CURRENCY in self.fields else None)
 
     @cached_property
     def blob_fields(self) -> frozenset[str]:

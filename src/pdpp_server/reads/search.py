@@ -118,7 +118,7 @@ def _seal(seal: Seal, mode: UsedMode, bound_to: bytes, position: Position) -> st
 
 
 def _hit(found: FoundHit, named: Naming, sealed: Callable[[Position], str], *, lean: bool) -> Hit:
-    """A lean one also says who speaks in it, and what else is known of how it was found."""
+    """A lean one also says who speaks in it, how much it is about, and what else is known of how it was found."""
     record = found.record
     return Hit(
         record.id,
@@ -133,6 +133,7 @@ def _hit(found: FoundHit, named: Naming, sealed: Callable[[Position], str], *, l
         record.time_field,
         actor=named.actor if lean else None,
         actor_field=named.actor_field if lean else None,
+        amount=named.amount if lean else None,
         also_matched=found.proof.also_matched if lean else (),
         beside=found.beside if lean else None,
         distance=1 - found.near.similarity if found.near else None,

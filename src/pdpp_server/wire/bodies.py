@@ -9,6 +9,7 @@ from pdpp_server.wire.shapes import list_of
 TEXT: Json = {"type": "string"}
 TEXT_OR_NULL: Json = {"type": ["string", "null"]}
 FLAG: Json = {"type": "boolean"}
+NUMBER: Json = {"type": "number"}
 COUNT: Json = {"type": "integer", "minimum": 0}
 COUNT_OR_NULL: Json = {"type": ["integer", "null"], "minimum": 0}
 SCALAR: Json = {"type": ["boolean", "number", "string", "null"]}
@@ -191,13 +192,17 @@ _HIT = _object(
     {
         **_LABEL,
         "authored_at": TEXT,
-        "score": _object({"kind": TEXT, "value": {"type": "number"}, "order": TEXT}),
+        "score": _object({"kind": TEXT, "value": NUMBER, "order": TEXT}),
         "snippet": _object({"field": TEXT, "text": TEXT}),
         "evidence_excerpts": list_of(_EXCERPT),
         "cursor": TEXT,
         "title_field": TEXT,
         "actor": TEXT,
         "actor_field": TEXT,
+        "amount": NUMBER,
+        "amount_field": TEXT,
+        "currency": TEXT,
+        "currency_field": TEXT,
         "also_matched": TEXTS,
         "beside": TEXT,
     },
@@ -239,6 +244,8 @@ _LEAN_HIT = _object(
         **_LABEL,
         "authored_at": TEXT,
         "actor": TEXT,
+        "amount": NUMBER,
+        "currency": TEXT,
         "matched_fields": TEXTS,
         "beside": TEXT,
         "evidence": list_of(_LEAN_EXCERPT),
@@ -430,7 +437,7 @@ SCHEMAS: dict[str, Any] = {
             "limit": COUNT,
             "groups_kept": TEXT,
             "other_count": COUNT,
-            "other_value": {"type": "number"},
+            "other_value": NUMBER,
         },
     ),
     "Blob": _object({"object": _only("blob"), **_BLOB}),

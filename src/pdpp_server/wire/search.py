@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 
 from pdpp_server.errors import InvalidRecordId, InvalidRequest
 from pdpp_server.model.queries import HITS_LIMIT, FetchQuery, SearchQuery
-from pdpp_server.model.records import Excerpt, Hit, Recall, RecordId, SearchPage, Warned
+from pdpp_server.model.records import Amount, Excerpt, Hit, Recall, RecordId, SearchPage, Warned
 from pdpp_server.wire import fetch
 from pdpp_server.wire.envelope import (
     Json,
@@ -171,6 +171,9 @@ def _encode_about(hit: Hit) -> Json:
         title_field=hit.title_field,
         actor=hit.actor,
         actor_field=hit.actor_field,
+        **_encode_amount(hit.amount),
+        amount_field=hit.amount.field if hit.amount else None,
+        currency_field=hit.amount.currency_field if hit.amount else None,
         also_matched=[*hit.also_matched] or None,
         beside=hit.beside.key if hit.beside else None,
     )
@@ -189,11 +192,16 @@ def _encode_lean_hit(hit: Hit) -> Json:
         **present(
             authored_at=hit.authored_at,
             actor=hit.actor,
+            **_encode_amount(hit.amount),
             matched_fields=hit.matched_fields if unseen else None,
             beside=hit.beside.key if hit.beside else None,
             evidence=[_encode_lean_excerpt(excerpt) for excerpt in hit.excerpts] or None,
         ),
     }
+
+
+def _encode_amount(amount: Amount | None) -> Json:
+    return {} if amount is None else {"amount": amount.value, "currency": amount.currency}
 
 
 def _encode_lean_excerpt(excerpt: Excerpt) -> Json:
@@ -227,10 +235,18 @@ def _decode_hit(body: Mapping[str, Any], parse: Callable[[str], RecordId] | None
         title_field=text_of(body, "title_field"),
         actor=text_of(body, "actor"),
         actor_field=text_of(body, "actor_field"),
+        amount=_decode_amount(body),
         also_matched=_decode_also_matched(body, excerpts),
         beside=id._replace(key=beside) if (beside := text_of(body, "beside")) else None,
         distance=value if is_distance else None,
     )
+
+
+def _decode_amount(body: Mapping[str, Any]) -> Amount | None:
+    value = body.get("amount")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return Amount(value, text_of(body, "amount_field"), text_of(body, "currency"), text_of(body, "currency_field"))
 
 
 def _decode_also_matched(body: Mapping[str, Any], excerpts: Iterable[Excerpt]) -> tuple[str, ...]:

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
 from tests.scenarios.mcp.agents import Agent, Connect, adapter, agent_on, hosted_agent, hosting
+from tests.worlds.ledger import Ledger
 from tests.worlds.served import over_network
 from tests.worlds.world import World
 
@@ -29,6 +31,13 @@ def connect(request: pytest.FixtureRequest, world: World) -> Iterator[Connect]:
                 yield lambda token: agent_on(elsewhere.reader_of(token))
             case _:
                 yield lambda token: agent_on(world.reader_of(token))
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    opened = Ledger(tmp_path / "ledger")
+    yield opened
+    opened.close()
 
 
 @pytest.fixture

@@ -1,8 +1,5 @@
 """`aggregate` on the real store: letters of two accounts, and a ledger."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from tests.requirements import requirement
@@ -17,13 +14,6 @@ from tests.worlds.world import World
 def clerk(connect: Connect, world: World) -> Agent:
     """May read the letters of both accounts."""
     return connect(post.Post(world).grant({"name": "letters"}))
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(tmp_path / "ledger")
-    yield opened
-    opened.close()
 
 
 @requirement("mcp.aggregate.number", "mcp.filters.encoded")

@@ -7,6 +7,7 @@ from pdpp_server.port.local import LocalReader
 from tests.requirements import requirement
 from tests.scenarios.mcp.agents import Agent, Result, agent_on
 from tests.worlds.chat import WORK, message
+from tests.worlds.ledger import GRANTED, Ledger
 from tests.worlds.world import World
 
 MINUTE = "2026-07-01T09:0{}:00Z"
@@ -38,6 +39,31 @@ def test_a_hit_says_where_it_comes_from_when_who_and_what_on_one_line(world: Wor
         f'{world.work}/messages:t1 chat "Work chat" 2026-07-01T09:01Z Wed by "Bo": '
         '"To the <mark>alpenglow</mark> hut, I would say."'
     )
+
+
+@requirement("mcp.search.one-line", "rs.search.lean")
+def test_a_hit_with_an_amount_says_how_much_in_both_channels_and_in_the_log(ledger: Ledger) -> None:
+    found = agent_on(LocalReader(ledger.services, ledger.token)).call("search", query="kiosk")
+
+    (line,) = [line for line in found.text.split("\n") if "<mark>" in line]
+    (hit,) = found.structured["data"]["data"]
+    assert ' amount 1000 "USD": ' in line
+    assert (hit["amount"], hit["currency"]) == (1000, "USD")
+    assert {"amount", "currency"} <= {*ledger.owner.activity()[0].fields}
+
+
+@requirement("mcp.search.one-line")
+def test_an_amount_or_a_currency_that_is_not_granted_is_not_told(ledger: Ledger) -> None:
+    def asked(*hidden: str) -> tuple[str, str]:
+        token = ledger.grant(fields=[name for name in GRANTED if name not in hidden])
+        found = agent_on(ledger.reader(token)).call("search", query="kiosk")
+        (hit,) = found.structured["data"]["data"]
+        return found.text, f"{hit.get('amount')} {hit.get('currency')}"
+
+    (without_amount, no_amount), (without_currency, no_currency) = asked("amount"), asked("currency")
+
+    assert " amount " not in without_amount and no_amount == "None None"
+    assert " amount 1000: " in without_currency and no_currency == "1000 None"
 
 
 @requirement("mcp.search.one-line")

@@ -1,8 +1,8 @@
 """A page of hits for a reader of few bytes."""
 
-from pdpp_server.evidence.budgets import LEAN_NAME_CHARS
+from pdpp_server.evidence.budgets import CURRENCY_CHARS, LEAN_NAME_CHARS
 from pdpp_server.evidence.lean import lean_page, narrow_excerpt
-from pdpp_server.model.records import Excerpt, Hit, Recall, SearchPage
+from pdpp_server.model.records import Amount, Excerpt, Hit, Recall, SearchPage
 from pdpp_server.model.sources import Origin
 from tests.unit.evidence.entries import hit, match
 
@@ -34,6 +34,8 @@ def test_names_words_and_unseen_signs_are_shortened_or_shown() -> None:
     assert lean.actor is not None and len(lean.actor) == LEAN_NAME_CHARS
     assert lean.origin.label is not None and len(lean.origin.label) == LEAN_NAME_CHARS
     assert lean.excerpts[0].text == "a\ufffdb"
+    (sold,) = lean_page(page(hit("1", match("a"), amount=Amount(-3, "price", "\u202e" + "x" * 90, "unit")))).hits
+    assert sold.amount is not None and sold.amount.currency == f"\\u202e{'x' * (CURRENCY_CHARS - 2)}…"
     assert len(made.recall.words) == 12
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from itertools import combinations
 
-from pdpp_server.model.streams import TOLD_MAX
+from pdpp_server.model.streams import TOLD_MAX, Field
 from tests.worlds.chat import DECLARATION
 
 MESSAGES = DECLARATION.streams["messages"]
@@ -32,3 +32,13 @@ def test_what_is_told_is_found_once_for_so_many_sets_of_fields() -> None:
 
     assert stream.told_of(frozenset(stream.fields)) is told
     assert len(vars(stream)["_told"]) == TOLD_MAX
+
+
+def test_a_currency_is_known_by_its_role_and_in_older_declarations_by_its_name() -> None:
+    def counted_in(**roles: str) -> str | None:
+        fields = {name: Field(name, "string", {}, roles.get(name)) for name in ("sum", "unit", "currency")}
+        return replace(MESSAGES, fields=fields).currency_field
+
+    assert counted_in(sum="amount", unit="currency") == "unit"
+    assert counted_in(sum="amount") == "currency"
+    assert counted_in(unit="currency") is None

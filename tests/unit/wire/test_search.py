@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pdpp_server.errors import InvalidRequest, SourceUnavailable
 from pdpp_server.model.queries import SearchQuery
-from pdpp_server.model.records import Excerpt, Hit, Recall, RecordId, SearchPage, Warned
+from pdpp_server.model.records import Amount, Excerpt, Hit, Recall, RecordId, SearchPage, Warned
 from pdpp_server.model.sources import Origin
 from pdpp_server.wire.params import Params
 from pdpp_server.wire.search import (
@@ -85,7 +85,8 @@ def test_all_that_a_lean_page_knows_survives_the_wire_where_it_is_preferred() ->
     hits = (
         known,
         replace(known, excerpts=(passage,)),
-        replace(known, excerpts=()),
+        replace(known, excerpts=(), amount=Amount(-2.5, "price", "EUR", "unit")),
+        replace(known, amount=Amount(0, "price")),
         replace(hit, excerpts=(passage,), beside=hit.id._replace(key="m/2")),
     )
     page = SearchPage(hits, None, replace(ALL, words=(("fees", 2), ("none", 0))))
@@ -93,7 +94,7 @@ def test_all_that_a_lean_page_knows_survives_the_wire_where_it_is_preferred() ->
     assert decode_page(encode_page(page, "/v1/search?q=x", whole=True)) == page
     plain = encode_page(page, "/v1/search?q=x")
     assert "words" not in plain["meta"]
-    assert all({"actor", "beside"}.isdisjoint(one) for one in plain["data"])
+    assert all({"actor", "amount", "beside"}.isdisjoint(one) for one in plain["data"])
 
 
 @given(
