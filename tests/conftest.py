@@ -8,6 +8,7 @@
 """
 
 import os
+import signal
 from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -46,6 +47,8 @@ def pytest_configure(config: pytest.Config) -> None:
     )  # or numpy's threads wait for each other, busily, on small arrays
     if programs := config.getoption("--postgres-bin"):
         os.environ[PROGRAMS] = str(programs)
+    # A shell in the background ignores interrupts, and so would every process that a test starts and then interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
