@@ -14,7 +14,7 @@ from pdpp_server.store.records.words import (
     Tokenizer,
     WordQuery,
     _break_before,  # pyright: ignore[reportPrivateUsage]
-    _word_place,  # pyright: ignore[reportPrivateUsage]
+    _word_places,  # pyright: ignore[reportPrivateUsage]
 )
 from tests.requirements import requirement
 
@@ -171,6 +171,24 @@ def test_the_rarer_word_is_the_one_to_be_shown() -> None:
     assert "walrus" in text[best.start : best.start + 150]
 
 
+@requirement("store.index.proven-offsets")
+def test_of_words_that_are_as_rare_the_one_that_the_text_has_once_is_shown() -> None:
+    text = "the tenant pays. " * 60 + "Animals: a cat may be kept. " + "the tenant pays. " * 60
+
+    spans = TOKENIZER.finder(TOKENIZER.query("tenant animals").wanted, [5.0, 5.0]).spans(text, near=220)
+
+    assert "Animals" in [text[span.start : span.end] for span in spans]
+
+
+@requirement("store.index.proven-offsets")
+def test_words_are_shown_where_they_stand_together() -> None:
+    text = f"deposit {'so it goes ' * 60} returned {'so it goes ' * 60} the deposit was returned {'so it goes ' * 60}"
+
+    spans = TOKENIZER.finder(TOKENIZER.query("deposit returned").wanted, [5.0, 5.0]).spans(text, near=220)
+
+    assert [text[span.start : span.end] for span in spans] == ["deposit", "returned"]
+
+
 STEMS = st.text("abeginostuy", min_size=1, max_size=4)
 ENDINGS = st.sampled_from(
     ["", "s", "ies", "ed", "ing", "ational", "ization", "ibility", "fulness", "ly", "y", "e", "*"]
@@ -242,10 +260,10 @@ def test_a_stretch_begins_at_the_last_break_that_is_near() -> None:
 
 
 def test_a_word_is_placed_where_it_begins_and_not_inside_of_another() -> None:
-    assert _word_place("unlease the lease", "lease") == 12
-    assert _word_place("lease", "lease") == 0
-    assert _word_place("unlease", "lease") == -1
-    assert _word_place("nothing", "lease") == -1
+    assert _word_places("unlease the lease, a lease", "lease") == [12, 21]
+    assert _word_places("lease", "lease") == [0]
+    assert _word_places("unlease", "lease") == []
+    assert _word_places("nothing", "lease") == []
 
 
 def test_a_finder_of_some_phrases_finds_those_alone_and_calls_them_as_before() -> None:

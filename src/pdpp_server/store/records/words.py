@@ -1,10 +1,11 @@
 """Words: how text becomes index terms, how a query becomes phrases, and where a phrase stands in a text."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
+from math import log
 from typing import NamedTuple, Protocol
 
 from pdpp_server.errors import InvalidRequest
@@ -27,6 +28,7 @@ _CONTRACTED = re.compile("(?:n['\u2019]t|['\u2019](?:s|re|ve|ll|d|m))$")
 _CONTRACTIONS = frozenset(("ca", "wo", "sha", "ai"))  # what is left of can't, won't, shan't, ain't
 _PLAIN_WORD = re.compile("[a-z0-9]+")
 _CHUNK_CHARS = 8192
+_PLACES_TRIED = 40  # of a word in a long text
 _MAX_PHRASES = 24
 PREFIX_LETTERS = 3  # at the least: of fewer, a large part of all words begins alike
 PREFIXES_MAX = 4
@@ -227,16 +229,36 @@ class Finder:
     def _stretches(self, text: str, near: int) -> Iterator[tuple[int, int]]:
         lowered = text.lower()
         if len(lowered) == len(text):  # else its offsets would not be those of the text
-            places = enumerate([_word_place(lowered, word) for word in self._typed])
-            typed = [PhraseSpan(place, place + 1, phrase) for phrase, place in places if place >= 0]
-            if typed:
-                first = self.best(typed, near).start
+            first = self._telling_place(lowered, near * 2 // 3)
+            if first is not None:
                 yield _break_before(text, first - near // 3), _break_after(text, first + near * 2 // 3)
         start = 0
         while start < len(text):
             end = _break_after(text, start + _CHUNK_CHARS)
             yield start, end
             start = end
+
+    def _telling_place(self, lowered: str, within: int) -> int | None:
+        """From where on the most telling words stand together, as they were typed.
+
+        Of two that few records hold, the one that stands more seldom in this text tells more.
+        """
+        places: list[tuple[int, int]] = []
+        telling: dict[int, float] = {}
+        for number, word in enumerate(self._typed):
+            if word and (found := _word_places(lowered, word)):
+                places += [(place, number) for place in found]
+                telling[number] = self._weights[number] / (1 + log(len(found)))
+        if len(places) < 2:
+            return places[0][0] if places else None
+        places.sort()
+        best, first = -1.0, places[0][0]
+        for i, (start, _) in enumerate(places):
+            last = bisect_left(places, (start + within,))
+            told = sum([telling[number] for number in {number for _, number in places[i:last]}])
+            if told > best:
+                best, first = told, start
+        return first
 
     def _in_stretch(self, text: str, start: int, end: int) -> list[PhraseSpan]:
         stretch = text[start:end]
@@ -377,11 +399,14 @@ def _break_before(text: str, at: int) -> int:
     return found[-1] if found else 0
 
 
-def _word_place(lowered: str, word: str) -> int:
-    """Where the word stands with nothing of a word before it; -1 where it does not, or not soon."""
+def _word_places(lowered: str, word: str) -> list[int]:
+    """Where the word stands with nothing of a word before it: the first of these places."""
+    found: list[int] = []
     place = -1
-    for _ in range(20):
+    for _ in range(_PLACES_TRIED):
         place = lowered.find(word, place + 1)
-        if place <= 0 or not lowered[place - 1].isalnum():
+        if place < 0:
             break
-    return place
+        if place == 0 or not lowered[place - 1].isalnum():
+            found.append(place)
+    return found
