@@ -395,6 +395,10 @@ PROMISES: dict[str, Promise] = {
         source="evidence per byte",
         says="A page of no particular limit ends where hits are much weaker than its first; a limit is kept.",
     ),
+    "mcp.schema.explained": Promise(
+        source="evidence per byte",
+        says="The schema of a stream tells what its publisher says of it and of granted fields with ranges.",
+    ),
     "mcp.search.next-step": Promise(
         source="design: two channels",
         says="The next step of a search reads on where a good hit is cut, else shows what was said around the best "

@@ -21,6 +21,7 @@ LONG_NAME = "The Very Long Name Of A Shop " * 5  # longer than what an index hol
 _BOOKINGS: dict[str, Any] = {
     "name": "bookings",
     "semantics": "mutable_state",
+    "description": "What was booked.",
     "schema": {
         "type": "object",
         "required": ["id"],
@@ -28,7 +29,7 @@ _BOOKINGS: dict[str, Any] = {
             "id": {"type": "string"},
             "booked_at": {"type": ["string", "null"], "format": "date-time"},
             "value_day": {"type": "string", "format": "date"},
-            "amount": {"type": "number", "x_pdpp_role": "amount"},
+            "amount": {"type": "number", "x_pdpp_role": "amount", "description": "Negative for what went out."},
             "cents": {"type": ["integer", "null"]},
             "currency": {"type": ["string", "null"], "x_pdpp_role": "currency"},
             "shop": {"type": "string"},

@@ -34,6 +34,7 @@ SCHEMA_ENTRY_BYTES_MIN, SCHEMA_NOTE_BYTES = 700, 100
 SCHEMA_OTHERS_BYTES, SCHEMA_OTHER_IDS_BYTES = 400, 300  # of a line about further sources, and of their ids in it
 SCHEMA_LABEL_STEPS = (LABEL_CHARS, 40, 20)  # characters of a label, until all of it fits
 SCHEMA_FIELD_STEPS = (20, 5, 0)  # fields of a stream, likewise
+SCHEMA_SAID_CHARS = 120  # of what a publisher says of a stream or a field
 SCHEMA_WRAPPER_BYTES = 600  # next and request_id around the document
 
 # A page of hits as text -----------------------------------------------------------------------------------------------

@@ -16,10 +16,11 @@ from pdpp_server.evidence.budgets import (
     SCHEMA_NOTE_BYTES,
     SCHEMA_OTHER_IDS_BYTES,
     SCHEMA_OTHERS_BYTES,
+    SCHEMA_SAID_CHARS,
     SCHEMA_STREAM_BYTES,
 )
 from pdpp_server.evidence.calls import NextCall, records_of, schema_of
-from pdpp_server.evidence.text import byte_len, compact_json, name_text, quoted
+from pdpp_server.evidence.text import byte_len, clip_shown, compact_json, name_text, quoted
 from pdpp_server.evidence.titles import label
 from pdpp_server.model.catalogue import Catalogue, Holding, StreamEntry
 from pdpp_server.model.queries import BY_MEANING, BY_WORDS
@@ -242,7 +243,25 @@ def _entry_text(catalogue: Catalogue, entry: StreamEntry, limit: int, full: bool
     missing = (
         f"\n{len(rows) - len(shown)} of {len(rows)} granted fields do not fit here; fetch shows the fields of a record"
     )
-    return f"{head}\n{joint.join(shown)}{missing if len(shown) < len(rows) else ''}\n{facts}"
+    text = f"{head}\n{joint.join(shown)}{missing if len(shown) < len(rows) else ''}\n{facts}"
+    said = first_that_fits(_publisher_ways(entry), limit - byte_len(text)) if not full else ""
+    return f"{text}{said}"
+
+
+def _publisher_ways(entry: StreamEntry) -> Iterator[str]:
+    """What the publisher says of the stream, and of the fields that are compared by size: signs, zones, what is left
+    empty. A full text has it all in its schemas."""
+    about = _said_text(entry.stream.description)
+    fields = [f"{name_text(field.name)} {_said_text(field.description)}" for field in entry.explained_fields]
+    for parts in ((about, *fields), (about,)):
+        said = " · ".join([part for part in parts if part])
+        if said:
+            yield f"\nits publisher says: {said}"
+    yield ""
+
+
+def _said_text(said: str | None) -> str:
+    return quoted(clip_shown(said, SCHEMA_SAID_CHARS)) if said else ""
 
 
 def _sources_text(entry: StreamEntry, label_chars: int) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from pdpp_server.model.sources import Origin, Source
-from pdpp_server.model.streams import Stream
+from pdpp_server.model.streams import Field, Stream
 
 CLIENT_QUERY_EXTENSIONS = (
     "filter",
@@ -65,6 +65,12 @@ class StreamEntry:
         counts = [holding.records for holding in self.holdings]
         known = [count for count in counts if count is not None]
         return sum(known) if len(known) == len(counts) else self.said_records
+
+    @property
+    def explained_fields(self) -> list[Field]:
+        """Granted fields that can be compared by size, where it is said what their numbers and times mean."""
+        ranged = [self.stream.fields[name] for name in self.stream.range_filters if name in self.granted]
+        return [field for field in ranged if field.description]
 
 
 class MissingConnection(NamedTuple):

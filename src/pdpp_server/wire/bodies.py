@@ -136,7 +136,13 @@ _COMPACT_STREAM = _object(
             )
         ),
     },
-    {**_DECLARED_TIMES, "views": TEXTS, "granted_connections": list_of(_CONNECTION)},
+    {
+        **_DECLARED_TIMES,
+        "views": TEXTS,
+        "granted_connections": list_of(_CONNECTION),
+        "description": TEXT,
+        "field_descriptions": _map_of(TEXT),
+    },
 )
 _SCHEMA: Json = {
     "object": _only("schema"),

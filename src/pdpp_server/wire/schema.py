@@ -98,14 +98,19 @@ def encode_full(catalogue: Catalogue, links_self: str, warnings: Iterable[Warned
 
 
 def encode_compact(catalogue: Catalogue, links_self: str, warnings: Iterable[Warned] = ()) -> Json:
+    """Where one stream was asked for, with what its publisher says of it."""
     connectors: list[Json] = []
+    is_of_one = len({entry.stream.name for entry in catalogue.entries}) == 1
     for source, entries in by_source(catalogue):
         lifted = _most_shared(entries)
         connectors.append(
             {
                 **encode_connector(source, entries),
                 **({"granted_connections": _encode_origins(lifted)} if lifted else {}),
-                "streams": [_compact_row(entry, catalogue.narrows, lifted) for entry in entries],
+                "streams": [
+                    _compact_row(entry, catalogue.narrows, lifted) | (_encode_said(entry) if is_of_one else {})
+                    for entry in entries
+                ],
             }
         )
     counts = {"connector_count": len(connectors), "stream_count": len(catalogue.entries)}
@@ -325,6 +330,11 @@ def _compact_row(entry: StreamEntry, narrows: bool, lifted: tuple[Origin, ...]) 
     }
 
 
+def _encode_said(entry: StreamEntry) -> Json:
+    said = {field.name: field.description for field in entry.explained_fields}
+    return present(description=entry.stream.description, field_descriptions=said or None)
+
+
 def flags_of(entry: StreamEntry, narrows: bool) -> dict[str, str]:
     """What each field can do, in short."""
     stream = entry.stream
@@ -495,7 +505,11 @@ def _decode_full_stream(row: Mapping[str, Any]) -> Stream:
 
 def _decode_compact_stream(row: Mapping[str, Any], flags: Mapping[str, str]) -> Stream:
     said = {name: dict(_split(flag) for flag in line.split(",")) for name, line in flags.items()}
-    fields = {name: Field(name, flag.get("t"), {}, flag.get("role")) for name, flag in said.items()}
+    about = object_of(row, "field_descriptions")
+    fields = {
+        name: Field(name, flag.get("t"), present(description=text_of(about, name)), flag.get("role"))
+        for name, flag in said.items()
+    }
     shown = object_of(row, "view_fields")
     words = tuple(name for name, flag in said.items() if "lex" in flag)
     return Stream(
@@ -508,6 +522,7 @@ def _decode_compact_stream(row: Mapping[str, Any], flags: Mapping[str, str]) -> 
         range_filters={name: _usable(flag["r"]) for name, flag in said.items() if "r" in flag},
         lexical_fields=words,
         semantic_fields=tuple(name for name, flag in said.items() if "sem" in flag),
+        description=text_of(row, "description"),
         aggregations=Aggregations(
             count=False,
             **{

@@ -28,6 +28,12 @@ LEGEND = {
     "g=false": "not granted",
 }
 
+
+def _legend(catalogue: Catalogue) -> Json:
+    sorts_by_any = "ranked_sort" in (catalogue.extensions or ())
+    return {**LEGEND, "r": f"{LEGEND['r']}; sort takes it too"} if sorts_by_any else LEGEND
+
+
 Step = tuple[str, Mapping[str, Any]]
 
 
@@ -172,7 +178,7 @@ def encode_index(catalogue: Catalogue, *, fields: bool = False) -> Json:
         "detail": "compact",
         **counted,
         "connectors": connectors,
-        **({"field_capability_legend": LEGEND} if fields else {}),
+        **({"field_capability_legend": _legend(catalogue)} if fields else {}),
     }
 
 
@@ -226,8 +232,8 @@ def encode_names(catalogue: Catalogue) -> Json:
 
 
 def encode_stream(catalogue: Catalogue, *, fields: int | None = None, holdings: bool = True) -> Json:
-    """The compact document of one stream, its numbers by name; at most `fields` of each row, and how many that leaves
-    out."""
+    """The compact document of one stream, its numbers by name; at most `fields` of each row, without what is said of
+    them, and how many that leaves out."""
     document = _without(schema.encode_compact(catalogue, ""), "links")
     entries = [entry for _, of in schema.by_source(catalogue) for entry in of]
     for row, entry in zip(_rows(document), entries, strict=True):
@@ -237,7 +243,7 @@ def encode_stream(catalogue: Catalogue, *, fields: int | None = None, holdings: 
             row.pop("holdings", None)
             row.pop("granted_connections", None)
         _keep_fields(row, fields)
-    return {**document, "field_capability_legend": LEGEND}
+    return {**document, "field_capability_legend": _legend(catalogue)}
 
 
 def encode_full_stream(catalogue: Catalogue, *, flags: bool = False, fields: int | None = None) -> Json:
@@ -256,7 +262,7 @@ def encode_full_stream(catalogue: Catalogue, *, flags: bool = False, fields: int
             row["schema"] = {"type": "object", "properties": {n: properties[n] for n in kept if n in properties}}
             for name in ("views", "relationships", "query", "description", "display", "granted_connections"):
                 row.pop(name, None)
-    return {**document, "detail": "full", **({"field_capability_legend": LEGEND} if flags else {})}
+    return {**document, "detail": "full", **({"field_capability_legend": _legend(catalogue)} if flags else {})}
 
 
 def _rows(document: Json) -> list[Json]:
@@ -265,6 +271,8 @@ def _rows(document: Json) -> list[Json]:
 
 def _keep_fields(row: Json, fields: int | None) -> None:
     capabilities = row["field_capabilities"]
+    if fields is not None:
+        row.pop("field_descriptions", None)
     if fields is not None and fields < len(capabilities):
         row["field_capabilities"] = dict(list(capabilities.items())[:fields])
         row["fields_omitted"] = len(capabilities) - fields

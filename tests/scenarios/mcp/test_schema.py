@@ -3,9 +3,10 @@
 import pytest
 
 from tests.requirements import requirement
-from tests.scenarios.mcp.agents import Agent, Connect, adapter, hosted_agent, hosting
+from tests.scenarios.mcp.agents import Agent, Connect, adapter, agent_on, hosted_agent, hosting
 from tests.scenarios.mcp.rest import get
 from tests.worlds import chat, post
+from tests.worlds.ledger import GRANTED, Ledger
 from tests.worlds.world import World
 
 
@@ -83,6 +84,26 @@ def test_the_tool_shows_the_compact_schema_of_the_endpoint(agent: Agent, world: 
         "links": None,
         "field_capability_legend": None,
     }
+
+
+@requirement("mcp.schema.explained")
+def test_what_the_publisher_says_of_a_stream_and_of_what_is_ranged_over_is_told(ledger: Ledger) -> None:
+    found = agent_on(ledger.reader()).call("schema", stream="bookings")
+
+    (row,) = found.structured["data"]["connectors"][0]["streams"]
+    assert '\nits publisher says: "What was booked." · amount "Negative for what went out."\n' in found.text
+    assert row["description"] == "What was booked."
+    assert row["field_descriptions"] == {"amount": "Negative for what went out."}
+    assert "sort" in found.structured["data"]["field_capability_legend"]["r"]
+
+
+@requirement("mcp.schema.explained")
+def test_nothing_is_said_of_a_field_that_is_not_granted(ledger: Ledger) -> None:
+    token = ledger.grant(fields=[name for name in GRANTED if name != "amount"])
+
+    found = agent_on(ledger.reader(token)).call("schema", stream="bookings")
+
+    assert "went out" not in f"{found.text} {found.structured}"
 
 
 @requirement("mcp.tools.static-descriptions")

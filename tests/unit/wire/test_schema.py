@@ -137,6 +137,19 @@ def test_the_compact_form_says_the_same_again_after_the_wire() -> None:
     assert encode_compact(decode(over_the_wire(compact)), "/v1/schema?view=compact") == compact
 
 
+def test_the_compact_form_of_one_stream_keeps_what_its_publisher_says() -> None:
+    length = replace(MESSAGES.fields["length"], schema={"type": "integer", "description": "In characters."})
+    told = replace(MESSAGES, fields={**MESSAGES.fields, "length": length}, description="What was said.")
+    alone = replace(CATALOGUE, entries=(replace(CATALOGUE.entries[0], stream=told),))
+
+    compact = encode_compact(alone, "/v1/schema")
+    (entry,) = decode(over_the_wire(compact)).entries
+
+    assert (entry.stream.description, entry.stream.fields["length"].description) == ("What was said.", "In characters.")
+    among_others = replace(alone, entries=(*alone.entries, CATALOGUE.entries[1]))
+    assert "What was said." not in str(encode_compact(among_others, "/v1/schema"))
+
+
 def test_the_compact_form_keeps_holdings_and_grants() -> None:
     decoded = decode(over_the_wire(encode_compact(CATALOGUE, "/v1/schema?view=compact")))
 
