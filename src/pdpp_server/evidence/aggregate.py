@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from pdpp_server.evidence.binary import binary_text
 from pdpp_server.evidence.budget import affordable, first_that_fits
@@ -284,10 +284,14 @@ def _opening(aggregation: Aggregation, asked: AskedArguments) -> NextCall:
 
 
 def _foremost(aggregation: Aggregation, groups: Sequence[Group]) -> Group:
-    """The group that has the most records; of other numbers the first in their order, of periods the latest."""
+    """The group that has the most records; of sums by period the largest, whatever its sign; of other numbers the first
+    in their order, of periods the latest."""
     if aggregation.query.metric == "count":
         return max(groups, key=lambda group: group.count)
     named = [group for group in groups if group.key is not None] or groups
+    sums = [group for group in named if isinstance(group.value, int | float)]
+    if aggregation.query.metric == "sum" and aggregation.query.group_by_time is not None and sums:
+        return max(sums, key=lambda group: abs(cast("float", group.value)))
     return named[0] if aggregation.query.group_by is not None else named[-1]
 
 
@@ -320,6 +324,8 @@ def _period(group: Group, granularity: Granularity | None, time_zone: str) -> Ma
             until = datetime(following.year, following.month, following.day, tzinfo=zone)
     except (ValueError, OverflowError):
         return None
+    if granularity not in _SHORT and time_zone == "UTC":  # a day says as much, of times as of days
+        return {"gte": since.date().isoformat(), "lt": until.date().isoformat()}
     return {"gte": since.isoformat(), "lt": until.isoformat()}
 
 

@@ -273,7 +273,7 @@ def _mark_text(page: RecordPage) -> str:
 
 _MORE = "more: the same call with cursor = next_cursor"
 _NOT_BOTH = " instead of changes_since"  # a feed goes on by its cursor alone
-_AROUND = "more: the same call with cursor = earlier_cursor or later_cursor"
+_AROUND = "more: the same call with cursor = "
 _LATER = "next time: query_records with changes_since = next_changes_since"
 _NO_CURSOR = "more: no cursor leads to them; repeat with connection_id, a narrower filter or a larger limit"
 
@@ -281,7 +281,9 @@ _NO_CURSOR = "more: no cursor leads to them; repeat with connection_id, a narrow
 def _ahead(page: RecordPage, asked: AskedArguments) -> list[str]:
     """How to go on after the page."""
     if page.around:
-        return [_AROUND] if page.around.goes_on else []
+        both = (page.around.earlier_cursor, "earlier_cursor"), (page.around.later_cursor, "later_cursor")
+        named = [name for cursor, name in both if cursor is not None]
+        return [f"{_AROUND}{' or '.join(named)}"] if named else []
     if byte_len(page.next_cursor or page.next_changes_since or "") > QUERY_LONG_MARK_BYTES:
         return []
     if page.next_cursor:

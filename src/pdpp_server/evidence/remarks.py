@@ -38,7 +38,16 @@ def _recall_says(recall: Recall) -> str:
         return "nothing was looked for; these are the newest records"
     if recall.ranked is None:
         return "that server does not say what it ranked"
-    return f"only {recall.ranked} matches were ranked{any_word}; rarer words, streams or connection_id reach the others"
+    return f"{_ranked_text(recall)}{any_word}; {_REACHES_OTHERS}"
+
+
+_REACHES_OTHERS = "rarer words, streams or connection_id reach the others"
+
+
+def _ranked_text(recall: Recall) -> str:
+    """Which of the matches were ranked; of another server only how many is known."""
+    which = ": all with a rarer word, of a common one only some" if recall.words else ""
+    return f"only {recall.ranked} matches were ranked{which}"
 
 
 def search_remarks(page: SearchPage, query: SearchQuery) -> list[str]:
@@ -48,9 +57,7 @@ def search_remarks(page: SearchPage, query: SearchQuery) -> list[str]:
 
 def recall_lines(recall: Recall) -> Iterator[str]:
     if not recall.complete and recall.ranked is not None:
-        window = f", at most {recall.window} are" if recall.window else ""
-        narrower = "rarer words, streams or connection_id reach the others"
-        yield f"recall: only {recall.ranked} matches were ranked{window}; {narrower}"
+        yield f"recall: {_ranked_text(recall)}; {_REACHES_OTHERS}"
 
 
 def word_lines(recall: Recall, query: SearchQuery) -> Iterator[str]:

@@ -95,11 +95,14 @@ def _first_cut(page: SearchPage, ids: Sequence[str], cuts: Sequence[Excerpt | No
 
 
 def _steps(page: SearchPage, ids: Sequence[str], cut: _Cut | None) -> tuple[NextCall, ...]:
-    """The most useful step first: on in a good hit that is cut; else around the best one, where somebody speaks."""
+    """The most useful step first: on in a good hit that is cut; else around the best one, where somebody speaks. A weak
+    hit is never all that is offered, for that it is long says nothing for it."""
     around = _around(page, ids)
     if cut is None:
         return around
-    return (cut.call, *around) if cut.rank < _GOOD_HITS else (*around, cut.call)
+    if cut.rank < _GOOD_HITS:
+        return (cut.call, *around)
+    return (*around, cut.call) if around else ()
 
 
 def _around(page: SearchPage, ids: Sequence[str]) -> tuple[NextCall, ...]:

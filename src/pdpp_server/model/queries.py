@@ -395,7 +395,7 @@ class AggregateQuery:
         Parameter(
             kind="name",
             says="The number for each period, by this field; the most recent ones are given.",
-            hint="Number for each period, latest first; needs granularity",
+            hint="Number for each period, the latest ones; needs granularity",
             option="group-by-time FIELD",
             logged="plainly",
         ),

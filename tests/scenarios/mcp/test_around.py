@@ -124,6 +124,14 @@ def test_where_not_all_fits_the_nearest_are_shown_and_no_record_is_lost(agent: A
     assert keys(at_ends[1])[0] == f"b{told[-1] + 1:02}"
 
 
+@requirement("mcp.around.talk")
+def test_where_nothing_is_later_no_later_cursor_is_offered(agent: Agent, boat: World) -> None:
+    text = agent.call("query_records", stream="messages", around=handle_of(boat, "b19"), limit=3).text
+
+    assert "\nmore: the same call with cursor = earlier_cursor" in text
+    assert "later_cursor" not in text
+
+
 @requirement("mcp.around.refused")
 def test_around_is_an_id_of_that_stream_and_that_source(agent: Agent, boat: World, connect: Connect) -> None:
     id, other = handle_of(boat, "b05"), handle_of(boat, "m2", family=True)

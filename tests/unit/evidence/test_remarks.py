@@ -53,10 +53,12 @@ def test_a_page_that_ended_early_says_that_the_rest_is_weaker() -> None:
     assert not recall_says(hits_shortened(early, 10), query).endswith("weaker")
 
 
-def test_matches_that_were_not_ranked_are_told_with_their_bound() -> None:
+def test_matches_that_were_not_ranked_are_told_and_which_they_are_where_that_is_known() -> None:
     assert list(recall_lines(ALL)) == []
-    assert list(recall_lines(Recall(False, 9000, True, 500, window=2000))) == [
-        "recall: only 500 matches were ranked, at most 2000 are; rarer words, streams or connection_id reach the others"
+    partly, others = Recall(False, 9000, True, 500), "rarer words, streams or connection_id reach the others"
+    assert list(recall_lines(partly)) == [f"recall: only 500 matches were ranked; {others}"]
+    assert list(recall_lines(replace(partly, words=(("a", 500), ("b", 8600))))) == [
+        f"recall: only 500 matches were ranked: all with a rarer word, of a common one only some; {others}"
     ]
 
 

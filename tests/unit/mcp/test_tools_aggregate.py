@@ -107,6 +107,18 @@ def test_a_period_ends_where_the_next_begins(granularity: str, key: str, start: 
     assert result.structured["next"][0]["arguments"]["filter"] == {"at": {"gte": start, "lt": until}}
 
 
+def test_of_sums_by_month_the_largest_is_opened_by_plain_days() -> None:
+    months = [
+        Group("2026-09-01", 1, "2026-09-01T00:00:00+00:00", value=-90.5),
+        Group("2026-10-01", 3, "2026-10-01T00:00:00+00:00", value=12),
+        Group(None, 2, value=-400),
+    ]
+
+    result = ask(months, metric="sum", field="amount", group_by_time="at", granularity="month")
+
+    assert result.structured["next"][0]["arguments"]["filter"] == {"at": {"gte": "2026-09-01", "lt": "2026-10-01"}}
+
+
 @pytest.mark.parametrize(
     "group", [Group("9999-12-01", 1, "9999-12-01T00:00:00+00:00"), Group("2026-10-01", 1), Group(None, 1)]
 )

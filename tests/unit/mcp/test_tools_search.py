@@ -310,7 +310,7 @@ def test_what_was_not_ranked_is_said_with_numbers_and_what_was_is_not() -> None:
     partly = called(SEARCH, FakeReader(chats(3), complete=False), {"query": "walrus"}).text
     wholly = called(SEARCH, FakeReader(chats(3)), {"query": "walrus"}).text
 
-    assert "recall: only 3 matches were ranked, at most 4000 are" in partly
+    assert "recall: only 3 matches were ranked; rarer words" in partly
     assert "search: 3 of at least 3 matches, best first." in partly
     assert "recall" not in wholly
 
