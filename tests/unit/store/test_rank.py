@@ -2,7 +2,7 @@
 
 import pytest
 
-from pdpp_server.store.records.rank import MENTIONED, HeldPhrases, Question, SourceCounts, score, weighed, worth_of
+from pdpp_server.store.records.rank import LONG, MENTIONED, HeldPhrases, Question, SourceCounts, score, weighed, worth_of
 from tests.requirements import requirement
 
 ACTOR, TEXT = 0b01, 0b10
@@ -24,6 +24,16 @@ def test_a_record_with_half_of_the_question_gets_half_of_what_its_words_are_wort
 @requirement("rs.search.coverage")
 def test_two_different_words_are_worth_more_than_one_of_them_many_times() -> None:
     assert scored([1, 1], [2.0, 2.0]) > scored([9, 0], [2.0, 2.0])
+
+
+@requirement("rs.search.coverage")
+def test_a_whole_contract_that_holds_the_question_counts_more_than_a_line_that_names_it() -> None:
+    question = Question([2.0, 1.6], [False, False])
+    contract = worth_of(HeldPhrases([2, 1], [TEXT, TEXT]), question, ACTOR)
+    line = worth_of(HeldPhrases([0, 1], [0, TEXT]), question, ACTOR)
+
+    assert score(LONG, contract) == score(50 * LONG, contract) > score(3, line)
+    assert score(LONG, contract) < score(LONG - 1, contract)
 
 
 @requirement("rs.search.names")

@@ -29,6 +29,7 @@ _CONTRACTIONS = frozenset(("ca", "wo", "sha", "ai"))  # what is left of can't, w
 _PLAIN_WORD = re.compile("[a-z0-9]+")
 _CHUNK_CHARS = 8192
 _PLACES_TRIED = 40  # of a word in a long text
+_OFTEN_COSTS = 10  # a word that stands there forty times tells a quarter less
 _MAX_PHRASES = 24
 PREFIX_LETTERS = 3  # at the least: of fewer, a large part of all words begins alike
 PREFIXES_MAX = 4
@@ -241,14 +242,14 @@ class Finder:
     def _telling_place(self, lowered: str, within: int) -> int | None:
         """From where on the most telling words stand together, as they were typed.
 
-        Of two that few records hold, the one that stands more seldom in this text tells more.
+        Of two that are as rare, the one that stands more seldom in this text tells more.
         """
         places: list[tuple[int, int]] = []
         telling: dict[int, float] = {}
         for number, word in enumerate(self._typed):
             if word and (found := _word_places(lowered, word)):
                 places += [(place, number) for place in found]
-                telling[number] = self._weights[number] / (1 + log(len(found)))
+                telling[number] = self._weights[number] / (1 + log(len(found)) / _OFTEN_COSTS)
         if len(places) < 2:
             return places[0][0] if places else None
         places.sort()
