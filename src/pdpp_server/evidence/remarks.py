@@ -18,7 +18,7 @@ _DROWNED = 30  # times as often: then one word drowns another
 def recall_says(page: SearchPage, query: SearchQuery) -> str:
     """What was complete, in words."""
     said = _recall_says(page.recall)
-    return f"{said}; those not shown here are much weaker" if leaves_weaker(page, query) else said
+    return f"{said}; those not shown here match less, a limit shows them" if leaves_weaker(page, query) else said
 
 
 def leaves_weaker(page: SearchPage, query: SearchQuery) -> bool:

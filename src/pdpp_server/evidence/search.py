@@ -135,7 +135,7 @@ def _head_text(page: SearchPage, query: SearchQuery, first_id: str, shown: int, 
     here = len(page.hits)
     part = "" if shown == here else f", the first {shown} of them here"
     turned = "the next " if query.cursor else ""
-    weaker = ", the others much weaker" if leaves_weaker(page, query) else ""
+    weaker = ", the others match less (a limit shows them)" if leaves_weaker(page, query) else ""
     found = f"{turned}{_counted(page)}{weaker}{_more_text(page)}"
     first = "newest" if page.recall.is_newest else "best"
     order = f", {first} first" if here > 1 else ""

@@ -155,8 +155,10 @@ def test_a_page_of_no_particular_limit_ends_where_hits_get_much_weaker(world: Wo
     assert {key[0] for key in keys(brief)} == {"s", "m"} or {key[0] for key in keys(brief)} == {"s"}
     assert len(keys(whole)) > len(keys(brief))
     assert brief.structured["data"]["has_more"]
-    assert ", the others much weaker, best first." in brief.text and "much weaker" not in whole.text
-    assert brief.structured["data"]["meta"]["recall"]["says"].endswith("those not shown here are much weaker")
+    assert ", the others match less (a limit shows them), best first." in brief.text and "match less" not in whole.text
+    assert brief.structured["data"]["meta"]["recall"]["says"].endswith(
+        "those not shown here match less, a limit shows them"
+    )
 
 
 @requirement("mcp.search.teaches")

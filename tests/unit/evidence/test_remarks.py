@@ -47,7 +47,7 @@ def test_what_was_complete_is_said_in_words(recall: Recall, says: str) -> None:
 def test_a_page_that_ended_early_says_that_the_rest_is_weaker() -> None:
     query = SearchQuery("a", limit=10, brief=True)
     early = SearchPage((hit("1", match("a")),), "c2", ALL)
-    assert recall_says(early, query).endswith("; those not shown here are much weaker")
+    assert recall_says(early, query).endswith("; those not shown here match less, a limit shows them")
     assert not recall_says(replace(early, next_cursor=None), query).endswith("weaker")
     assert not recall_says(early, replace(query, limit=1)).endswith("weaker")
     assert not recall_says(hits_shortened(early, 10), query).endswith("weaker")

@@ -2,7 +2,16 @@
 
 import pytest
 
-from pdpp_server.store.records.rank import LONG, MENTIONED, HeldPhrases, Question, SourceCounts, score, weighed, worth_of
+from pdpp_server.store.records.rank import (
+    LONG,
+    MENTIONED,
+    HeldPhrases,
+    Question,
+    SourceCounts,
+    score,
+    weighed,
+    worth_of,
+)
 from tests.requirements import requirement
 
 ACTOR, TEXT = 0b01, 0b10

@@ -10,7 +10,7 @@ from pdpp_server.store.layout import SID_BITS
 
 K1, B = 1.2, 0.6
 USUAL_LENGTH = 40  # words; a constant pivot, because an average over the table would tell of hidden rows
-LONG = 400  # words; beyond them more cost a text nothing, or a whole contract would count less than a line that names it
+LONG = 400  # words; more cost a text nothing, or a whole contract would count less than a line that names it
 MENTIONED = 0.25  # what a name is worth in a record that holds it and was said by somebody else
 DATE_WORDS = 0.25  # what the words of a date are worth, which says more by the time that it names
 
