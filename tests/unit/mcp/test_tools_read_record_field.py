@@ -86,6 +86,19 @@ def test_a_match_is_placed_in_its_window() -> None:
     assert result.text.endswith("xxxxxWalrusyyy\n[end]")
 
 
+def test_a_match_is_shown_with_what_stands_before_it_unless_told() -> None:
+    reader = FakeReader((record("r17", {"text": "x" * 900 + "Walrus" + "y" * 9000}),))
+
+    def begins(**asked: int) -> tuple[int, int]:
+        found = called(READ_RECORD_FIELD, reader, {"id": ID, "field_path": "text", "q": "walrus", **asked})
+        window = found.structured["window"]
+        return window["start_chars"], window["end_chars"]
+
+    assert begins() == (700, 700 + 4096)
+    assert begins(limit_chars=40) == (890, 930)
+    assert begins(before_chars=0, after_chars=10) == (900, 916)
+
+
 @requirement("ev.windows.cover", "mcp.budget.text", "mcp.budget.structured", "mcp.tools.output-schemas")
 @SLOW
 @given(

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from pdpp_server.errors import ConflictingConnectionId, InvalidFieldWindowSelector
-from pdpp_server.evidence.budgets import WINDOW_STEPS_BYTES, WINDOW_STRUCTURED_BYTES
+from pdpp_server.evidence.budgets import LEAD_CHARS, WINDOW_STEPS_BYTES, WINDOW_STRUCTURED_BYTES
 from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.evidence.read_record_field import narrowed, require_text, window_next, window_text
 from pdpp_server.evidence.shown import window_shown
@@ -60,6 +60,8 @@ def _query(arguments: Mapping[str, Any]) -> WindowQuery:
     around = before + len(q or "") + (after or 0)
     usual = min(around, WINDOW_CHARS_MAX) if context else WINDOW_CHARS
     limit = arguments.get("limit_chars", usual)
+    if q is not None and not context:  # what stands before a match often says what it is about
+        before = min(LEAD_CHARS, limit // 4)
     return WindowQuery(
         id.stream,
         id.key,
