@@ -309,8 +309,7 @@ def _modes_text(stream: Stream) -> str:
 
 def _sortable(catalogue: Catalogue, stream: Stream) -> tuple[str | None, ...]:
     """By what a server can sort: not all of them sort by more than the order of the stream."""
-    by_any = catalogue.extensions is not None and "ranked_sort" in catalogue.extensions
-    return stream.sortable if by_any or catalogue.token_kind == "owner" else (stream.cursor_field,)
+    return stream.sortable if catalogue.sorts_by_any or catalogue.token_kind == "owner" else (stream.cursor_field,)
 
 
 def _field_row(stream: Stream, field: Field, full: bool, narrows: bool, sorts: bool) -> BudgetRow:

@@ -92,6 +92,11 @@ class Catalogue:
     extensions: tuple[str, ...] | None = CLIENT_QUERY_EXTENSIONS  # that clients may use; None where nobody says
 
     @property
+    def sorts_by_any(self) -> bool:
+        """Whether its server says that it sorts by any field with a range."""
+        return "ranked_sort" in (self.extensions or ())
+
+    @property
     def narrows(self) -> bool:
         """Whether this bearer may filter and take views: Core gives that to the owner only."""
         return self.token_kind == "owner" or self.extensions is None or "filter" in self.extensions

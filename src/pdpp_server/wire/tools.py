@@ -30,8 +30,7 @@ LEGEND = {
 
 
 def _legend(catalogue: Catalogue) -> Json:
-    sorts_by_any = "ranked_sort" in (catalogue.extensions or ())
-    return {**LEGEND, "r": f"{LEGEND['r']}; sort takes it too"} if sorts_by_any else LEGEND
+    return {**LEGEND, "r": f"{LEGEND['r']}; sort takes it too"} if catalogue.sorts_by_any else LEGEND
 
 
 Step = tuple[str, Mapping[str, Any]]
