@@ -13,7 +13,7 @@ import orjson
 from pdpp_server.errors import AuthorizationServerUnavailable, Unauthenticated
 from pdpp_server.settings import Introspecting
 from pdpp_server.wire.envelope import Json
-from pdpp_server.wire.introspection import Expected, Rights, decode_introspection, is_active
+from pdpp_server.wire.introspection import Expected, Rights, decode_introspection, encode_introspection, is_active
 
 SECONDS, BODY_BYTES = 5.0, 8 * 1024 * 1024
 KEPT_MAX = 10_000  # answers, where any are kept at all
@@ -92,7 +92,7 @@ class Introspection:
 
     def _answer(self, token: str) -> Json:
         ends = self._monotonic() + SECONDS
-        with self._client.stream("POST", self._asked.url, data={"token": token}) as response:
+        with self._client.stream("POST", self._asked.url, data=encode_introspection(token)) as response:
             if response.status_code != 200:
                 raise _unavailable(f"answered {response.status_code}")
             raw = bytearray()

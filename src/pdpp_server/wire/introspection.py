@@ -27,6 +27,11 @@ class Rights(NamedTuple):
     declaration_version: str
 
 
+def encode_introspection(token: str) -> dict[str, str]:
+    """The form that asks about a token (RFC 7662)."""
+    return {"token": token}
+
+
 def decode_introspection(body: Mapping[str, Any], expected: Expected) -> Rights:
     """The rights of one client, all of them from this one answer.
 

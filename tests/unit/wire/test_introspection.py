@@ -10,7 +10,7 @@ import pytest
 from pdpp_server.errors import PdppError, Unauthenticated
 from pdpp_server.grants.issue import issue
 from pdpp_server.wire.grants import decode_grant, decode_selection, encode_grant
-from pdpp_server.wire.introspection import Expected, decode_introspection
+from pdpp_server.wire.introspection import Expected, decode_introspection, encode_introspection
 from pdpp_server.wire.oauth_tokens import TokenStanding, encode_client_token, encode_inactive
 from tests.requirements import requirement
 from tests.worlds import chat
@@ -97,3 +97,7 @@ def test_a_token_that_is_not_good_is_refused_by_its_reason(said: dict[str, Any],
         decode_introspection(said, EXPECTED)
 
     assert refused.value.code == code
+
+
+def test_a_token_is_asked_about_by_a_form_of_one_field() -> None:
+    assert encode_introspection("t") == {"token": "t"}
