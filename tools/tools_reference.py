@@ -92,7 +92,7 @@ def _section(tool: Tool, reader: LocalReader, examples: Iterable[dict[str, Any]]
 
 
 def _example(tool: Tool, reader: LocalReader, arguments: dict[str, Any]) -> str:
-    text = f"> {tool.name} {compact_json(arguments)}\n{answer_to(reader, tool.name, arguments)['content'][0]['text']}"
+    text = f"> {tool.name} {compact_json(arguments)}\n{answer_to(reader, tool.name, arguments).text}"
     for pattern, name in MADE_ANEW:
         text = pattern.sub(name, text)
     return text

@@ -57,7 +57,7 @@ class Lived:
         """As the agent calls it."""
         assert self.agent is not None
         reader = LocalReader(self.services, self.agent.token, self.base)
-        return answer_to(reader, tool, arguments)["structuredContent"]
+        return answer_to(reader, tool, arguments).structured
 
     def grant(self, key: str, streams: dict[str, str | None], client: str) -> IssuedGrant:
         """Streams of one source, for a client of that name."""

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -31,13 +32,15 @@ from pdpp_server.console.connect import NAME
 from pdpp_server.evidence.text import compact_json, quoted, visible
 from pdpp_server.importers.registry import IMPORTERS, FoundAccount, look_into
 from pdpp_server.importers.run import Tally, import_account
+from pdpp_server.model.selections import Selection, StreamSelection
 from pdpp_server.owner.desk import IssuedGrant
 from pdpp_server.port.local import LocalReader
 from pdpp_server.settings import Settings
 from pdpp_server.store.opened import open_owners
 from pdpp_server.wire.clients import ways
 from pdpp_server.wire.discovery import MCP
-from pdpp_server.wire.grants import decode_selection
+from pdpp_server.wire.envelope import Json
+from pdpp_server.wire.far_tools import ToolHit, decode_found, decode_next, decode_records
 
 AGENT, SCRIPT = "demo-agent", "demo-script"
 OWN_MAIL = "nora.lindqvist@mail.example"
@@ -114,9 +117,9 @@ def _play(home: Home, exports: Path, listening: socket.socket) -> None:
     _say("An agent gets a package of six grants: chats, calendar, bookings, notes and the private mail.")
     click.echo("Not the work mail, not the AI chats, no quoted mail, no telephone and no account numbers.")
     click.echo("A script gets one grant: titles and dates of notes.")
-    package = home.owner.create_grant(decode_selection(_agent_selection(connections)), AGENT, None)
+    package = home.owner.create_grant(_agent_selections(connections), AGENT, None)
     titles = _selection("markdown", {"notes": "titles"}, connections)
-    script = home.owner.create_grant(decode_selection([titles]), SCRIPT, None)
+    script = home.owner.create_grant((titles,), SCRIPT, None)
     save_credential(home, AGENT, package)
     app = create_app(home.settings, home.services)
     with serving(app, listening) as address, marked(home.settings):
@@ -154,24 +157,22 @@ def _print_account(found: FoundAccount, tally: Tally) -> None:
         click.echo(f"    left out, {visible(rejection.place)}: {visible(rejection.reason)}")
 
 
-def _agent_selection(connections: Connections) -> list[dict[str, Any]]:
+def _agent_selections(connections: Connections) -> tuple[Selection, ...]:
     """Every account of a source, but of mail only the private one."""
     chosen = {place: number for place, number in connections.items() if place[0] != "mail" or place[1] == OWN_MAIL}
-    return [_selection(key, reads, chosen) for key, reads in AGENT_READS.items()]
+    return tuple(_selection(key, reads, chosen) for key, reads in AGENT_READS.items())
 
 
-def _selection(key: str, reads: dict[str, str | None], connections: Connections) -> dict[str, Any]:
-    numbers = [number for (kind, _), number in connections.items() if kind == key]
-    streams = [
-        {"name": name, "instance_ids": numbers, **({"view": view} if view else {})} for name, view in reads.items()
-    ]
-    return {
-        "type": "https://pdpp.dev/data-access",
-        "source": {"id": f"https://registry.pdpp.dev/connectors/{key}"},
-        "purpose_code": "https://pdpp.dev/purpose/assistant",
-        "access_mode": "continuous",
-        "streams": streams,
-    }
+def _selection(key: str, reads: dict[str, str | None], connections: Connections) -> Selection:
+    numbers = tuple(number for (kind, _), number in connections.items() if kind == key)
+    return Selection(
+        source_id=f"https://registry.pdpp.dev/connectors/{key}",
+        source_kind=None,
+        purpose_code="https://pdpp.dev/purpose/assistant",
+        purpose_description=None,
+        access_mode="continuous",
+        streams=tuple(StreamSelection(name, connections=numbers, view=view) for name, view in reads.items()),
+    )
 
 
 # The journey --------------------------------------------------------------------------------------------------------
@@ -180,71 +181,87 @@ def _selection(key: str, reads: dict[str, str | None], connections: Connections)
 def _journey(home: Home, reader: LocalReader, connections: Connections) -> None:
     """Each call is made of what the answer before it said."""
     _say("What is there? The agent asks:")
-    _call(reader, "schema", {})
+    _call(reader, "schema")
     _lease(reader)
     _money(reader)
     _trip(reader)
     _orders(reader)
     _say("What was not agreed to stays out, and the refusal says why:")
-    account = {"stream": "transactions", "connection_id": connections["ofx", "Maasbank"]}
-    _call(reader, "query_records", {**account, "fields": ["counterparty_account"]})
+    bank = connections["ofx", "Maasbank"]
+    _call(reader, "query_records", stream="transactions", connection_id=bank, fields=["counterparty_account"])
     _say("What the owner sees, newest first (pdpp activity):")
     print_disclosures(home, home.owner.activity())
 
 
 def _lease(reader: LocalReader) -> None:
     _say("Nora moved for a new job, and her lease had half a year to run. How? Three words, over everything:")
-    _call(reader, "search", {"query": "lease break option", "limit": 5})
+    _call(reader, "search", query="lease break option", limit=5)
     _say("Two of them side by side, and only in the notes. There is one hit, deep inside a long contract:")
-    step = _call(reader, "search", {"query": '"break option"', "streams": ["notes"]})["next"][0]
+    tool, arguments = decode_next(_call(reader, "search", query='"break option"', streams=["notes"]))[0]
     _say("The next call is printed beside the hit, and opens the contract just there:")
-    _call(reader, step["tool"], {**step["arguments"], "limit_chars": WINDOW_CHARS})
+    _call(reader, tool, **arguments, limit_chars=WINDOW_CHARS)
     _say("It takes a registered letter. Did it arrive in time?")
-    found = _call(reader, "search", {"query": "letter came deposit keys", "streams": ["messages"], "limit": 2})
+    mail = _first_found(reader, query="letter came deposit keys", streams=["messages"], limit=2)
     _say("The landlord's mail, whole:")
-    _call(reader, "fetch", {"id": found["results"][0]["id"]})
+    _call(reader, "fetch", id=mail.id)
 
 
 def _money(reader: LocalReader) -> None:
     _say("And did the deposit come back? The bank says so:")
-    found = _call(reader, "search", {"query": "deposit returned", "streams": ["transactions"], "limit": 2})
-    booking: dict[str, str] = found["results"][0]
-    bank = {"stream": "transactions", "connection_id": booking["id"].partition("/")[0]}
+    booking = _first_found(reader, query="deposit returned", streams=["transactions"], limit=2)
+    of_bank = partial(_call, reader, stream="transactions", connection_id=_connection(booking))
     _say("Who paid it?")
-    asked = {"filter": {"description": booking["title"]}, "fields": ["booked_on", "amount_text", "counterparty"]}
-    landlord = _call(reader, "query_records", {**bank, **asked})["data"]["data"][0]["data"]["counterparty"]
+    same = {"description": booking.title}
+    paid = decode_records(of_bank("query_records", filter=same, fields=["booked_on", "amount_text", "counterparty"]))
     _say("What the flat cost in all, without reading one booking:")
-    paid = {"metric": "sum", "field": "amount", "filter": {"counterparty": landlord}}
-    _call(reader, "aggregate", {**bank, **paid})
+    by_landlord = {"counterparty": paid.data[0]["counterparty"]}
+    of_bank("aggregate", metric="sum", field="amount", filter=by_landlord)
     _say("And where most of the bookings go:")
-    _call(reader, "aggregate", {**bank, "metric": "count", "group_by": "counterparty", "limit": 6})
+    of_bank("aggregate", metric="count", group_by="counterparty", limit=6)
 
 
 def _trip(reader: LocalReader) -> None:
     _say("A journey to the north, in the calendar:")
-    found = _call(reader, "search", {"query": "Tromsø", "streams": ["events"], "limit": 3})
-    calendar = {"stream": "occurrences", "connection_id": found["results"][0]["id"].partition("/")[0]}
+    journey = _first_found(reader, query="Tromsø", streams=["events"], limit=3)
     _say("Its week backwards, a few at a time. One bus left in an hour that the clocks skipped:")
-    week = {"filter": {"start": {"gte": "2025-03-21T00:00:00Z", "lt": "2025-03-31T00:00:00Z"}}, "sort": "-start"}
-    page = {**calendar, **week, "fields": ["title", "start", "start_local"], "limit": 3}
-    first = _call(reader, "query_records", page)
+    page = partial(
+        _call,
+        reader,
+        "query_records",
+        stream="occurrences",
+        connection_id=_connection(journey),
+        filter={"start": {"gte": "2025-03-21T00:00:00Z", "lt": "2025-03-31T00:00:00Z"}},
+        sort="-start",
+        fields=["title", "start", "start_local"],
+        limit=3,
+    )
+    first = decode_records(page())
     _say("The cursor goes on where the page ended:")
-    _call(reader, "query_records", {**page, "cursor": first["data"]["next_cursor"]})
+    page(cursor=first.next_cursor)
 
 
 def _orders(reader: LocalReader) -> None:
     _say("A stranger wrote a mail that gives orders, and dresses them up as an answer of this server:")
-    found = _call(reader, "search", {"query": '"ignore your earlier instructions"', "limit": 1})
+    mail = _first_found(reader, query='"ignore your earlier instructions"', limit=1)
     _say("Whole, it is still one quoted text of one record:")
-    _call(reader, "fetch", {"id": found["results"][0]["id"]})
+    _call(reader, "fetch", id=mail.id)
 
 
-def _call(reader: LocalReader, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+def _first_found(reader: LocalReader, **arguments: Any) -> ToolHit:
+    return decode_found(_call(reader, "search", **arguments))[0]
+
+
+def _connection(found: ToolHit) -> str:
+    """An id begins with the connection that the record came by."""
+    return found.id.partition("/")[0]
+
+
+def _call(reader: LocalReader, tool: str, **arguments: Any) -> Json:
     """Shows what an agent sees as text, and returns what it sees as values."""
     answer = answer_to(reader, tool, arguments)
     click.echo(f"> {tool} {compact_json(arguments)}")
-    click.echo(answer["content"][0]["text"])
-    return answer["structuredContent"]
+    click.echo(answer.text)
+    return answer.structured
 
 
 # Ask it yourself ----------------------------------------------------------------------------------------------------

@@ -3,28 +3,38 @@
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import IO, Any, NamedTuple, cast
 
 import click
 import orjson
 
 from pdpp_server.cli.home import Home, named_home, now, open_home, own_address, shell_line
+from pdpp_server.cli.options import arguments_from
 from pdpp_server.cli.read import answer_to
 from pdpp_server.cli.terminal import json_option, moment, print_columns, print_json, print_line
 from pdpp_server.errors import InvalidAuthorizationDetails
 from pdpp_server.evidence.grants import stream_line
 from pdpp_server.evidence.text import quoted, visible
 from pdpp_server.model.grants import Grant
-from pdpp_server.model.queries import FetchQuery, Query, SearchQuery
+from pdpp_server.model.queries import FetchQuery, Query, RecordsQuery, SchemaQuery, SearchQuery
 from pdpp_server.model.selections import Selection
 from pdpp_server.model.times import iso
 from pdpp_server.owner.desk import IssuedGrant
 from pdpp_server.port.credentials import NAME_RULE, is_client_name, save
 from pdpp_server.port.local import LocalReader
 from pdpp_server.store.consent.grants import GrantRow
+from pdpp_server.wire.command.grants import (
+    encode_explanation,
+    encode_grants,
+    encode_issued,
+    encode_preview,
+    encode_row,
+)
 from pdpp_server.wire.connect import Given
 from pdpp_server.wire.credentials import Saved, encode_credential
-from pdpp_server.wire.grants import decode_selection, encode_grant
+from pdpp_server.wire.envelope import Json
+from pdpp_server.wire.grants import decode_selection
 
 DAYS = 90
 CLIENT_CHARS = 80
@@ -47,7 +57,7 @@ def list_grants(as_json: bool) -> None:
     with open_home() as home:
         rows = home.owner.grants()
     if as_json:
-        print_json({"grants": [_document(row) for row in rows]})
+        print_json(encode_grants(map(_document, rows)))
     elif rows:
         print_columns([_row(row) for row in rows])
     else:
@@ -67,7 +77,7 @@ def show(grant: str, as_json: bool) -> None:
     with open_home() as home:
         rows = home.owner.grant(grant)
     if as_json:
-        print_json({"grants": [_document(row) for row in rows]})
+        print_json(encode_grants(map(_document, rows)))
         return
     for row in rows:
         click.echo("  ".join(visible(cell) for cell in _row(row)))
@@ -146,8 +156,7 @@ def create(file: IO[bytes], client: str, expires: str | None, saved: bool, as_js
         issued = home.owner.create_grant(selections, client, expires)
         path = save_credential(home, client, issued) if saved else None
     if as_json:
-        package = {"grants": [grant.grant_id for grant in issued.grants]} if len(issued.grants) > 1 else {}
-        print_json({"grant_id": issued.grant_id, "token": issued.token, "expires_at": issued.expires_at, **package})
+        print_json(encode_issued(issued.grant_id, issued.token, issued.expires_at, issued.grants))
         return
     _print_issued(issued, client, path)
 
@@ -205,30 +214,29 @@ def preview(grant: str, stream: str | None, limit: int, as_json: bool) -> int:
     with open_home() as home:
         rows = home.owner.grant(grant)
         reader = LocalReader(home.services, home.owner.preview_token(grant), home.settings.public_url)
-        named = {"stream": stream} if stream else {}
-        results = [answer_to(reader, "schema", named)]
-        if not results[0].get("isError"):
-            asked = _listings([row.grant for row in rows], stream)
-            results += [answer_to(reader, "query_records", {**each, "limit": limit}) for each in asked]
+        answers = [answer_to(reader, "schema", arguments_from(SchemaQuery, stream=stream or None))]
+        if not answers[0].is_error:
+            asked = _listings([row.grant for row in rows], stream, limit)
+            answers += [answer_to(reader, "query_records", each) for each in asked]
     if as_json:
-        found, *listed = (result["structuredContent"] for result in results)
-        print_json({"grant_id": grant, "schema": found, "records": listed})
+        found, *listed = (answer.structured for answer in answers)
+        print_json(encode_preview(grant, found, listed))
     else:
         client = quoted(rows[0].grant.client_name or rows[0].grant.client_id)
         click.echo(f"As {client} would see it under {grant}. Listed in `pdpp activity` as your own preview.")
-    refused = [result for result in results if result.get("isError")]
-    for result in results:
-        if not as_json or result.get("isError"):
-            click.echo(f"\n{result['content'][0]['text']}", err=result.get("isError", False))
-    return 1 if refused else 0
+    for answer in answers:
+        if not as_json or answer.is_error:
+            click.echo(f"\n{answer.text}", err=answer.is_error)
+    return 1 if any(answer.is_error for answer in answers) else 0
 
 
-def _listings(held: list[Grant], stream: str | None) -> list[dict[str, Any]]:
+def _listings(held: list[Grant], stream: str | None, limit: int) -> list[Json]:
     """A listing of each stream; of a package, where a source must be named, one of each connection."""
     wanted = [one for grant in held for one in grant.streams if stream in (None, one.name)]
+    asked = partial(arguments_from, RecordsQuery, limit=limit)
     if len(held) == 1:
-        return [{"stream": one.name} for one in wanted]
-    return [{"stream": one.name, "connection_id": id} for one in wanted for id in one.connections]
+        return [asked(stream=one.name) for one in wanted]
+    return [asked(stream=one.name, connection_id=id) for one in wanted for id in one.connections]
 
 
 @grants.command()
@@ -257,7 +265,7 @@ def change(grant: str, expires: End | None, file: IO[bytes] | None, as_json: boo
         kept = _kept(rows, file) if file else None
         changed = home.owner.change_grant(grant, ends, kept)
     if as_json:
-        print_json({"grants": [_document(row) for row in changed]})
+        print_json(encode_grants(map(_document, changed)))
         return
     for row in changed:
         took = f"takes the place of {row.earlier[0].grant_id}" if row.earlier else "stays as it was"
@@ -296,7 +304,7 @@ def name(grant: str, name: str, note: str | None, as_json: bool) -> None:
         home.owner.note_grant(grant, name, was if note is None else note)
         rows = home.owner.grant(grant)
     if as_json:
-        print_json({"grants": [_document(row) for row in rows]})
+        print_json(encode_grants(map(_document, rows)))
     else:
         click.echo(f"{grant} is called {quoted(rows[0].name)} here.")
 
@@ -314,7 +322,7 @@ def revoke(grant: str, as_json: bool) -> None:
     with open_home() as home:
         rows = home.owner.revoke(grant)
     if as_json:
-        print_json({"grants": [_document(row) for row in rows]})
+        print_json(encode_grants(map(_document, rows)))
         return
     for row in rows:
         click.echo(
@@ -342,7 +350,7 @@ def explain(
     with open_home() as home:
         sentences = home.owner.explain(grant, query)
     if as_json:
-        print_json({"grant_id": grant, "sentences": sentences})
+        print_json(encode_explanation(grant, sentences))
     else:
         click.echo("\n".join(visible(sentence) for sentence in sentences))
 
@@ -357,10 +365,16 @@ def _query(stream: str | None, field: str | None, connection: str | None, *, sea
     return FetchQuery(stream, "any", connection, (field,) if field else None)
 
 
-def _document(row: GrantRow) -> dict[str, Any]:
-    state = {"state": row.word(iso(now())), "revoked_at": row.state.revoked_at, "package_id": row.package_id}
-    told = {"successor": row.successor, "name": row.called, "note": row.note}
-    return {**encode_grant(row.grant), **state, **{name: value for name, value in told.items() if value}}
+def _document(row: GrantRow) -> Json:
+    return encode_row(
+        row.grant,
+        state=row.word(iso(now())),
+        revoked_at=row.state.revoked_at,
+        package_id=row.package_id,
+        successor=row.successor,
+        name=row.called,
+        note=row.note,
+    )
 
 
 def _row(row: GrantRow) -> tuple[str, ...]:

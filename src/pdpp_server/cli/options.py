@@ -1,12 +1,13 @@
 """The parameters of a read as options of its command, and what was given as the arguments of its tool."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import click
 
 from pdpp_server.model.parameters import Parameter, parameters
+from pdpp_server.wire.envelope import Json, present
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
@@ -25,9 +26,9 @@ def options_of(query: type, *without: str) -> Callable[[Verb], Verb]:
     return decorate
 
 
-def arguments_from(query: type, given: Mapping[str, Any]) -> dict[str, Any]:
+def arguments_from(query: type, /, **given: Any) -> Json:
     """What the options of a command say, as its tool takes it."""
-    arguments: dict[str, Any] = {}
+    arguments: Json = {}
     for each in _offered(query, ()):
         value = given.get(each.field)
         if value is None or value is False or value == ():
@@ -77,12 +78,12 @@ def _argument(each: Parameter, value: Any) -> Any:
             return value
 
 
-def _expand(given: str) -> dict[str, Any]:
+def _expand(given: str) -> Json:
     """`A,B:3`: two relations, and at most three records of the second."""
     relations = [name.partition(":") for name in listed(given)]
     limits = {name: int(most) if most.isdecimal() else most for name, _, most in relations if most}
-    names = {"expand": [name for name, _, _ in relations]}
-    return {**names, "expand_limit": limits} if limits else names
+    names = [name for name, _, _ in relations]
+    return present(expand=names, expand_limit=limits or None)
 
 
 def _typed(filters: tuple[str, ...]) -> dict[str, Any]:

@@ -22,6 +22,8 @@ from pdpp_server.port.credentials import find_credential
 from pdpp_server.port.local import LocalReader
 from pdpp_server.port.reader import Reader
 from pdpp_server.wire.address import server_address
+from pdpp_server.wire.envelope import Json, present
+from pdpp_server.wire.far_tools import ToolAnswer, decode_result
 
 PROVIDER, CLIENT, OWNER = "--provider-url", "--client", "--owner"
 
@@ -58,7 +60,7 @@ def schema(stream: str | None, grant: str | None, as_json: bool, **given: Any) -
       pdpp schema
       pdpp schema notes
     """
-    return _show("schema", arguments_from(SchemaQuery, {"stream": stream, **given}), grant, as_json=as_json)
+    return _show("schema", arguments_from(SchemaQuery, stream=stream, **given), grant, as_json=as_json)
 
 
 @click.command()
@@ -73,14 +75,14 @@ def query(stream: str, grant: str | None, as_json: bool, **given: Any) -> int:
       pdpp query notes --filter "written_at>=2026-01-01" --limit 5
       pdpp query notes --changes-since beginning
     """
-    return _show("query_records", arguments_from(RecordsQuery, {"stream": stream, **given}), grant, as_json=as_json)
+    return _show("query_records", arguments_from(RecordsQuery, stream=stream, **given), grant, as_json=as_json)
 
 
 @click.command()
 @click.argument("stream")
 @options_of(AggregateQuery, "stream")
 @grant_option
-def aggregate(stream: str, grant: str | None, as_json: bool, **given: Any) -> int:
+def aggregate(stream: str, metric: str | None, grant: str | None, as_json: bool, **given: Any) -> int:
     """As an agent sees it: numbers about the records of one stream.
 
     \b
@@ -88,7 +90,8 @@ def aggregate(stream: str, grant: str | None, as_json: bool, **given: Any) -> in
       pdpp aggregate notes
       pdpp aggregate notes --group-by-time written_at --granularity month
     """
-    asked = {"metric": "count", **arguments_from(AggregateQuery, {"stream": stream, **given})}
+    chosen = "count" if metric is None else metric
+    asked = arguments_from(AggregateQuery, stream=stream, metric=chosen, **given)
     return _show("aggregate", asked, grant, as_json=as_json)
 
 
@@ -106,7 +109,7 @@ def search(words: tuple[str, ...], grant: str | None, as_json: bool, **given: An
       pdpp search walrus clause
       pdpp search -- lease -deposit
     """
-    asked = arguments_from(SearchQuery, {"text": " ".join(words), **given})
+    asked = arguments_from(SearchQuery, text=" ".join(words), **given)
     return _show("search", asked, grant, as_json=as_json)
 
 
@@ -121,7 +124,8 @@ def fetch(id: str, grant: str | None, as_json: bool, **given: Any) -> int:
     Example:
       pdpp fetch markdown-k7q2m/notes:n-008 --fields title,written_at
     """
-    return _show("fetch", {"id": id, **arguments_from(FetchQuery, given)}, grant, as_json=as_json)
+    asked = {**present(id=id), **arguments_from(FetchQuery, **given)}
+    return _show("fetch", asked, grant, as_json=as_json)
 
 
 @click.command()
@@ -137,30 +141,26 @@ def read(id: str, field: str, cursor: str | None, grant: str | None, as_json: bo
     Example:
       pdpp read markdown-k7q2m/notes:n-008 body --q walrus --limit 600
     """
-    place = {} if cursor is None else {"cursor": cursor}
-    asked = {"id": id, **arguments_from(WindowQuery, {"field": field, **given}), **place}
+    asked = {**present(id=id), **arguments_from(WindowQuery, field=field, **given), **present(cursor=cursor)}
     return _show("read_record_field", asked, grant, as_json=as_json)
 
 
-def answer_to(
-    reader: Reader | Bridge, tool: str, arguments: dict[str, Any], channels: Channels = BOTH_CHANNELS
-) -> dict[str, Any]:
+def answer_to(reader: Reader | Bridge, tool: str, arguments: Json, channels: Channels = BOTH_CHANNELS) -> ToolAnswer:
     """The result of one tool call, as an agent receives it, in the channels that will be shown; a refusal in both."""
-    return orjson.loads(McpServer(TOOLS).call(lambda: reader, tool, arguments, channels))
+    return decode_result(orjson.loads(McpServer(TOOLS).call(lambda: reader, tool, arguments, channels)))
 
 
-def _show(tool: str, arguments: dict[str, Any], grant: str | None, *, as_json: bool) -> int:
+def _show(tool: str, arguments: Json, grant: str | None, *, as_json: bool) -> int:
+    shown = STRUCTURED if as_json else TEXT
     with _reader(grant) as reader:
-        result = answer_to(reader, tool, arguments, frozenset({STRUCTURED if as_json else TEXT}))
-    refused = result.get("isError", False)
+        answer = answer_to(reader, tool, arguments, frozenset({shown}))
     if as_json:
-        print_json(result["structuredContent"])
-    if refused or not as_json:
-        click.echo(result["content"][0]["text"], err=refused)
-    error: dict[str, Any] = result.get("structuredContent", {}).get("error", {})
-    if refused and (request_id := error.get("request_id")):
-        click.echo(f"request id: {request_id}", err=True)
-    return 1 if refused else 0
+        print_json(answer.structured)
+    if answer.is_error or not as_json:
+        click.echo(answer.text, err=answer.is_error)
+    if answer.is_error and answer.refused_as:
+        click.echo(f"request id: {answer.refused_as}", err=True)
+    return 1 if answer.is_error else 0
 
 
 @contextmanager

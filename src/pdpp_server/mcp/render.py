@@ -14,7 +14,7 @@ from pdpp_server.mcp.tool import ToolResult
 from pdpp_server.model.activity import NOTHING, Shown
 from pdpp_server.model.pending import Pending
 from pdpp_server.port.reader import Reader
-from pdpp_server.wire.far_tools import FarResult
+from pdpp_server.wire.far_tools import ToolAnswer
 from pdpp_server.wire.tools import encode_refusal
 
 
@@ -27,7 +27,7 @@ def refuse(error: PdppError) -> ToolResult:
     return ToolResult(refusal_text(error), structured, NOTHING, NOTHING, is_error=True)
 
 
-def passed_on(far: FarResult) -> Pending[ToolResult]:
+def passed_on(far: ToolAnswer) -> Pending[ToolResult]:
     """What another server's tool answered and has logged there; nothing invisible in it speaks for us."""
     result = ToolResult(visible_lines(far.text), far.structured, NOTHING, NOTHING, far.is_error)
     return Pending(result, "", _written_there)

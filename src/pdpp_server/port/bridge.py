@@ -5,7 +5,7 @@ from typing import Any
 
 from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.far_tools import (
-    FarResult,
+    ToolAnswer,
     decode_arguments,
     decode_reply,
     decode_result,
@@ -28,7 +28,7 @@ class Bridge:
         """Raises: the refusal, where the token is not heard there."""
         self._known = decode_arguments(decode_reply(self._send(encode_request("tools/list", {}))))
 
-    def call(self, tool: str, arguments: Mapping[str, Any]) -> FarResult:
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolAnswer:
         if self._known is None:
             self.meet()
         taken = (self._known or {}).get(tool, frozenset())

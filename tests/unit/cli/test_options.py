@@ -9,8 +9,8 @@ from pdpp_server.model.queries import RecordsQuery, SearchQuery
 
 def test_only_what_was_given_is_an_argument() -> None:
     nothing = {"streams": (), "limit": None, "connection_id": None, "conditions": ()}
-    assert arguments_from(SearchQuery, {"text": "tea", **nothing}) == {"query": "tea"}
-    assert arguments_from(SearchQuery, {"streams": ("a", "b"), "limit": 3}) == {"streams": ["a", "b"], "limit": 3}
+    assert arguments_from(SearchQuery, text="tea", **nothing) == {"query": "tea"}
+    assert arguments_from(SearchQuery, streams=("a", "b"), limit=3) == {"streams": ["a", "b"], "limit": 3}
 
 
 @pytest.mark.parametrize(
@@ -25,13 +25,13 @@ def test_only_what_was_given_is_an_argument() -> None:
     ],
 )
 def test_a_filter_is_a_field_a_sign_and_a_value(filters: tuple[str, ...], typed: dict[str, object]) -> None:
-    assert arguments_from(RecordsQuery, {"conditions": filters}) == {"filter": typed}
+    assert arguments_from(RecordsQuery, conditions=filters) == {"filter": typed}
 
 
 @pytest.mark.parametrize("written", ["who", "=Ann", ""])
 def test_a_filter_that_is_none_is_told_how_to_write_one(written: str) -> None:
     with pytest.raises(click.UsageError, match="--filter is FIELD=VALUE"):
-        arguments_from(RecordsQuery, {"conditions": (written,)})
+        arguments_from(RecordsQuery, conditions=(written,))
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_a_filter_that_is_none_is_told_how_to_write_one(written: str) -> None:
     ],
 )
 def test_relations_are_named_with_how_many_records_each_may_give(given: str, arguments: dict[str, object]) -> None:
-    assert arguments_from(RecordsQuery, {"expand": given}) == arguments
+    assert arguments_from(RecordsQuery, expand=given) == arguments
 
 
 def test_names_are_listed_with_commas() -> None:

@@ -9,7 +9,7 @@ from pdpp_server.evidence.text import byte_len
 from pdpp_server.mcp.render import passed_on, refuse
 from pdpp_server.model.activity import NOTHING
 from pdpp_server.model.pending import Leaving
-from pdpp_server.wire.far_tools import FarResult
+from pdpp_server.wire.far_tools import ToolAnswer
 from tests.requirements import requirement
 from tests.unit.mcp.hostile import LONG, TEXTS, is_visible
 
@@ -82,6 +82,6 @@ def test_a_refusal_without_remedy_ends_with_its_message() -> None:
 
 
 def test_what_another_server_answered_is_passed_on_with_nothing_invisible_in_it() -> None:
-    far = FarResult("a\u202eb\n\tc", {"data": []}, is_error=True)
+    far = ToolAnswer("a\u202eb\n\tc", {"data": []}, is_error=True)
     told = passed_on(far).leave(lambda result: Leaving(result, NOTHING, 0))
     assert (told.text, told.structured, told.is_error) == ("a\\u202eb\n\tc", {"data": []}, True)

@@ -56,7 +56,7 @@ def test_a_command_offers_it_and_says_to_the_tool_what_was_given() -> None:
     @click.command()
     @options_of(LettersQuery)
     def letters(**given: Any) -> None:
-        heard.append(arguments_from(LettersQuery, given))
+        heard.append(arguments_from(LettersQuery, **given))
 
     CliRunner().invoke(letters, ["--writer", "Ada", "--count", "2"], catch_exceptions=False)
 
