@@ -81,7 +81,8 @@ OTHERS = {
     "http/headers.py": {"path", "request_id", "state", "type"},
     "http/hosts.py": {"path", "type"},
     "http/kernel.py": {"headers", "path", "scheme", "total", "type"},  # some of a message between server and app
-    "http/logs.py": {"at", "code", "kind", "request_id", "status", "stream"},  # members of an access line
+    # members of an access line
+    "http/logs.py": {"accepted", "at", "code", "kind", "rejected", "request_id", "status", "stream"},
     "http/visitors.py": {"client", "type"},
     # JSON Schema of arguments, and MCP itself, which `mcp` is there to know
     "mcp/arguments.py": {
@@ -105,7 +106,8 @@ OTHERS = {
     "mcp/tools/schema.py": {"connection_id", "detail", "stream"},
     "mcp/tools/search.py": {"description", "limit", "query", "type"},
     "owner/desk.py": {"grant_id"},  # an argument by its name
-    "owner/doctor.py": {"blobs", "extensions", "records", "role", "schema", "version"},  # what was counted
+    # what was counted
+    "owner/doctor.py": {"blobs", "extensions", "live", "records", "role", "schema", "version"},
     "port/bridge.py": {"query"},  # an argument of another server's tool
     "port/credentials.py": {
         "credential",

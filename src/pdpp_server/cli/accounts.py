@@ -6,7 +6,6 @@ from datetime import tzinfo
 from functools import partial
 from pathlib import Path
 from time import process_time
-from typing import Any
 
 import click
 
@@ -28,6 +27,8 @@ from pdpp_server.importers.source import Importer
 from pdpp_server.model.ingest import Finished
 from pdpp_server.model.times import iso_micros
 from pdpp_server.owner.recipient import Recipient
+from pdpp_server.wire.command.imports import encode_kind, encode_survey, encode_unchanged, encode_without_text
+from pdpp_server.wire.envelope import Json
 
 SURVEY_SECONDS = 1  # of work for each account: a look that ends early says so, and the bar begins
 DAY_CHARS = 10
@@ -135,8 +136,7 @@ def _bring(taking: Recipient, found: FoundAccount, fingerprint: str | None, wish
     run = partial(import_account, found, writer, fingerprint=fingerprint, missing=missing)
     tally = imported(found.size, run, name, lambda: found.files.meter.read - begun)
     if tally is not None:
-        without_text = {"without_text": tally.without_text} if tally.without_text else {}
-        told = {**(removal_document(tally.removal) or {}), **without_text}
+        told = {**removal_document(tally.removal), **encode_without_text(tally.without_text)}
         say_texts_missing(tally.without_text, tally.texts_missing)
         print_receipt(
             writer.connection_id, name, tally, tally.rejected, tally.rejections, told, to=wish.to, as_json=wish.as_json
@@ -148,8 +148,7 @@ def _bring(taking: Recipient, found: FoundAccount, fingerprint: str | None, wish
 def _say_unchanged(taking: Recipient, found: FoundAccount, name: str, before: Finished, wish: Wish) -> None:
     writer = taking.writer(found.declaration, name)
     if wish.as_json:
-        counts = {"accepted": 0, "unchanged": before.records, "rejected": before.rejected}
-        print_json({"connection_id": writer.connection_id, **counts, "unchanged_since": before.at})
+        print_json(encode_unchanged(writer.connection_id, before))
         return
     click.echo(
         f"{visible(found.where)}: {quoted(name)} is unchanged since {moment(before.at)}, when "
@@ -203,24 +202,18 @@ def _further(found: FoundAccount, seen: Survey) -> Iterator[str]:
         yield how_to_say(found.account.proposal)
 
 
-def _document(found: FoundAccount, seen: Survey) -> dict[str, Any]:
-    def time(at: int | None) -> str | None:
-        return None if at is None else iso_micros(at)
-
-    return {
-        "connector_key": found.importer.key,
-        "name": found.account.name,
-        "file": found.where,
-        "size_bytes": found.size,
-        "read_share": round(seen.share, 3),
-        "attachments": seen.attachments,
-        "rejected": seen.rejected,
-        "notes": found.account.notes,
-        "streams": [
-            {"name": name, "records": stream.records, "earliest": time(stream.earliest), "latest": time(stream.latest)}
-            for name, stream in seen.streams.items()
-        ],
-    }
+def _document(found: FoundAccount, seen: Survey) -> Json:
+    return encode_survey(
+        found.importer.key,
+        found.account.name,
+        file=found.where,
+        size=found.size,
+        share=seen.share,
+        attachments=seen.attachments,
+        rejected=seen.rejected,
+        notes=found.account.notes,
+        streams=seen.streams,
+    )
 
 
 # What could be imported ---------------------------------------------------------------------------------------------
@@ -229,7 +222,7 @@ def _document(found: FoundAccount, seen: Survey) -> dict[str, Any]:
 def print_kinds(*, as_json: bool) -> None:
     kinds = registry.all_importers()
     if as_json:
-        print_json([{"key": kind.key, "takes": kind.takes, "obtain": kind.obtain} for kind in kinds])
+        print_json([encode_kind(kind.key, kind.takes, kind.obtain) for kind in kinds])
         return
     for kind in kinds:
         click.echo(f"{kind.key}: {kind.takes}")

@@ -29,7 +29,8 @@ from pdpp_server.importers.watch import Stopped
 from pdpp_server.model.live import LiveSource
 from pdpp_server.model.times import iso
 from pdpp_server.settings import Settings, machine_zone
-from pdpp_server.wire.connect import TokenService, decode_token_service, encode_renewing, encode_token_service
+from pdpp_server.wire.command.sources import encode_live, encode_stopped
+from pdpp_server.wire.connect import TokenService, decode_token_service, encode_mail_service, encode_renewing
 
 PAUSE_SECONDS = 1.0
 LISTEN_AGAIN_SECONDS = 60.0
@@ -144,7 +145,7 @@ def _agreed(
     if not client_id:
         raise click.UsageError("--oauth needs --client-id: the id that the service gave you for a program of yours.")
     service = SERVICES.get(oauth) or _service_in(Path(oauth))
-    settings["oauth"] = {**encode_token_service(service), "client_id": client_id}
+    settings["oauth"] = encode_mail_service(service, client_id)
     secret = _secret("Client secret that came with the client id", is_piped=is_piped) if service.gives_secret else ""
     client = MailClient(client_id, secret)
     if in_browser or service.device is None:
@@ -223,7 +224,7 @@ def _first_sync(home: Home, name: str, *, as_json: bool) -> None:
         home.owner.live.stop(name)
         raise
     if as_json:
-        print_json(_document(home.owner.live.named(name)))
+        print_json(encode_live(home.owner.live.named(name)))
     else:
         click.echo(f"{quoted(name)} is followed. {visible(said)}")
         click.echo("It is read again while `pdpp serve` runs, and whenever you run `pdpp sync`.")
@@ -242,7 +243,7 @@ def stop(name: str, as_json: bool) -> None:
     with open_home() as home:
         home.owner.live.stop(name)
     if as_json:
-        print_json({"name": name})
+        print_json(encode_stopped(name))
     else:
         click.echo(f"{quoted(name)} is not followed any more; what it brought stays.")
 
@@ -289,7 +290,7 @@ def _said(home: Home, source: LiveSource, *, yes: bool, keep: bool, as_json: boo
     except PdppError as refusal:
         said, trouble = "", f"{refusal.message} {refusal.remedy}".strip()
     if as_json:
-        print_json(_document(home.owner.live.named(source.name)))
+        print_json(encode_live(home.owner.live.named(source.name)))
     elif trouble:
         click.echo(f"{quoted(source.name)}: {visible(trouble)}", err=True)
     else:
@@ -304,24 +305,6 @@ def _syncing(
 
 
 # What is followed -----------------------------------------------------------------------------------------------------
-
-
-def live_documents(home: Home) -> list[dict[str, Any]]:
-    return [_document(source) for source in home.owner.live.all()]
-
-
-def _document(source: LiveSource) -> dict[str, Any]:
-    return {
-        "name": source.name,
-        "kind": source.kind,
-        "settings": dict(source.settings),
-        "succeeded_at": source.succeeded_at,
-        "tried_at": source.tried_at,
-        "next_at": source.next_at,
-        "failures": source.failures,
-        "trouble": source.trouble,
-        "said": source.said,
-    }
 
 
 def print_live(home: Home) -> None:

@@ -2,10 +2,10 @@
 
 import signal
 import sys
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import click
 from rich.console import Console, RenderableType
@@ -15,6 +15,8 @@ from pdpp_server.cli.home import named_home, shell_line
 from pdpp_server.cli.terminal import counted, print_columns, print_json
 from pdpp_server.evidence.text import visible
 from pdpp_server.model.ingest import Rejection
+from pdpp_server.wire.command.imports import encode_receipt
+from pdpp_server.wire.envelope import Json
 
 REJECTIONS_SHOWN = 20
 TITLE_CHARS, BAR_CHARS = 24, 16
@@ -112,7 +114,7 @@ def print_receipt(
     counts: Counts,
     rejected: int,
     rejections: Sequence[Rejection],
-    further: Mapping[str, Any] | None = None,
+    further: Json | None = None,
     *,
     to: str | None,
     as_json: bool,
@@ -129,8 +131,7 @@ def print_receipt(
             see = shell_line(None if to else named_home(), "sources", "--rejected", connection_id)
             click.echo(f"  and {rejected - REJECTIONS_SHOWN} more; {where}: {see}", err=True)
     if as_json:
-        told = {"accepted": counts.accepted, "unchanged": counts.unchanged, "rejected": rejected}
-        print_json({"connection_id": connection_id, **told, **(further or {})})
+        print_json(encode_receipt(connection_id, counts.accepted, counts.unchanged, rejected, further or {}))
         return
     words = f"{counts.accepted} accepted, {counts.unchanged} unchanged, {rejected} rejected"
     click.echo(f'"{name}" is connection {connection_id}: {words}.')

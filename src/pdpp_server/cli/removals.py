@@ -1,7 +1,6 @@
 """What a newer export removed, as the owner is asked and told; and bringing it back."""
 
 import sys
-from typing import Any
 
 import click
 
@@ -10,6 +9,8 @@ from pdpp_server.cli.terminal import counted, moment, print_columns, print_json
 from pdpp_server.evidence.text import quoted, visible
 from pdpp_server.importers.missing import Doubt, Removal
 from pdpp_server.model.runs import Run
+from pdpp_server.wire.command.imports import encode_removal, encode_runs, encode_undone
+from pdpp_server.wire.envelope import Json
 
 
 def settled_by_owner(name: str, doubt: Doubt, *, yes: bool, is_newer: bool) -> bool:
@@ -26,14 +27,18 @@ def settled_by_owner(name: str, doubt: Doubt, *, yes: bool, is_newer: bool) -> b
     return click.confirm(question, err=True)
 
 
-def removal_document(removal: Removal) -> dict[str, Any]:
+def removal_document(removal: Removal) -> Json:
     """What the receipt says of it; nothing where the export is a part, which removes nothing."""
     if not removal.before and not removal.missing:
         return {}
-    told: dict[str, Any] = {"run": removal.run, "before": removal.before, "after": removal.after}
-    told["removed"] = removal.removed
-    kept = removal.missing - removal.removed
-    return {**told, "missing_kept": kept, "kept_because": list(removal.why_kept)} if kept else told
+    return encode_removal(
+        removal.run,
+        before=removal.before,
+        after=removal.after,
+        removed=removal.removed,
+        kept=removal.missing - removal.removed,
+        why_kept=removal.why_kept,
+    )
 
 
 def say_removal(removal: Removal, *, as_json: bool) -> None:
@@ -62,7 +67,7 @@ def print_removing_runs(*, as_json: bool) -> int:
     with open_home() as home:
         runs = home.owner.removing_runs()
     if as_json:
-        print_json({"runs": [run._asdict() for run in runs]})
+        print_json(encode_runs(runs))
     elif runs:
         print_columns([_row(run) for run in runs])
     else:
@@ -78,8 +83,7 @@ def print_undone(run: int, *, as_json: bool) -> int:
     with open_home() as home:
         undone = home.owner.undo_import(run)
     if as_json:
-        told = {"restored": undone.restored, "there_again": undone.there_again, "unfit": undone.unfit}
-        print_json({"run": run, "connection_id": undone.run.connection_id, **told})
+        print_json(encode_undone(run, undone))
         return 0
     click.echo(
         f"{counted(undone.restored, 'record')} of {visible(undone.run.file)} are back, and later imports keep them."

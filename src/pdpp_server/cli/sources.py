@@ -1,19 +1,28 @@
 """`pdpp sources`: what was brought in, how much, from when to when, how fresh, what was rejected; and taking it out."""
 
 import re
-from typing import Any
 
 import click
 
 from pdpp_server.cli.home import Home, named_home, now, open_home, shell_line
-from pdpp_server.cli.live import add, live_documents, print_live, stop
+from pdpp_server.cli.live import add, print_live, stop
 from pdpp_server.cli.terminal import connection_name, counted, json_option, moment, print_columns, print_json
 from pdpp_server.errors import ConnectionNotFound
 from pdpp_server.evidence.text import quoted, visible
 from pdpp_server.model.grants import Grant
 from pdpp_server.model.ingest import Finished, Rejection
+from pdpp_server.model.sources import StoredSource, StoredStream
 from pdpp_server.model.times import iso, iso_micros
-from pdpp_server.store.records.sources import StoredSource, StoredStream
+from pdpp_server.wire.command.sources import (
+    encode_live,
+    encode_rejected,
+    encode_removed,
+    encode_renamed,
+    encode_source,
+    encode_sources,
+)
+
+DAY_CHARS = 10
 
 
 @click.group(invoke_without_command=True)
@@ -38,9 +47,9 @@ def sources(context: click.Context, rejected: str | None, as_json: bool) -> None
             _print_rejected(home, rejected, as_json=as_json)
         elif as_json:
             read = home.owner.last_imports()
-            documents = [_document(source, read.get(source.connection_id)) for source in home.owner.sources()]
-            followed = live_documents(home)
-            print_json({"connections": documents, "live": followed} if followed else {"connections": documents})
+            stored = [encode_source(source, read.get(source.connection_id)) for source in home.owner.sources()]
+            followed = [encode_live(source) for source in home.owner.live.all()]
+            print_json(encode_sources(stored, followed))
         else:
             _print_sources(home.owner.sources(), home.owner.last_imports())
             print_live(home)
@@ -74,7 +83,7 @@ def remove(connection: str, yes: bool, as_json: bool) -> None:
         home.owner.remove_source(source.connection_id)
     records = sum(stream.records for stream in source.streams)
     if as_json:
-        print_json({"connection_id": source.connection_id, "records": records})
+        print_json(encode_removed(source.connection_id, records))
     else:
         click.echo(f"{quoted(source.name or source.connection_id)} is erased: {counted(records, 'record')}.")
 
@@ -114,33 +123,9 @@ def rename(connection: str, name: str, as_json: bool) -> None:
         source = find_source(home, connection)
         home.owner.rename_source(source.connection_id, name)
     if as_json:
-        print_json({"connection_id": source.connection_id, "name": name})
+        print_json(encode_renamed(source.connection_id, name))
     else:
         click.echo(f"{source.connection_id} is called {quoted(name)} now.")
-
-
-def _document(source: StoredSource, read: Finished | None) -> dict[str, Any]:
-    return {
-        "connection_id": source.connection_id,
-        "name": source.name,
-        "connector_key": source.connector_key,
-        "updated_at": source.updated_at,
-        "rejected": source.rejected,
-        "last_import": None if read is None else read._asdict(),
-        "streams": [
-            {
-                "name": stream.name,
-                "records": stream.records,
-                "earliest": _time(stream.earliest),
-                "latest": _time(stream.latest),
-            }
-            for stream in source.streams
-        ],
-    }
-
-
-def _time(micros: int | None) -> str | None:
-    return None if micros is None else iso_micros(micros)
 
 
 def _print_sources(found: list[StoredSource], last_read: dict[str, Finished]) -> None:
@@ -161,9 +146,17 @@ def _print_sources(found: list[StoredSource], last_read: dict[str, Finished]) ->
 
 
 def _row(stream: StoredStream) -> tuple[str, str, str]:
-    earliest, latest = _time(stream.earliest), _time(stream.latest)
-    span = f"{earliest[:10]} to {latest[:10]}" if earliest and latest else ""
-    return stream.name, counted(stream.records, "record"), span
+    return stream.name, counted(stream.records, "record"), _span(stream)
+
+
+def _span(stream: StoredStream) -> str:
+    if stream.earliest is None or stream.latest is None:
+        return ""
+    return f"{_day(stream.earliest)} to {_day(stream.latest)}"
+
+
+def _day(micros: int) -> str:
+    return iso_micros(micros)[:DAY_CHARS]
 
 
 def find_source(home: Home, wanted: str) -> StoredSource:
@@ -181,8 +174,7 @@ def _print_rejected(home: Home, wanted: str, *, as_json: bool) -> None:
     connection_id = find_source(home, wanted).connection_id
     rejections = sorted(home.owner.rejections(connection_id), key=_in_file_order)
     if as_json:
-        lines = [rejection._asdict() for rejection in rejections]
-        print_json({"connection_id": connection_id, "rejected": lines})
+        print_json(encode_rejected(connection_id, rejections))
     elif rejections:
         print_columns(rejections)
     else:

@@ -8,9 +8,8 @@ from pdpp_server.console.page import Page
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import ConnectionNotFound
 from pdpp_server.evidence.said import say
-from pdpp_server.model.sources import Declaration
+from pdpp_server.model.sources import Declaration, StoredSource
 from pdpp_server.model.times import iso, iso_micros
-from pdpp_server.owner.desk import StoredSource
 
 
 class StreamShown(NamedTuple):

@@ -59,3 +59,25 @@ class Connection:
     origin: Origin
     source: Source
     declaration_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredStream:
+    """How much of a stream came by one connection, and from when to when (microseconds)."""
+
+    name: str
+    records: int
+    earliest: int | None
+    latest: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSource:
+    """A connection as its owner sees it."""
+
+    connection_id: str
+    connector_key: str
+    name: str | None
+    updated_at: str
+    rejected: int
+    streams: tuple[StoredStream, ...]

@@ -19,7 +19,7 @@ from pdpp_server.model.queries import Query
 from pdpp_server.model.records import RecordId, Version
 from pdpp_server.model.runs import Run, Undone
 from pdpp_server.model.selections import Selection
-from pdpp_server.model.sources import Declaration
+from pdpp_server.model.sources import Declaration, StoredSource
 from pdpp_server.model.times import iso
 from pdpp_server.owner import changes
 from pdpp_server.owner.live import LiveSources
@@ -38,7 +38,6 @@ from pdpp_server.store.layout import ConnectionPlace
 from pdpp_server.store.records import imports, runs, sources
 from pdpp_server.store.records.connection_ids import connection_id_of
 from pdpp_server.store.records.ingest import desks
-from pdpp_server.store.records.sources import StoredSource
 from pdpp_server.store.upkeep import history
 from pdpp_server.store.upkeep.erasure import remove_connection
 

@@ -209,6 +209,15 @@ def decode_token_service(body: Mapping[str, Any]) -> TokenService:
     )
 
 
+def encode_mail_service(service: TokenService, client_id: str) -> Json:
+    """Where a token for mail is renewed and by which client, as the settings of its source keep it."""
+    return {**encode_token_service(service), "client_id": client_id}
+
+
+def decode_mail_service(body: Mapping[str, Any]) -> tuple[TokenService, str]:
+    return decode_token_service(body), needed(text_of(body, "client_id"), "client id")
+
+
 def encode_poll(device_code: str, client_id: str) -> dict[str, str]:
     return {"grant_type": DEVICE, "device_code": device_code, "client_id": client_id}
 

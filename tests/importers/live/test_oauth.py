@@ -18,7 +18,7 @@ from pdpp_server.importers.live.oauth import SERVICES, MailClient, agreed, agree
 from pdpp_server.importers.live.sync import Syncing, sync_one
 from pdpp_server.importers.live.trouble import SourceTrouble
 from pdpp_server.port.connect import challenge_of
-from pdpp_server.wire.connect import Renewing, TokenService, decode_token_service, encode_renewing, encode_token_service
+from pdpp_server.wire.connect import Renewing, TokenService, decode_mail_service, encode_mail_service, encode_renewing
 from tests.importers.live.scripted import scripted, usual
 from tests.requirements import requirement
 from tests.worlds.world import World
@@ -189,7 +189,7 @@ def test_each_try_signs_in_with_a_new_token_and_keeps_the_newest_refresh_token(
             "security": "none",
             "user": "ann@example.org",
             "account": "ann@example.org",
-            "oauth": {**encode_token_service(service), "client_id": "mine"},
+            "oauth": encode_mail_service(service, "mine"),
         }
         live = world.owner.live
         live.add("ann", "imap", settings, encode_renewing(Renewing("r1", client_secret)))
@@ -211,4 +211,4 @@ def test_each_try_signs_in_with_a_new_token_and_keeps_the_newest_refresh_token(
 def test_known_services_are_asked_over_tls_and_kept_as_they_are() -> None:
     for service in SERVICES.values():
         assert all(place.startswith("https://") for place in (service.token, service.device, service.page) if place)
-        assert decode_token_service(encode_token_service(service)) == service
+        assert decode_mail_service(encode_mail_service(service, "mine")) == (service, "mine")

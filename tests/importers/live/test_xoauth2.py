@@ -13,7 +13,7 @@ from pdpp_server.importers.live.adding import mailbox_settings, tried
 from pdpp_server.importers.live.oauth import MailClient, agreed, secret_of
 from pdpp_server.importers.live.sync import Syncing, sync_one
 from pdpp_server.importers.live.trouble import SourceTrouble
-from pdpp_server.wire.connect import decode_token_service, encode_renewing, encode_token_service
+from pdpp_server.wire.connect import decode_token_service, encode_mail_service, encode_renewing
 from tests.importers.live.scripted import scripted, usual
 from tests.requirements import requirement
 from tests.worlds.mailserver import USER, MailServer, letter, mail_server
@@ -41,7 +41,7 @@ class Followed:
         self.world, self.tokens = world, tokens
         service = decode_token_service(tokens.document)
         self.settings = mailbox_settings("127.0.0.1", USER, port=port, security="none")
-        self.settings["oauth"] = {**encode_token_service(service), "client_id": CLIENT}
+        self.settings["oauth"] = encode_mail_service(service, CLIENT)
         self.access, renewing = agreed(service, MailClient(CLIENT), lambda *_: None, sleep=lambda _: None)
         world.owner.live.add(USER, "imap", self.settings, encode_renewing(renewing))
 

@@ -122,8 +122,8 @@ def secret_of(live: LiveSources, source: LiveSource) -> Callable[[], str]:
     oauth: Mapping[str, Any] = source.settings.get("oauth") or {}
     if not oauth:
         return partial(live.secret, source.name)
-    service = wire.decode_token_service(oauth)
-    return partial(_renewed, live, source.name, service, str(oauth["client_id"]))
+    service, client_id = wire.decode_mail_service(oauth)
+    return partial(_renewed, live, source.name, service, client_id)
 
 
 def _renewed(live: LiveSources, name: str, service: TokenService, client_id: str) -> str:

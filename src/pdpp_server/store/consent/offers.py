@@ -3,11 +3,11 @@
 from pdpp_server.errors import InvalidAuthorizationDetails
 from pdpp_server.model.authorization import Offer
 from pdpp_server.model.catalogue import Holding
-from pdpp_server.model.sources import Declaration
+from pdpp_server.model.sources import Declaration, StoredSource
 from pdpp_server.model.times import iso_micros
 from pdpp_server.store.consent.grants import current_declaration
 from pdpp_server.store.engine import Reading
-from pdpp_server.store.records.sources import StoredSource, list_sources
+from pdpp_server.store.records.sources import list_sources
 
 _SOURCES = "select distinct source_id from connections join declarations using(declaration) order by source_id"
 

@@ -1,7 +1,6 @@
 """Declarations, connections, rejections: what the owner has brought in."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import orjson
 
@@ -13,7 +12,7 @@ from pdpp_server.errors import (
     InvalidDeclaration,
 )
 from pdpp_server.model.ingest import RefusedLine, Rejection
-from pdpp_server.model.sources import Declaration
+from pdpp_server.model.sources import Declaration, StoredSource, StoredStream
 from pdpp_server.model.streams import Stream
 from pdpp_server.store.engine import Writing
 from pdpp_server.store.layout import INDEXED, POSITIONED, ConnectionPlace, Layout, first_rid
@@ -77,24 +76,6 @@ select at from records where rid >= ? and rid < ? and at is not null and data is
 _NEWEST = """
 select at from records where rid >= ? and rid < ? and at is not null and data is not null order by rid desc limit 1
 """
-
-
-@dataclass(frozen=True, slots=True)
-class StoredStream:
-    name: str
-    records: int
-    earliest: int | None
-    latest: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class StoredSource:
-    connection_id: str
-    connector_key: str
-    name: str | None
-    updated_at: str
-    rejected: int
-    streams: tuple[StoredStream, ...]
 
 
 def declare(writer: Writing, declaration: Declaration, now: str) -> int:
