@@ -43,7 +43,7 @@ OTHERS = {
     "console/activity.py": {"grant"},  # a part of an address, as in those below
     "console/app.py": {"path"},  # of a request
     "console/bringing.py": {"place", "refused"},  # a value inside of one of a template
-    "console/clients.py": {"revoked"},  # a state of a grant
+    "console/clients.py": {"changed", "revoked"},  # states of a grant
     "console/following.py": {"path", "url"},  # settings of a live source
     "console/markdown.py": {"style"},  # of a token
     "console/rows.py": {"actor", "amount", "currency", "text"},  # roles, and parts of a line
@@ -107,7 +107,7 @@ OTHERS = {
     "mcp/tools/search.py": {"description", "limit", "query", "type"},
     "owner/desk.py": {"grant_id"},  # an argument by its name
     # what was counted
-    "owner/doctor.py": {"blobs", "extensions", "live", "records", "role", "schema", "version"},
+    "owner/doctor.py": {"blobs", "extensions", "home", "live", "records", "role", "schema", "version"},
     "port/bridge.py": {"query"},  # an argument of another server's tool
     "port/credentials.py": {
         "credential",

@@ -1,9 +1,7 @@
 """`pdpp activity`: what was disclosed, to whom, when; and whether anybody touched the log."""
 
-from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -23,6 +21,7 @@ from pdpp_server.model.times import iso
 from pdpp_server.settings import machine_zone
 from pdpp_server.store.log import NO_LINE
 from pdpp_server.store.log import verify as verify_folder
+from pdpp_server.wire.command.activity import encode_activity, encode_exported, encode_kept, encode_verdicts
 
 LIMIT, LIMIT_MAX = 50, 10_000
 FOREVER = "forever"
@@ -73,7 +72,7 @@ def activity(
         since, own = (iso(_midnight()), False) if today else (None, None)
         found = home.owner.activity_of(grant, request_id=request, record=record, since=since, own=own, limit=limit)
         if as_json:
-            print_json({"activity": [_document(disclosure) for disclosure in found]})
+            print_json(encode_activity(found))
         elif found and today:
             print_sentences(home, found)
         elif found:
@@ -121,7 +120,7 @@ def verify(root: Segment | None, folder: Path | None, as_json: bool) -> int:
     sound = all(verdict.is_sound for verdict in verdicts)
     named = f"{newest.id}:{newest.digest}" if newest else None
     if as_json:
-        print_json({"sound": sound, "root": named, "segments": [asdict(verdict) for verdict in verdicts]})
+        print_json(encode_verdicts(verdicts, sound=sound, root=named))
     else:
         _print_verdicts(verdicts, sound=sound)
     if named and sound and not as_json:
@@ -161,7 +160,7 @@ def keep(days: int | None, as_json: bool) -> None:
         went = 0 if days is None else home.owner.keep_activity(days or None)
         kept = home.owner.activity_kept_days
     if as_json:
-        print_json({"days": kept, "lines_let_go": went})
+        print_json(encode_kept(kept, went))
         return
     click.echo("The log is kept for ever." if kept is None else f"The log is kept for {counted(kept, 'day')}.")
     if went:
@@ -182,7 +181,7 @@ def export(folder: Path, as_json: bool) -> None:
     with open_home() as home:
         segments = home.owner.export_activity(folder)
     if as_json:
-        print_json({"segments": segments, "folder": str(folder)})
+        print_json(encode_exported(segments, str(folder)))
     else:
         click.echo(f"{counted(segments, 'segment')} of the log in {visible(str(folder))}.")
         click.echo(f"To check them: {shell_line(None, 'activity', 'verify', '--folder', str(folder))}")
@@ -210,10 +209,6 @@ def print_sentences(home: Home, found: list[Disclosure]) -> None:
 def _midnight() -> datetime:
     """The beginning of this day, by the clock on the wall."""
     return now().astimezone(machine_zone()).replace(hour=0, minute=0, second=0, microsecond=0)
-
-
-def _document(disclosure: Disclosure) -> dict[str, Any]:
-    return {**disclosure._asdict(), "query": dict(disclosure.query)}
 
 
 def _row(disclosure: Disclosure, names: dict[str, str]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.text import visible
 from pdpp_server.model.backup import BackupReport, Remark
 from pdpp_server.owner.backup import back_up
-from pdpp_server.wire.backup import encode_snapshot
+from pdpp_server.wire.command.copies import encode_backup
 
 KEEP = 7
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -50,7 +50,7 @@ def backup(folder: Path, keep: int, as_json: bool) -> None:
         report = back_up(home_of_files(), folder, now=now(), keep=keep, progress=progress)
     say_remarks(report.remarks)
     if as_json:
-        print_json(_document(folder, report))
+        print_json(encode_backup(str(folder.absolute()), report))
     else:
         _say(folder, report)
 
@@ -69,18 +69,6 @@ def home_of_files() -> Path:
 def say_remarks(remarks: tuple[Remark, ...]) -> None:
     for remark in remarks:
         click.echo(visible(REMARKS[remark.code].format(place=remark.place)), err=True)
-
-
-def _document(folder: Path, report: BackupReport) -> dict[str, object]:
-    return {
-        "folder": str(folder.absolute()),
-        "snapshot": encode_snapshot(report.snapshot),
-        "changed": report.is_new,
-        "snapshots": report.snapshots,
-        "copied_files": report.copied_files,
-        "copied_bytes": report.copied_bytes,
-        "remarks": [remark._asdict() for remark in report.remarks],
-    }
 
 
 def _say(folder: Path, report: BackupReport) -> None:

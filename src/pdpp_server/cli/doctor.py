@@ -13,6 +13,7 @@ from pdpp_server.evidence.text import visible
 from pdpp_server.model.health import Fault, Finding
 from pdpp_server.owner.doctor import examine
 from pdpp_server.settings import InvalidSetting, Settings
+from pdpp_server.wire.command.health import FaultTold, encode_findings
 
 PLACES_SHOWN = 5
 REPAIR = "`pdpp doctor --repair` mends it."
@@ -185,7 +186,7 @@ def doctor(repair: bool, as_json: bool) -> int:
             _say(finding)
     is_well = all(finding.is_well for finding in findings)
     if as_json:
-        print_json({"well": is_well, "parts": [_document(finding) for finding in findings]})
+        print_json(encode_findings(findings, _told))
     elif is_well:
         click.echo("All is well.")
     return 0 if is_well else 1
@@ -248,11 +249,6 @@ def _well(finding: Finding) -> str:
     return WELL[finding.part].format(**facts)
 
 
-def _document(finding: Finding) -> dict[str, object]:
-    return {
-        "part": finding.part,
-        "well": finding.is_well,
-        "facts": dict(finding.facts),
-        "faults": [{**fault._asdict(), "says": _wrong(fault), "do": WORDS[fault.code][1]} for fault in finding.faults],
-        "mended": [fault._asdict() for fault in finding.mended],
-    }
+def _told(fault: Fault) -> FaultTold:
+    _, remedy = WORDS[fault.code]
+    return FaultTold(_wrong(fault), remedy)

@@ -9,8 +9,8 @@ from pdpp_server.cli.progress import records_bar
 from pdpp_server.cli.sources import find_source
 from pdpp_server.cli.terminal import counted, json_option, print_columns, print_json, print_line
 from pdpp_server.evidence.text import visible
-from pdpp_server.model.backup import ExportReport
 from pdpp_server.owner.export import export as export_records
+from pdpp_server.wire.command.copies import encode_export
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 REMARKS = {
@@ -59,26 +59,10 @@ def export(folder: Path, connection: str | None, as_json: bool) -> None:
     for remark in report.remarks:
         click.echo(visible(REMARKS[remark.code].format(place=remark.place)), err=True)
     if as_json:
-        print_json(_document(folder, report))
+        print_json(encode_export(str(folder.absolute()), report))
         return
     rows = [(each.connection_id, each.name, counted(each.records, "record")) for each in report.connections]
     if rows:
         print_columns(rows)
     click.echo(f"Written to {folder}. Bring it back with:")
     print_line(f"  {shell_line(named_home(), 'import', str(folder))}")
-
-
-def _document(folder: Path, report: ExportReport) -> dict[str, object]:
-    connections = [
-        {
-            "connection_id": each.connection_id,
-            "name": each.name,
-            "streams": [
-                {"name": stream.name, "file": stream.file, "records": stream.records} for stream in each.streams
-            ],
-            "blobs": len(each.blobs),
-        }
-        for each in report.connections
-    ]
-    remarks = [remark._asdict() for remark in report.remarks]
-    return {"folder": str(folder.absolute()), "connections": connections, "remarks": remarks}

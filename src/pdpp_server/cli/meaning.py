@@ -14,6 +14,7 @@ from pdpp_server.errors import PdppError
 from pdpp_server.meaning.loading import Meaning
 from pdpp_server.owner.meaning import EXTRA, MINILM, MeaningDesk, Status
 from pdpp_server.settings import Settings
+from pdpp_server.wire.command.health import encode_meaning
 
 PAUSE_SECONDS = 5
 WHEEL = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
@@ -110,13 +111,13 @@ def _say(status: Status, *, as_json: bool) -> None:
     told = status.extent
     if as_json:
         print_json(
-            {
-                "state": status.state,
-                "model_bytes": status.model_bytes,
-                "indexed": told.records,
-                "waiting": told.waiting,
-                "index_bytes": told.size,
-            }
+            encode_meaning(
+                status.state,
+                model_bytes=status.model_bytes,
+                indexed=told.records,
+                waiting=told.waiting,
+                index_bytes=told.size,
+            )
         )
         return
     click.echo(STATES[status.state])

@@ -14,6 +14,8 @@ from pdpp_server.owner.move import MoveReport, move_to_database, move_to_home
 from pdpp_server.settings import Settings, database_address
 from pdpp_server.store.keys import WRAPPING_KEY
 from pdpp_server.store.opened import FIRST_NAME
+from pdpp_server.wire.command.copies import encode_move
+from pdpp_server.wire.envelope import Json
 
 COUNTED = {"records": "record", "grants": "grant", "blobs": "attached file"}
 
@@ -75,15 +77,11 @@ def _key_file(settings: Settings) -> Path:
     return settings.key_file or settings.home / "keys" / WRAPPING_KEY
 
 
-def _document(report: MoveReport) -> dict[str, object]:
+def _document(report: MoveReport) -> Json:
     moved = report.moved
-    return {
-        "owner": report.owner,
-        "was_there": report.was_there,
-        "rows": moved.rows,
-        "log_lines": moved.lines,
-        "lost_blobs": list(moved.lost_blobs),
-    }
+    return encode_move(
+        report.owner, was_there=report.was_there, rows=moved.rows, log_lines=moved.lines, lost_blobs=moved.lost_blobs
+    )
 
 
 def _say(report: MoveReport) -> None:

@@ -7,6 +7,7 @@ from pdpp_server.cli.terminal import json_option, moment, print_json
 from pdpp_server.owner.consent import ConsentDesk
 from pdpp_server.owner.sign_in import PASSWORD_CHARS_MIN, SignIn, generated_secret
 from pdpp_server.wire.address import server_address
+from pdpp_server.wire.command.owners import encode_password, encode_resource_server, encode_rotated, encode_token
 from pdpp_server.wire.discovery import MCP
 
 GENERATED_GROUPS = 5
@@ -32,7 +33,7 @@ def token(days: int, as_json: bool) -> None:
     with open_home() as home:
         made, expires_at = home.owner.owner_token(days)
     if as_json:
-        print_json({"token": made, "expires_at": expires_at})
+        print_json(encode_token(made, expires_at))
         return
     click.echo(f"An owner's token until {moment(expires_at)}; it is shown only now:")
     click.echo(made)
@@ -55,7 +56,7 @@ def password(generate: bool, as_json: bool) -> None:
     with open_home() as home:
         SignIn(home.services).set_password(chosen)
     if as_json:
-        print_json({"password": chosen})
+        print_json(encode_password(chosen))
         return
     click.echo("The password is set; whoever was signed in is signed out.")
     if generate:
@@ -98,7 +99,7 @@ def rotate(as_json: bool) -> None:
     with open_home() as home:
         home.owner.rotate_cursor_key()
     if as_json:
-        print_json({"rotated": ["cursors"]})
+        print_json(encode_rotated("cursors"))
     else:
         click.echo("The key of cursors is new. Start `pdpp serve` and your agents again.")
 
@@ -122,7 +123,7 @@ def resource_server(name: str, address: str | None, as_json: bool) -> None:
     with open_home() as home:
         secret = ConsentDesk(home.services).name_resource_server(name, its_own)
     if as_json:
-        print_json({"name": name, **({"address": its_own} if its_own else {}), "secret": secret})
+        print_json(encode_resource_server(name, its_own, secret))
         return
     if its_own:
         click.echo(f"Tokens can be had for {its_own}; there, set PDPP_PUBLIC_URL to exactly that.")

@@ -16,6 +16,7 @@ from pdpp_server.owner.export import export as export_records
 from pdpp_server.owner.owners import Invitation, OwnersDesk
 from pdpp_server.settings import Settings
 from pdpp_server.store.opened import open_owners
+from pdpp_server.wire.command.owners import encode_erased, encode_handed_over, encode_invited, encode_owners
 
 
 @contextmanager
@@ -77,19 +78,7 @@ def list_(as_json: bool) -> None:
     with _desk(read_settings()) as desk:
         found, arriving = desk.every(), desk.arriving()
     if as_json:
-        told = [
-            {
-                "name": each.owner.name,
-                "number": each.owner.number,
-                "since": each.owner.created_at,
-                "has_password": each.has_password,
-                "connections": each.connections,
-                "records": each.records,
-                "grants": each.grants,
-            }
-            for each in found
-        ]
-        print_json({"owners": told, "arriving": [each.name for each in arriving]})
+        print_json(encode_owners(found, arriving))
         return
     print_columns(
         [
@@ -131,7 +120,7 @@ def remove(name: str, yes: bool, as_json: bool) -> None:
         erased = {table: rows for table, rows in desk.remove(name).items() if rows}
     shutil.rmtree(settings.home / "owners" / str(found.number), ignore_errors=True)
     if as_json:
-        print_json({"removed": found.name, "rows": erased})
+        print_json(encode_erased(found.name, erased))
         return
     click.echo(f"{found.name} is gone: {sum(erased.values())} rows of {counted(len(erased), 'table')} were erased.")
 
@@ -155,7 +144,7 @@ def export(name: str, folder: Path, as_json: bool) -> None:
         report = export_records(theirs, folder, connection_id=None, readme=README, progress=progress)
     records = sum(stream.records for each in report.connections for stream in each.streams)
     if as_json:
-        print_json({"owner": found.name, "connections": len(report.connections), "records": records})
+        print_json(encode_handed_over(found.name, len(report.connections), records))
         return
     click.echo(f"{counted(records, 'record')} of {found.name} are in {folder}.")
 
@@ -163,7 +152,7 @@ def export(name: str, folder: Path, as_json: bool) -> None:
 def _print_link(settings: Settings, invited: Invitation, *, as_json: bool) -> None:
     link = f"{own_address(settings)}/invited?link={invited.secret}"
     if as_json:
-        print_json({"name": invited.owner.name, "link": link, "expires_at": invited.expires_at})
+        print_json(encode_invited(invited.owner.name, link, invited.expires_at))
         return
     click.echo(f"A link for {invited.owner.name} to choose a password, good once, until {moment(invited.expires_at)}.")
     click.echo(f"It is shown only now; hand it to nobody else:\n{link}")

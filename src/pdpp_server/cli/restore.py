@@ -9,7 +9,7 @@ from pdpp_server.cli.home import named_home, now, shell_line
 from pdpp_server.cli.progress import bytes_bar
 from pdpp_server.cli.terminal import counted, json_option, moment, print_json, size_text
 from pdpp_server.owner.restore import restore as restore_backup
-from pdpp_server.wire.backup import encode_snapshot
+from pdpp_server.wire.command.copies import encode_restore
 
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -36,16 +36,7 @@ def restore(folder: Path, at: str | None, replace: bool, as_json: bool) -> None:
     say_remarks(report.remarks)
     counts = report.snapshot.counts
     if as_json:
-        print_json(
-            {
-                "home": str(home.absolute()),
-                "snapshot": encode_snapshot(report.snapshot),
-                "files": report.files,
-                "bytes": report.bytes,
-                "moved_aside": report.moved_aside,
-                "remarks": [remark._asdict() for remark in report.remarks],
-            }
-        )
+        print_json(encode_restore(str(home.absolute()), report))
         return
     held = f"{counted(counts['records'], 'record')} of {counted(counts['connections'], 'connection')}"
     click.echo(f"{home} holds {held} as of {moment(report.snapshot.at)} ({size_text(report.bytes)}).")

@@ -7,11 +7,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-import orjson
-
 from pdpp_server.held import lock
 from pdpp_server.settings import Settings
 from pdpp_server.store.files import private_folder, written_whole
+from pdpp_server.wire.serving import Served, decode_mark, encode_mark
 
 MARK, LOCK = "serving.json", "serving.lock"
 TRIES, TRY_SECONDS = 5, 0.02
@@ -34,9 +33,9 @@ def marked(settings: Settings) -> Generator[None, None, None]:
 @contextmanager
 def _written(settings: Settings) -> Generator[None, None, None]:
     mark = settings.home / MARK
-    told = {"host": settings.host, "port": settings.port, "public_url": settings.public_url}
+    served = Served(settings.host, settings.port, settings.public_url)
     with written_whole(mark) as file:
-        file.write(orjson.dumps({**told, "pid": os.getpid()}))
+        file.write(encode_mark(served, os.getpid()))
     try:
         yield
     finally:
@@ -61,14 +60,12 @@ def as_served(settings: Settings) -> Settings:
     if not _is_held(settings.home / LOCK):
         return settings
     try:
-        mark = orjson.loads((settings.home / MARK).read_bytes())
-    except (OSError, orjson.JSONDecodeError):  # it has not written it yet
+        served = decode_mark((settings.home / MARK).read_bytes())
+    except OSError:  # it has not written it yet
         return settings
-    match mark:
-        case {"host": str(host), "port": int(port), "public_url": str() | None as public_url}:
-            return replace(settings, host=host, port=port, public_url=settings.public_url or public_url)
-        case _:
-            return settings
+    if served is None:
+        return settings
+    return replace(settings, host=served.host, port=served.port, public_url=settings.public_url or served.public_url)
 
 
 def _is_held(path: Path) -> bool:
