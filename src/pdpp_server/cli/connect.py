@@ -31,11 +31,21 @@ from pdpp_server.port.renewal import keep
 from pdpp_server.settings import Settings
 from pdpp_server.store.opened import token_kind
 from pdpp_server.wire.address import is_loopback, server_address
-from pdpp_server.wire.client_files import Command, edited, http_entry, is_bare, shown, stdio_entry, stdio_lines
+from pdpp_server.wire.client_files import edited, is_bare, shown, stdio_lines
+from pdpp_server.wire.client_formats import Command, http_entry, stdio_entry
 from pdpp_server.wire.clients import WayIn, ways
+from pdpp_server.wire.command.connecting import (
+    encode_by_address,
+    encode_by_command,
+    encode_server_connected,
+    encode_server_forgotten,
+    encode_taken_out,
+    encode_written,
+)
 from pdpp_server.wire.connect import Given
 from pdpp_server.wire.credentials import Saved, decode_saved, granted_id
 from pdpp_server.wire.discovery import MCP
+from pdpp_server.wire.envelope import Json
 
 CLIENTS = {
     "claude-code": "Claude Code",
@@ -174,14 +184,13 @@ def _connect_by_address(settings: Settings, client: str, wishes: Wishes) -> None
     (way,) = (way for way in ways(wishes.name, address) if way.client == CLIENTS[client])
     is_running = _is_running(address)
     entry = None if client == HOSTED else http_entry(client, address)
-    report = {"client": client, "transport": "http", "address": address, "server_running": is_running}
     if not wishes.as_json:
         click.echo(f"{way.client} takes this address, and sends you to your own page to say yes:\n  {address}")
         _print_way(way)
         if not is_running:
             click.echo("No server answers there now. Keep one running (with --install: always):")
             print_line(f"  {shell_line(named_home(), 'serve')}")
-    _finish(client, wishes, entry, {**report, "lines": list(way.lines), "link": way.link, "place": way.place})
+    _finish(client, wishes, entry, encode_by_address(client, address, way, is_running=is_running))
     if not wishes.as_json and client != HOSTED:
         click.echo("Without a server:")
         print_line(f"  {shell_line(named_home(), 'connect', client, '--stdio')}")
@@ -216,8 +225,7 @@ def _connect_by_command(settings: Settings, client: str, wishes: Wishes) -> None
         for line in lines:
             click.echo("This line adds it:")
             print_line(f"  {line}")
-    report = {"client": client, "transport": "stdio", "saved_as": saved_as, "grant_id": grant_id, "lines": list(lines)}
-    _finish(client, wishes, stdio_entry(client, command), report)
+    _finish(client, wishes, stdio_entry(client, command), encode_by_command(client, saved_as, grant_id, lines))
 
 
 def _variables() -> dict[str, str]:
@@ -274,7 +282,7 @@ def _kept(settings: Settings, saved_as: str, client: str, client_id: str, given:
     return given.grant_id or ""
 
 
-def _finish(client: str, wishes: Wishes, entry: dict[str, Any] | None, report: dict[str, Any]) -> None:
+def _finish(client: str, wishes: Wishes, entry: Json | None, report: Json) -> None:
     """The entry in the client's file: written, or shown and offered."""
     path = file_of(client)
     if path is None or entry is None:
@@ -288,7 +296,7 @@ def _finish(client: str, wishes: Wishes, entry: dict[str, Any] | None, report: d
     writes = wishes.write or (is_asked and click.confirm(f"Write it into {path}?"))
     changed = writes and change(path, lambda text: edited(client, text, wishes.name, entry))
     if wishes.as_json:
-        print_json({**report, "file": str(path), "entry": entry, "written": writes, "changed": changed})
+        print_json(encode_written(report, str(path), entry, is_written=writes, is_changed=changed))
     elif writes:
         click.echo("Written. Start the client anew to see it." if changed else "It is there already.")
         if client in ASKS:
@@ -304,7 +312,7 @@ def _remove(settings: Settings, client: str, wishes: Wishes) -> None:
     revoked = _revoked(settings, wishes.client or client)
     if wishes.as_json:
         file = str(path) if path else None
-        print_json({"client": client, "file": file, "changed": changed, "revoked": revoked})
+        print_json(encode_taken_out(client, file, is_changed=changed, revoked=revoked))
         return
     if changed:
         click.echo(f"Removed {wishes.name} from {path}.")
@@ -355,7 +363,7 @@ def _connect_server(settings: Settings, address: str, wishes: Wishes) -> None:
     path = keep(str(settings.home), saved_as, kept, given, now())
     words = ("mcp", "--client", saved_as, "--provider-url", address)
     if wishes.as_json:
-        print_json({"provider_url": address, "saved_as": saved_as, "file": path, "grant_id": given.grant_id})
+        print_json(encode_server_connected(address, saved_as, path, given.grant_id))
         return
     click.echo(f"Connected to {address}; the credential is kept in {path}.")
     click.echo("Read it yourself:")
@@ -368,7 +376,7 @@ def _forget(settings: Settings, address: str, wishes: Wishes) -> None:
     saved_as = wishes.client or _name_of(address)
     removed = credentials.remove(str(settings.home), saved_as)
     if wishes.as_json:
-        print_json({"provider_url": address, "saved_as": saved_as, "changed": removed})
+        print_json(encode_server_forgotten(address, saved_as, is_changed=removed))
     else:
         click.echo("Forgotten here; its owner can end it there." if removed else "There was nothing to remove.")
 

@@ -14,8 +14,8 @@ from pdpp_server.model.health import Fault, Finding
 from pdpp_server.port.credentials import client_names
 from pdpp_server.settings import Settings
 from pdpp_server.wire.address import is_same, local_address, server_address
-from pdpp_server.wire.client_entries import ClientEntry, decode_entries
-from pdpp_server.wire.client_files import SECTIONS, Command
+from pdpp_server.wire.client_entries import decode_entries
+from pdpp_server.wire.client_formats import SECTIONS, ClientEntry, Command
 from pdpp_server.wire.discovery import MCP
 
 OUR_PROGRAM = re.compile(r"pdpp(?:-server)?(?:\.exe)?|pdpp_server\.cli\.main")

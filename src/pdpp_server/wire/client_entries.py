@@ -2,19 +2,11 @@
 
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
-from pdpp_server.wire.client_files import SECTIONS, Command
-from pdpp_server.wire.envelope import object_of, text_of, texts_of
-
-
-class ClientEntry(NamedTuple):
-    """One server as a client knows it: by an address, or by a command that it starts."""
-
-    name: str
-    address: str | None
-    command: Command | None
+from pdpp_server.wire.client_formats import BY_FOLDER, SECTIONS, ClientEntry, decode_entry
+from pdpp_server.wire.envelope import object_of
 
 
 def decode_entries(client: str, text: str) -> list[ClientEntry]:
@@ -24,17 +16,9 @@ def decode_entries(client: str, text: str) -> list[ClientEntry]:
     except RecursionError:
         raise ValueError from None
     whole = object_of({"whole": document}, "whole")
-    # Claude Code also lists servers by the folder that they are for.
-    parts = (whole, *map(_object, object_of(whole, "projects").values()))
-    return [entry for part in parts for entry in _entries(object_of(part, SECTIONS[client]))]
-
-
-def _entries(section: Mapping[str, Any]) -> Iterator[ClientEntry]:
-    for name, value in section.items():
-        entry = _object(value)
-        program, variables = text_of(entry, "command"), object_of(entry, "env")
-        command = program and Command(program, texts_of(entry, "args"), {key: str(variables[key]) for key in variables})
-        yield ClientEntry(name, text_of(entry, "url"), command or None)
+    parts = (whole, *map(_object, object_of(whole, BY_FOLDER).values()))
+    sections = [object_of(part, SECTIONS[client]) for part in parts]
+    return [decode_entry(name, _object(value)) for section in sections for name, value in section.items()]
 
 
 def _object(value: Any) -> Mapping[str, Any]:

@@ -3,45 +3,14 @@
 import json
 import shlex
 import tomllib
-from collections.abc import Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import InlineTable, Table
 
+from pdpp_server.wire.client_formats import SECTIONS, Command
 from pdpp_server.wire.envelope import Json
-
-# Client to the member under which its file lists servers.
-SECTIONS = {
-    "claude-code": "mcpServers",
-    "claude-desktop": "mcpServers",
-    "codex": "mcp_servers",
-    "cursor": "mcpServers",
-    "vscode": "servers",
-}
-TYPED = frozenset({"claude-code", "vscode"})  # they want to be told which transport it is
-
-
-class Command(NamedTuple):
-    """A program for standard input and output: its whole path, its words, and the variables that it needs."""
-
-    program: str
-    words: tuple[str, ...]
-    variables: Mapping[str, str]
-
-
-def http_entry(client: str, address: str) -> Json:
-    return {**({"type": "http"} if client in TYPED else {}), "url": address}
-
-
-def stdio_entry(client: str, command: Command) -> Json:
-    return {
-        **({"type": "stdio"} if client in TYPED else {}),
-        "command": command.program,
-        "args": list(command.words),
-        **({"env": dict(command.variables)} if command.variables else {}),
-    }
 
 
 def stdio_lines(client: str, name: str, command: Command) -> tuple[str, ...]:

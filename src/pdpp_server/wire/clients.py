@@ -7,6 +7,8 @@ from urllib.parse import quote, urlencode
 
 import orjson
 
+from pdpp_server.wire.client_formats import file_of_one, http_entry, link_entry
+
 
 class WayIn(NamedTuple):
     """One client's way in: `lines` for a terminal, a `link` that opens the client, or a place to paste the address."""
@@ -39,16 +41,16 @@ def codex_lines(name: str, address: str) -> tuple[str, str]:
 
 
 def cursor_link(name: str, address: str) -> str:
-    config = b64encode(orjson.dumps({"url": address})).decode()
+    config = b64encode(orjson.dumps(http_entry("cursor", address))).decode()
     return f"cursor://anysphere.cursor-deeplink/mcp/install?{urlencode({'name': name, 'config': config})}"
 
 
 def vscode_link(name: str, address: str) -> str:
-    server = orjson.dumps({"name": name, "type": "http", "url": address}).decode()
+    server = orjson.dumps(link_entry(name, http_entry("vscode", address))).decode()
     return f"vscode:mcp/install?{quote(server, safe='')}"
 
 
 def mcp_json(name: str, address: str) -> str:
     """A project's `.mcp.json`, which Claude Code and others read."""
-    document = {"mcpServers": {name: {"type": "http", "url": address}}}
+    document = file_of_one("claude-code", name, http_entry("claude-code", address))
     return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pdpp_server.wire.client_entries import ClientEntry, decode_entries
-from pdpp_server.wire.client_files import Command
+from pdpp_server.wire.client_entries import decode_entries
+from pdpp_server.wire.client_formats import ClientEntry, Command
 
 
 def test_a_server_is_an_address_or_a_command() -> None:

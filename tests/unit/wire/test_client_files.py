@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from pdpp_server.wire.client_files import Command, edited, http_entry, shown, stdio_entry, stdio_lines
+from pdpp_server.wire.client_files import edited, shown, stdio_lines
+from pdpp_server.wire.client_formats import Command, http_entry, stdio_entry
 
 COMMAND = Command("/opt/my apps/pdpp", ("mcp",), {"PDPP_HOME": "/home/m"})
 FAR = http_entry("cursor", "https://x.example/mcp")
