@@ -11,8 +11,10 @@ from pdpp_server.console.page import environment
 from tools.tree import PACKAGE
 
 UNQUOTED = (
-    *("authorization_server", "evidence", "grants", "http", "mcp", "owner", "port", "reads", "resource_server"),
+    *("authorization_server", "cli", "evidence", "grants", "http", "mcp", "owner", "port", "reads", "resource_server"),
 )
+# Exports as other services write them, and tables of our own in TOML: no JSON of ours.
+OTHER_FORMATS = "cli/life/"
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 # The same word, and no member of an answer or of a question.
@@ -20,6 +22,24 @@ OTHERS = {
     "http/by_owner.py": {"body", "method", "path", "type"},  # of a message between server and app
     "authorization_server/app.py": {"grant_id"},  # a part of a path
     "authorization_server/introspect.py": {"active"},  # a state of a grant
+    # tables of the command: words by a state, a client, a fault, a part or a verb
+    "cli/activity.py": {"truncated"},
+    "cli/client_files.py": {"cursor", "vscode"},
+    "cli/connect.py": {"codex", "cursor", "vscode"},
+    "cli/doctor.py": {
+        *("address", "blobs", "counts", "database", "grants", "home", "log", "password", "port", "refused", "role"),
+        *("settings", "waiting"),
+    },
+    "cli/group.py": {
+        *("activity", "aggregate", "grants", "mcp", "openapi", "owner", "owners", "query", "read", "schema", "search"),
+        "sources",
+    },
+    "cli/backup.py": {"connections", "records"},  # what was counted, as in the next two
+    "cli/move.py": {"blobs", "grants", "records"},
+    "cli/restore.py": {"connections", "records"},
+    "cli/demo.py": {"description", "notes", "start"},  # fields and a stream of the sample life
+    "cli/live.py": {"path"},  # a setting of a live source
+    "cli/machine.py": {"mcp", "pdpp", "waiting"},  # words of a command line and of a file, and what was counted
     # a publisher's declaration: what decides is pure, and loads no `wire`
     "grants/issue.py": {"fields", "id", "name", "required", "selection_presets", "streams", "view"},
     # words of a logged line, read back for the owner
@@ -41,10 +61,10 @@ OTHERS = {
     },
     # on the pages, what is neither a value of a template nor a field of a form
     "console/activity.py": {"grant"},  # a part of an address, as in those below
-    "console/app.py": {"path"},  # of a request
+    "console/app.py": {"host", "path"},  # of a request
     "console/bringing.py": {"place", "refused"},  # a value inside of one of a template
     "console/clients.py": {"changed", "revoked"},  # states of a grant
-    "console/following.py": {"path", "url"},  # settings of a live source
+    "console/following.py": {"host", "path", "url"},  # settings of a live source
     "console/markdown.py": {"style"},  # of a token
     "console/rows.py": {"actor", "amount", "currency", "text"},  # roles, and parts of a line
     "console/search.py": {"cursor"},
@@ -72,6 +92,8 @@ OTHERS = {
         *("authored_at", "connection_id", "connector_key", "display_name", "expanded", "field_path", "fields", "id"),
         *("record_id", "stream"),
     },
+    # what a long id is made of; no module of `wire` may be loaded here
+    "evidence/handles.py": {"connection_id", "kind", "record_id", "stream"},
     "evidence/query_records.py": {"changes_since", "connection_id", "cursor", "limit", "stream"},
     "evidence/refusals.py": {"connection_id"},
     "evidence/remarks.py": {"filter", "streams"},
@@ -80,7 +102,14 @@ OTHERS = {
     # ASGI: what a request is made of
     "http/headers.py": {"path", "request_id", "state", "type"},
     "http/hosts.py": {"path", "type"},
-    "http/kernel.py": {"headers", "path", "scheme", "total", "type"},  # some of a message between server and app
+    "http/kernel.py": {
+        "headers",
+        "host",
+        "path",
+        "scheme",
+        "total",
+        "type",
+    },  # of a message between server and app
     # members of an access line
     "http/logs.py": {"accepted", "at", "code", "kind", "rejected", "request_id", "status", "stream"},
     "http/visitors.py": {"client", "type"},
@@ -89,8 +118,9 @@ OTHERS = {
         *("description", "enum", "expand_limit", "items", "maximum", "minimum", "properties", "required", "type"),
     },
     "mcp/generate.py": {"capabilities", "description", "name", "resources", "title", "version"},
-    "mcp/resources.py": {"arguments", "connection_id", "id", "name", "stream", "total"},
-    "mcp/server.py": {"content", "properties", "text", "type"},
+    "mcp/http.py": {"method", "params"},
+    "mcp/resources.py": {"arguments", "connection_id", "id", "kind", "name", "stream", "total", "type", "value"},
+    "mcp/server.py": {"content", "name", "properties", "text", "type"},
     "mcp/session.py": {
         *("arguments", "code", "cursor", "data", "error", "id", "jsonrpc", "message", "method", "name", "params"),
         *("result", "supported"),
@@ -107,14 +137,15 @@ OTHERS = {
     "mcp/tools/search.py": {"description", "limit", "query", "type"},
     "owner/desk.py": {"grant_id"},  # an argument by its name
     # what was counted
-    "owner/doctor.py": {"blobs", "extensions", "home", "lines", "live", "records", "role", "schema", "version"},
+    "owner/doctor.py": {
+        *("blobs", "extensions", "home", "lines", "live", "port", "records", "role", "schema", "version"),
+    },
     "port/bridge.py": {"query"},  # an argument of another server's tool
+    # read before `wire` may be loaded
     "port/credentials.py": {
-        "credential",
-        "expires_at",
-        "grant_id",
-        "refresh_token",
-    },  # read before `wire` may be loaded
+        *("access_token", "credential", "expires_at", "grant_id", "provider_url", "refresh_token", "resource"),
+        "token_endpoint",
+    },
     "reads/query_records.py": {"count", "expand", "filter", "order", "sort", "window"},  # what a refusal names
     "reads/services.py": {"log"},  # a stage
     "resource_server/asked.py": {"key", "path", "stream"},  # a part of a path, and of a request
@@ -131,7 +162,7 @@ def quoted_members(tree: ast.Module) -> Iterator[str]:
     """Texts that name a member: of a dictionary that is written, asked or looked into."""
     for node in ast.walk(tree):
         match node:
-            case ast.Dict(keys=keys):
+            case ast.Dict(keys=keys) | ast.MatchMapping(keys=keys):
                 yield from _texts(*keys)
             case ast.Subscript(slice=key):
                 yield from _texts(key)
@@ -162,13 +193,17 @@ def _words_of_pages() -> set[str]:
 def test_the_packages_of_a_call_quote_no_member_of_json() -> None:
     wire = set[str]().union(*_members_in("wire").values())
     found = {module: names & wire for package in UNQUOTED for module, names in _members_in(package).items()}
+    ours = {module: names for module, names in found.items() if not module.startswith(OTHER_FORMATS)}
     pages = {module: names & wire - _words_of_pages() for module, names in _members_in("console").items()}
 
-    quoted = {module: names for module, names in (found | pages).items() if names}
+    quoted = {module: names for module, names in (ours | pages).items() if names}
 
     assert quoted == OTHERS
 
 
 def test_every_way_to_quote_a_member_is_seen() -> None:
-    source = """a = {"one": 1}; a["two"]; a.get("three"); a.pop("four", 0); "five" in a; print("six"); x = "seven" """
-    assert set(quoted_members(ast.parse(source))) == {"one", "two", "three", "four", "five"}
+    source = """a = {"one": 1}; a["two"]; a.get("three"); a.pop("four", 0); "five" in a; print("six"); x = "seven"
+match a:
+    case {"eight": 1}: pass
+"""
+    assert set(quoted_members(ast.parse(source))) == {"one", "two", "three", "four", "five", "eight"}

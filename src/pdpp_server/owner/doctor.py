@@ -39,7 +39,7 @@ from pdpp_server.store.upkeep.recount import recount
 from pdpp_server.wire.address import ANYWHERE, is_loopback, server_address
 from pdpp_server.wire.credentials import decode_saved, granted_id
 from pdpp_server.wire.cursors import KEY_BYTES
-from pdpp_server.wire.discovery import MCP
+from pdpp_server.wire.discovery import MCP, is_health
 
 DEADLINE_SECONDS = 86_400.0
 FREE_BYTES_MIN = 256 * 1024 * 1024
@@ -377,12 +377,10 @@ def _port(patient: Patient) -> PartLooked:
         return PartLooked((Fault("port_taken", places=(place,)),))
     finally:
         connection.close()
-    match body:
-        case {"object": "health"}:
-            unwell = (Fault("server_unwell", places=(place,)),) if status != 200 else ()
-            return PartLooked(unwell, {"port": port, "served": 1})
-        case _:
-            return PartLooked((Fault("port_taken", places=(place,)),))
+    if not is_health(body):
+        return PartLooked((Fault("port_taken", places=(place,)),))
+    unwell = (Fault("server_unwell", places=(place,)),) if status != 200 else ()
+    return PartLooked(unwell, {"port": port, "served": 1})
 
 
 def _address(patient: Patient) -> PartLooked:

@@ -37,6 +37,15 @@ def encode_health(*, database: bool, log: bool) -> Json:
     return {"object": "health", "database": database, "log": log}
 
 
+def is_health(body: object) -> bool:
+    """Whether a server of ours says how it is."""
+    match body:
+        case {"object": "health"}:
+            return True
+        case _:
+            return False
+
+
 LIVE: Json = {"object": "live"}
 
 
