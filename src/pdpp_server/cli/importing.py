@@ -8,19 +8,20 @@ from datetime import tzinfo
 from functools import partial
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from pdpp_server.cli.accounts import Wish, chosen_importers, import_exports, print_kinds, print_usual
 from pdpp_server.cli.home import read_settings
+from pdpp_server.cli.import_options import ImportAsked, import_options
 from pdpp_server.cli.own_data import import_own
 from pdpp_server.cli.receipts import imported, print_receipt
 from pdpp_server.cli.recipients import recipient
 from pdpp_server.cli.removals import print_removing_runs, print_undone
-from pdpp_server.cli.terminal import connection_name, counted, json_option, size_text
+from pdpp_server.cli.terminal import counted, size_text
 from pdpp_server.cli.watching import say, watch
-from pdpp_server.cli.zone import named_zone
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.importers.ndjson import import_ndjson
 from pdpp_server.importers.own_data import is_own_data
@@ -30,54 +31,13 @@ from pdpp_server.model.sources import Declaration
 from pdpp_server.settings import machine_zone
 from pdpp_server.wire.declarations import FaultyDeclaration, parse_declaration
 
-FILE = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
-PATH = click.Path(exists=True, readable=True, path_type=Path)
 NEW_OBJECTS = 50_000  # until rings are looked for
 
 
 @click.command("import")
-@click.argument("paths", type=PATH, nargs=-1, metavar="[PATH]...")
-@click.option("--name", callback=connection_name, help="What you call this account; the same name is the same one.")
-@click.option("--as", "key", metavar="KIND", help="Read it as this kind, where it could be several.")
-@click.option(
-    "--zone", callback=named_zone, metavar="AREA/CITY", help="For times without a zone.  [default: this machine's]"
-)
-@click.option("--mapping", type=FILE, help="What the columns of a file mean that does not explain itself.")
-@click.option(
-    "--yes", is_flag=True, help="Take a proposed mapping where nothing is in doubt; remove even more than half."
-)
-@click.option("--newer", is_flag=True, help="This export is newer than the last of the same, where it cannot be told.")
-@click.option("--keep-missing", is_flag=True, help="Remove nothing that the last export of the same had.")
-@click.option(
-    "--undo", type=int, is_flag=False, flag_value=0, metavar="RUN", help="Bring back what that import removed."
-)
-@click.option("--to", metavar="URL", help="Read here and deliver to the server at URL instead of this home.")
-@click.option("--dry-run", is_flag=True, help="Say what was found, and write nothing.")
-@click.option("--again", is_flag=True, help="Read an export again that was read to its end before.")
-@click.option("--watch", "watching", is_flag=True, help="Import what is dropped into PATH, or the home's `inbox`.")
-@click.option("--list", "kinds", is_flag=True, help="Which kinds there are, and how to get each.")
-@click.option("--declaration", type=FILE, help="For records of your own: what declares the source and its streams.")
-@json_option
+@import_options
 @click.pass_context
-def importing(
-    context: click.Context,
-    paths: tuple[Path, ...],
-    name: str | None,
-    key: str | None,
-    zone: tzinfo | None,
-    mapping: Path | None,
-    yes: bool,
-    newer: bool,
-    keep_missing: bool,
-    undo: int | None,
-    to: str | None,
-    dry_run: bool,
-    again: bool,
-    watching: bool,
-    kinds: bool,
-    declaration: Path | None,
-    as_json: bool,
-) -> int | None:
+def importing(context: click.Context, **given: Any) -> int | None:
     """Bring your data in: exports of other services, as the zip, folder or file that you got.
 
     What was found is said first: accounts, streams, counts, from when to when. What cannot be read is left out and
@@ -101,42 +61,56 @@ def importing(
       pdpp import --dry-run Downloads/exports
       pdpp import notes.ndjson --declaration notes.json --name "My notes"
     """
-    if kinds:
+    return _done(context, ImportAsked(**given))
+
+
+def _done(context: click.Context, asked: ImportAsked) -> int | None:
+    """The first that fits; an option that it would ignore is refused."""
+    if asked.kinds:
         _require_only(context, "--list", "kinds", "as_json")
-        return print_kinds(as_json=as_json)
-    if undo is not None:
+        return print_kinds(as_json=asked.as_json)
+    if asked.undo is not None:
         _require_only(context, "--undo", "undo", "as_json")
-        return print_undone(undo, as_json=as_json) if undo else print_removing_runs(as_json=as_json)
-    if watching:
+        return _undone(asked.undo, as_json=asked.as_json)
+    if asked.watching:
         _require_only(context, "--watch", "watching", "paths", "zone")
-        return _watch(paths, zone or machine_zone())
-    if declaration is not None:
+        return _watch(asked.paths, asked.zone or machine_zone())
+    if asked.declaration is not None:
         _require_only(context, "--declaration", "declaration", "paths", "name", "to", "as_json")
-        return _import_records(paths, declaration, name, to, as_json=as_json)
-    if not paths:
-        return print_usual(zone or machine_zone())
-    if all(is_export(path) for path in paths):
+        return _import_records(asked.paths, asked.declaration, asked.name, asked.to, as_json=asked.as_json)
+    if not asked.paths:
+        return print_usual(asked.zone or machine_zone())
+    if all(is_export(path) for path in asked.paths):
         _require_only(context, "What `pdpp export` made", "paths", "to", "as_json")
-        return max(_import_export(path, to, as_json=as_json) for path in paths)
-    if to is not None:
-        _require_no_removal(newer=newer, keep_missing=keep_missing)
+        return max(_import_export(path, asked.to, as_json=asked.as_json) for path in asked.paths)
+    if asked.to is not None:
+        _require_no_removal(newer=asked.newer, keep_missing=asked.keep_missing)
+    with _few_collections():
+        return _import_found(asked.paths, asked.key, _wish(asked))
+
+
+def _undone(run: int, *, as_json: bool) -> int:
+    """Without a number, what could be brought back is listed."""
+    return print_undone(run, as_json=as_json) if run else print_removing_runs(as_json=as_json)
+
+
+def _wish(asked: ImportAsked) -> Wish:
+    zone = asked.zone
     if zone is None:
         zone = machine_zone()
         click.echo(f"Times that name no zone are taken as {zone}; --zone says otherwise.", err=True)
-    wish = Wish(
+    return Wish(
         zone,
-        mapping.read_bytes() if mapping else None,
-        name,
-        dry_run=dry_run,
-        again=again,
-        as_json=as_json,
-        yes=yes,
-        is_newer=newer,
-        keep_missing=keep_missing,
-        to=to,
+        asked.mapping.read_bytes() if asked.mapping else None,
+        asked.name,
+        dry_run=asked.dry_run,
+        again=asked.again,
+        as_json=asked.as_json,
+        yes=asked.yes,
+        is_newer=asked.newer,
+        keep_missing=asked.keep_missing,
+        to=asked.to,
     )
-    with _few_collections():
-        return _import_found(paths, key, wish)
 
 
 @contextmanager
