@@ -105,14 +105,16 @@ def _found(paths: Sequence[Path], importers: Sequence[Importer], wish: Wish) -> 
 
 def _say_left(path: Path, left: Sequence[UntakenPart], wish: Wish) -> None:
     """Of every part that is not imported, what it seems to be."""
+    say = partial(click.echo, err=wish.as_json)
     if left:
-        click.echo(f"Not imported of {visible(path.name)}:", err=wish.as_json)
+        say(f"Not imported of {visible(path.name)}:")
     for part in left[:PARTS_MAX]:
         told = f"it looks like {part.guess.what}" if part.guess else "of a kind that is not known"
-        extent = f"{counted(part.files, 'file')}, {size_text(part.size)}"
-        click.echo(f"  {visible(part.name)}: {extent}; {told}", err=wish.as_json)
-    if len(left) > PARTS_MAX:
-        click.echo(f"  and {len(left) - PARTS_MAX} more", err=wish.as_json)
+        files = counted(part.files, "file")
+        say(f"  {visible(part.name)}: {files}, {size_text(part.size)}; {told}")
+    further = len(left) - PARTS_MAX
+    if further > 0:
+        say(f"  and {further} more")
 
 
 def _changed(taking: Recipient, found: FoundAccount, wish: Wish) -> Iterator[str | None]:
@@ -170,10 +172,12 @@ def _announce(found: Sequence[FoundAccount], wish: Wish) -> None:
 
 
 def _print_survey(found: FoundAccount, seen: Survey, wish: Wish) -> None:
-    account, say = found.account, partial(click.echo, err=wish.as_json)
-    extent = f"{counted(len(account.files), 'file')}, {size_text(found.size)}"
-    say(f"{visible(found.where)}: {found.declaration.name} {quoted(wish.name or account.name)}, {extent}")
-    rows = [_row(name, stream, is_whole=seen.share == 1) for name, stream in seen.streams.items()]
+    say = partial(click.echo, err=wish.as_json)
+    name = quoted(wish.name or found.account.name)
+    files = counted(len(found.account.files), "file")
+    say(f"{visible(found.where)}: {found.declaration.name} {name}, {files}, {size_text(found.size)}")
+    is_whole = seen.share == 1
+    rows = [_row(name, stream, is_whole=is_whole) for name, stream in seen.streams.items()]
     print_columns(rows, indent="  ", err=wish.as_json)
     for line in _further(found, seen):
         say(f"  {visible(line)}")

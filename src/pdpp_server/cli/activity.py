@@ -200,10 +200,12 @@ def print_sentences(home: Home, found: list[Disclosure]) -> None:
     for disclosure in found:
         by_client.setdefault(who_read(disclosure, names), []).append(disclosure)
     for name, reads in by_client.items():
-        click.echo(visible(f"{name} {what_was_done_in_all(reads)}, {local_moment(reads[0].at, zone, at)}."))
+        last = local_moment(reads[0].at, zone, at)
+        click.echo(visible(f"{name} {what_was_done_in_all(reads)}, {last}."))
         for read in reads:
             clock = datetime.fromisoformat(read.at).astimezone(zone)
-            click.echo(visible(f"  {clock:%H:%M}  {what_was_done(read, asked.get(read.request_id))}"))
+            done = what_was_done(read, asked.get(read.request_id))
+            click.echo(visible(f"  {clock:%H:%M}  {done}"))
 
 
 def _midnight() -> datetime:

@@ -9,7 +9,7 @@ from pdpp_server.cli.progress import bytes_bar
 from pdpp_server.cli.terminal import counted, json_option, moment, print_json, size_text
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.text import visible
-from pdpp_server.model.backup import BackupReport, Remark
+from pdpp_server.model.backup import BackupReport, Remark, Snapshot
 from pdpp_server.owner.backup import back_up
 from pdpp_server.wire.command.copies import encode_backup
 
@@ -71,12 +71,15 @@ def say_remarks(remarks: tuple[Remark, ...]) -> None:
         click.echo(visible(REMARKS[remark.code].format(place=remark.place)), err=True)
 
 
+def held_by(snapshot: Snapshot) -> str:
+    records, connections = snapshot.counts["records"], snapshot.counts["connections"]
+    return f"{counted(records, 'record')} of {counted(connections, 'connection')}"
+
+
 def _say(folder: Path, report: BackupReport) -> None:
-    counts = report.snapshot.counts
-    held = f"{counted(counts['records'], 'record')} of {counted(counts['connections'], 'connection')}"
     when = "now" if report.is_new else f"as of {moment(report.snapshot.at)}, unchanged since"
-    click.echo(f"{folder} holds {held} {when}; {counted(report.snapshots, 'snapshot')} in all.")
-    click.echo(
-        f"Copied {counted(report.copied_files, 'file')}, {size_text(report.copied_bytes)}; everything was checked."
-    )
+    snapshots = counted(report.snapshots, "snapshot")
+    click.echo(f"{folder} holds {held_by(report.snapshot)} {when}; {snapshots} in all.")
+    files, size = counted(report.copied_files, "file"), size_text(report.copied_bytes)
+    click.echo(f"Copied {files}, {size}; everything was checked.")
     click.echo("Keep it where only you can read it: whoever has it can read everything.")

@@ -210,8 +210,8 @@ def _say(finding: Finding) -> None:
     for fault in finding.mended:
         click.echo(f"mended  {finding.part}: {_wrong(fault)}")
     for fault in finding.faults:
-        _, remedy = WORDS[fault.code]
-        click.echo(visible(f"WRONG   {finding.part}: {_wrong(fault)}{_places(fault)}. {remedy}"))
+        told = _told(fault)
+        click.echo(visible(f"WRONG   {finding.part}: {told.says}{_places(fault)}. {told.do}"))
     if finding.is_well and not finding.mended:
         click.echo(visible(f"ok      {finding.part}: {_well(finding)}"))
 

@@ -87,8 +87,9 @@ def _document(report: MoveReport) -> Json:
 def _say(report: MoveReport) -> None:
     moved = report.moved
     said = "was there already" if report.was_there else "is there"
-    parts = [counted(moved.rows[table], word) for table, word in COUNTED.items()]
-    click.echo(f"All of {report.owner} {said}: {', '.join(parts)}, {counted(moved.lines, 'line')} of the log.")
+    rows = [counted(moved.rows[table], word) for table, word in COUNTED.items()]
+    parts = ", ".join([*rows, counted(moved.lines, "line")])
+    click.echo(f"All of {report.owner} {said}: {parts} of the log.")
     if moved.lost_blobs:
         lost = visible(", ".join(moved.lost_blobs))
         click.echo(f"The bytes of these attached files were lost before: {lost}", err=True)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from pdpp_server.cli.backup import home_of_files, say_remarks
+from pdpp_server.cli.backup import held_by, home_of_files, say_remarks
 from pdpp_server.cli.home import named_home, now, shell_line
 from pdpp_server.cli.progress import bytes_bar
 from pdpp_server.cli.terminal import counted, json_option, moment, print_json, size_text
@@ -34,16 +34,14 @@ def restore(folder: Path, at: str | None, replace: bool, as_json: bool) -> None:
     with bytes_bar("Restoring") as progress:
         report = restore_backup(folder, home, at=at, replace=replace, now=now(), progress=progress)
     say_remarks(report.remarks)
-    counts = report.snapshot.counts
     if as_json:
         print_json(encode_restore(str(home.absolute()), report))
         return
-    held = f"{counted(counts['records'], 'record')} of {counted(counts['connections'], 'connection')}"
+    held = held_by(report.snapshot)
     click.echo(f"{home} holds {held} as of {moment(report.snapshot.at)} ({size_text(report.bytes)}).")
     if report.moved_aside:
         click.echo(f"What was there is now {report.moved_aside}; move it back to undo this.")
-    if counts["unrevoked"]:
+    unrevoked = report.snapshot.counts["unrevoked"]
+    if unrevoked:
         see = shell_line(named_home(), "grants", "list")
-        click.echo(
-            f"{counted(counts['unrevoked'], 'grant')} not revoked then; revoke again what you revoked since: {see}"
-        )
+        click.echo(f"{counted(unrevoked, 'grant')} not revoked then; revoke again what you revoked since: {see}")
