@@ -9,9 +9,7 @@ from typing import Protocol
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pdpp_server.authorization_server.app import AuthorizationServer
 from pdpp_server.authorization_server.documents import Documents
@@ -20,8 +18,9 @@ from pdpp_server.console.app import Console, is_owner, trouble_page
 from pdpp_server.console.bringing import told
 from pdpp_server.console.desks import Desks
 from pdpp_server.http.headers import Front, bearer_of, package_headers
+from pdpp_server.http.heard import HeardRequest
 from pdpp_server.http.hosts import TrustedHosts
-from pdpp_server.http.kernel import Kernel
+from pdpp_server.http.kernel import AtOnce, Kernel
 from pdpp_server.http.logs import log_bug
 from pdpp_server.http.metrics import Metrics, watch
 from pdpp_server.http.rate import Rates
@@ -76,30 +75,39 @@ class OwnApp(Starlette):
         if is_house:
             self._desks = replace(self._desks, sign_in=HouseSignIn(opened))
         desks, self._threads = self._desks, threads or Threads(reads_wait=opened.waits)
-        kernel = Kernel(settings, rates, self._threads, metrics or Metrics(), show=partial(trouble_page, desks))
+        kernel = Kernel(
+            settings, rates, self._threads, opened.now, metrics or Metrics(), show=partial(trouble_page, desks)
+        )
         self._kernel = kernel
-        doors = (  # routes are tried in turn, and agents ask most: theirs is first
-            HostedMcp(McpServer(TOOLS, log_bug), kernel, admitting(opened, kernel)),
+        self._mcp = HostedMcp(McpServer(TOOLS, log_bug), kernel, admitting(opened, kernel))
+        doors = (
+            self._mcp,
             AuthorizationServer(opened, kernel, fetch or self._documents.fetch, partial(is_owner, desks)),
             Console(desks, kernel),
             ResourceServer(opened, kernel),
         )
-        proxies = settings.trusted_proxies
-        proxied = [Middleware(Visitors, proxies=proxies)] if proxies else []
         super().__init__(
             routes=[route for door in doors for route in door.routes()],
-            middleware=[*proxied, Middleware(Front), Middleware(TrustedHosts, kernel=kernel)],
-            exception_handlers={HTTPException: kernel.refuse},
+            exception_handlers={HTTPException: kernel.refuse_unrouted},
             lifespan=closing,
         )
         self.router.redirect_slashes = False
         self.state.sign_in = desks.sign_in
 
+    def build_middleware_stack(self) -> ASGIApp:
+        """Ours comes first: whatever Starlette answers by itself is an answer too. Agents ask most, and are found at
+        once."""
+        agents = {route.path: route.app for route in self._mcp.routes()}
+        at_once = AtOnce(super().build_middleware_stack(), agents)
+        front = Front(TrustedHosts(at_once, self._kernel))
+        proxies = self._kernel.settings.trusted_proxies
+        return Visitors(front, proxies) if proxies else front
+
     async def refuse(self, error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
         """What went wrong before it was known who should answer."""
 
         async def refused(scope: Scope, receive: Receive, send: Send) -> None:
-            response = await self._kernel.refuse(Request(scope, receive), error)
+            response = await self._kernel.refuse(HeardRequest(scope, receive), error)
             await response(scope, receive, send)
 
         await Front(refused)(scope, receive, send)
@@ -152,7 +160,7 @@ def services_on(database: Database, settings: Settings) -> Services:
     )
 
 
-def admitting(services: Services, kernel: Kernel) -> Callable[[Request], Awaitable[Admitted]]:
+def admitting(services: Services, kernel: Kernel) -> Callable[[HeardRequest], Awaitable[Admitted]]:
     """Agents over HTTP: each call reads with the bearer of its own request.
 
     A stranger is turned away before the body is read. A token that was good before is settled once, in the snapshot of
@@ -160,11 +168,11 @@ def admitting(services: Services, kernel: Kernel) -> Callable[[Request], Awaitab
     """
     asks_elsewhere = services.introspect is not None
 
-    async def admit(request: Request) -> Admitted:
+    async def admit(request: HeardRequest) -> Admitted:
         address = kernel.origin_of(request)  # of a trusted host: others were turned away before
-        reader = LocalReader(services, bearer_of(request.headers), address, request.state.request_id)
+        reader = LocalReader(services, bearer_of(request.headers), address, request.course.request_id)
         if reader.is_remembered and not asks_elsewhere:
-            return Admitted(reader, settle=reader.settle)
+            return Admitted(reader, unsettled=reader)
         holder = await kernel.threads.point_read(request, reader.require_access)
         return Admitted(reader, package_headers(holder))
 

@@ -99,7 +99,8 @@ OTHERS = {
     "evidence/schema.py": {"connection_id", "query", "streams"},
     "evidence/search.py": {"cursor", "limit"},
     # ASGI: what a request is made of
-    "http/headers.py": {"path", "request_id", "state", "type"},
+    "http/bodies.py": {"body", "type"},
+    "http/headers.py": {"headers", "path", "type"},
     "http/hosts.py": {"path", "type"},
     "http/kernel.py": {
         "headers",

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import orjson
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
@@ -27,6 +26,7 @@ from pdpp_server.authorization_server.way_out import Fetch, WayOut
 from pdpp_server.errors import PdppError, RateLimited
 from pdpp_server.http.bodies import body_of
 from pdpp_server.http.headers import bearer_of
+from pdpp_server.http.heard import HeardRequest
 from pdpp_server.http.kernel import Kernel
 from pdpp_server.http.limiter import InWindow, Limiter
 from pdpp_server.http.people import Trouble
@@ -75,7 +75,9 @@ class OAuthEndpoint:
 class AuthorizationServer:
     """`fetch` reads what clients say of themselves; `is_owner` knows the browser in which the owner is signed in."""
 
-    def __init__(self, services: Services, kernel: Kernel, fetch: Fetch, is_owner: Callable[[Request], bool]) -> None:
+    def __init__(
+        self, services: Services, kernel: Kernel, fetch: Fetch, is_owner: Callable[[HeardRequest], bool]
+    ) -> None:
         self.services, self._kernel, self._is_owner = services, kernel, is_owner
         self.documents = WayOut(fetch, services.now, is_used=kernel.settings.client_documents)
         now, ledger = services.now, services.ledger
@@ -112,7 +114,7 @@ class AuthorizationServer:
         with self.services.database.reading() as reading:
             return was_given_anything(reading, client_id)
 
-    async def _answer(self, endpoint: OAuthEndpoint, request: Request) -> Response:
+    async def _answer(self, endpoint: OAuthEndpoint, request: HeardRequest) -> Response:
         if request.method != endpoint.method and (request.method, endpoint.method) != ("HEAD", "GET"):
             if not endpoint.is_oauth:
                 raise HTTPException(405, headers={"Allow": endpoint.method})
@@ -129,8 +131,8 @@ class AuthorizationServer:
                 return await self._refused(request, InvalidOAuthRequest(refusal.message))
             return await self._refused(request, TemporarilyUnavailable(refusal.message), refusal.retry_after_seconds)
 
-    async def _refused(self, request: Request, refusal: OAuthError, wait: int = 0) -> Response:
-        request.state.code = refusal.error
+    async def _refused(self, request: HeardRequest, refusal: OAuthError, wait: int = 0) -> Response:
+        request.course.code = refusal.error
         headers = dict(NO_STORE)
         if isinstance(refusal, NotAResourceServer):
             headers["WWW-Authenticate"] = 'Basic realm="introspection"'
@@ -142,7 +144,7 @@ class AuthorizationServer:
         body = oauth.encode_error(refusal.error, refusal.told, refusal.extra)
         return await self._kernel.told(request, trouble, _json(body, refusal.status, headers))
 
-    async def _sent(self, request: Request) -> Sent:
+    async def _sent(self, request: HeardRequest) -> Sent:
         return Sent(
             self._kernel.origin_of(request),
             visitor(request.client.host) if request.client else "",
@@ -152,7 +154,7 @@ class AuthorizationServer:
             partial(self._is_owner, request),
         )
 
-    async def _parameters(self, request: Request) -> Json:
+    async def _parameters(self, request: HeardRequest) -> Json:
         try:
             if request.method != "POST":
                 return oauth_requests.decode_form(request.scope["query_string"])

@@ -8,9 +8,7 @@ from functools import partial
 from typing import BinaryIO
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import Scope
@@ -41,6 +39,7 @@ from pdpp_server.evidence.refusals import message_text, remedy_text
 from pdpp_server.evidence.said import say
 from pdpp_server.http.bodies import body_of
 from pdpp_server.http.file_body import FileBody
+from pdpp_server.http.heard import HEADERS, HeardRequest
 from pdpp_server.http.kernel import Kernel
 from pdpp_server.http.people import Trouble, wants_page
 from pdpp_server.model.activity import NOTHING
@@ -127,7 +126,7 @@ class Console:
         files = [self._kernel.route(path, "page", partial(_file, path)) for path in FILES]
         return [ForBrowsers(HOME.path, home.endpoint), *pages, *files]
 
-    async def _answer(self, address: Address, request: Request) -> Response:
+    async def _answer(self, address: Address, request: HeardRequest) -> Response:
         posted = request.method == "POST" and address.take is not None
         if not posted and request.method not in {"GET", "HEAD"}:
             raise HTTPException(405, headers={"Allow": "GET, POST" if address.take else "GET"})
@@ -136,7 +135,7 @@ class Console:
         visit = visit_of(self._desks, request, await self._form(request) if posted else ())
         return await self._kernel.threads.flow(partial(self._respond, address, request, visit))
 
-    async def _receive(self, request: Request) -> Response:
+    async def _receive(self, request: HeardRequest) -> Response:
         """Whose form it is gets known before its first file is kept."""
         visit = visit_of(self._desks, request)
         if not await self._kernel.threads.flow(partial(is_signed_in, self._desks, visit)):
@@ -145,7 +144,7 @@ class Console:
         id = await received(request, visit, self._desks.uploads, self._desks.upload_bytes, threads)
         return redirected(SeeOther(f"/import/{id}"), visit)
 
-    def _respond(self, address: Address, request: Request, visit: Visit) -> Response:
+    def _respond(self, address: Address, request: HeardRequest, visit: Visit) -> Response:
         signed_in = is_signed_in(self._desks, visit)
         render = partial(
             rendered, visit=visit, signed_in=signed_in, decided_at=self._desks.decided_at, wall=wall_of(self._desks)
@@ -156,7 +155,7 @@ class Console:
                 return answer.leave(partial(_sent, visit, render))
         except PdppError as refusal:
             refusal.request_id = visit.request_id
-            request.state.code = refusal.code
+            request.course.code = refusal.code
             answer = refusal_page(refusal)
         return redirected(answer, visit) if isinstance(answer, SeeOther) else render(answer)
 
@@ -174,7 +173,7 @@ class Console:
         query = f"?{'&'.join(f'{quote(k)}={quote(v)}' for k, v in visit.query.items())}" if visit.query else ""
         return SeeOther(f"{door}?next={quote(visit.path + query, safe='')}")
 
-    async def _form(self, request: Request) -> tuple[tuple[str, str], ...]:
+    async def _form(self, request: HeardRequest) -> tuple[tuple[str, str], ...]:
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM_TYPE:
             raise InvalidRequest(say("A form is sent as {type}.", type=FORM_TYPE), param="Content-Type")
         body = await body_of(request, FORM_BYTES)
@@ -184,7 +183,7 @@ class Console:
             raise unreadable_form() from None
 
 
-def visit_of(desks: Desks, request: Request, form: tuple[tuple[str, str], ...] = ()) -> Visit:
+def visit_of(desks: Desks, request: HeardRequest, form: tuple[tuple[str, str], ...] = ()) -> Visit:
     public = urlsplit(desks.public_url or "")
     host = request.headers.get("host", "").lower()
     is_secure = request.url.scheme == "https" or (public.scheme == "https" and public.netloc.lower() == host)
@@ -203,7 +202,7 @@ def visit_of(desks: Desks, request: Request, form: tuple[tuple[str, str], ...] =
         hosts=frozenset({host, public.netloc.lower()} - {""}),
         sent_from=request.headers.get("origin"),
         site=request.headers.get("sec-fetch-site"),
-        request_id=request.state.request_id,
+        request_id=request.course.request_id,
     )
 
 
@@ -211,12 +210,12 @@ def is_signed_in(desks: Desks, visit: Visit) -> bool:
     return visit.has_cookie and desks.sign_in.is_signed_in(visit.cookie)
 
 
-def is_owner(desks: Desks, request: Request) -> bool:
+def is_owner(desks: Desks, request: HeardRequest) -> bool:
     """Whether it comes from a browser in which the owner is signed in."""
     return is_signed_in(desks, visit_of(desks, request))
 
 
-def trouble_page(desks: Desks, request: Request, trouble: Trouble) -> Response:
+def trouble_page(desks: Desks, request: HeardRequest, trouble: Trouble) -> Response:
     """What went wrong outside of the pages, as one of them. It begins no session: nothing here is worth a cookie."""
     visit = replace(visit_of(desks, request), has_cookie=True)
     message, remedy = FOR_PEOPLE.get(trouble.code, (trouble.message, trouble.remedy))
@@ -236,7 +235,7 @@ class ForBrowsers(Route):
     """Found only by whoever asks for a page; for others, something else may stand at the same address."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        return super().matches(scope) if wants_page(Headers(scope=scope)) else (Match.NONE, {})
+        return super().matches(scope) if wants_page(scope[HEADERS]) else (Match.NONE, {})
 
 
 def _sent(visit: Visit, render: Callable[[Page], Response], page: Page | Handed) -> Leaving[Response]:
@@ -253,7 +252,7 @@ def _file_body(file: BinaryIO, handed: Handed) -> Response:
     return FileBody(file, range(handed.size), 200, handed.headers)
 
 
-async def _file(path: str, request: Request) -> Response:
+async def _file(path: str, request: HeardRequest) -> Response:
     if request.method not in {"GET", "HEAD"}:
         raise HTTPException(405, headers={"Allow": "GET"})
     return file_of_pages(path)

@@ -1,6 +1,6 @@
 """The body of a request, taken in up to a limit."""
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from pdpp_server.errors import TooLarge
 
@@ -10,16 +10,17 @@ async def body_of(request: Request, most: int) -> bytes:
 
     Raises:
         TooLarge: it is, by its own word or by what arrived.
+        ClientDisconnect: it ended before its end.
     """
     told = request.headers.get("content-length", "")
-    _require_size(int(told) if told.isdigit() else 0, most)
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        _require_size(len(body), most)
-    return bytes(body)
-
-
-def _require_size(size: int, most: int) -> None:
+    size = int(told) if told.isdigit() else 0
+    body, has_more = bytearray(), True
+    while has_more and size <= most:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        body += message.get("body", b"")
+        size, has_more = len(body), message.get("more_body", False)
     if size > most:
         raise TooLarge(f"A body may have at most {most:,} bytes.", remedy="Send it in parts.")
+    return bytes(body)

@@ -1,10 +1,12 @@
 """Request-Id, PDPP-Version, Cache-Control, and the challenge of a 401."""
 
+import os
 import re
-import secrets
+from collections.abc import Awaitable
+from functools import partial
 from time import perf_counter
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -18,6 +20,7 @@ from pdpp_server.errors import (
     Unauthenticated,
     UnsupportedVersion,
 )
+from pdpp_server.http.heard import COURSE, HEADERS, Course, NamedHeaders
 from pdpp_server.model.grants import Holder
 from pdpp_server.store.digests import token_digest
 from pdpp_server.wire.discovery import WITH_SLASH
@@ -25,6 +28,7 @@ from pdpp_server.wire.envelope import VERSION
 from pdpp_server.wire.oauth import READ_SCOPE
 
 _VERSION = (b"pdpp-version", VERSION.encode())
+_PRIVATE = (b"cache-control", b"private, no-store")
 _ENDED = (GrantExpired, GrantInvalid, GrantRevoked, PackageRevoked)
 _REQUEST_ID = re.compile(r"(?=[\x20-\x7e]{1,128}\Z)\S(?:.*\S)?")
 
@@ -35,32 +39,30 @@ class Front:
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        request_id = request_id_of(Headers(scope=scope))
+            return self.app(scope, receive, send)
+        headers = NamedHeaders(list(scope["headers"]))
+        course = Course(request_id_of(headers), perf_counter())
         # Routes are matched on the path as it was sent, so that an encoded slash stays inside its segment.
         path = scope["raw_path"].decode("latin-1")
-        path = WITH_SLASH.get(path, path)
-        sent_id = request_id.encode("latin-1")
-        state = {**scope.get("state", {}), "request_id": request_id, "started": perf_counter()}
-        scope = {**scope, "path": path, "state": state}
+        heard = {**scope, "path": WITH_SLASH.get(path, path), HEADERS: headers, COURSE: course}
+        return self.app(heard, receive, partial(_send_with_headers, send, course.request_id.encode("latin-1")))
 
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers.setdefault("Cache-Control", "private, no-store")
-                headers.raw.extend(((b"request-id", sent_id), (b"x-request-id", sent_id), _VERSION))
-            await send(message)
 
-        await self.app(scope, receive, send_with_headers)
+def _send_with_headers(send: Send, request_id: bytes, message: Message) -> Awaitable[None]:
+    if message["type"] == "http.response.start":
+        headers = message["headers"] = list(message["headers"])
+        if _PRIVATE[0] not in dict(headers):
+            headers.append(_PRIVATE)
+        headers += ((b"request-id", request_id), (b"x-request-id", request_id), _VERSION)
+    return send(message)
 
 
 def request_id_of(headers: Headers) -> str:
     """The caller's own, if it can stand in a header and a log; else a new one."""
     given = headers.get("request-id", "")
-    return given if _REQUEST_ID.fullmatch(given) else f"req_{secrets.token_hex(12)}"
+    return given if _REQUEST_ID.fullmatch(given) else f"req_{os.urandom(12).hex()}"
 
 
 def bearer_of(headers: Headers) -> str:

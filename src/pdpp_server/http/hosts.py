@@ -1,13 +1,16 @@
 """The names that this server answers to, and the pages that may ask it from a browser."""
 
 import re
+from collections.abc import Awaitable
+from functools import lru_cache
 from urllib.parse import urlsplit
 
+from starlette.datastructures import Headers
 from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pdpp_server.errors import Misdirected, PdppError, PermissionDenied
+from pdpp_server.http.heard import HEADERS, HeardRequest
 from pdpp_server.http.kernel import Kernel
 from pdpp_server.settings import Settings
 from pdpp_server.wire.discovery import MCP, REGISTER, RESOURCE_METADATA, SERVER_METADATA, TOKEN
@@ -38,26 +41,34 @@ class TrustedHosts:
         self.pages = CORSMiddleware(app, ["*"], allow_methods=["GET", "POST"], allow_headers=["*"], expose_headers=told)
         self.hosts = known_hosts(kernel.settings)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        request = Request(scope)
-        origins = [_SCHEME.sub("", origin) for origin in request.headers.getlist("origin")]
-        is_ours = bool(origins) and self._are_known(origins)
-        answer = self.pages if is_ours and scope["path"] in OF_PAGES else self.app
-        if refusal := self._refusal(request, is_strange=bool(origins) and not is_ours):
-            answer = await self.kernel.refuse(request, refusal)
-        await answer(scope, receive, send)
+            return self.app(scope, receive, send)
+        headers: Headers = scope[HEADERS]
+        if not self._are_known(headers.getlist("host")):  # nor without one, nor with a malformed one
+            return self._refuse(Misdirected("This server does not answer for that host."), scope, send)
+        if origins := headers.getlist("origin"):
+            return self._answer_page(origins, scope, receive, send)
+        return self.app(scope, receive, send)
 
-    def _refusal(self, request: Request, *, is_strange: bool) -> PdppError | None:
-        """Decided by the headers themselves: without a Host, or with a malformed one, nothing is answered."""
-        if not self._are_known(request.headers.getlist("host")):
-            return Misdirected("This server does not answer for that host.")
-        if is_strange and request.scope["path"] == MCP:
-            return PermissionDenied("A page of that origin may not ask here.", remedy=_ORIGIN_REMEDY)
-        return None
+    def _answer_page(self, origins: list[str], scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        path, is_ours = scope["path"], self._are_known([_SCHEME.sub("", origin) for origin in origins])
+        if path == MCP and not is_ours:
+            strange = PermissionDenied("A page of that origin may not ask here.", remedy=_ORIGIN_REMEDY)
+            return self._refuse(strange, scope, send)
+        answer = self.pages if is_ours and path in OF_PAGES else self.app
+        return answer(scope, receive, send)
+
+    async def _refuse(self, refusal: PdppError, scope: Scope, send: Send) -> None:
+        request = HeardRequest(scope)
+        answer = await self.kernel.refuse(request, refusal)
+        await answer(scope, request.receive, send)
 
     def _are_known(self, hosts: list[str]) -> bool:
-        named = [_HOST.fullmatch(host) for host in hosts]
-        return len(named) == 1 and named[0] is not None and (named[0][1] or named[0][2]).lower() in self.hosts
+        return len(hosts) == 1 and _name_of(hosts[0]) in self.hosts
+
+
+@lru_cache(maxsize=100)  # who asks again names the same
+def _name_of(host: str) -> str | None:
+    named = _HOST.fullmatch(host)
+    return (named[1] or named[2]).lower() if named else None

@@ -1,19 +1,20 @@
 """What every door stands on: routes that are metered and observed, threads to work in, one answer to any trouble."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import lru_cache, partial
 from time import perf_counter
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pdpp_server.errors import ServerTrouble
 from pdpp_server.evidence.refusals import message_text, remedy_text
 from pdpp_server.http.headers import refusal_headers
+from pdpp_server.http.heard import Course, HeardRequest
 from pdpp_server.http.logs import log_bug, log_request
 from pdpp_server.http.metrics import STAGES, Metrics
 from pdpp_server.http.people import Show, Trouble, wants_page
@@ -21,11 +22,12 @@ from pdpp_server.http.rate import Rates
 from pdpp_server.http.refusals import refusal_of
 from pdpp_server.http.replies import json_reply
 from pdpp_server.http.threads import Threads
+from pdpp_server.model.times import iso
 from pdpp_server.settings import Settings
 from pdpp_server.wire import errors
 from pdpp_server.wire.discovery import ICON, WITH_SLASH, metadata_path
 
-RunRequest = Callable[[Request], Awaitable[Response]]
+RunRequest = Callable[[HeardRequest], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,33 +35,38 @@ class Kernel:
     settings: Settings
     rates: Rates
     threads: Threads
+    now: Callable[[], datetime]
     metrics: Metrics = field(default_factory=Metrics)
     show: Show | None = None  # trouble as a page
 
     def route(self, path: str, operation: str, run: RunRequest, methods: list[str] | None = None) -> Route:
         """An address that a door answers, whatever the method unless some are named. A token pays for each answer."""
-        return self.free_route(path, operation, partial(self.rates.metered, run), methods)
+        metered = partial(self.rates.metered, run) if self.rates.are_set else run
+        return self.free_route(path, operation, metered, methods)
 
     def free_route(self, path: str, operation: str, run: RunRequest, methods: list[str] | None = None) -> Route:
         """The same, for what anybody may read as often as they like."""
-        endpoint = self._answered(operation, run)
-        return Route(path, endpoint, methods=methods) if methods else Route(path, EveryMethod(endpoint))
+        return Route(path, Answering(self, operation, run), methods=methods)
 
-    async def refuse(self, request: Request, error: Exception) -> Response:
+    async def refuse_unrouted(self, request: Request, error: Exception) -> Response:
+        """What no address answers."""
+        return await self.refuse(HeardRequest(request.scope, request.receive), error)
+
+    async def refuse(self, request: HeardRequest, error: Exception) -> Response:
         """Any trouble: for a person as a page, for a program as the error envelope."""
         refusal, status, headers = refusal_of(error, request)
-        request_id: str = request.state.request_id
+        request_id = request.course.request_id
         if type(refusal) is ServerTrouble:
             log_bug(error, request_id)
         origin = self.origin_of(request)
         metadata = f"{origin}{metadata_path(request.scope['path'])}{slash_of(request)}"
         body = errors.encode(refusal, request_id=request_id, resource_metadata=metadata)
         headers |= refusal_headers(refusal, metadata, f"{origin}{ICON}", had_token="authorization" in request.headers)
-        self._observe(request, status, refusal.code)
+        self.observe(request.course, status, refusal.code)
         trouble = Trouble(message_text(refusal), remedy_text(refusal), refusal.code, status, headers)
         return await self.told(request, trouble, json_reply(body, status, headers))
 
-    async def told(self, request: Request, trouble: Trouble, to_programs: Response) -> Response:
+    async def told(self, request: HeardRequest, trouble: Trouble, to_programs: Response) -> Response:
         """The one place that tells people from programs."""
         if self.show is None or not wants_page(request.headers):
             return to_programs
@@ -72,30 +79,15 @@ class Kernel:
     def icon_of(self, request: Request) -> str:
         return f"{self.origin_of(request)}{ICON}"
 
-    def _answered(self, operation: str, run: RunRequest) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """What runs may itself say, in the request's state, which operation it was and with which code it ended."""
-
-        async def endpoint(request: Request) -> Response:
-            request.state.operation, request.state.code = operation, None
-            STAGES.set({})
-            try:
-                response = await run(request)
-            except Exception as error:  # noqa: BLE001 - the one place where trouble becomes an answer
-                return await self.refuse(request, error)
-            self._observe(request, response.status_code, request.state.code or "ok")
-            return response
-
-        return endpoint
-
-    def _observe(self, request: Request, status: int, code: str) -> None:
-        state = request.state
-        operation: str = getattr(state, "operation", "none")
-        seconds: float = perf_counter() - state.started
+    def observe(self, course: Course, status: int, code: str) -> None:
+        """One request was answered: count it, and write its line."""
+        seconds = perf_counter() - course.started
         stages = {**(STAGES.get() or {}), "total": seconds}
-        self.metrics.add(operation, code, stages)
+        self.metrics.add(course.operation, code, stages)
         log_request(
-            request_id=state.request_id,
-            operation=operation,
+            at=iso(self.now()),
+            request_id=course.request_id,
+            operation=course.operation,
             status=status,
             code=code,
             stages=stages,
@@ -103,15 +95,35 @@ class Kernel:
         )
 
 
-class EveryMethod:
-    """What answers one address; a route to it does not look at the method."""
+class Answering:
+    """What answers one address. What runs may itself say, on the course, which operation it was and how it ended."""
 
-    def __init__(self, endpoint: RunRequest) -> None:
-        self._endpoint = endpoint
+    def __init__(self, kernel: Kernel, operation: str, run: RunRequest) -> None:
+        self._kernel, self._operation, self._run = kernel, operation, run
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response = await self._endpoint(Request(scope, receive))
+        request = HeardRequest(scope, receive)
+        course = request.course
+        course.operation = self._operation
+        STAGES.set({})
+        try:
+            response = await self._run(request)
+        except Exception as error:  # noqa: BLE001 - the one place where trouble becomes an answer
+            response = await self._kernel.refuse(request, error)
+        else:
+            self._kernel.observe(course, response.status_code, course.code or "ok")
         await response(scope, receive, send)
+
+
+class AtOnce:
+    """Addresses that are found by their whole path, before the router goes through its list for all others."""
+
+    def __init__(self, app: ASGIApp, addresses: Mapping[str, ASGIApp]) -> None:
+        self.app, self._addresses = app, addresses
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        answer = self._addresses.get(scope.get("path", ""), self.app)
+        return answer(scope, receive, send)
 
 
 def _asked_at(request: Request) -> str:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from starlette.datastructures import Headers
-from starlette.requests import Request
 from starlette.responses import Response
+
+from pdpp_server.http.heard import HeardRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Trouble:
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-Show = Callable[[Request, Trouble], Response]
+Show = Callable[[HeardRequest, Trouble], Response]
 
 
 def wants_page(headers: Headers) -> bool:

@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from threading import Event, Thread
 
-from starlette.requests import Request
 from starlette.responses import Response
 
 from pdpp_server.errors import PdppError
 from pdpp_server.http.headers import token_of
+from pdpp_server.http.heard import HeardRequest
 from pdpp_server.http.limiter import EACH, Limiter, Memory, OpenLedger, Steadily
 from pdpp_server.http.visitors import visitor
 from pdpp_server.store.tries import Ledger, Spent
@@ -54,6 +54,11 @@ class Rates:
             self._telling.join()
 
     @property
+    def are_set(self) -> bool:
+        """Whether anything is counted here at all."""
+        return self._limiter is not None or self._together is not None
+
+    @property
     def has_news(self) -> bool:
         return bool(self._fresh)
 
@@ -90,7 +95,7 @@ class Rates:
             if self._ledger:
                 self._fresh[whose] += 1
 
-    async def metered(self, run: Callable[[Request], Awaitable[Response]], request: Request) -> Response:
+    async def metered(self, run: Callable[[HeardRequest], Awaitable[Response]], request: HeardRequest) -> Response:
         """A token that was answered before pays in advance, and without one an address does. Any other token pays when
         it is refused, out of what its address has, so that nobody who guesses tokens slows one that is good.
 
@@ -114,5 +119,5 @@ class Rates:
         return response
 
 
-def _address_of(request: Request) -> str:
+def _address_of(request: HeardRequest) -> str:
     return visitor(request.client.host if request.client else "")

@@ -1,6 +1,6 @@
 """What a handler gives, as a response: of what was read, only once its line is written."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,6 +10,9 @@ from starlette.responses import Response
 from pdpp_server.model.activity import NOTHING, Shown
 from pdpp_server.model.pending import Leaving, Pending
 from pdpp_server.wire.envelope import Json
+
+JSON = "application/json"
+_JSON_TYPE = (b"content-type", JSON.encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,18 @@ def reply(answer: HandlerAnswer, method: str = "GET") -> Response:
 
 def json_reply(body: Json, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """The same for HEAD: what sends it leaves the body out."""
-    return Response(orjson.dumps(body, default=dict), status, headers, "application/json")
+    return JsonBytes(orjson.dumps(body, default=dict), status, headers)
+
+
+class JsonBytes(Response):
+    """JSON that is written already. With no headers of its own, as of most answers, there is nothing to encode."""
+
+    def __init__(self, body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
+        if headers:
+            super().__init__(body, status, headers, JSON)
+            return
+        self.status_code, self.body, self.background = status, body, None
+        self.raw_headers = [(b"content-length", b"%d" % len(body)), _JSON_TYPE]
 
 
 def _sent(method: str, answered: Answered) -> Leaving[Response]:

@@ -23,7 +23,7 @@ class Threads:
     """The stages that work goes through in a thread are those of its request: it gets a copy of the context."""
 
     def __init__(self, *, reads_wait: bool = False) -> None:
-        self._reads_wait = reads_wait
+        self.reads_wait = reads_wait
         self.readers = Shares(WAITING_READERS if reads_wait else READERS, "reader")
         self.writer = ThreadPoolExecutor(1, "writer")  # the store has one writer
         self.flows = ThreadPoolExecutor(FLOWS, "flow")
@@ -35,7 +35,7 @@ class Threads:
 
     async def point_read(self, request: Request, work: Callable[[], T]) -> T:
         """Where it waits for nobody, it is shorter than a change of thread."""
-        return await self.read(request, work) if self._reads_wait else work()
+        return await self.read(request, work) if self.reads_wait else work()
 
     async def write(self, work: Callable[[], T]) -> T:
         return await _run(self.writer, work)

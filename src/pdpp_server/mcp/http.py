@@ -3,21 +3,22 @@
 import base64
 import binascii
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import orjson
-from starlette.datastructures import Headers, State
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from pdpp_server.errors import InvalidRequest, PdppError, ServerTrouble
 from pdpp_server.http.bodies import body_of
+from pdpp_server.http.heard import Course, HeardRequest
 from pdpp_server.http.kernel import Kernel
 from pdpp_server.http.refusals import refusal_of
+from pdpp_server.http.replies import JSON, JsonBytes
 from pdpp_server.mcp.server import McpServer, decode, refused
 from pdpp_server.mcp.session import (
     BATCHES,
@@ -48,7 +49,6 @@ from pdpp_server.wire.discovery import MCP
 
 BODY_BYTES = 1024 * 1024
 BATCH_MAX = 16  # a batch pays for one request
-JSON = "application/json"
 VERSION_HEADER, METHOD_HEADER, NAME_HEADER = "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"
 NAMED_BY = {"tools/call": "name", "resources/read": "uri"}  # the parameter that Mcp-Name repeats
 SPOKEN = [*HANDSHAKE_VERSIONS, MODERN]
@@ -119,28 +119,36 @@ class MessageSession(McpSession):
             raise ProtocolFault(HEADER_MISMATCH, f"{name} must be sent once, and say what the body says.")
 
 
+class Unsettled(Protocol):
+    """Who asks is not certain yet: a read settles it, or else `settle`, which refuses."""
+
+    is_settled: bool
+
+    def settle(self) -> None: ...
+
+
 class Admitted(NamedTuple):
     """Whoever asks: their reader, and what the headers of an answer say of them, if anything.
 
-    `settle`, where it is given, must allow the answer before it leaves.
+    What is `unsettled`, where it is given, must be settled before the answer leaves.
     """
 
     reader: Reader
     headers: Mapping[str, str] | None = None
-    settle: Callable[[], None] | None = None
+    unsettled: Unsettled | None = None
 
 
 class HostedMcp:
     """`admit` knows whoever asks, or refuses."""
 
-    def __init__(self, server: McpServer, kernel: Kernel, admit: Callable[[Request], Awaitable[Admitted]]) -> None:
+    def __init__(self, server: McpServer, kernel: Kernel, admit: Callable[[HeardRequest], Awaitable[Admitted]]) -> None:
         self._server, self._kernel, self._admit = server, kernel, admit
         self._answers = _answers()
 
     def routes(self) -> list[Route]:
         return [self._kernel.route(MCP, "mcp", self.answer)]
 
-    async def answer(self, request: Request) -> Response:
+    async def answer(self, request: HeardRequest) -> Response:
         """Who asks comes before all else, so that nobody else learns what else is wrong.
 
         Raises:
@@ -148,23 +156,24 @@ class HostedMcp:
             HTTPException: messages are posted, and answered in JSON.
         """
         admitted = await self._admit(request)
-        if admitted.settle is None:
-            return await self._answer(request, admitted)
-        operation = request.state.operation
+        unsettled, operation = admitted.unsettled, request.course.operation
         try:
             return await self._answer(request, admitted)
         finally:
-            await self._kernel.threads.point_read(request, partial(_settle, request, admitted.settle, operation))
+            if unsettled is not None and not unsettled.is_settled:
+                settle = partial(_settle, request.course, unsettled, operation)
+                await self._kernel.threads.point_read(request, settle)
 
-    async def _answer(self, request: Request, admitted: Admitted) -> Response:
+    async def _answer(self, request: HeardRequest, admitted: Admitted) -> Response:
         reader, told, _ = admitted
-        request.state.trouble = None
+        course = request.course
         if request.method != "POST":
             raise HTTPException(405, headers={"Allow": "POST"})
-        _require_json(request.headers)
+        headers = request.headers
+        _require_json(headers.get("content-type", ""), headers.get("accept", "*/*"))
         body = await body_of(request, BODY_BYTES)
-        serve, icon = partial(self._serve, request, reader), partial(self._kernel.icon_of, request)
-        exchange = MessageSession(self._answers, request.headers, serve, icon)
+        serve, icon = partial(self._serve, course, reader), partial(self._kernel.icon_of, request)
+        exchange = MessageSession(self._answers, headers, serve, icon)
         try:
             message = decode(body)
         except (ValueError, RecursionError):
@@ -172,43 +181,45 @@ class HostedMcp:
         else:
             work: Work = partial(exchange.answer, message)
             threads = self._kernel.threads
-            run = threads.read if self._may_take_long(message) else threads.point_read
-            reply, fault = await run(request, work)
-        if fault is not None and request.state.code is None:
-            request.state.code = ServerTrouble.code if fault == INTERNAL_ERROR else InvalidRequest.code
+            is_left_to_others = threads.reads_wait or self._may_take_long(message)
+            reply, fault = await threads.read(request, work) if is_left_to_others else work()
         if reply is None:
             return Response(status_code=202, headers=told)
-        if fault is not None and request.state.trouble is not None:  # of a batch, each part says so for itself
-            _, status, waits = refusal_of(request.state.trouble, request)
-            return Response(reply, status if exchange.is_modern else 200, {**(told or {}), **waits}, JSON)
+        if fault is None:
+            return JsonBytes(reply, headers=told)
+        if course.code is None:
+            course.code = ServerTrouble.code if fault == INTERNAL_ERROR else InvalidRequest.code
+        if course.trouble is not None:  # of a batch, each part says so for itself
+            _, status, waits = refusal_of(course.trouble, request)
+            return JsonBytes(reply, status if exchange.is_modern else 200, {**(told or {}), **waits})
         statuses = MODERN_STATUSES if exchange.is_modern else STATUSES
-        return Response(reply, statuses.get(fault or 0, 200), told, JSON)
+        return JsonBytes(reply, statuses.get(fault, 200), told)
 
-    def _serve(self, request: Request, reader: Reader, method: str, params: dict[str, Any]) -> bytes:
-        state = request.state
-        state.operation = self._server.operation_of(method, params) or state.operation
+    def _serve(self, course: Course, reader: Reader, method: str, params: dict[str, Any]) -> bytes:
+        course.operation = self._server.operation_of(method, params) or course.operation
         try:
-            served = self._server.serve(lambda: reader, method, params, state.request_id)
+            served = self._server.serve(lambda: reader, method, params, course.request_id)
             if _ends_by_itself(served.refusal):
-                raise refused(served.refusal, state.request_id)
+                raise refused(served.refusal, course.request_id)
         except ProtocolFault as fault:
-            _note(state, fault.refusal)
+            _note(course, fault.refusal)
             raise
-        _note(state, served.refusal)
+        _note(course, served.refusal)
         return served.result
 
     def _may_take_long(self, message: Any) -> bool:
-        match message:
-            case {"method": str(method), "params": {} as params}:
-                operation = self._server.operation_of(method, params)
-                return operation is not None and operation not in ON_LOOP
-            case _:
-                return not is_object(message)
+        if not is_object(message):
+            return True
+        method, params = message.get("method"), message.get("params")
+        if not isinstance(method, str) or not is_object(params):
+            return False
+        operation = self._server.operation_of(method, params)
+        return operation is not None and operation not in ON_LOOP
 
 
-def _note(state: State, refusal: PdppError | None) -> None:
-    state.code = refusal.code if refusal else None
-    state.trouble = refusal if _ends_by_itself(refusal) else None
+def _note(course: Course, refusal: PdppError | None) -> None:
+    course.code = refusal.code if refusal else None
+    course.trouble = refusal if _ends_by_itself(refusal) else None
 
 
 def _ends_by_itself(refusal: PdppError | None) -> TypeGuard[PdppError]:
@@ -216,12 +227,12 @@ def _ends_by_itself(refusal: PdppError | None) -> TypeGuard[PdppError]:
     return refusal is not None and refusal.retry_after_seconds > 0
 
 
-def _settle(request: Request, settle: Callable[[], None], operation: str) -> None:
+def _settle(course: Course, unsettled: Unsettled, operation: str) -> None:
     """Raises: PdppError, instead of whatever was answered. No tool is then said to have been called."""
     try:
-        settle()
+        unsettled.settle()
     except PdppError:
-        request.state.operation = operation
+        course.operation = operation
         raise
 
 
@@ -236,10 +247,11 @@ def _answers() -> dict[str, dict[str, bytes]]:
     return answers
 
 
-def _require_json(headers: Headers) -> None:
-    if _media_type(headers.get("content-type", "")) != JSON:
+@lru_cache  # clients say the same each time; what is refused is looked at anew
+def _require_json(sent: str, accepts: str) -> None:
+    if _media_type(sent) != JSON:
         raise InvalidRequest(f"A message is sent as {JSON}.", param="Content-Type")
-    accepted = {_media_type(each) for each in headers.get("accept", "*/*").split(",")}
+    accepted = {_media_type(each) for each in accepts.split(",")}
     if accepted.isdisjoint({JSON, "application/*", "*/*"}):
         raise HTTPException(406, f"Answers are {JSON}.")
 
@@ -254,7 +266,7 @@ def _told(fault: ProtocolFault) -> tuple[bytes, int]:
 
 def _said(headers: Headers, name: str) -> str | None:
     """What a header says, without the blanks around it; said twice, it says nothing that could be right."""
-    return ", ".join(value.strip() for value in headers.getlist(name)) or None
+    return ", ".join([value.strip() for value in headers.getlist(name)]) or None
 
 
 def _decoded(value: str | None) -> str | None:

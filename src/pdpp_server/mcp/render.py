@@ -1,5 +1,6 @@
 """Values -> MCP results. Success and refusal, side by side."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
@@ -16,6 +17,8 @@ from pdpp_server.model.pending import Pending
 from pdpp_server.port.reader import Reader
 from pdpp_server.wire.far_tools import ToolAnswer
 from pdpp_server.wire.tools import encode_refusal
+
+_UNQUOTED = re.compile(r"[A-Za-z0-9_.~/:-]*")
 
 
 def refuse(error: PdppError) -> ToolResult:
@@ -44,4 +47,7 @@ def json_bytes(body: Mapping[str, Any]) -> int:
 
 def record_url(reader: Reader, handle: str) -> str:
     """The owner's own page of a record; empty where no address is known."""
-    return f"{reader.public_url.rstrip('/')}/records/{quote(handle, safe='/:')}" if reader.public_url else ""
+    if not reader.public_url:
+        return ""
+    path = handle if _UNQUOTED.fullmatch(handle) else quote(handle, safe="/:")
+    return f"{reader.public_url.rstrip('/')}/records/{path}"

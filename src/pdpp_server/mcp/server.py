@@ -80,16 +80,14 @@ class McpServer:
 
     def operation_of(self, method: str, params: Mapping[str, Any]) -> str | None:
         """The tool by which a live method will be answered; None where that is no tool of ours."""
-        match method, params:
-            case "tools/call", {"name": str(name)}:
-                return name if name in self._tools else None
-            case "resources/read", {"uri": str(uri)}:
-                template = template_of(uri)
-                return template.tool if template else None
-            case "completion/complete", _:
-                return "schema"
-            case _:
-                return None
+        if method == "tools/call":
+            name = params.get("name")
+            return name if isinstance(name, str) and name in self._tools else None
+        if method == "resources/read":
+            uri = params.get("uri")
+            template = template_of(uri) if isinstance(uri, str) else None
+            return template.tool if template else None
+        return "schema" if method == "completion/complete" else None
 
     def call(
         self, open_reader: OpenReader, name: str, arguments: Arguments, channels: Channels = BOTH_CHANNELS

@@ -33,7 +33,7 @@ class LocalReader:
         self._services, self._request_id = services, request_id
         self.use(bearer)
         self._told: Rights | None = None
-        self._is_settled = False
+        self.is_settled = False
         self.public_url = public_url
 
     def use(self, bearer: str) -> None:
@@ -52,7 +52,7 @@ class LocalReader:
         if self._request_id is not None:
             self._told = self._services.introspected(self._call())
         holder = self._services.admit(self._call())
-        self._is_settled = True
+        self.is_settled = True
         return holder
 
     @property
@@ -61,9 +61,8 @@ class LocalReader:
         return self._services.remembers(self._digest)
 
     def settle(self) -> None:
-        """Nothing, where a read has settled who asks; else as `require_access`."""
-        if not self._is_settled:
-            self.require_access()
+        """Who asks, where no read has settled that: as `require_access`."""
+        self.require_access()
 
     def schema(self, query: SchemaQuery) -> Pending[Catalogue]:
         return self._ask(schema.serve, query)
@@ -89,9 +88,9 @@ class LocalReader:
             pending = serve(self._services, call, query)
         except PdppError as refusal:
             refusal.request_id = call.request_id
-            self._is_settled = self._is_settled or not refusal.is_of_token
+            self.is_settled = self.is_settled or not refusal.is_of_token
             raise
-        self._is_settled = True
+        self.is_settled = True
         return pending
 
     def _call(self) -> Call:

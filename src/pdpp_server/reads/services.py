@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property, partial
-from itertools import pairwise
+from operator import sub
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
@@ -174,7 +174,7 @@ class Read:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
         if watch := self._services.watch:
             self._marks.append(perf_counter())
-            spent = (end - start for start, end in pairwise(self._marks))
+            spent = map(sub, self._marks[1:], self._marks)
             watch(self._call.request_id, self._operation, dict(zip(STAGES, spent, strict=False)))
         self.store.__exit__(kind, error, trace)
 

@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from pdpp_server.http.bodies import body_of
+from pdpp_server.http.heard import HeardRequest
 from pdpp_server.http.kernel import Kernel, RunRequest
 from pdpp_server.http.replies import json_reply, reply
 from pdpp_server.reads.services import Services
@@ -17,7 +17,7 @@ from pdpp_server.resource_server.asked import AskedOverHttp, asked_of
 from pdpp_server.resource_server.endpoint import Endpoint, Handler, Inside, Notice
 from pdpp_server.resource_server.endpoints import ENDPOINTS
 
-ReadInThread = Callable[[Request, Callable[[], Response]], Awaitable[Response]]
+ReadInThread = Callable[[HeardRequest, Callable[[], Response]], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class ResourceServer:
     def _telling(self, notice: Notice) -> RunRequest:
         inside = Inside(self.services, self.kernel)
 
-        async def run(request: Request) -> Response:
+        async def run(request: HeardRequest) -> Response:
             tell = partial(notice.tell, inside, request)
             told = await self.kernel.threads.point_read(request, tell) if notice.reads else tell()
             return told if isinstance(told, Response) else json_reply(told)
@@ -54,7 +54,7 @@ class ResourceServer:
                 return self._in_writer(endpoint.handle, endpoint.body_bytes_max)
 
     def _in_thread(self, handle: Handler, threads: ReadInThread) -> RunRequest:
-        async def run(request: Request) -> Response:
+        async def run(request: HeardRequest) -> Response:
             return await threads(request, partial(_answered, handle, self.services, asked_of(request)))
 
         return run
@@ -63,7 +63,7 @@ class ResourceServer:
         """For what the owner writes: the body is taken in whole, up to `most` bytes, and the one writer is asked in its
         turn. Of anybody else nothing is taken in."""
 
-        async def run(request: Request) -> Response:
+        async def run(request: HeardRequest) -> Response:
             asked = asked_of(request)
             await self.kernel.threads.point_read(request, partial(require_owner, self.services, asked.call))
             with_body = replace(asked, body=await body_of(request, most))

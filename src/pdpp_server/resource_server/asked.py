@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 from starlette.datastructures import Headers
-from starlette.requests import Request
 
 from pdpp_server.http.headers import bearer_of, check_version
+from pdpp_server.http.heard import HeardRequest
 from pdpp_server.reads.services import Call
 from pdpp_server.wire.params import Params, decode_segment
 
@@ -23,10 +23,10 @@ class AskedOverHttp:
     method: str = "GET"
 
 
-def asked_of(request: Request) -> AskedOverHttp:
+def asked_of(request: HeardRequest) -> AskedOverHttp:
     """The version is looked at first, then the token, and only then what is asked."""
     check_version(request.headers)
-    call = Call(bearer_of(request.headers), request.state.request_id)
+    call = Call(bearer_of(request.headers), request.course.request_id)
     query: bytes = request.scope["query_string"]
     path: str = request.scope["path"]
     named = {name: decode_segment(value) for name, value in request.path_params.items()}

@@ -4,7 +4,9 @@ from datetime import timedelta
 from typing import NoReturn
 
 import pytest
+from starlette.testclient import TestClient
 
+from pdpp_server.http import kernel
 from pdpp_server.resource_server import fetch
 from tests.requirements import requirement
 from tests.scenarios.resource_server.chats import Api, Chats
@@ -128,6 +130,19 @@ def test_a_bug_answers_with_its_request_id_and_nothing_of_its_cause(
     assert response.status_code == 500
     assert (response.json()["error"]["code"], response.json()["error"]["request_id"]) == ("api_error", "r-1")
     assert "text of a record" not in response.text + capfd.readouterr().err
+
+
+@requirement("rs.headers.request-id")
+def test_even_a_bug_in_a_refusal_has_its_request_id(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    def break_down(*_: object) -> NoReturn:
+        raise RuntimeError("the text of a record")
+
+    monkeypatch.setattr(kernel, "refusal_of", break_down)
+    client = TestClient(api.client.app, str(api.client.base_url), raise_server_exceptions=False)
+    response = client.get("/v1/nothing", headers={"Request-Id": "r-1"})
+
+    assert (response.status_code, response.headers["request-id"]) == (500, "r-1")
+    assert response.text == "Internal Server Error"
 
 
 @requirement("rs.headers.request-id")

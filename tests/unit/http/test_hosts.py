@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.types import Message
 
 from pdpp_server.errors import PdppError
+from pdpp_server.http.headers import Front
 from pdpp_server.http.hosts import LOOPBACK, TrustedHosts, known_hosts
 from pdpp_server.settings import Settings
 
@@ -45,8 +46,8 @@ async def status(path: str, *headers: tuple[bytes, bytes]) -> tuple[int, bool]:
         sent.append(message)
 
     kernel: Any = Refusing()
-    scope: Any = {"type": "http", "method": "POST", "path": path, "headers": headers, "query_string": b""}
-    await TrustedHosts(Response(status_code=200), kernel)(scope, lambda: None, send)  # pyright: ignore
+    scope: Any = {"type": "http", "method": "POST", "raw_path": path.encode(), "headers": headers, "query_string": b""}
+    await Front(TrustedHosts(Response(status_code=200), kernel))(scope, lambda: None, send)  # pyright: ignore
     return sent[0]["status"], b"access-control-allow-origin" in dict(sent[0]["headers"])
 
 

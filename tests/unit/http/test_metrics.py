@@ -1,6 +1,6 @@
 """Counters and times in Prometheus text."""
 
-from pdpp_server.http.metrics import BUCKETS_SECONDS, STAGES, Histogram, Metrics, watch
+from pdpp_server.http.metrics import BUCKETS_SECONDS, FRESH_MAX, STAGES, Histogram, Metrics, watch
 
 
 def test_a_time_falls_into_the_first_bucket_that_holds_it() -> None:
@@ -59,3 +59,15 @@ def test_where_there_is_one_owner_none_is_numbered() -> None:
     metrics.add("search", "ok", {"total": 0.5})
 
     assert "owner" not in metrics.text()
+
+
+def test_times_are_the_same_however_many_wait_to_be_sorted() -> None:
+    metrics = Metrics()
+    for number in range(2 * FRESH_MAX + 1):
+        metrics.add("search", "ok", {"total": number / 1000})
+
+    lines = metrics.text().splitlines()
+
+    assert lines == metrics.text().splitlines()
+    assert f'pdpp_stage_seconds_bucket{{operation="search",stage="total",le="0.1"}} {FRESH_MAX + 1}' in lines
+    assert f'pdpp_stage_seconds_count{{operation="search",stage="total"}} {2 * FRESH_MAX + 1}' in lines

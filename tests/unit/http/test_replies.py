@@ -4,7 +4,7 @@ import pytest
 from starlette.responses import Response
 
 from pdpp_server.errors import DisclosureLogUnavailable
-from pdpp_server.http.replies import Answered, json_reply, reply
+from pdpp_server.http.replies import Answered, JsonBytes, json_reply, reply
 from pdpp_server.model.activity import NOTHING, Shown
 from pdpp_server.model.pending import Pending
 
@@ -20,6 +20,12 @@ def test_what_tells_of_no_record_needs_no_line() -> None:
     assert reply(None).status_code == 204
     assert reply({"ok": True}).body == b'{"ok":true}'
     assert json_reply({}, 201, {"X": "1"}).headers["x"] == "1"
+
+
+@pytest.mark.parametrize("headers", [None, {}, {"Retry-After": "3", "Content-Type": "application/problem+json"}])
+def test_json_has_the_headers_of_any_response(headers: dict[str, str] | None) -> None:
+    ours, theirs = JsonBytes(b'{"a":1}', 201, headers), Response(b'{"a":1}', 201, headers, "application/json")
+    assert (ours.status_code, ours.body, ours.raw_headers) == (theirs.status_code, theirs.body, theirs.raw_headers)
 
 
 def test_a_body_leaves_with_what_it_shows_and_its_size() -> None:

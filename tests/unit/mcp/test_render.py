@@ -1,12 +1,16 @@
 """A refusal says the same in both channels, and what to do next."""
 
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import quote
+
 import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpp_server.errors import AmbiguousConnection, Candidate, InvalidFilter, NotFound, StreamNotGranted
 from pdpp_server.evidence.text import byte_len
-from pdpp_server.mcp.render import passed_on, refuse
+from pdpp_server.mcp.render import passed_on, record_url, refuse
 from pdpp_server.model.activity import NOTHING
 from pdpp_server.model.pending import Leaving
 from pdpp_server.wire.far_tools import ToolAnswer
@@ -85,3 +89,12 @@ def test_what_another_server_answered_is_passed_on_with_nothing_invisible_in_it(
     far = ToolAnswer("a\u202eb\n\tc", {"data": []}, is_error=True)
     told = passed_on(far).leave(lambda result: Leaving(result, NOTHING, 0))
     assert (told.text, told.structured, told.is_error) == ("a\\u202eb\n\tc", {"data": []}, True)
+
+
+@given(TEXTS)
+def test_the_page_of_a_record_is_named_as_addresses_are(handle: str) -> None:
+    reader: Any = SimpleNamespace(public_url="https://me.example/")
+    for each in (handle, "cin_1/mail:42", f"cin_1/mail:{handle}"):
+        assert record_url(reader, each) == f"https://me.example/records/{quote(each, safe='/:')}"
+    reader.public_url = None
+    assert record_url(reader, handle) == ""
