@@ -70,7 +70,7 @@ class SqliteReading(SqliteSession):
     def __enter__(self) -> Self:
         self.watch.begin()
         try:
-            self.connection.execute("begin")
+            self._at_once("begin")
             self.layout = self.layouts.of(self)
         except BaseException as error:
             self.__exit__(type(error), error, None)
@@ -89,7 +89,7 @@ class SqliteReading(SqliteSession):
         if not self.connection.in_transaction:  # an interrupted statement may have ended it already
             return
         try:
-            self.connection.execute("rollback")
+            self._at_once("rollback")
         except apsw.InterruptError:
             self.is_usable = False
             self.connection.close(True)

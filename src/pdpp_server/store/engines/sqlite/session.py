@@ -24,12 +24,13 @@ class SqliteSession:
     def __init__(self, connection: apsw.Connection) -> None:
         self.connection = connection
         self._execute = connection.execute
+        self._at_once = connection.cursor().execute  # for what is over when it returns: a cursor is dear to make
 
     def rows(self, statement: str, values: Values = ()) -> list[Any]:
         return self._execute(statement, values).fetchall()
 
     def one(self, statement: str, values: Values = ()) -> Any:
-        return self._execute(statement, values).get
+        return self._at_once(statement, values).get
 
     def each(self, statement: str, values: Values = ()) -> Iterator[Any]:
         return self._execute(statement, values)
