@@ -1,8 +1,7 @@
 """Neighbours: what was said right before and after a match, or in a talk with many, is lifted, inside the grant."""
 
 import re
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from itertools import compress
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from math import fsum, sqrt
 from operator import itemgetter
 
@@ -22,7 +21,7 @@ _ENDS_ASKING = re.compile(r"[?\uff1f\u061f]\W*\Z").search
 
 _NOTHING = (0.0, 0)  # given, by no match
 _AMOUNT = itemgetter(0)
-_Beside = tuple[int, Sequence[int], Sequence[float]]  # a match, what it lifts, and by which shares of its score
+_Lift = tuple[int, int, float]  # a match, what it lifts, and by which share of its score
 
 
 class TitlesRead:
@@ -53,14 +52,8 @@ def lifted(
     for reach in reaches:
         sources = by_sid.get(reach.place.sid)
         if sources and _is_talk(reach):
-            for source, rids, shares in _beside(reading, reach, sources, first, titles):
-                score = scores[source]
-                for rid, share in zip(rids, shares, strict=False):
-                    part = (share * score, -source)
-                    if rid in given:
-                        given[rid].append(part)
-                    else:
-                        given[rid] = [part]
+            for source, rid, share in _beside(reading, reach, sources, first, titles):
+                given.setdefault(rid, []).append((share * scores[source], -source))
     ranked = dict(scores)
     for rid, parts in given.items():
         own = scores.get(rid, 0.0)
@@ -132,21 +125,18 @@ def _asking(reading: Reading, reach: Reach, rids: Collection[int]) -> set[int]:
 
 def _beside(
     reading: Reading, reach: Reach, sources: list[int], first: Container[int], titles: TitlesRead
-) -> Iterator[_Beside]:
+) -> Iterator[_Lift]:
     """What stands beside these. Those of the `first` ones that are questions lift more what follows them."""
     assert reach.place.position is not None
     fid = reach.place.fids[reach.place.position]
-    sides = [*reading.records.beside(reach, fid, sources, SILENCE, len(SHARES))]
+    sides = [side for side in reading.records.beside(reach, fid, sources, SILENCE, len(SHARES)) if side[1] or side[2]]
     asking = _asking(reading, reach, [source for source, _, after in sides if after and source in first])
-    talk_of = None
-    if _title(reach) is not None:  # else there is nothing to compare
-        found = [rid for source, before, after in sides if before or after for rid in (source, *before, *after)]
-        talk_of = titles.of(reach, found).get if found else None
+    talk_of = titles.of(reach, [rid for source, before, after in sides for rid in (source, *before, *after)]).get
     for source, before, after in sides:
-        then = AFTER_ASKING if source in asking else SHARES
-        for rids, shares in ((before, SHARES), (after, then)):
-            if talk_of is None:
-                yield source, rids, shares
-            else:
-                alike = [talk_of(rid) == talk_of(source) for rid in rids]
-                yield source, [*compress(rids, alike)], [*compress(shares, alike)]
+        talk = talk_of(source)
+        for rid, share in zip(before, SHARES, strict=False):
+            if talk_of(rid) == talk:
+                yield source, rid, share
+        for rid, share in zip(after, AFTER_ASKING if source in asking else SHARES, strict=False):
+            if talk_of(rid) == talk:
+                yield source, rid, share
