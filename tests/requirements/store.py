@@ -212,6 +212,11 @@ PROMISES: dict[str, Promise] = {
         says="Of too many matches no more are scored than the limit says: the newest, or where the grant hides their "
         "time the last by their keys; counts that are kept are made anew when the stream changes.",
     ),
+    "store.search.fullest": Promise(
+        source="decision 0008",
+        says="Of a single word that too many records hold, also those are scored that hold it most often, however old "
+        "they are; a hidden time chooses none of them, and of as full ones that do not all fit none is taken.",
+    ),
     "store.deadlines.query": Promise(
         source="design: the embedded store",
         says="A query past its deadline is stopped and refused, inside the word index too, and the connection serves "

@@ -68,6 +68,8 @@ def bound_the_ranking(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(candidates, "OF_EACH", 1)
     monkeypatch.setattr(candidates, "FEW_COMMON", 4)
     monkeypatch.setattr(candidates, "BY_KEY", 5)
+    monkeypatch.setattr(candidates, "FULLEST", 6)
+    monkeypatch.setattr(candidates, "OFTEN", 12)
     monkeypatch.setattr(candidates, "COUNTED", 60)
 
 

@@ -13,7 +13,7 @@ from pdpp_server.store.asked import AskedTable
 from pdpp_server.store.blob_files import Draft
 from pdpp_server.store.keys import Keys
 from pdpp_server.store.layout import Layout, LayoutCache, StreamPlace
-from pdpp_server.store.records.asked import Narrowed, Where
+from pdpp_server.store.records.asked import Fullest, Narrowed, Where
 from pdpp_server.store.records.rank import MatchCounts
 from pdpp_server.store.records.reach import BoundValue, IndexedRange, Reach
 from pdpp_server.store.records.words import Phrase, Tokenizer, WordQuery
@@ -189,6 +189,10 @@ class Words(Protocol):
 
     def note(self, where: Where, words: WordQuery, narrowed: Narrowed | None = None, newest: int | None = None) -> None:
         """Note those that hold a wanted phrase, and what narrows; of each reach the newest so many, where said."""
+        ...
+
+    def note_fullest(self, where: Where, words: WordQuery, narrowed: Narrowed, asked: Fullest) -> None:
+        """Note those in which the one wanted phrase counts most; all together, but of each reach its newest."""
         ...
 
     def holding(self, where: Where, words: WordQuery, narrowed: Narrowed) -> list[int]:

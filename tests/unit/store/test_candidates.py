@@ -134,6 +134,60 @@ def test_of_a_common_word_the_newest_few_are_scored_and_of_two_those_that_hold_b
     assert {"n1", "n2"} < {*found(world, token, "meeting moon")}
 
 
+@pytest.mark.parametrize("fields", [None, TIMELESS], ids=["with its time", "without"])
+@requirement("store.search.fullest")
+def test_of_a_common_word_also_those_are_scored_that_hold_it_often_however_old_they_are(
+    world: World, monkeypatch: pytest.MonkeyPatch, fields: list[str] | None
+) -> None:
+    monkeypatch.setattr(candidates, "CANDIDATES", LIMIT)
+    monkeypatch.setattr(candidates, "COMMON", 4)
+    monkeypatch.setattr(candidates, "OF_EACH", 1)
+    monkeypatch.setattr(candidates, "FULLEST", 2)
+    times = {1: 5, 2: 4, 3: 2, 4: 2}
+    sent = [
+        message(f"n{day:02}", text="meeting " * times.get(day, 1), sent_at=f"2026-07-{day:02}T12:00:00Z")
+        for day in range(1, 26)
+    ]
+    world.deliver(WORK, sent)
+    granted = {"name": "messages", "instance_ids": [world.work], **({"fields": fields} if fields else {})}
+    token = world.grant(granted)
+
+    assert sorted(found(world, token, "meeting")) == ["n01", "n02", "n22", "n23", "n24", "n25"]
+    world.deliver(WORK, [deletion("n02")])
+    assert sorted(found(world, token, "meeting")) == ["n01", "n22", "n23", "n24", "n25"]  # of two as full neither
+    assert found(world, token, "meeting")[0] == "n01"
+
+
+@pytest.mark.parametrize("fields", [None, TIMELESS], ids=["with its time", "without"])
+@requirement("store.search.fullest")
+def test_where_more_hold_a_word_than_are_counted_only_the_newest_are_asked_how_often(
+    world: World, monkeypatch: pytest.MonkeyPatch, fields: list[str] | None
+) -> None:
+    """Nobody is asked where a hidden time would choose whom."""
+    monkeypatch.setattr(candidates, "CANDIDATES", LIMIT)
+    monkeypatch.setattr(candidates, "COUNTED", 20)
+    monkeypatch.setattr(candidates, "COMMON", 4)
+    monkeypatch.setattr(candidates, "OF_EACH", 1)
+    sent = [
+        message(f"n{day:02}", text="meeting " * (3 if day in (5, 6) else 1), sent_at=f"2026-07-{day:02}T12:00:00Z")
+        for day in range(1, 26)
+    ]
+    world.deliver(WORK, sent)
+    granted = {"name": "messages", "instance_ids": [world.work], **({"fields": fields} if fields else {})}
+
+    hits = found(world, world.grant(granted), "meeting")
+
+    assert sorted(hits) == [*([] if fields else ["n06"]), "n22", "n23", "n24", "n25"]
+
+
+@pytest.mark.parametrize(
+    ("each", "most", "times"),
+    [([1, 1, 1], 0, 2), ([1, 2, 2], 2, 2), ([1, 2, 3], 1, 3), ([1, 2, 3], 0, 4), ([], 0, 2)],
+)
+def test_how_often_is_often_is_said_by_those_that_are_noted(each: list[int], most: int, times: int) -> None:
+    assert candidates._often(each, most) == times  # pyright: ignore[reportPrivateUsage]
+
+
 @requirement("store.search.candidates")
 @pytest.mark.parametrize("limit", [LIMIT, 1000], ids=["more than are scored", "all of them"])
 def test_many_records_that_a_filter_leaves_are_found_as_if_each_was_looked_at(

@@ -20,3 +20,11 @@ class Narrowed(NamedTuple):
 
     phrases: tuple[Phrase, ...]
     hold_all: bool = False
+
+
+class Fullest(NamedTuple):
+    """Of the records that hold a phrase at least so many times, those that come first by that alone."""
+
+    most: int
+    times: int
+    newest: int | None  # look only at so many of those that hold it at all

@@ -9,7 +9,7 @@ import orjson
 
 from pdpp_server.grants.permitted import Scope
 from pdpp_server.store.engine import Reading
-from pdpp_server.store.records.asked import Narrowed, Where
+from pdpp_server.store.records.asked import Fullest, Narrowed, Where
 from pdpp_server.store.records.count import count
 from pdpp_server.store.records.rank import HeldPhrases, Holders, MatchCounts, NotedRecords, holders
 from pdpp_server.store.records.reach import Reach, named
@@ -21,6 +21,8 @@ CANDIDATES = 4000  # rows that one search scores at the most, about 2 µs each
 EACH_PHRASE = 4  # phrases with which so many can be scored; of longer questions fewer, because each row costs more
 COMMON, OF_EACH = 400, 10  # of them, the newest that hold phrases of which there are more; of each stream so many
 FEW_COMMON = 200  # of those, that hold two phrases: with fewer, records that hold one of them can come among the best
+OFTEN = 3000  # records that hold a phrase often, of all that are counted: by about so many it is said how often that is
+FULLEST = 200  # besides, where one phrase is all that is looked for, of those that hold it more than once
 BY_KEY = 200  # of those, where a hidden time leaves no order but that of keys, which is a longer way to them
 COUNTED = 50_000  # matches of one phrase that are counted, about 40 ns each
 
@@ -51,7 +53,8 @@ def note_candidates(reading: Reading, groups: Sequence[ReachGroup], words: WordQ
     """Notes the records to be ranked."""
     reading.words.noted.clear()
     counted, is_complete = _note_indexed(reading, groups, words)
-    holding = holders(reading.words.noted)
+    is_told = counted is not None and len(words.wanted) == 1  # then nobody asks who holds what
+    holding = [] if is_told else holders(reading.words.noted)
     held = _held_counts(groups, words, holding) if counted is None else counted
     few = [reach for group in groups for reach in group.reaches if reach.is_few]
     if not few:
@@ -228,6 +231,8 @@ def _note_standing(reading: Reading, groups: Sequence[ReachGroup], words: WordQu
     common = rarest[len(essential) :]
     if common:
         _note_newest(reading, groups, words, common)
+    if len(words.wanted) == len(common) == 1 and not words.wanted[0].is_prefix:
+        _note_fullest(reading, groups, words, counts[0])
     return held, not common
 
 
@@ -239,7 +244,7 @@ def _note_all(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery, 
 def _note_newest(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery, common: Sequence[int]) -> None:
     """The newest records that hold the two rarest of the common phrases; where these are few, the newest that hold the
     rarest. As many as there is room for beside those that are noted already."""
-    parts = [group.indexed._replace(reaches=[reach]) for group in groups for reach in group.indexed.reaches]
+    parts = _each_reach(groups)
     rarest = tuple(words.wanted[i] for i in common[:2])
     before = len(reading.words.noted)
     room = min(CANDIDATES, before + max(COMMON, OF_EACH * len(parts)))
@@ -253,6 +258,32 @@ def _note_newest(reading: Reading, groups: Sequence[ReachGroup], words: WordQuer
                 reading.words.note(part, words, narrowed, most)
             else:
                 _note_last(reading, part, words, narrowed, min(most, BY_KEY))
+
+
+def _note_fullest(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery, counted: int) -> None:
+    """Where one word or phrase is all that is looked for, also those that hold it often and come first by that: among
+    the newest alone there are few of the best. How often that is, what is noted tells. Where more hold it than are
+    counted, they are found among the newest of these, unless a hidden time forbids to know which ones that are. (Of
+    words that begin alike there are too many.)"""
+    parts, narrowed = _each_reach(groups), Narrowed(words.wanted, hold_all=True)
+    are_all_counted = counted < COUNTED // len(_connections(groups))
+    newest = None if are_all_counted else COUNTED // len(parts)
+    each = [note.held.counts[0] for note in reading.words.noted.values()]
+    times = _often(each, OFTEN * len(each) // min(counted, COUNTED))
+    most = min(FULLEST, CANDIDATES - len(each)) // len(parts)
+    for part in parts:
+        if are_all_counted or _shows_its_order(part.reaches[0].scope):
+            reading.words.note_fullest(part, words, narrowed, Fullest(most, times, newest))
+
+
+def _often(each: Sequence[int], most: int) -> int:
+    """How many times a phrase has to stand in a record, twice or more, so that no more than `most` of these pass."""
+    passing = sorted(each, reverse=True)[: most + 1]
+    return max(2, passing[-1] + 1 if len(passing) > most else 2)
+
+
+def _each_reach(groups: Sequence[ReachGroup]) -> list[Where]:
+    return [group.indexed._replace(reaches=[reach]) for group in groups for reach in group.indexed.reaches]
 
 
 def _note_last(reading: Reading, part: Where, words: WordQuery, narrowed: Narrowed, most: int) -> None:

@@ -63,6 +63,21 @@ def holders(noted: NotedRecords) -> list[Holders]:
     return found
 
 
+def fullest(noted: NotedRecords, most: int) -> set[int]:
+    """The records in which the one phrase that was looked for counts most, whatever it is worth; none that ties with
+    one left out."""
+    notes = {id(note): note for note in noted.values()}
+    worth = {one: _fullness(note) for one, note in notes.items()}
+    by_record = {rid: worth[id(note)] for rid, note in noted.items()}
+    left_out = sorted(by_record.values(), reverse=True)[most:][:1]
+    return {rid for rid, full in by_record.items() if not left_out or full > left_out[0]}
+
+
+def _fullness(note: MatchCounts) -> float:
+    times = note.held.counts[0]
+    return times / (times + _norm(note.length))
+
+
 class SourceCounts(NamedTuple):
     """What is visible of one connection: how many records, and how many of them hold each phrase."""
 
@@ -140,8 +155,12 @@ def worth_of(held: HeldPhrases, question: Question, actor: int) -> Worth:
 def score(length: int, worth: Worth) -> float:
     """BM25, times the share of the question's weight that the record holds."""
     parts, share, whole = worth
-    norm = K1 * (1 - B + B * min(length, LONG) / USUAL_LENGTH)
+    norm = _norm(length)
     total = 0.0
     for weighed, count in parts:
         total += weighed / (count + norm)
     return total * share / whole
+
+
+def _norm(length: int) -> float:
+    return K1 * (1 - B + B * min(length, LONG) / USUAL_LENGTH)

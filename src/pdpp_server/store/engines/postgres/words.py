@@ -7,8 +7,8 @@ import orjson
 
 from pdpp_server.store.engines.postgres.postings import PostingRun, runs
 from pdpp_server.store.engines.postgres.tables import PostgresTables
-from pdpp_server.store.records.asked import Narrowed, Where
-from pdpp_server.store.records.rank import HeldPhrases, MatchCounts
+from pdpp_server.store.records.asked import Fullest, Narrowed, Where
+from pdpp_server.store.records.rank import HeldPhrases, MatchCounts, fullest
 from pdpp_server.store.records.reach import Reach
 from pdpp_server.store.records.words import Phrase, WordQuery
 from pdpp_server.store.session import Session
@@ -80,7 +80,18 @@ class PostgresWords:
         for reach in where.reaches:
             held = {phrase: self._held(reach, where.slots, phrase) for phrase in words.all}
             chosen = sorted(_rids(held, words, narrowed), reverse=True)[:newest]
-            self._note(reach, where.slots, [held[phrase] for phrase in words.wanted], chosen)
+            self.noted.update(self._notes(reach, where.slots, [held[phrase] for phrase in words.wanted], chosen))
+
+    def note_fullest(self, where: Where, words: WordQuery, narrowed: Narrowed, asked: Fullest) -> None:
+        self._fetch(where, words.all)
+        (wanted,) = words.wanted
+        notes: dict[int, MatchCounts] = {}
+        for reach in where.reaches:
+            held = {phrase: self._held(reach, where.slots, phrase) for phrase in words.all}
+            newest = sorted(_rids(held, words, narrowed), reverse=True)[: asked.newest]
+            often = [rid for rid in newest if held[wanted][rid].times >= asked.times]
+            notes |= self._notes(reach, where.slots, [held[wanted]], often)
+        self.noted |= {rid: notes[rid] for rid in fullest(notes, asked.most)}
 
     def holding(self, where: Where, words: WordQuery, narrowed: Narrowed) -> list[int]:
         self._fetch(where, words.all)
@@ -90,19 +101,23 @@ class PostgresWords:
             found += sorted(_rids(held, words, narrowed))
         return found
 
-    def _note(self, reach: Reach, slots: Sequence[int], held: Sequence[HeldBy], rids: Sequence[int]) -> None:
+    def _notes(
+        self, reach: Reach, slots: Sequence[int], held: Sequence[HeldBy], rids: Sequence[int]
+    ) -> dict[int, MatchCounts]:
         """Records that hold the same in texts of the same length share one note."""
         lengths = self._lengths(reach.place.sid, slots, rids) if rids else {}
         cases: dict[tuple[Held, ...], HeldPhrases] = {}
-        notes: dict[tuple[int, tuple[Held, ...]], MatchCounts] = {}
+        shared: dict[tuple[int, tuple[Held, ...]], MatchCounts] = {}
+        notes: dict[int, MatchCounts] = {}
         for rid in rids:
             case = tuple([each.get(rid, _NOT_HELD) for each in held])
             length = lengths.get(rid, 0)
-            if (length, case) not in notes:
+            if (length, case) not in shared:
                 if case not in cases:
                     cases[case] = HeldPhrases([one.times for one in case], [one.columns for one in case])
-                notes[length, case] = MatchCounts(length, cases[case])
-            self.noted[rid] = notes[length, case]
+                shared[length, case] = MatchCounts(length, cases[case])
+            notes[rid] = shared[length, case]
+        return notes
 
     def _lengths(self, sid: int, slots: Sequence[int], rids: Sequence[int]) -> dict[int, int]:
         """How many words these columns of each record have. Most of what stands in a block is of others beside them."""

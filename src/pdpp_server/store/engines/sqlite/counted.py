@@ -1,43 +1,44 @@
-"""Counts that a reader made of what one grant shows, kept until something in the same streams changes."""
+"""What a reader counted of what one grant shows, kept until something in the same streams changes."""
 
 from collections.abc import Callable, Hashable
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import apsw
 
 from pdpp_server.store.records.asked import Where
 from pdpp_server.store.session import Session
 
-KEPT = 10_000  # counts; then all are forgotten
+V = TypeVar("V")
 
 _VERSION = "select version from streams where sid = ?"
 _GENERATION = "select generation from layout"
 
 
-class _Kept(NamedTuple):
+class _Kept(NamedTuple, Generic[V]):
     as_of: tuple[int, ...]
-    number: int
+    counted: V
 
 
-class Counted:
+class Counted(Generic[V]):
     """For one connection. Whoever reads by another grant gets nothing of it, not even its time."""
 
-    def __init__(self, connection: apsw.Connection, session: Session) -> None:
-        self._connection, self._session = connection, session
-        self._kept: dict[Hashable, _Kept] = {}
+    def __init__(self, connection: apsw.Connection, session: Session, most: int) -> None:
+        """Of more than `most`, all are forgotten."""
+        self._connection, self._session, self._most = connection, session, most
+        self._kept: dict[Hashable, _Kept[V]] = {}
         self._seen: int | None = None  # which state of the database the versions are of
         self._versions: dict[tuple[int, ...], tuple[int, ...]] = {}  # of streams, by their sids
 
-    def of(self, where: Where, asked: Hashable, count: Callable[[], int]) -> int:
-        """The count of what was asked; from before, where every stream is as it was then."""
+    def of(self, where: Where, asked: Hashable, count: Callable[[], V]) -> V:
+        """What was counted; from before, where every stream is as it was then."""
         if any(reach.rids is not None for reach in where.reaches):
             return count()
         shown = tuple([(reach.scope.grant_id, reach.place.sid, *reach.values.values()) for reach in where.reaches])
         key, as_of = (shown, asked), self._as_of(where)
         kept = self._kept.get(key)
         if kept is not None and kept.as_of == as_of:
-            return kept.number
-        if len(self._kept) >= KEPT:
+            return kept.counted
+        if len(self._kept) >= self._most:
             self._kept.clear()
         counted = count()
         self._kept[key] = _Kept(as_of, counted)

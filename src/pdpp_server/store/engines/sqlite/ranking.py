@@ -1,14 +1,29 @@
-"""The functions `held` and `held_one` in SQL: which phrases stand in a record, how often and where, as a case."""
+"""The functions `held`, `held_one` and `held_times` in SQL: which phrases stand in a record, how often and where."""
 
 from collections.abc import Sequence
 from functools import lru_cache
+from operator import attrgetter
+from typing import NamedTuple, cast
 
 import apsw
 
-from pdpp_server.store.records.rank import HeldPhrases, MatchCounts
+from pdpp_server.store.records.rank import HeldPhrases, MatchCounts, fullest
 
 _Columns = tuple[tuple[int, ...], ...]  # of each phrase, those in which it stands
+_Case = tuple[_Columns, tuple[int, ...]]  # the same, and how often
+NotedRow = tuple[int, int, bytes]  # a record by its rid, its case, and the sizes of its columns as FTS5 keeps them
 _MORE = 0x80  # the bit of a byte that says that its number goes on
+
+
+# Nothing of it runs in Python, since it is asked of every record that holds a common word.
+_TIMES = cast("apsw.FTS5Function", attrgetter("inst_count"))
+
+
+class TakenNotes(NamedTuple):
+    """Records with what their cases mean, so that they can be noted again."""
+
+    rows: Sequence[NotedRow]
+    cases: Sequence[_Case]
 
 
 class Ranking:
@@ -19,11 +34,12 @@ class Ranking:
         self._times: Sequence[int] = ()
         self._slots: Sequence[int] = ()
         self._phrases = range(0)
-        self._cases: dict[tuple[_Columns, tuple[int, ...]], int] = {}
+        self._cases: dict[_Case, int] = {}
         self._plain: dict[tuple[_Columns, int], int] = {}  # those that the number of instances tells
         self._single: dict[tuple[tuple[int, ...], int], int] = {}  # the same, of one phrase: its columns and instances
         connection.register_fts5_function("held", self._held)
         connection.register_fts5_function("held_one", self._held_one)
+        connection.register_fts5_function("held_times", _TIMES)
 
     def use(self, times: Sequence[int], slots: Sequence[int]) -> str:
         """What the next statement is about: how often each wanted phrase, which come first, stands in its match; and
@@ -52,17 +68,34 @@ class Ranking:
             self._plain[told] = case
         return case
 
-    def note(self, rows: Sequence[tuple[int, int, bytes]]) -> None:
-        """Records by rid, case and the sizes of their columns as FTS5 keeps them."""
-        cases = [_told(*case) for case in self._cases]
-        cases += [_told((columns,), (instances // self._times[0],)) for columns, instances in self._single]
+    def note(self, rows: Sequence[NotedRow]) -> None:
+        """What the statement gave."""
+        self.note_taken(TakenNotes(rows, self._told_cases()))
+
+    def taken(self, rows: Sequence[NotedRow], most: int) -> TakenNotes:
+        """Of what the statement gave about one phrase the fullest records, not noted yet."""
+        every = TakenNotes(rows, self._told_cases())
+        chosen = fullest(self._notes(every), most)
+        return every._replace(rows=[row for row in rows if row[0] in chosen])
+
+    def note_taken(self, taken: TakenNotes) -> None:
+        self.noted.update(self._notes(taken))
+
+    def _told_cases(self) -> list[_Case]:
+        single = [((columns,), (instances // self._times[0],)) for columns, instances in self._single]
+        return [*self._cases, *single]
+
+    def _notes(self, taken: TakenNotes) -> dict[int, MatchCounts]:
+        cases = [_told(*case) for case in taken.cases]
         known: dict[tuple[int, bytes], MatchCounts] = {}
-        noted, slots = self.noted, self._slots
-        for rid, case, sizes in rows:
+        notes: dict[int, MatchCounts] = {}
+        slots = self._slots
+        for rid, case, sizes in taken.rows:
             note = known.get((case, sizes))
             if note is None:
                 note = known[case, sizes] = MatchCounts(length_of(sizes, slots), cases[case])
-            noted[rid] = note
+            notes[rid] = note
+        return notes
 
 
 def _count(api: apsw.FTS5ExtensionApi, phrase: int, columns: Sequence[int]) -> int:

@@ -7,9 +7,9 @@ import orjson
 
 from pdpp_server.store.engines.sqlite.beginnings import Beginnings
 from pdpp_server.store.engines.sqlite.counted import Counted
-from pdpp_server.store.engines.sqlite.ranking import Ranking
+from pdpp_server.store.engines.sqlite.ranking import NotedRow, Ranking, TakenNotes
 from pdpp_server.store.engines.sqlite.tables import SqliteTables
-from pdpp_server.store.records.asked import Narrowed, Where
+from pdpp_server.store.records.asked import Fullest, Narrowed, Where
 from pdpp_server.store.records.rank import MatchCounts
 from pdpp_server.store.records.reach import Reach
 from pdpp_server.store.records.words import Phrase, WordQuery
@@ -26,7 +26,13 @@ select words.rowid, {held}(words), sizes.sz from words cross join words_docsize 
 where words match :match and {where}
 """
 _NOTED_NEWEST = _NOTED + " order by words.rowid desc limit :most"
+_NOTED_OFTEN = _NOTED + " and held_times(words) >= :times"
+_FIRST_OF_NEWEST = """
+select coalesce(min(rid), :high) from (
+    select words.rowid rid from words where words match :match and {where} order by words.rowid desc limit :newest)
+"""
 
+COUNTS_KEPT, FULLEST_KEPT = 10_000, 64  # for each connection; of the second kind each can be hundreds of records
 MANY = 24  # words: of more, each would be cut by a call of its own
 
 SayPhrase = Callable[[Phrase], str]  # how a phrase is said in a match expression
@@ -38,7 +44,8 @@ class SqliteWords:
     ) -> None:
         self._ranking = Ranking(connection)
         self._session, self._tables, self._beginnings = session, tables, beginnings
-        self._counted = Counted(connection, session)
+        self._counted = Counted[int](connection, session, COUNTS_KEPT)
+        self._fullest = Counted[TakenNotes](connection, session, FULLEST_KEPT)
 
     @property
     def noted(self) -> dict[int, MatchCounts]:
@@ -97,6 +104,22 @@ class SqliteWords:
         for narrowing, values in self._spans(where.reaches):
             asked = statement.format(held=held, where=narrowing)
             self._ranking.note(self._session.rows(asked, {**bound, **values}))
+
+    def note_fullest(self, where: Where, words: WordQuery, narrowed: Narrowed, asked: Fullest) -> None:
+        """Every record that holds the phrase is asked how often: once, until something changes."""
+        match = match_of(where, words, narrowed, self._beginnings.match)
+        held = self._ranking.use([1], where.slots)
+
+        def taken() -> TakenNotes:
+            rows: list[NotedRow] = []
+            for narrowing, values in self._spans(where.reaches):
+                bound = {"match": match, "times": asked.times, "newest": asked.newest, **values}
+                if asked.newest is not None:
+                    bound["low"] = self._session.one(_FIRST_OF_NEWEST.format(where=narrowing), bound)
+                rows += self._session.rows(_NOTED_OFTEN.format(held=held, where=narrowing), bound)
+            return self._ranking.taken(rows, asked.most)
+
+        self._ranking.note_taken(self._fullest.of(where, (match, asked), taken))
 
     def holding(self, where: Where, words: WordQuery, narrowed: Narrowed) -> list[int]:
         return self._rids(where, match_of(where, words, narrowed, self._beginnings.match))
