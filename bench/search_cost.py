@@ -42,6 +42,7 @@ PLACES = (2, 6, 15, 40, 90, 200, 500, 1000, 3000)  # in the vocabulary, from the
 
 RARE, OFTEN, EVERYWHERE, TWO = "rare word", "word in 5 %", "word in 30 %", "two words in 5 %"
 SENTENCE, PHRASE, PREFIX = "sentence of nine words", "phrase", "prefix of three letters"
+WIDE = "prefix of thousands of words"
 HIDDEN, TIMELESS = "rare word, 90 % hidden by time", "word in 5 %, the time hidden"
 OF_SENDER, IN_MONTH = "word in 5 %, of one sender", "word in 5 %, in one month"
 NUMBER, EXACT = "number of one sender", "page of one sender, exact count"
@@ -75,6 +76,7 @@ def cases(bare: Any, count: int) -> Iterator[CostCase]:
     phrase = f"{VOCABULARY[3]} {VOCABULARY[9]}"
     yield CostCase(PHRASE, "whole", _asked(_quoted(phrase)), (phrase,))
     yield CostCase(PREFIX, "whole", _asked(f"{VOCABULARY[6][:3]}*"))
+    yield CostCase(WIDE, "whole", _asked("rare*"))
     yield CostCase(HIDDEN, "recent", _asked("rare77"))
     yield CostCase(TIMELESS, "timeless", _asked(often))
     yield CostCase(OF_SENDER, "whole", _asked(often, SENDER))
@@ -207,7 +209,7 @@ def promised(sizes: Sequence[int], found: Sequence[Costs]) -> Iterator[tuple[str
         yield f"{TIMELESS} ÷ shown, {size:,}", most, costs_of[TIMELESS][OURS] / costs_of[OFTEN][OURS]
     if len(found) > 1:
         yield f"{HIDDEN} ÷ nothing hidden, {sizes[-1]:,}", 1.5, large[HIDDEN][OURS] / large[RARE][OURS]
-        for name, most in {OF_SENDER: 4, IN_MONTH: 4, PHRASE: 3, PREFIX: 3, NUMBER: 3, EXACT: 3}.items():
+        for name, most in {OF_SENDER: 4, IN_MONTH: 4, PHRASE: 3, PREFIX: 3, WIDE: 3, NUMBER: 3, EXACT: 3}.items():
             yield f"{name}, {sizes[-1]:,} ÷ {sizes[0]:,}", most, large[name][OURS] / small[name][OURS]
 
 

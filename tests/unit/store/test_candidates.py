@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pdpp_server.model.queries import Condition, SearchQuery
+from pdpp_server.store.engines.sqlite import beginnings
 from pdpp_server.store.engines.sqlite.ranking import length_of
 from pdpp_server.store.records import candidates, filters
 from tests.requirements import requirement
@@ -178,6 +179,27 @@ def test_where_more_hold_a_word_than_are_counted_only_the_newest_are_asked_how_o
     hits = found(world, world.grant(granted), "meeting")
 
     assert sorted(hits) == [*([] if fields else ["n06"]), "n22", "n23", "n24", "n25"]
+
+
+@requirement("store.search.candidates")
+def test_the_newest_of_more_words_than_are_told_apart_are_noted_anew_when_a_record_comes_or_goes(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "CANDIDATES", LIMIT)
+    monkeypatch.setattr(candidates, "COMMON", 4)
+    monkeypatch.setattr(candidates, "OF_EACH", 1)
+    monkeypatch.setattr(beginnings, "WORDS", 3)
+    sent = [message(f"n{i}", text=f"alpen{i}x", sent_at=f"2026-07-{i:02}T12:00:00Z") for i in range(11, 26)]
+    world.deliver(WORK, sent)
+    token = world.grant({"name": "messages", "instance_ids": [world.work]})
+
+    hits = [sorted(found(world, token, "alpen*")) for _ in range(2)]
+    for change in (message("n26", text="alpen26x", sent_at="2026-07-26T12:00:00Z"), deletion("n24")):
+        world.deliver(WORK, [change])
+        hits.append(sorted(found(world, token, "alpen*")))
+
+    newest = ["n22", "n23", "n24", "n25"]
+    assert hits == [newest, newest, ["n23", "n24", "n25", "n26"], ["n22", "n23", "n25", "n26"]]
 
 
 @pytest.mark.parametrize(

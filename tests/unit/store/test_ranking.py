@@ -31,7 +31,7 @@ def noted(asked: str, phrases: int) -> dict[int, MatchCounts]:
     function = ranking.use([1] * phrases, [0, 1])
     size = "(select sz from words_docsize where id = words.rowid)"
     rows: list[Any] = [*connection.execute(f"select rowid, {function}(words), {size} from words(?)", (asked,))]
-    ranking.note(rows)
+    ranking.note(ranking.taken(rows))
     return ranking.noted
 
 

@@ -62,7 +62,7 @@ def test_a_note_from_the_text_is_the_one_from_the_index(
     RANKING.use([1] * len(words.wanted), SLOTS)
     match = " OR ".join(phrase.match for phrase in words.wanted)
     rows: Any = INDEX.execute(HELD, (match,)).fetchall()
-    RANKING.note(rows)
+    RANKING.note(RANKING.taken(rows))
     INDEX.execute("insert into words(words) values('delete-all')")
 
     assert Texts(TOKENIZER, words.wanted).note(texts) == RANKING.noted.get(1)
@@ -89,7 +89,7 @@ def test_records_that_hold_two_words_in_as_many_places_are_told_apart() -> None:
     RANKING.noted.clear()
     RANKING.use([1, 1], SLOTS)
     rows: Any = INDEX.execute(HELD, ("lake OR lease",)).fetchall()
-    RANKING.note(rows)
+    RANKING.note(RANKING.taken(rows))
     INDEX.execute("insert into words(words) values('delete-all')")
 
     from_texts = {rid: Texts(TOKENIZER, words.wanted).note({0: text}) for rid, text in enumerate(texts, start=1)}

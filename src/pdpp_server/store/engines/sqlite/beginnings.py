@@ -41,6 +41,10 @@ class Beginnings:
         """What is looked for, as one phrase."""
         return self._match(phrase, 0, WORDS) if self._is_known(phrase) else phrase.match
 
+    def is_endless(self, phrase: Phrase) -> bool:
+        """Whether too many words begin with it: then each statement merges them anew, before it gives a row."""
+        return phrase.is_prefix and not self._is_known(phrase)
+
     def parts(self, phrase: Phrase) -> Iterator[str]:
         """The same in parts, each of few words: who holds it holds one of them."""
         if not self._is_known(phrase) or len(self._terms[phrase.tokens[-1]]) <= TOGETHER:

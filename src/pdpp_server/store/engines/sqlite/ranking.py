@@ -68,22 +68,19 @@ class Ranking:
             self._plain[told] = case
         return case
 
-    def note(self, rows: Sequence[NotedRow]) -> None:
+    def taken(self, rows: Sequence[NotedRow]) -> TakenNotes:
         """What the statement gave."""
-        self.note_taken(TakenNotes(rows, self._told_cases()))
+        single = [((columns,), (instances // self._times[0],)) for columns, instances in self._single]
+        return TakenNotes(rows, [*self._cases, *single])
 
-    def taken(self, rows: Sequence[NotedRow], most: int) -> TakenNotes:
-        """Of what the statement gave about one phrase the fullest records, not noted yet."""
-        every = TakenNotes(rows, self._told_cases())
+    def fullest(self, rows: Sequence[NotedRow], most: int) -> TakenNotes:
+        """Of what it gave about one phrase the fullest records."""
+        every = self.taken(rows)
         chosen = fullest(self._notes(every), most)
         return every._replace(rows=[row for row in rows if row[0] in chosen])
 
-    def note_taken(self, taken: TakenNotes) -> None:
+    def note(self, taken: TakenNotes) -> None:
         self.noted.update(self._notes(taken))
-
-    def _told_cases(self) -> list[_Case]:
-        single = [((columns,), (instances // self._times[0],)) for columns, instances in self._single]
-        return [*self._cases, *single]
 
     def _notes(self, taken: TakenNotes) -> dict[int, MatchCounts]:
         cases = [_told(*case) for case in taken.cases]

@@ -32,7 +32,8 @@ select coalesce(min(rid), :high) from (
     select words.rowid rid from words where words match :match and {where} order by words.rowid desc limit :newest)
 """
 
-COUNTS_KEPT, FULLEST_KEPT = 10_000, 64  # for each connection; of the second kind each can be hundreds of records
+COUNTS_KEPT, NOTES_KEPT = 10_000, 64  # for each connection; notes are of hundreds of records each
+FAR = 50_000  # records; where nearly all of a count is its beginning, it is made once, as far as any is wanted
 MANY = 24  # words: of more, each would be cut by a call of its own
 
 SayPhrase = Callable[[Phrase], str]  # how a phrase is said in a match expression
@@ -45,13 +46,15 @@ class SqliteWords:
         self._ranking = Ranking(connection)
         self._session, self._tables, self._beginnings = session, tables, beginnings
         self._counted = Counted[int](connection, session, COUNTS_KEPT)
-        self._fullest = Counted[TakenNotes](connection, session, FULLEST_KEPT)
+        self._taken = Counted[TakenNotes](connection, session, NOTES_KEPT)
 
     @property
     def noted(self) -> dict[int, MatchCounts]:
         return self._ranking.noted
 
     def stands(self, where: Where, phrase: Phrase) -> bool:
+        if self._beginnings.is_endless(phrase):
+            return self.count(where, [phrase], 1) > 0
         asked = f"{columns_of(where)}({phrase.match})"
         return self._counted.of(where, asked, lambda: self._stands(where, phrase)) > 0
 
@@ -63,6 +66,8 @@ class SqliteWords:
         )
 
     def count(self, where: Where, any_of: Sequence[Phrase], most: int) -> int:
+        if len(any_of) == 1 and most < FAR and self._beginnings.is_endless(any_of[0]):
+            return min(most, self.count(where, any_of, FAR))
         return self._counted.of(where, (columns_of(where), *any_of, most), lambda: self._count(where, any_of, most))
 
     def _count(self, where: Where, any_of: Sequence[Phrase], most: int) -> int:
@@ -98,12 +103,18 @@ class SqliteWords:
 
     def note(self, where: Where, words: WordQuery, narrowed: Narrowed | None = None, newest: int | None = None) -> None:
         besides = narrowed.phrases if narrowed and not _is_all(words, narrowed) else ()
-        statement = _NOTED if newest is None else _NOTED_NEWEST
-        bound = {"match": match_of(where, words, narrowed, self._beginnings.match), "most": newest}
+        match = match_of(where, words, narrowed, self._beginnings.match)
         held = self._ranking.use([1 + besides.count(phrase) for phrase in words.wanted], where.slots)
-        for narrowing, values in self._spans(where.reaches):
-            asked = statement.format(held=held, where=narrowing)
-            self._ranking.note(self._session.rows(asked, {**bound, **values}))
+        statement, bound = (_NOTED if newest is None else _NOTED_NEWEST), {"match": match, "most": newest}
+
+        def taken() -> TakenNotes:
+            rows: list[NotedRow] = []
+            for narrowing, values in self._spans(where.reaches):
+                rows += self._session.rows(statement.format(held=held, where=narrowing), {**bound, **values})
+            return self._ranking.taken(rows)
+
+        is_kept = newest is not None and any(map(self._beginnings.is_endless, words.all))
+        self._ranking.note(self._taken.of(where, (match, newest), taken) if is_kept else taken())
 
     def note_fullest(self, where: Where, words: WordQuery, narrowed: Narrowed, asked: Fullest) -> None:
         """Every record that holds the phrase is asked how often: once, until something changes."""
@@ -117,9 +128,9 @@ class SqliteWords:
                 if asked.newest is not None:
                     bound["low"] = self._session.one(_FIRST_OF_NEWEST.format(where=narrowing), bound)
                 rows += self._session.rows(_NOTED_OFTEN.format(held=held, where=narrowing), bound)
-            return self._ranking.taken(rows, asked.most)
+            return self._ranking.fullest(rows, asked.most)
 
-        self._ranking.note_taken(self._fullest.of(where, (match, asked), taken))
+        self._ranking.note(self._taken.of(where, (match, asked), taken))
 
     def holding(self, where: Where, words: WordQuery, narrowed: Narrowed) -> list[int]:
         return self._rids(where, match_of(where, words, narrowed, self._beginnings.match))
