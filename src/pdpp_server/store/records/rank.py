@@ -139,13 +139,12 @@ def worth_of(held: HeldPhrases, question: Question, actor: int) -> Worth:
     """`actor` is the column that says who spoke, as a bit."""
     parts: list[tuple[float, int]] = []
     share = 0.0
-    for phrase, count in enumerate(held.counts):
+    for count, slots, worth, is_name in zip(held.counts, held.slots, question.weights, question.names, strict=True):
         if not count:
             continue
-        worth = question.weights[phrase]
-        if question.names[phrase]:
+        if is_name:
             count = 1
-            if not held.slots[phrase] & actor:
+            if not slots & actor:
                 worth *= MENTIONED
         parts.append((worth * count * (K1 + 1), count))
         share += worth

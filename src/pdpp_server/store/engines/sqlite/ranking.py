@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from operator import attrgetter
+from operator import attrgetter, mul
 from typing import NamedTuple, cast
 
 import apsw
@@ -62,9 +62,17 @@ class Ranking:
         known = self._plain.get(told)
         if known is not None:
             return known
-        counts = tuple([_count(api, phrase, of) if of else 0 for phrase, of in enumerate(columns)])
-        case = self._cases.setdefault((columns, counts), len(self._cases))
-        if counts == tuple(map(len, columns)):  # as few instances as can be: no others of these columns are so many
+        counts = [*map(len, columns)]
+        more = api.inst_count - sum(map(mul, counts, self._times))
+        is_plain = not more  # as few instances as can be: no others of these columns are so many
+        for phrase, of in enumerate(columns):
+            if not more:
+                break
+            if of:
+                counts[phrase] = _count(api, phrase, of)
+                more -= (counts[phrase] - len(of)) * self._times[phrase]
+        case = self._cases.setdefault((columns, tuple(counts)), len(self._cases))
+        if is_plain:
             self._plain[told] = case
         return case
 
@@ -86,11 +94,11 @@ class Ranking:
         cases = [_told(*case) for case in taken.cases]
         known: dict[tuple[int, bytes], MatchCounts] = {}
         notes: dict[int, MatchCounts] = {}
-        slots = self._slots
+        lengths = {sizes: length_of(sizes, self._slots) for sizes in {sizes for _, _, sizes in taken.rows}}
         for rid, case, sizes in taken.rows:
             note = known.get((case, sizes))
             if note is None:
-                note = known[case, sizes] = MatchCounts(length_of(sizes, slots), cases[case])
+                note = known[case, sizes] = MatchCounts(lengths[sizes], cases[case])
             notes[rid] = note
         return notes
 
@@ -102,7 +110,7 @@ def _count(api: apsw.FTS5ExtensionApi, phrase: int, columns: Sequence[int]) -> i
 
 
 def _told(columns: _Columns, counts: tuple[int, ...]) -> HeldPhrases:
-    return HeldPhrases([*counts], [_bits(of) for of in columns])
+    return HeldPhrases([*counts], [_bits(of) if of else 0 for of in columns])
 
 
 @lru_cache(maxsize=1000)
