@@ -283,7 +283,7 @@ PROMISES: dict[str, Promise] = {
     "store.engines.round-trips": Promise(
         source="issue 16: the same promises",
         says="On PostgreSQL a fetch of a known client waits twice for the database: who asks and what it may read, "
-        "then the line of the log. What it may not read is not asked for.",
+        "then the line of the log. What it may not read is not asked for; what is asked again is not planned again.",
     ),
     "store.engines.rows-read": Promise(
         source="issue 16: numbers",

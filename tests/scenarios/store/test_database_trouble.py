@@ -244,7 +244,7 @@ def test_what_the_address_says_of_tls_is_for_libpq(monkeypatch: pytest.MonkeyPat
         said.append(conninfo)
         raise psycopg.OperationalError("certificate verify failed for me:sesame@there")
 
-    monkeypatch.setattr(psycopg, "connect", connect)
+    monkeypatch.setattr(connecting.PostgresConnection, "connect", connect)
     address = "postgresql://me:sesame@there/pdpp?sslmode=verify-full&sslrootcert=/etc/ca.pem&connect_timeout=2"
     with pytest.raises(DatabaseUnavailable, match="certificate verify failed") as told:
         connecting.connect(address)

@@ -20,14 +20,15 @@ from tests.worlds.told import ToldReader
 from tests.worlds.world import Clock, World, build, close
 
 FETCH, SEARCH = 2, 21
+_PLANNED = re.compile(r"^F\t\d+\tParse", re.MULTILINE)
 _ASKED = re.compile(r'^F\t\d+\t(?:Sync|Query\t "(?!rollback"))', re.MULTILINE)  # nobody waits for the end of a snapshot
 
 connect = pool.connect
 
 
 @pytest.fixture
-def trips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], int]]:
-    """How many there were since it was asked last."""
+def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], str]]:
+    """What was said to the database since it was asked last."""
     trace = tmp_path / "trace"
     seen = 0
     with trace.open("ab") as kept:
@@ -38,18 +39,25 @@ def trips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
             connection.pgconn.set_trace_flags(Trace.SUPPRESS_TIMESTAMPS)
             return connection
 
-        def since() -> int:
+        def since() -> str:
             nonlocal seen
-            before, seen = seen, len(_ASKED.findall(trace.read_text(errors="replace")))
-            return seen - before
+            told = trace.read_text(errors="replace")
+            before, seen = seen, len(told)
+            return told[before:]
 
         monkeypatch.setattr(pool, "connect", traced)
         yield since
 
 
 @pytest.fixture
-def there(postgres: Cluster, home: Path, trips: Callable[[], int]) -> Iterator[World]:
-    del trips  # before the first connection is made
+def trips(said: Callable[[], str]) -> Callable[[], int]:
+    """How many there were since it was asked last."""
+    return lambda: len(_ASKED.findall(said()))
+
+
+@pytest.fixture
+def there(postgres: Cluster, home: Path, said: Callable[[], str]) -> Iterator[World]:
+    del said  # before the first connection is made
     with kept_in(postgres):
         built = build(home, Clock())
         yield built
@@ -67,6 +75,17 @@ def test_a_fetch_waits_twice_for_the_database_its_line_in_the_log_included(
     trips()
     assert fetched() == "m1"
     assert trips() == FETCH
+
+
+@requirement("store.engines.round-trips")
+def test_what_a_fetch_asks_is_planned_once_on_a_connection(there: World, said: Callable[[], str]) -> None:
+    def planned_by(key: str) -> int:
+        said()
+        assert there.reader.fetch(FetchQuery("messages", key, there.work)).value
+        return len(_PLANNED.findall(said()))
+
+    assert planned_by("m1") > 0
+    assert planned_by("m1") + planned_by("m2") == 0
 
 
 @pytest.fixture

@@ -4,13 +4,13 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from pdpp_server.store.engines.postgres.connecting import NOT_NOW, unavailable
-from pdpp_server.store.engines.postgres.pool import Pool, PostgresConnection
-from pdpp_server.store.engines.postgres.session import PostgresWriting, asked_together
+from pdpp_server.store.engines.postgres.connection import PostgresConnection
+from pdpp_server.store.engines.postgres.pool import Pool
+from pdpp_server.store.engines.postgres.session import PostgresWriting, asking
 from pdpp_server.store.session import Statement
 
-_BEGIN: Statement = ("begin", ())
+_BEGIN = asking("begin")
 _NAME = "select set_config('pdpp.owner', ?, true), set_config('statement_timeout', ?, true)"
-_COMMIT: Statement = ("commit", ())
 STATEMENT_MS = 5000
 
 
@@ -18,7 +18,8 @@ class Aside:
     """Short transactions of one owner, each on a connection of its own."""
 
     def __init__(self, pool: Pool, owner: int) -> None:
-        self._pool, self._owner = pool, owner
+        self._pool = pool
+        self._named = asking(_NAME, (str(owner), str(STATEMENT_MS)))
 
     @contextmanager
     def writing(self) -> Generator[PostgresWriting, None, None]:
@@ -47,15 +48,11 @@ class Aside:
         try:
             connection = self._pool.taken()
             try:
-                asked_together(connection, _BEGIN, self._named, *said, _COMMIT)
+                connection.ask(self._named, *(asking(*each) for each in said))
             finally:
                 self._pool.give_back(connection)
         except NOT_NOW as error:
             raise unavailable(error) from error
 
     def _begin(self, connection: PostgresConnection) -> None:
-        asked_together(connection, _BEGIN, self._named)
-
-    @property
-    def _named(self) -> Statement:
-        return _NAME, (str(self._owner), str(STATEMENT_MS))
+        connection.ask(_BEGIN, self._named)

@@ -7,6 +7,7 @@ from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from pdpp_server.errors import DatabaseUnavailable, ServerTrouble
+from pdpp_server.store.engines.postgres.connection import PostgresConnection
 
 OLDEST = 15
 CONNECT_SECONDS = 5
@@ -62,7 +63,7 @@ def unavailable(error: psycopg.Error) -> DatabaseUnavailable:
     return DatabaseUnavailable(message, remedy=remedy)
 
 
-def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
+def connect(url: str) -> PostgresConnection:
     """What the address says of TLS, hosts and times is for libpq, all of it.
 
     Raises:
@@ -74,9 +75,8 @@ def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
     except psycopg.ProgrammingError:  # which repeats what it was given
         raise ServerTrouble("PDPP_DATABASE_URL names no database.", remedy=_HOW_IT_IS_WRITTEN) from None
     try:
-        connection: psycopg.Connection[tuple[Any, ...]] = psycopg.connect(
-            make_conninfo("", **{**PATIENCE, **asked}), autocommit=True, cursor_factory=psycopg.ClientCursor
-        )
+        said = make_conninfo("", **{**PATIENCE, **asked, "client_encoding": "UTF8"})
+        connection = PostgresConnection.connect(said, autocommit=True, cursor_factory=psycopg.ClientCursor)
     except psycopg.OperationalError as error:
         raise DatabaseUnavailable(f"The database cannot be reached ({_reason(error, asked)}).") from None
     try:
@@ -90,7 +90,7 @@ def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
     return connection
 
 
-def _require_usable(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+def _require_usable(connection: PostgresConnection) -> None:
     major = connection.info.server_version // 10_000
     if major < OLDEST:
         raise ServerTrouble(f"The database is PostgreSQL {major}.", remedy=f"PostgreSQL {OLDEST} or newer is needed.")

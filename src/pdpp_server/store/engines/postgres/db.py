@@ -18,15 +18,16 @@ from pdpp_server.store.engines.postgres.aside import Aside
 from pdpp_server.store.engines.postgres.asked import PostgresAsked
 from pdpp_server.store.engines.postgres.blobs import PostgresBlobs, erase_released
 from pdpp_server.store.engines.postgres.connecting import NOT_NOW, unavailable
+from pdpp_server.store.engines.postgres.connection import PostgresConnection
 from pdpp_server.store.engines.postgres.keys import PostgresKeys
 from pdpp_server.store.engines.postgres.log import PostgresActivity, PostgresLog
-from pdpp_server.store.engines.postgres.pool import Pool, Pools, PostgresConnection
+from pdpp_server.store.engines.postgres.pool import Pool, Pools
 from pdpp_server.store.engines.postgres.session import (
     PostgresSession,
     PostgresWriting,
-    asked_together,
+    asking,
     holds_nul,
-    prepared,
+    is_typed,
 )
 from pdpp_server.store.engines.postgres.tables import PostgresTables
 from pdpp_server.store.engines.postgres.tries import PostgresTries
@@ -47,7 +48,8 @@ _VERSION = "select version from schema_version"
 _NEW_VERSION = "update schema_version set version = ?"
 SCHEMA_VERSION = len(STEPS)
 NEWEST_VERSION = SCHEMA_VERSION + 1  # a step takes nothing away that the version before needs: both run side by side
-_BEGIN_READ: Statement = ("begin isolation level repeatable read read only", ())
+_BEGIN_READ = asking("begin isolation level repeatable read read only")
+_ROLLBACK = asking("rollback")
 _NAME = "select set_config('pdpp.owner', ?, true), set_config('statement_timeout', ?, true)"
 _BEGIN_WRITE = """
 begin;
@@ -94,7 +96,7 @@ class PostgresReading(PostgresSession):
         self.is_open = False
         self.ahead: tuple[Statement, ...] = ()
         self._answered: dict[Statement, list[Any]] = {}
-        self._begun = (str(owner), f"{seconds * 1000:.0f}")
+        self._named = asking(_NAME, (str(owner), f"{seconds * 1000:.0f}"))
         self._seconds = seconds
 
     def __enter__(self) -> Self:
@@ -123,7 +125,7 @@ class PostgresReading(PostgresSession):
     def _begin(self, connection: PostgresConnection) -> None:
         """What is asked in every read, and what this one said ahead, is answered with the beginning."""
         asked = (GENERATION, *(each for each in self.ahead if not holds_nul(each[1])))
-        _, _, *found = asked_together(connection, _BEGIN_READ, (_NAME, self._begun), *asked)
+        _, _, *found = connection.ask(_BEGIN_READ, self._named, *(asking(*each) for each in asked))
         self._answered = dict(zip(asked, found, strict=True))
 
     def rows(self, statement: str, values: Values = ()) -> list[Any]:
@@ -137,11 +139,14 @@ class PostgresReading(PostgresSession):
                 self._answered[statement, values] = known
         return [*known]
 
-    def _execute(self, statement: str, values: Values = ()) -> psycopg.Cursor[tuple[Any, ...]]:
+    def _found(self, statement: str, values: Values) -> list[Any]:
         """The database ends one statement that takes too long; of many short ones, the next is not begun."""
         if monotonic() > self._ends:
             raise self._too_long()
-        return prepared(self.connection, statement, values)
+        if not is_typed(values):
+            return super()._found(statement, values)
+        (found,) = self.connection.ask(asking(statement, values))
+        return found
 
     def _too_long(self) -> QueryTimeout:
         return QueryTimeout(f"The read took longer than {self._seconds:g} s.")
@@ -282,7 +287,7 @@ class PostgresDatabase:
             connection.execute("commit")
         except BaseException:
             with suppress(psycopg.Error):
-                connection.execute("rollback")
+                connection.ask(_ROLLBACK)  # said to psycopg, it would drop what is planned
             raise
         finally:
             pool.give_back(connection)

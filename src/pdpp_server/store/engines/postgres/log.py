@@ -39,7 +39,7 @@ with added as (
     insert into disclosures(segment, n, at, records, line)
     values((select segment from segments where id = :id), :n, :at, :records, :line) returning disclosure)
 insert into names(kind, name, at, disclosure, records)
-    select distinct name ->> 0, name ->> 1, :at, disclosure, (:records)::bigint
+    select name ->> 0, name ->> 1, :at, disclosure, (:records)::bigint
     from added, json_array_elements((:names)::json) name
 """
 _SEGMENTS = "select segment, id from segments order by id"
@@ -183,7 +183,7 @@ class PostgresActivity:
 
 def _row(id: str, n: int, line: bytes, disclosure: Disclosure) -> dict[str, Any]:
     """A line of a segment, with everything that it can be asked by."""
-    names = orjson.dumps([*names_of(disclosure)]).decode()
+    names = orjson.dumps([*dict.fromkeys(names_of(disclosure))]).decode()
     shared = {"id": id, "n": n, "at": disclosure.at, "records": len(disclosure.records)}
     return {**shared, "line": line.decode(), "names": names}
 

@@ -2,19 +2,17 @@
 
 import os
 from collections.abc import Callable
-from threading import BoundedSemaphore
-from typing import Any
+from queue import Empty, SimpleQueue
 
 import psycopg
 from psycopg.pq import TransactionStatus
 
 from pdpp_server.errors import DatabaseUnavailable
 from pdpp_server.store.engines.postgres.connecting import connect
+from pdpp_server.store.engines.postgres.connection import PostgresConnection
 
 WAIT_SECONDS = 5.0
 ASIDE = 2  # for lines of the log, which wait for no read and no writer
-
-PostgresConnection = psycopg.Connection[tuple[Any, ...]]
 
 
 class Pool:
@@ -26,7 +24,9 @@ class Pool:
 
     def _begin(self) -> None:
         self._used_by = os.getpid()
-        self._room = BoundedSemaphore(self._most)
+        self._room: SimpleQueue[None] = SimpleQueue()  # holds as many things as there is room for connections
+        for _ in range(self._most):
+            self._room.put(None)
         self._idle: list[PostgresConnection] = []
         self._is_closed = False
 
@@ -47,15 +47,17 @@ class Pool:
         """
         if self._used_by != os.getpid():  # a child never uses its parent's
             self._begin()
-        if not self._room.acquire(timeout=WAIT_SECONDS):
+        try:
+            self._room.get(timeout=WAIT_SECONDS)
+        except Empty:
             raise DatabaseUnavailable(
                 f"All {self._most} connections of this process to the database are in use.",
                 remedy="Try again; PDPP_DATABASE_CONNECTIONS allows more.",
-            )
+            ) from None
         try:
             return self._begun_on_idle(begin) or self._begun_on_fresh(begin)
         except BaseException:
-            self._room.release()
+            self._room.put(None)
             raise
 
     def give_back(self, connection: PostgresConnection) -> None:
@@ -71,7 +73,7 @@ class Pool:
             self._idle.append(connection)
         else:
             connection.close()
-        self._room.release()
+        self._room.put(None)
 
     def close(self) -> None:
         """Those in use are closed when they are given back."""
@@ -113,10 +115,11 @@ class Pool:
 
 
 def _is_told_to_end(connection: PostgresConnection) -> bool:
-    """Whether it has something to end, and could be told so."""
+    """Whether nothing is begun on it, or it could be told to end that."""
     protocol = connection.pgconn
-    if protocol.transaction_status not in {TransactionStatus.INTRANS, TransactionStatus.INERROR}:
-        return False
+    status = protocol.transaction_status
+    if status not in {TransactionStatus.INTRANS, TransactionStatus.INERROR}:
+        return status == TransactionStatus.IDLE
     try:
         protocol.send_query(b"rollback")
         return protocol.flush() == 0

@@ -10,16 +10,18 @@ import psycopg
 
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.store.engines.meanings import TableMeanings
+from pdpp_server.store.engines.postgres.connection import PostgresConnection, Question, question
 from pdpp_server.store.engines.postgres.index import PostgresIndex
 from pdpp_server.store.engines.postgres.listing import ListedInsert, listed, parcels
 from pdpp_server.store.engines.postgres.tables import NUMBERS, TEXTS
-from pdpp_server.store.session import Statement, Values
+from pdpp_server.store.session import Values
 
 _PLACE = re.compile(r"%|\?|(?<![:\w]):(\w+)|\bon conflict\(|\bcross join\b|\bcollate binary\b")
 # Where a list is joined, what the database guesses of it decides whether it reads all rows. An array is looked up.
 # Where it guesses that a stream has fewer rows than an array elements, each is looked up by itself: by a `cross join`.
 _IN_LIST = re.compile(r"(?<!not )\bin \((select (?:value|cast\(value as bigint\)) from json_each\((?:\?|:\w+)\))\)")
 _OF_EACH = re.compile(r"(json_each\([^)]*\) \w+) cross join (\w+) (\w+) on ([^\n]+)")
+_PLACEHOLDER = re.compile(r"%%|%s|%\((\w+)\)s")
 _COUNTED = "select name, last from counters"
 _COUNT_ON = """
 insert into counters(name, last) values(:name, :last)
@@ -52,6 +54,31 @@ def translated(statement: str) -> str:
     return _PLACE.sub(place, _OF_EACH.sub(r"\1, lateral (select * from \2 \3 where \4 offset 0) \3", listed))
 
 
+@lru_cache(maxsize=1000)
+def _numbered(statement: str) -> tuple[bytes, list[str]]:
+    """The same with placeholders that are numbers, and the names that these stand for, where they have names."""
+    names: list[str] = []
+    places = count(1)
+
+    def number(found: re.Match[str]) -> str:
+        if found[0] == "%%":
+            return "%"
+        name = found[1]
+        if name is None:
+            return f"${next(places)}"
+        if name not in names:
+            names.append(name)
+        return f"${names.index(name) + 1}"
+
+    return _PLACEHOLDER.sub(number, translated(statement)).encode(), names
+
+
+def asking(statement: str, values: Values = ()) -> Question:
+    """As it is asked of the database, with what it stands for."""
+    numbered, names = _numbered(statement)
+    return question(numbered, [values[name] for name in names] if isinstance(values, Mapping) else values)
+
+
 def _bound(values: Values) -> Any:
     """Truth is a number in our tables."""
     if bool not in map(type, _each(values)):
@@ -61,19 +88,9 @@ def _bound(values: Values) -> Any:
     return [int(value) if isinstance(value, bool) else value for value in values]
 
 
-def asked_together(connection: psycopg.Connection[tuple[Any, ...]], *asked: Statement) -> list[list[Any]]:
-    """What each of them gives, in one round trip."""
-    with connection.pipeline():
-        cursors = [prepared(connection, statement, values) for statement, values in asked]
-    return [cursor.fetchall() if cursor.description else [] for cursor in cursors]
-
-
-def prepared(connection: psycopg.Connection[tuple[Any, ...]], statement: str, values: Values) -> Any:
-    """Executed; what is said again and again on a connection is planned there once. What is none has no type, so a
-    statement that asks about it must be said with it."""
-    is_typed = None not in _each(values)
-    cursor = (psycopg.Cursor if is_typed else psycopg.ClientCursor)(connection)
-    return cursor.execute(translated(statement).encode(), _bound(values))
+def is_typed(values: Values) -> bool:
+    """What is none has no type, so a statement that asks about it must be said with it."""
+    return None not in _each(values)
 
 
 def holds_nul(values: Values) -> bool:
@@ -86,11 +103,11 @@ def _each(values: Values) -> Iterable[Any]:
 
 
 class PostgresSession:
-    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+    def __init__(self, connection: PostgresConnection) -> None:
         self.connection = connection
 
     def rows(self, statement: str, values: Values = ()) -> list[Any]:
-        return [] if holds_nul(values) else self._execute(statement, values).fetchall()
+        return [] if holds_nul(values) else self._found(statement, values)
 
     def one(self, statement: str, values: Values = ()) -> Any:
         found = self.rows(statement, values)
@@ -107,13 +124,16 @@ class PostgresSession:
             yield from rows
         asking.execute(f"close {name}".encode())
 
-    def _execute(self, statement: str, values: Values = ()) -> psycopg.Cursor[tuple[Any, ...]]:
+    def _found(self, statement: str, values: Values) -> list[Any]:
+        return self._execute(statement, values).fetchall()
+
+    def _execute(self, statement: str, values: Values) -> psycopg.Cursor[tuple[Any, ...]]:
         query = translated(statement).encode()
         return self.connection.execute(query, _bound(values))
 
 
 class PostgresWriting(PostgresSession):
-    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+    def __init__(self, connection: PostgresConnection) -> None:
         super().__init__(connection)
         self.index = PostgresIndex(self)
         self.meanings = TableMeanings(self, self.numbers("numbers"))

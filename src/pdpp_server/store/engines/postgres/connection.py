@@ -1,0 +1,166 @@
+"""A connection on which several questions are asked at once; each is planned there the first time it is asked.
+
+A cursor of psycopg sends each statement by itself, and finds out anew what stands in it. A read asks the same few
+questions again and again: here they go to libpq in one message, and their answers are heard together.
+"""
+
+import struct
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import psycopg
+from psycopg.abc import Buffer, PQGen
+from psycopg.adapt import PyFormat, Transformer
+from psycopg.errors import InvalidSqlStatementName, error_from_result
+from psycopg.generators import fetch_many, send
+from psycopg.pq import ExecStatus, Format
+from psycopg.pq.abc import PGconn, PGresult
+
+PLANS_MAX = 200  # on a connection; whatever else is asked there is planned each time
+_UNKNOWN, _BYTEA, _INT8 = 0, 17, 20  # types, by their numbers in every database
+_FAILED, _END = ExecStatus.FATAL_ERROR, ExecStatus.PIPELINE_SYNC
+
+
+Planned = tuple[bytes, tuple[int, ...]]  # a statement with `$1`, `$2` and so on, for values of these types
+
+
+class Question(NamedTuple):
+    """As it is sent."""
+
+    planned: Planned
+    values: Sequence[Buffer | None]
+    formats: Sequence[int]
+
+
+class PostgresConnection(psycopg.Connection[tuple[Any, ...]]):
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._plans: dict[Planned, bytes] = {}  # and their names
+        self._names_given = 0
+        self._loading = Transformer(self)
+
+    def ask(self, *questions: Question) -> list[list[Any]]:
+        """The rows that each of them gives. Where no transaction was begun, they are one.
+
+        Raises:
+            psycopg.Error: of the first that failed, after which none is answered; or of the connection.
+        """
+        try:
+            new, heard = self._exchanged(questions)
+        except BaseException:  # nobody knows what is still to be heard on it
+            self.close()
+            raise
+        for result in heard:
+            if result.status == _FAILED:
+                raise self._told(error_from_result(result))
+        for place, name in new:
+            del heard[place]  # it says that there is a plan now
+            if name:
+                self._plans[questions[place].planned] = name
+        return [self._rows(result) for result in heard]
+
+    def _exchanged(self, questions: Sequence[Question]) -> tuple[list[tuple[int, bytes]], list[PGresult]]:
+        """The place and the name of each plan that is new, and everything that was answered."""
+        protocol, new = self.pgconn, list[tuple[int, bytes]]()
+        protocol.enter_pipeline_mode()
+        for place, (planned, values, formats) in enumerate(questions):
+            name = self._plans.get(planned)
+            if name is None:
+                name = self._plan(*planned)
+                new.append((place, name))
+            protocol.send_query_prepared(name, values, formats)
+        protocol.pipeline_sync()
+        heard = self.wait(_heard(protocol))
+        protocol.exit_pipeline_mode()
+        return new, heard
+
+    def _told(self, error: psycopg.Error) -> psycopg.Error:
+        """A connection on which somebody has dropped our plans is as good as lost."""
+        if not isinstance(error, InvalidSqlStatementName):
+            return error
+        self.close()
+        return psycopg.OperationalError("what was planned on the connection is gone")
+
+    def _plan(self, statement: bytes, types: Sequence[int]) -> bytes:
+        """Its name; what is planned without one holds until the next is."""
+        name = b""
+        if self._names_given < PLANS_MAX:
+            self._names_given += 1
+            name = b"plan_%d" % self._names_given
+        self.pgconn.send_prepare(name, statement, types)
+        return name
+
+    def _rows(self, result: PGresult) -> list[Any]:
+        found = result.ntuples
+        if not found:
+            return []
+        self._loading.set_pgresult(result)
+        return self._loading.load_rows(0, found, tuple)
+
+
+def _heard(protocol: PGconn) -> PQGen[list[PGresult]]:
+    """Send everything that was said, and hear all answers."""
+    yield from send(protocol)
+    heard: list[PGresult] = []
+    while True:
+        results = yield from fetch_many(protocol)
+        if not results:
+            raise psycopg.OperationalError("the connection was lost")
+        if results[0].status == _END:
+            return heard
+        heard += results
+
+
+def question(statement: bytes, values: Sequence[Any]) -> Question:
+    """What `$1`, `$2` and so on stand for is never None, which has no type."""
+    form = _form(statement, tuple(map(type, values)))
+    if form is None:
+        return _any_question(statement, values)
+    planned, formats, writers = form
+    try:
+        return Question(planned, [write(value) for write, value in zip(writers, values, strict=True)], formats)
+    except struct.error:  # a number larger than any that is kept
+        return _any_question(statement, values)
+
+
+def _any_question(statement: bytes, values: Sequence[Any]) -> Question:
+    """The same with values of any kind, as psycopg sends them."""
+    writing = Transformer()
+    raw = writing.dump_sequence(values, [PyFormat.AUTO] * len(values))
+    return Question((statement, writing.types or ()), raw, writing.formats or ())
+
+
+class _Form(NamedTuple):
+    """How values of a few kinds are sent with a statement."""
+
+    planned: Planned
+    formats: Sequence[int]
+    writers: Sequence[Callable[[Any], bytes]]
+
+
+def _text(value: str) -> bytes:
+    raw = value.encode()
+    if 0 in raw:  # where libpq would end it
+        raise psycopg.DataError("a text holds a NUL character")
+    return raw
+
+
+_whole = struct.Struct(">q").pack
+# The type of a text is found by where it stands; whether something is true is a number in our tables.
+_KINDS: dict[type, tuple[int, int, Callable[[Any], bytes]]] = {
+    str: (_UNKNOWN, Format.TEXT, _text),
+    int: (_INT8, Format.BINARY, _whole),
+    bool: (_INT8, Format.BINARY, _whole),
+    bytes: (_BYTEA, Format.BINARY, bytes),
+}
+
+
+@lru_cache(maxsize=1000)
+def _form(statement: bytes, kinds: tuple[type, ...]) -> _Form | None:
+    """None where one of them is of another kind."""
+    known = [_KINDS[kind] for kind in kinds if kind in _KINDS]
+    if len(known) < len(kinds):
+        return None
+    types, formats, writers = zip(*known, strict=True) if known else ((), (), ())
+    return _Form((statement, types), formats, writers)
