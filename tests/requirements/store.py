@@ -285,6 +285,11 @@ PROMISES: dict[str, Promise] = {
         says="On PostgreSQL a fetch of a known client waits twice for the database: who asks and what it may read, "
         "then the line of the log. What it may not read is not asked for; what is asked again is not planned again.",
     ),
+    "store.engines.one-snapshot": Promise(
+        source="issue 16: the same promises",
+        says="On PostgreSQL too everything that one read asks is of one moment: whoever asks more than was said ahead "
+        "is answered out of a snapshot in which that is the same, or refused.",
+    ),
     "store.engines.rows-read": Promise(
         source="issue 16: numbers",
         says="On PostgreSQL a fetch, a page and a search of a rare word look at few rows, also before it counted any.",

@@ -1,6 +1,6 @@
 """What a read needs, built once at start-up."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from operator import sub
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 from pdpp_server.errors import GrantInvalid, PdppError
 from pdpp_server.evidence.activity import PREVIEW_CLIENT, is_own
@@ -154,13 +154,14 @@ class Read:
     def __init__(self, services: Services, call: Call, operation: str, named: NamedRecord | None = None) -> None:
         self._services, self._call, self._operation, self._named = services, call, operation, named
         self._now = iso(services.now())
+        self._foreseen: Permitted[NamedRecord] | None = None  # what is permitted, if the token means what it meant
         self._marks = [perf_counter()]  # then when each of STAGES ended
 
     def __enter__(self) -> "Read":
         told = self._services.introspected(self._call) if self._services.introspect else None
         database = self._services.database
-        ahead = self._asked_ahead() if database.is_elsewhere else ()
-        self.store: Reading = database.reading(*ahead).__enter__()
+        who, record = self._asked_ahead() if database.is_elsewhere else ((), ())
+        self.store: Reading = database.reading(*who, *record, is_all=bool(record)).__enter__()
         try:
             self.holder = self._settle() if told is None else self._settle_told(told)
         except BaseException as error:
@@ -188,7 +189,11 @@ class Read:
         return date.fromisoformat(self._now[:10])
 
     def permit(self, query: Q) -> Permitted[Q]:
-        permitted = permit(self.holder, query, core_strict=self._services.core_strict)
+        foreseen = self._foreseen
+        if foreseen is not None and foreseen.holder is self.holder and foreseen.query is query:
+            permitted = cast("Permitted[Q]", foreseen)
+        else:
+            permitted = permit(self.holder, query, core_strict=self._services.core_strict)
         self._marks.append(perf_counter())
         return permitted
 
@@ -223,13 +228,14 @@ class Read:
         if watch := services.watch:
             watch(call.request_id, self._operation, {"log": perf_counter() - started})
 
-    def _asked_ahead(self) -> list[Statement]:
-        """What settles who asks, and where it is known already who that was, also the record that it named."""
+    def _asked_ahead(self) -> tuple[Sequence[Statement], Sequence[Statement]]:
+        """What settles who asks; and the record that it named, where it is known already who that was. Then that is
+        nearly always all."""
         bearer = self._call.bearer
         if not bearer or self._call.reviewed:
-            return []
+            return (), ()
         digest = self._call.digest or token_digest(bearer)
-        return [asking_for_token(digest), *self._record_ahead(self._services.known.get(digest))]
+        return [asking_for_token(digest)], self._record_ahead(self._services.known.get(digest))
 
     def _record_ahead(self, known: "_Known | None") -> list[Statement]:
         """Only what was permitted when the token was heard last; whether it still is, is settled before it is looked
@@ -237,10 +243,10 @@ class Read:
         if known is None or self._named is None:
             return []
         try:
-            permitted = permit(known.holder, self._named, core_strict=self._services.core_strict)
+            self._foreseen = permit(known.holder, self._named, core_strict=self._services.core_strict)
         except PdppError:  # it is refused in its place
             return []
-        return asking_ahead(known.layout, permitted)
+        return asking_ahead(known.layout, self._foreseen)
 
     def _settle(self) -> Holder:
         """Who asks. The token's row is read every time, so that a revocation counts from the next read on."""

@@ -415,9 +415,14 @@ class Database(Protocol):
         """Whether its tables are those that this version knows."""
         ...
 
-    def reading(self, *ahead: Statement) -> Reading:
+    def reading(self, *ahead: Statement, is_all: bool = False) -> Reading:
         """A snapshot for this thread, as a context manager. What is asked in it first may be said `ahead`: where each
-        question is a journey, they travel together."""
+        question is a journey, they travel together. Where that `is_all`, the end of the snapshot travels along; whoever
+        asks more nevertheless is answered out of one in which all of it is as before.
+
+        Raises:
+            DatabaseUnavailable: there is no such snapshot any more, or none at all.
+        """
         ...
 
     def writing(self) -> AbstractContextManager[Writing]:

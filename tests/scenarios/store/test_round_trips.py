@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from psycopg.pq import Trace
 
-from pdpp_server.errors import NotFound, PdppError
+from pdpp_server.errors import DatabaseUnavailable, NotFound, PdppError
 from pdpp_server.model.queries import FetchQuery, SchemaQuery, SearchQuery
 from pdpp_server.store.engines.postgres import pool
+from pdpp_server.store.records.by_key import asking_for_record
 from pdpp_server.store.session import Statement
 from tests.conftest import kept_in
 from tests.requirements import requirement
@@ -21,6 +22,7 @@ from tests.worlds.world import Clock, World, build, close
 
 FETCH, SEARCH = 2, 21
 _PLANNED = re.compile(r"^F\t\d+\tParse", re.MULTILINE)
+_ENDED = re.compile(r'^F\t\d+\tQuery\t "rollback"', re.MULTILINE)
 _ASKED = re.compile(r'^F\t\d+\t(?:Sync|Query\t "(?!rollback"))', re.MULTILINE)  # nobody waits for the end of a snapshot
 
 connect = pool.connect
@@ -85,7 +87,56 @@ def test_what_a_fetch_asks_is_planned_once_on_a_connection(there: World, said: C
         return len(_PLANNED.findall(said()))
 
     assert planned_by("m1") > 0
-    assert planned_by("m1") + planned_by("m2") == 0
+    planned_by("m1")  # now the token is known
+    assert planned_by("m2") == 0
+
+
+@requirement("store.engines.round-trips")
+def test_the_snapshot_of_a_fetch_ends_with_the_message_that_begins_it(there: World, said: Callable[[], str]) -> None:
+    def fetched() -> list[str]:
+        said()
+        assert there.reader.fetch(FetchQuery("messages", "m1", there.work)).value
+        return _ENDED.findall(said())
+
+    fetched()  # now the token is known
+    assert fetched() == []
+
+
+LATER = "select count(*) from records where key = 'later'"
+
+
+def record_of(there: World) -> Statement:
+    with there.services.database.reading() as reading:
+        place = reading.layout.place(there.work, "messages")
+    assert place is not None
+    return asking_for_record(place.sid, "m1")
+
+
+@requirement("store.engines.one-snapshot")
+def test_whoever_asks_more_than_was_said_ahead_is_answered_out_of_one_snapshot(
+    there: World, trips: Callable[[], int]
+) -> None:
+    record = record_of(there)
+    with there.services.database.reading(record, is_all=True) as reading:
+        trips()
+        assert reading.one(LATER) == 0
+        assert trips() == 1
+        there.deliver(chat.WORK, [chat.message("m1", text="Another one."), chat.message("later", text="As well.")])
+        assert reading.one(f"{LATER} or key = 'm1' and data like '%Another one%'") == 0
+
+
+@requirement("store.engines.one-snapshot")
+def test_what_was_said_ahead_and_changed_since_is_not_read_together_with_more(there: World) -> None:
+    database, record = there.services.database, record_of(there)
+    with (
+        pytest.raises(DatabaseUnavailable, match="changed while it was read"),
+        database.reading(record, is_all=True) as reading,
+    ):
+        there.deliver(chat.WORK, [chat.message("m1", text="Another one.")])
+        reading.one(LATER)
+    with database.reading(record, is_all=True) as reading:
+        assert reading.one(LATER) == 0
+        assert "Another one." in str(reading.one(*record))
 
 
 @pytest.fixture
@@ -94,9 +145,9 @@ def ahead(there: World, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     asked: list[str] = []
     reading = there.services.database.reading
 
-    def noted(*statements: Statement) -> Any:
+    def noted(*statements: Statement, is_all: bool = False) -> Any:
         asked.extend(str(value) for statement, values in statements if "from records" in statement for value in values)
-        return reading(*statements)
+        return reading(*statements, is_all=is_all)
 
     monkeypatch.setattr(there.services.database, "reading", noted)
     return asked

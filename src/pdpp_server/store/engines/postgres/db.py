@@ -18,7 +18,7 @@ from pdpp_server.store.engines.postgres.aside import Aside
 from pdpp_server.store.engines.postgres.asked import PostgresAsked
 from pdpp_server.store.engines.postgres.blobs import PostgresBlobs, erase_released
 from pdpp_server.store.engines.postgres.connecting import NOT_NOW, unavailable
-from pdpp_server.store.engines.postgres.connection import PostgresConnection
+from pdpp_server.store.engines.postgres.connection import PostgresConnection, Question
 from pdpp_server.store.engines.postgres.keys import PostgresKeys
 from pdpp_server.store.engines.postgres.log import PostgresActivity, PostgresLog
 from pdpp_server.store.engines.postgres.pool import Pool, Pools
@@ -49,7 +49,7 @@ _NEW_VERSION = "update schema_version set version = ?"
 SCHEMA_VERSION = len(STEPS)
 NEWEST_VERSION = SCHEMA_VERSION + 1  # a step takes nothing away that the version before needs: both run side by side
 _BEGIN_READ = asking("begin isolation level repeatable read read only")
-_ROLLBACK = asking("rollback")
+_END, _ROLLBACK = asking("commit"), asking("rollback")
 _NAME = "select set_config('pdpp.owner', ?, true), set_config('statement_timeout', ?, true)"
 _BEGIN_WRITE = """
 begin;
@@ -91,10 +91,11 @@ class PostgresReading(PostgresSession):
         self.layouts = layouts
         self.tokenizer = Tokenizer(cutter_in_memory())
         self.records = PostgresTables(self)
-        self.words = PostgresWords(self, self.records)
+        self._words: PostgresWords | None = None
         self.meanings = KeptMeanings(self, self.records)
         self.is_open = False
         self.ahead: tuple[Statement, ...] = ()
+        self.is_all = False  # of what will be asked
         self._answered: dict[Statement, list[Any]] = {}
         self._named = asking(_NAME, (str(owner), f"{seconds * 1000:.0f}"))
         self._seconds = seconds
@@ -105,7 +106,7 @@ class PostgresReading(PostgresSession):
         except NOT_NOW as error:
             raise unavailable(error) from error
         self.is_open = True
-        self.words = PostgresWords(self, self.records)
+        self._words = None
         self._ends = monotonic() + self._seconds
         try:
             self.layout = self.layouts.of(self)
@@ -122,11 +123,30 @@ class PostgresReading(PostgresSession):
         if isinstance(error, NOT_NOW):
             raise unavailable(error) from error
 
+    @property
+    def words(self) -> PostgresWords:
+        """Made for each snapshot that is asked for words."""
+        self._words = self._words or PostgresWords(self, self.records)
+        return self._words
+
     def _begin(self, connection: PostgresConnection) -> None:
         """What is asked in every read, and what this one said ahead, is answered with the beginning."""
-        asked = (GENERATION, *(each for each in self.ahead if not holds_nul(each[1])))
-        _, _, *found = connection.ask(_BEGIN_READ, self._named, *(asking(*each) for each in asked))
-        self._answered = dict(zip(asked, found, strict=True))
+        asked = [GENERATION, *(each for each in self.ahead if not holds_nul(each[1]))]
+        end = [_END] if self.is_all else []
+        _, _, *found = connection.ask(_BEGIN_READ, self._named, *(asking(*each) for each in asked), *end)
+        self._answered = dict(zip(asked, found, strict=False))
+
+    def _ask(self, *questions: Question) -> list[list[Any]]:
+        """In the snapshot, or where that has ended already, in one that answers the same to all that was said ahead."""
+        if not self.is_all:
+            return self.connection.ask(*questions)
+        before = {each: found for each, found in self._answered.items() if not holds_nul(each[1])}
+        again = (asking(*each) for each in before)
+        _, _, *found = self.connection.ask(_BEGIN_READ, self._named, *again, *questions)
+        if found[: len(before)] != [*before.values()]:
+            raise DatabaseUnavailable("What was asked for changed while it was read.", remedy="Try again.")
+        self.is_all = False
+        return found[len(before) :]
 
     def rows(self, statement: str, values: Values = ()) -> list[Any]:
         """In one snapshot the same question has the same answer; a short one is remembered."""
@@ -143,10 +163,12 @@ class PostgresReading(PostgresSession):
         """The database ends one statement that takes too long; of many short ones, the next is not begun."""
         if monotonic() > self._ends:
             raise self._too_long()
-        if not is_typed(values):
-            return super()._found(statement, values)
-        (found,) = self.connection.ask(asking(statement, values))
-        return found
+        if is_typed(values):
+            (found,) = self._ask(asking(statement, values))
+            return found
+        if self.is_all:
+            self._ask()
+        return super()._found(statement, values)
 
     def _too_long(self) -> QueryTimeout:
         return QueryTimeout(f"The read took longer than {self._seconds:g} s.")
@@ -268,13 +290,13 @@ class PostgresDatabase:
     def has_schema(self, reading: Session) -> bool:
         return SCHEMA_VERSION <= reading.one(_VERSION) <= NEWEST_VERSION
 
-    def reading(self, *ahead: Statement) -> PostgresReading:
+    def reading(self, *ahead: Statement, is_all: bool = False) -> PostgresReading:
         """This thread's reader, or another where that one is open; use it as a context manager."""
         reading: PostgresReading | None = getattr(self._local, "reading", None)
         if reading is None or reading.is_open:
             reading = PostgresReading(self._pools.work, self.layouts, self._owner, self._read_seconds)
             self._local.reading = reading
-        reading.ahead = ahead
+        reading.ahead, reading.is_all = ahead, is_all
         return reading
 
     @contextmanager

@@ -170,7 +170,7 @@ class SqliteDatabase:
     def has_schema(self, reading: Session) -> bool:
         return reading.one("pragma user_version") == len(migration_files())
 
-    def reading(self, *_ahead: Statement) -> SqliteReading:
+    def reading(self, *_ahead: Statement, is_all: bool = False) -> SqliteReading:
         """This thread's reader; use it as a context manager."""
         reading: SqliteReading | None = getattr(self._local, "reading", None)
         if reading is not None and reading.is_usable:
