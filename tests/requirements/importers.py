@@ -284,6 +284,11 @@ PROMISES: dict[str, Promise] = {
         says="A source that cannot be read says why and what to do, removes nothing, and is tried again later "
         "and later; the others go on.",
     ),
+    "imp.live.first": Promise(
+        source="issue 18",
+        says="A source that was opened is followed also when its first read fails: it says why, is tried again, "
+        "and leaves no connection behind into which nothing came.",
+    ),
     "imp.live.schedule": Promise(
         source="issue 18",
         says="Sources are asked while the server runs, or by `pdpp sync`, never by two processes at once.",

@@ -58,7 +58,13 @@ def folder(path: Path, name: str | None, as_json: bool) -> None:
         settings = folder_settings(path)
         chosen = name or Path(settings["path"]).name
         home.owner.live.add(chosen, "folder", settings)
-        _first_sync(home, chosen, as_json=as_json)
+        try:  # it is opened by reading it
+            with not_followed_yet():
+                said = _asked(home, chosen)
+        except PdppError:
+            home.owner.live.stop(chosen)
+            raise
+        _say_followed(home, chosen, said, as_json=as_json)
 
 
 @add.command()
@@ -95,7 +101,7 @@ def imap(
     client_id: str,
     browser: bool,
     as_json: bool,
-) -> None:
+) -> int:
     """A mailbox on a mail server.
 
     The password is asked for, tried, and kept in the keyring of this machine where there is one, else sealed in the
@@ -129,7 +135,7 @@ def imap(
     account = settings["account"]
     with open_home() as home:
         home.owner.live.add(account, "imap", settings, kept)
-        _first_sync(home, account, as_json=as_json)
+        return _first_sync(home, account, as_json=as_json)
 
 
 def _agreed(
@@ -166,7 +172,7 @@ def _service_in(path: Path) -> TokenService:
         ) from error
 
 
-def _dav(kind: str, url: str, user: str, name: str | None, *, is_piped: bool, as_json: bool) -> None:
+def _dav(kind: str, url: str, user: str, name: str | None, *, is_piped: bool, as_json: bool) -> int:
     password = _password(user, url, is_piped=is_piped)
     settings = dav_settings(kind, url, user)
     for told in tried(kind, settings, password):
@@ -174,7 +180,7 @@ def _dav(kind: str, url: str, user: str, name: str | None, *, is_piped: bool, as
     chosen = name or f"{kind} {user}"
     with open_home() as home:
         home.owner.live.add(chosen, kind, settings, password)
-        _first_sync(home, chosen, as_json=as_json)
+        return _first_sync(home, chosen, as_json=as_json)
 
 
 def _dav_command(kind: str, says: str) -> None:
@@ -186,8 +192,8 @@ def _dav_command(kind: str, says: str) -> None:
     @click.option("--name", callback=connection_name, help="What you call this source.")
     @click.option("--password-stdin", is_flag=True, help="Read the password from standard input instead of asking.")
     @json_option
-    def _(url: str, user: str, name: str | None, password_stdin: bool, as_json: bool) -> None:
-        _dav(kind, url, user, name, is_piped=password_stdin, as_json=as_json)
+    def _(url: str, user: str, name: str | None, password_stdin: bool, as_json: bool) -> int:
+        return _dav(kind, url, user, name, is_piped=password_stdin, as_json=as_json)
 
 
 _EXAMPLE = """
@@ -215,14 +221,26 @@ def _secret(what: str, *, is_piped: bool) -> str:
     return click.prompt(what, hide_input=True, err=True)
 
 
-def _first_sync(home: Home, name: str, *, as_json: bool) -> None:
-    """What cannot be read even once is not followed."""
+def _first_sync(home: Home, name: str, *, as_json: bool) -> int:
+    """What was opened is followed, also where its first read fails: what came is kept, and it is tried again."""
     try:
-        with home.owner.live.held(), not_followed_yet():
-            said = sync_one(_syncing(home), home.owner.live.named(name))
-    except PdppError:
-        home.owner.live.stop(name)
-        raise
+        said = _asked(home, name)
+    except PdppError as refusal:
+        if as_json:
+            print_json(_document(home.owner.live.named(name)))
+        told = f"{quoted(name)} is followed, but its first read failed. {refusal.message} {refusal.remedy}"
+        click.echo(visible(told.strip()), err=True)
+        return 1
+    _say_followed(home, name, said, as_json=as_json)
+    return 0
+
+
+def _asked(home: Home, name: str) -> str:
+    with home.owner.live.held():
+        return sync_one(_syncing(home), home.owner.live.named(name))
+
+
+def _say_followed(home: Home, name: str, said: str, *, as_json: bool) -> None:
     if as_json:
         print_json(encode_live(home.owner.live.named(name)))
     else:

@@ -153,10 +153,11 @@ def bring_found(
     before = fingerprint and owner.finished_import(found.declaration, name, fingerprint)
     if before:
         return f"{name!r} is unchanged since {before.at}."
-    tally = import_account(found, owner.writer(found.declaration, name), heard, fingerprint, missing)
-    if tally.rejected and not tally.stored:
-        first = tally.rejections[0]
-        raise NothingStored(f"Nothing of {name!r} could be read; first {first.place}: {first.reason}.")
+    with owner.trying(found.declaration, name) as writer:
+        tally = import_account(found, writer, heard, fingerprint, missing)
+        if tally.rejected and not tally.stored:
+            first = tally.rejections[0]
+            raise NothingStored(f"Nothing of {name!r} could be read; first {first.place}: {first.reason}.")
     counts = f"{tally.accepted} accepted, {tally.unchanged} unchanged, {tally.rejected} rejected"
     return f"{name!r}: {counts}{lacking(tally.without_text)}{_removal(tally.removal)}."
 

@@ -1,7 +1,8 @@
 """What the owner's own tools may ask: sources, grants, activity."""
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -70,6 +71,16 @@ class Owner:
 
     def writer(self, declaration: Declaration, name: str) -> Writer:
         return Writer(self._services, declaration, name)
+
+    @contextmanager
+    def trying(self, declaration: Declaration, name: str) -> Generator[Writer, None, None]:
+        """The same for one try: where it ends badly before anything came, no empty connection is left of it."""
+        writer = self.writer(declaration, name)
+        try:
+            yield writer
+        except BaseException:
+            writer.withdraw()
+            raise
 
     def sources(self) -> list[StoredSource]:
         with self._services.database.reading() as reading:

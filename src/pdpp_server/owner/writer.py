@@ -19,7 +19,8 @@ from pdpp_server.store.records.blobs import is_kept, keep_blob
 from pdpp_server.store.records.brought import note_still
 from pdpp_server.store.records.imports import keep_finished
 from pdpp_server.store.records.ingest import Desk, deliver, desks
-from pdpp_server.store.records.sources import connect, finish_run
+from pdpp_server.store.records.sources import connect, finish_run, is_untouched
+from pdpp_server.store.upkeep.erasure import remove_connection
 from pdpp_server.store.upkeep.history import prune
 from pdpp_server.store.upkeep.rebuild import rebuild_words
 
@@ -35,9 +36,19 @@ class Writer:
         self._layout: Layout | None = None
         self._desks: dict[str, Desk] = {}
         with services.database.writing() as writer:
-            self.connection_id, is_stale = connect(writer, declaration, name, subject=SUBJECT, now=self._now())
+            connected = connect(writer, declaration, name, subject=SUBJECT, now=self._now())
+            self.connection_id, self._is_new, is_stale = connected
             if is_stale:
                 rebuild_words(writer)
+
+    def withdraw(self) -> None:
+        """A connection that this writer made, and that nothing came into, is none."""
+        if not self._is_new:
+            return
+        with self._services.database.write(self._now()) as write:
+            place = write.layout.connections.get(self.connection_id)
+            if place is not None and is_untouched(write, place.number):
+                remove_connection(write, place)
 
     def begin_run(self, file: str) -> int:
         """The number of a new run, by which it can be undone."""

@@ -15,7 +15,7 @@ def declare(services: Services, call: Call, declaration: Declaration, name: str)
         InvalidDeclaration: what is there already does not fit it.
     """
     with writing(services, call) as write:
-        connection_id, is_stale = connect(write, declaration, name, subject=SUBJECT, now=write.now)
-        if is_stale:
+        connected = connect(write, declaration, name, subject=SUBJECT, now=write.now)
+        if connected.is_stale:
             rebuild_words(write)
-    return connection_id
+    return connected.connection_id

@@ -21,7 +21,7 @@ from pdpp_server.owner import secrets
 from pdpp_server.owner.secrets import Secrets
 from pdpp_server.settings import Settings
 from pdpp_server.store.keys import KeyFiles
-from tests.importers.live.scripted import scripted, usual
+from tests.importers.live.scripted import Answer, scripted, usual
 from tests.requirements import requirement
 from tests.scenarios.cli.command import Command, Ran
 from tests.worlds import davserver as davs
@@ -133,6 +133,16 @@ def test_what_cannot_be_read_once_is_not_followed(pdpp: Command, tmp_path: Path)
     assert "live" not in pdpp("sources", "--json").json
 
 
+@requirement("imp.live.first")
+def test_a_folder_of_which_nothing_could_be_read_leaves_no_connection(pdpp: Command, tmp_path: Path) -> None:
+    (tmp_path / "exports").mkdir()
+    event = "BEGIN:VEVENT\nUID:1\nDTSTART:never\nEND:VEVENT\n"
+    (tmp_path / "exports" / "mine.ics").write_text(f"BEGIN:VCALENDAR\nVERSION:2.0\n{event}END:VCALENDAR\n", "utf-8")
+
+    assert "Nothing of 'mine' could be read" in pdpp("sources", "add", "folder", tmp_path / "exports").err
+    assert pdpp("sources", "--json").json == {"connections": []}
+
+
 @requirement("imp.live.schedule")
 def test_one_process_at_a_time(pdpp: Command, vault: Path) -> None:
     pdpp("sources", "add", "folder", vault)
@@ -196,15 +206,59 @@ def test_from_a_mail_server_to_an_answer(pdpp: Command) -> None:
     assert all(PASSWORD.encode() not in path.read_bytes() for path in kept)
 
 
+def closing_at(word: str) -> Answer:
+    return lambda tag, command: None if word in command.upper() else usual(tag, command)
+
+
+def add_scripted(pdpp: Command, port: int) -> Ran:
+    where = ("127.0.0.1", USER, "--port", str(port), "--security", "none", "--password-stdin")
+    return pdpp("sources", "add", "imap", *where, stdin="sesame\n")
+
+
 @requirement("imp.live.imap-trouble")
-@pytest.mark.parametrize("word", ["LIST", "SEARCH"])  # while it is tried, and when it is read for the first time
-def test_what_could_not_be_added_is_not_said_to_be_tried_again(pdpp: Command, word: str) -> None:
-    with scripted(lambda tag, command: None if word in command.upper() else usual(tag, command)) as port:
-        where = ("127.0.0.1", USER, "--port", str(port), "--security", "none", "--password-stdin")
-        refused = pdpp("sources", "add", "imap", *where, stdin="sesame\n")
+def test_what_could_not_be_opened_is_not_followed_nor_said_to_be_tried_again(pdpp: Command) -> None:
+    with scripted(closing_at("LIST")) as port:
+        refused = add_scripted(pdpp, port)
     assert (refused.code, "add it again later" in refused.err) == (1, True), refused.err
     assert "by itself" not in refused.err
-    assert "live" not in pdpp("sources", "--json").json
+    assert pdpp("sources", "--json").json == {"connections": []}
+
+
+@requirement("imp.live.first", "imp.live.listed")
+@pytest.mark.parametrize("word", ["SEARCH", "RFC822.SIZE", "BODY.PEEK"])
+def test_what_was_opened_is_followed_when_its_first_read_fails_and_no_empty_connection_is_left(
+    pdpp: Command, word: str
+) -> None:
+    is_broken = [True]
+    broken = closing_at(word)
+    with scripted(lambda tag, command: (broken if is_broken else usual)(tag, command)) as port:
+        failed = add_scripted(pdpp, port)
+        said = f'"{USER}" is followed, but its first read failed. 127.0.0.1:{port} closed the connection in the middle.'
+        assert (failed.code, failed.err.strip()) == (1, f"{said} It is tried again by itself.")
+        assert (pdpp("sources", "--json").json["connections"], followed(pdpp)["failures"]) == ([], 1)
+        assert "never read, next try 2" in pdpp("sources").out
+        is_broken.clear()
+        assert "2 accepted" in pdpp("sync", USER).out
+    (connection,) = pdpp("sources", "--json").json["connections"]
+    assert connection["name"] == USER
+
+
+@requirement("imp.live.first")
+def test_a_source_whose_first_read_failed_can_be_stopped_and_nothing_is_left_of_it(pdpp: Command) -> None:
+    with scripted(closing_at("BODY.PEEK")) as port:
+        add_scripted(pdpp, port)
+    assert pdpp("sources", "stop", USER).code == 0
+    assert pdpp("sources", "--json").json == {"connections": []}
+
+
+@requirement("imp.live.first")
+def test_a_connection_that_was_there_stays_when_the_first_read_fails(pdpp: Command, tmp_path: Path) -> None:
+    (tmp_path / "all.mbox").write_bytes(b"From bob@example.org Mon Jun  1 10:00:00 2026\n" + letter(1))
+    assert pdpp("import", tmp_path / "all.mbox", "--name", USER).code == 0
+    with scripted(closing_at("BODY.PEEK")) as port:
+        assert add_scripted(pdpp, port).code == 1
+    (connection,) = pdpp("sources", "--json").json["connections"]
+    assert [one["records"] for one in connection["streams"] if one["name"] == "messages"] == [1]
 
 
 @requirement("imp.live.secrets")

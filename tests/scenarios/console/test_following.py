@@ -9,6 +9,8 @@ import pytest
 
 from pdpp_server.importers import registry
 from pdpp_server.importers.live.sync import Syncing, sync_one
+from pdpp_server.importers.live.trouble import SourceTrouble
+from tests.importers.live.scripted import scripted, usual
 from tests.requirements import requirement
 from tests.scenarios.console.visitor import Visitor, shown
 from tests.worlds import davserver
@@ -54,6 +56,25 @@ def asked(world: World) -> None:
     syncing = Syncing(world.owner, UTC, registry.all_importers(), lambda: datetime.now(UTC))
     for source in world.owner.live.due():
         sync_one(syncing, source)
+
+
+@requirement("con.sources.follow", "imp.live.first")
+def test_a_first_read_that_fails_says_why_and_leaves_no_empty_source(owner: Visitor, world: World) -> None:
+    def closing(tag: str, command: str) -> bytes | None:
+        return None if "BODY.PEEK" in command else usual(tag, command)
+
+    before = world.owner.sources()
+    given = {"address": "127.0.0.1", "security": "none", "user": USER, "password": PASSWORD}
+    with scripted(closing) as port:
+        answer = owner.send(owner.page("/follow"), "/follow", kind="imap", port=str(port), **given)
+        assert answer.status_code == 303, shown(answer.text)
+        with pytest.raises(SourceTrouble, match="closed the connection in the middle"):
+            asked(world)
+
+    page = shown(owner.page("/sources"))
+    assert world.owner.sources() == before
+    assert "never read so far" in page
+    assert re.search(r"closed the connection in the middle\. It is tried again .*", page)
 
 
 CALENDAR = (

@@ -187,7 +187,7 @@ class Chats:
 
     def _connection(self, name: str, records: list[Incoming]) -> str:
         with self.services.database.writing() as writer:
-            connection_id, _ = connect(writer, self.declaration, name, subject="owner", now=iso(NOW))
+            connection_id, *_ = connect(writer, self.declaration, name, subject="owner", now=iso(NOW))
         with self.services.database.reading() as reading:
             desk = desks(self.declaration, reading.layout.connections[connection_id])
         with self.services.database.writing() as writer:

@@ -51,9 +51,9 @@ def sync_dav(
     with opened(settings["url"], settings["user"], secret(), kind) as dav:
         for collection in dav.collections():
             name = names.setdefault(collection.url, _free(collection.name, names.values()))
-            writer = owner.writer(declaration_of(importer.key), name)
-            one = _Sync(dav, collection, importer, writer, zone, now, is_stopping, missing)
-            told = one.run_all()
+            with owner.trying(declaration_of(importer.key), name) as writer:
+                one = _Sync(dav, collection, importer, writer, zone, now, is_stopping, missing)
+                told = one.run_all()
             said += [f"{name!r}: {told}."] if told else []
     return " ".join(said) or "nothing changed", {"names": names}
 

@@ -107,8 +107,10 @@ def sync_imap(
     """Everything that changed, and what came of it. Raises: SourceTrouble, IngestStorageError, Stopped."""
     with connected(mailbox.server) as connection:
         sign_in(connection, mailbox, secret)
-        writer = owner.writer(declaration_of("mail"), mailbox.account)
-        with attached_texts(writer.stored_one) as texts:
+        with (
+            owner.trying(declaration_of("mail"), mailbox.account) as writer,
+            attached_texts(writer.stored_one) as texts,
+        ):
             return _Sync(mailbox, connection, writer, zone, is_stopping, missing, is_new_day, texts).run_all()
 
 

@@ -1,6 +1,7 @@
 """Declarations, connections, rejections: what the owner has brought in."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import orjson
 
@@ -98,14 +99,20 @@ def declare(writer: Writing, declaration: Declaration, now: str) -> int:
     return writer.one(_NEW_DECLARATION, (declaration.source.id, declaration.version, document, now))
 
 
-def connect(writer: Writing, declaration: Declaration, name: str, *, subject: str, now: str) -> tuple[str, bool]:
-    """The connection of that name, made or brought to this declaration; and whether its index must be rebuilt."""
+class Connected(NamedTuple):
+    connection_id: str
+    is_new: bool
+    is_stale: bool  # its index must be rebuilt
+
+
+def connect(writer: Writing, declaration: Declaration, name: str, *, subject: str, now: str) -> Connected:
+    """The connection of that name, made or brought to this declaration."""
     source = declaration.source
     connection_id = connection_id_of(writer, source, name, subject=subject)
     number = declare(writer, declaration, now)
     known = writer.one(_KNOWN_CONNECTION, (connection_id,))
     if known is not None and known[1] == number:
-        return connection_id, False
+        return Connected(connection_id, is_new=False, is_stale=False)
     if known is None:
         row = {
             "id": connection_id,
@@ -124,7 +131,12 @@ def connect(writer: Writing, declaration: Declaration, name: str, *, subject: st
         writer.run(_ADOPT, (number, now, connection))
     changed = [_lay_out(writer, connection, stream, declaration) for stream in declaration.streams.values()]
     writer.run(_CHANGED)
-    return connection_id, known is not None and any(changed)
+    return Connected(connection_id, is_new=known is None, is_stale=known is not None and any(changed))
+
+
+def is_untouched(reader: Session, connection: int) -> bool:
+    """Whether no record ever came into it."""
+    return not reader.rows(_FILLED_STREAMS, (connection,))
 
 
 def resolve_connection(layout: Layout, connector_key: str, connection_id: str | None) -> ConnectionPlace:
