@@ -36,8 +36,12 @@ class LiveSource(NamedTuple):
         return self.next_at is None or self.next_at <= now
 
 
-def next_try(now: datetime, pause: timedelta, failures: int) -> datetime:
-    """After a good try the usual pause; after each bad one twice as long as after the one before."""
+def next_try(now: datetime, pause: timedelta, failures: int, asked: timedelta = timedelta()) -> datetime:
+    """After a good try the usual pause; after each bad one twice as long as after the one before.
+
+    A source that asked for a longer wait gets it, but none without an end.
+    """
     if not failures:
         return now + pause
-    return now + min(timedelta(minutes=BACK_OFF_MINUTES) * 2 ** min(failures - 1, 20), BACK_OFF_MOST)
+    usual = timedelta(minutes=BACK_OFF_MINUTES) * 2 ** min(failures - 1, 20)
+    return now + min(max(usual, asked), BACK_OFF_MOST)

@@ -102,8 +102,9 @@ class LiveSources:
         with self._services.database.writing() as writer:
             live.note_good(writer, source.name, state, said, iso(now), iso(next_try(now, pause, 0)))
 
-    def went_wrong(self, source: LiveSource, trouble: str) -> None:
+    def went_wrong(self, source: LiveSource, trouble: str, pause: timedelta = timedelta()) -> None:
+        """`pause` is what the source itself asks for."""
         now = self._services.now()
-        next_at = next_try(now, timedelta(), source.failures + 1)
+        next_at = next_try(now, timedelta(), source.failures + 1, pause)
         with self._services.database.writing() as writer:
             live.note_bad(writer, source.name, trouble, iso(now), iso(next_at))

@@ -209,6 +209,14 @@ class Writer:
         with self._services.database.reading() as reading:
             return live.items_of(reading, collection)
 
+    def became(self, collection: int, item: str) -> list[tuple[str, str]]:
+        """Stream and key of the records that an item is."""
+        with self._services.database.reading() as reading:
+            streams = reading.layout.connections[self.connection_id].streams
+            names = {place.sid: name for name, place in streams.items()}
+            found = live.records_of_items(reading, collection, [item])
+            return [(names[sid], key) for sid, keys in found.items() for key in keys if sid in names]
+
     def item_count(self, collection: int) -> int:
         with self._services.database.reading() as reading:
             return live.count_items(reading, collection)

@@ -60,6 +60,14 @@ def ok(text: bytes) -> Callable[[str], bytes]:
         (instead("SEARCH", lambda tag: f"{tag} NO busy\r\n".encode()), "refused a command"),
         (instead("LIST", ok(b"")), "shows no folder"),
         (instead("SEARCH", lambda _: b""), "did not answer"),
+        (instead("EXAMINE", ok(b"* 1 EXISTS\r\n* OK [UIDVALIDITY 7] x\r\n* OK [UIDNEXT 99999999999999999999] x\r\n")), "what is no IMAP"),
+        (instead("EXAMINE", lambda tag: f"{tag} NO busy\r\n".encode()), "opens none of its folders"),
+        (instead("EXAMINE", lambda _: b"* 1 EXISTS\r\n" * 100_000), "more than was asked for"),
+        (instead("SEARCH", lambda _: b"* SEARCH " + b"3 " * 100_000), "more than was asked for"),
+        (instead("BODY.PEEK", ok(b"* 1 FETCH (UID 77 BODY[] {5}\r\nhello)\r\n")), "does not give a message that it shows"),
+        (instead("BODY.PEEK", ok(b"* 1 FETCH (UID 3 BODY[] {2}\r\nhello\r\nyou)\r\n")), "what is no IMAP"),
+        (instead("BODY.PEEK", ok(b"* 1 FETCH (UID 3 BODY[] {-5}\r\nhello)\r\n")), "what is no IMAP"),
+        (instead("BODY.PEEK", ok(b"* BYE enough\r\n")), "closed the connection in the middle"),
         (instead("LOGIN", lambda tag: f"{tag} NO no\r\n".encode()), "refuses the user"),
     ],
 )  # fmt: skip
@@ -71,6 +79,8 @@ def test_a_server_that_misbehaves_is_told_of_and_nothing_is_lost(
         assert sync(world, port) == "nothing changed"
     assert messages_in(world) == 1
     monkeypatch.setattr(imap_wire, "ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(imap_wire, "LINE_BYTES_MAX", 100_000)
+    monkeypatch.setattr(imap_wire, "COMMAND_BYTES_MAX", 1_000_000)
 
     def newer(tag: str, command: str) -> bytes | None:
         told = answer(tag, command)
@@ -136,6 +146,95 @@ def test_a_message_whose_size_is_not_said_is_read_all_the_same(world: World, tol
     with scripted(instead("RFC822.SIZE", ok(told))) as port:
         assert sync(world, port).startswith("2 accepted")
         assert sync(world, port) == "nothing changed"
+
+
+class Mails:
+    """An honest server with some messages, which says of itself what it is told to say."""
+
+    def __init__(self, *uids: int) -> None:
+        self.uids, self.says, self.shut = list(uids), b"", ""
+
+    def __call__(self, tag: str, command: str) -> bytes:
+        verb, _, rest = command.upper().partition(" ")
+        told, word = b"", "OK"
+        if verb == "LIST":
+            told = b'* LIST () "/" INBOX\r\n* LIST () "/" Other\r\n'
+        elif verb == "EXAMINE" and "OTHER" in rest:
+            told = b"* 0 EXISTS\r\n* OK [UIDVALIDITY 7] x\r\n* OK [UIDNEXT 1] x\r\n"
+        elif verb == "EXAMINE" and self.shut:
+            word = self.shut
+        elif verb == "EXAMINE":
+            says = self.says or b"* OK [UIDNEXT %d] x\r\n" % (max(self.uids) + 1)
+            told = b"* %d EXISTS\r\n* OK [UIDVALIDITY 7] x\r\n" % len(self.uids) + says.replace(b"none", b"")
+        elif verb == "UID":
+            told = self._asked(rest)
+        else:
+            return usual(tag, command)
+        return told + f"{tag} {word} done\r\n".encode()
+
+    def _asked(self, rest: str) -> bytes:
+        what, _, rest = rest.partition(" ")
+        if what == "SEARCH":
+            low, _, high = rest.removeprefix("UID ").partition(":")
+            found = self.uids[-1:] if low == "*" else [uid for uid in self.uids if int(low) <= uid <= int(high)]
+            return b"* SEARCH " + b" ".join(b"%d" % uid for uid in found) + b"\r\n"
+        spans = [part.partition(":") for part in rest.partition(" ")[0].split(",")]
+        wanted = [uid for low, _, high in spans for uid in range(int(low), int(high or low) + 1) if uid in self.uids]
+        return b"".join(b"* 1 FETCH (UID %d BODY[] {%d}\r\n%b)\r\n" % (uid, len(mail(uid)), mail(uid)) for uid in wanted)
+
+
+def mail(uid: int) -> bytes:
+    return b"From: bob@example.org\r\nMessage-ID: <%d@x>\r\n\r\nhello %d\r\n" % (uid, uid)
+
+
+@requirement("imp.live.imap-trouble")
+@pytest.mark.parametrize("number", [b"4294967295", b"900"])
+def test_a_number_that_is_taken_back_hides_no_later_mail(world: World, number: bytes) -> None:
+    mails = Mails(1, 2)
+    with scripted(mails) as port:
+        mails.says = b"* OK [UIDNEXT %b] x\r\n" % number
+        sync(world, port)
+        mails.says = b""
+        mails.uids.append(3)
+        sync(world, port)
+    assert messages_in(world) == 3
+
+
+@requirement("imp.live.imap-trouble")
+def test_a_number_that_is_too_small_removes_nothing(world: World) -> None:
+    mails = Mails(1, 2, 3, 4, 5)
+    with scripted(mails) as port:
+        sync(world, port)
+        mails.uids.append(6)
+        mails.says = b"* OK [UIDNEXT 4] x\r\n"
+        assert "removed" not in sync(world, port)
+        assert messages_in(world) == 5
+        mails.says = b""
+        sync(world, port)
+    assert messages_in(world) == 6
+
+
+@requirement("imp.live.imap-trouble")
+def test_a_server_that_does_not_say_which_number_comes_next_is_read(world: World) -> None:
+    mails = Mails(1, 2)
+    mails.says = b"none"
+    with scripted(mails) as port:
+        sync(world, port)
+        mails.uids.append(9)
+        sync(world, port)
+    assert messages_in(world) == 3
+
+
+@requirement("imp.live.imap-trouble")
+def test_a_folder_that_cannot_be_opened_now_is_told_of_and_loses_nothing(world: World) -> None:
+    mails = Mails(1, 2)
+    with scripted(mails) as port:
+        sync(world, port)
+        mails.shut = "NO"
+        assert sync(world, port) == "nothing changed, cannot be opened: INBOX"
+        mails.shut = ""
+        assert sync(world, port) == "nothing changed"
+    assert messages_in(world) == 2
 
 
 @requirement("imp.live.imap-trouble")

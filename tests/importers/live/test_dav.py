@@ -183,7 +183,7 @@ class _Rude(BaseHTTPRequestHandler):
     ("told", "says"),
     [
         ((200, {}, b"<html>hello</html>"), "answered 200"),
-        ((503, {}, b""), "answered 503"),
+        ((503, {}, b""), "wants a pause"),
         ((207, {}, b"<multistatus xmlns='DAV:'><response>"), "no answer"),
         ((207, {}, b"\x00\x01"), "no answer"),
         ((207, {}, b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"), "no answer"),

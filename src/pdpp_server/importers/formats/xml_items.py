@@ -1,7 +1,7 @@
 """Parts of a long XML file, one after the other: no entities, no declarations, bounded depth, size and memory."""
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple, Protocol
 from xml.etree.ElementTree import Element
 from xml.parsers.expat import ExpatError, ParserCreate
 
@@ -19,13 +19,19 @@ class UnreadableXml(Exception):
         self.line, self.reason = line, reason
 
 
+class Bytes(Protocol):
+    """Whatever gives some bytes, and none at its end."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
 class XmlItem(NamedTuple):
     name: str
     line: int
     element: Element  # by local names: the namespace tells only the version
 
 
-def xml_items(stream: BinaryIO, names: Mapping[str, Collection[str]]) -> Iterator[XmlItem]:
+def xml_items(stream: Bytes, names: Mapping[str, Collection[str]]) -> Iterator[XmlItem]:
     """Every element of those names whose parent has a name beside it. Raises: UnreadableXml, after what was whole."""
     reader = _Reader(names)
     is_over = False

@@ -102,11 +102,12 @@ class _Sync:
                 self.writer.keep_cursor(known, {**after, "month": month})
             return ""
         before = self.writer.item_count(known) if known else 0
-        rest = iter(changed)
+        rest, missing = iter(changed), list[str]()
         while group := list(islice(rest, GROUP)):
             if self.is_stopping():
                 raise Stopped(f"{self.accepted} records are kept")
-            self._keep(group)
+            missing += self._keep(group)
+        self.dav.require_gone(self.collection, missing)
         kept = self._let_go(gone, before)
         self.writer.finish_run(self.mark.run, (), None, ())
         if not kept:
@@ -131,16 +132,18 @@ class _Sync:
                 there = set(told.changed)
                 held = self.writer.items(known) if known else []
                 return told.changed, [item for item in held if item not in there], {"token": told.token}
-        tags = self.dav.tags(self.collection)
+        hrefs, tags = self.dav.shown(self.collection)
         before: Mapping[str, str] = cursor.get("tags", {})
         held = self.writer.items(known) if known else []
         changed = [href for href, tag in tags.items() if before.get(href) != tag]
-        return changed, [item for item in held if item not in tags], {"ctag": self.collection.ctag, "tags": tags}
+        return changed, [item for item in held if item not in hrefs], {"ctag": self.collection.ctag, "tags": tags}
 
-    def _keep(self, hrefs: list[str]) -> None:
+    def _keep(self, hrefs: list[str]) -> list[str]:
+        """Those that were not given."""
         found = self.dav.resources(self.collection, hrefs)
         batch: list[Incoming] = []
         items: dict[str, list[tuple[str, str]]] = {href: [] for href in found}
+        rejected: list[Rejection] = []
         for outcome in self._outcomes(found):
             match outcome:
                 case Incoming(place, stream, key):
@@ -150,13 +153,25 @@ class _Sync:
                 case Attachment():
                     self.writer.keep_blob(outcome.stream, outcome.key, outcome.data, outcome.mime_type)
                 case Rejection():
-                    self.rejections.append(outcome)
+                    rejected.append(outcome)
                 case _:
                     pass
+        rejected += self._keep_unreadable(items, {one.place.rpartition(":")[0] for one in rejected})
         receipt, removed = self.writer.replace_items(self.mark, batch, items)
         self.accepted += receipt.accepted
         self.removed += removed
-        self.rejections += receipt.rejected
+        self.rejections += [*rejected, *receipt.rejected]
+        return [href for href in hrefs if href not in found]
+
+    def _keep_unreadable(self, items: dict[str, list[tuple[str, str]]], rejected: set[str]) -> list[Rejection]:
+        """What was something and cannot be read any more, or not whole, stays what it was too."""
+        told: list[Rejection] = []
+        for href in [href for href, became in items.items() if href in rejected or not became]:
+            before = self.writer.became(self.mark.collection, href)
+            if before and not items[href] and href not in rejected:
+                told.append(Rejection(href, "invalid_record", "it holds nothing any more that can be read"))
+            items[href] += [one for one in before if one not in items[href]]
+        return told
 
     def _outcomes(self, found: Mapping[str, str]) -> Iterator[Any]:
         files = [_file(href, text.encode()) for href, text in found.items()]

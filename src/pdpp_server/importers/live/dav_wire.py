@@ -3,12 +3,12 @@
 Everything that can go wrong with a server becomes a SourceTrouble here, with what to do about it.
 """
 
-import io
 import ssl
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from ipaddress import ip_address
-from typing import NamedTuple
+from time import monotonic
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
 from xml.etree.ElementTree import Element
 from xml.sax.saxutils import escape
@@ -16,11 +16,16 @@ from xml.sax.saxutils import escape
 import httpx2
 
 from pdpp_server.importers.formats.xml_items import UnreadableXml, xml_items
+from pdpp_server.importers.identity import NAME_CHARS
 from pdpp_server.importers.live.trouble import AGAIN, SourceTrouble
 
-ANSWER_SECONDS = 60.0
+ANSWER_SECONDS = 60.0  # a server that says nothing for so long hangs
+WHOLE_ANSWER_SECONDS = 600.0
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 REDIRECTS_MAX = 5
+PIECES_MAX = 1000  # in which a server may tell what changed
+COLLECTIONS_MAX = 500
+TOKEN_CHARS_MAX = 10_000
 
 _SPACES = (
     'xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:A="urn:ietf:params:xml:ns:carddav" '
@@ -56,7 +61,8 @@ CARDDAV = DavKind(
     multiget="A:addressbook-multiget",
     well_known="/.well-known/carddav",
 )
-GONE, MULTI_STATUS = 404, 207
+GONE, MULTI_STATUS, CUT_SHORT = 404, 207, 507
+PAUSES = (429, 503)
 
 
 class Collection(NamedTuple):
@@ -72,17 +78,27 @@ class Changes(NamedTuple):
     token: str
 
 
+class Shown(NamedTuple):
+    """What a calendar or address book holds, where the server does not say itself what changed."""
+
+    hrefs: set[str]
+    tags: dict[str, str]  # the mark of each that has one, which is another one when it changes
+
+
 class _Answer(NamedTuple):
     href: str
     status: int
-    element: Element
+    values: tuple[Any, ...]
+
+
+_Read = Callable[[Element], tuple[Any, ...]]  # what is wanted of one part of an answer; the rest of it is let go
 
 
 class Dav:
     """One conversation."""
 
-    def __init__(self, client: httpx2.Client, url: str, kind: DavKind) -> None:
-        self._client, self._url, self._kind = client, url, kind
+    def __init__(self, client: httpx2.Client, url: str, kind: DavKind, clock: Callable[[], float]) -> None:
+        self._client, self._url, self._kind, self._clock = client, url, kind, clock
 
     def collections(self) -> list[Collection]:
         """The calendars or address books of whoever signed in. Raises: SourceTrouble."""
@@ -101,116 +117,164 @@ class Dav:
         )
 
     def changes(self, collection: Collection, token: str) -> Changes | None:
-        """What changed since then (everything, without a token); None where the server has forgotten that."""
-        asked = f"<sync-token>{escape(token)}</sync-token><sync-level>1</sync-level><prop><getetag/></prop>"
-        answers, told = self._ask("REPORT", collection.url, f"<sync-collection {_SPACES}>{asked}</sync-collection>", 1)
-        if answers is None:
-            return None
-        found = [one for one in answers if one.href != collection.url]
-        changed = [one.href for one in found if one.status != GONE]
-        return Changes(changed, [one.href for one in found if one.status == GONE], told)
+        """What changed since then (everything, without a token); None where the server has forgotten that.
 
-    def tags(self, collection: Collection) -> dict[str, str]:
-        """The mark of each, which is another one when it changes."""
-        answers, _ = self._ask("PROPFIND", collection.url, _propfind("<getetag/>"), 1)
-        told = {one.href: _text(one.element, "getetag") for one in answers or () if one.href != collection.url}
-        return {href: tag for href, tag in told.items() if tag}
+        A server may tell it in pieces (RFC 6578 section 3.6): what is not named is there until the last one came.
+        """
+        found: dict[str, int] = {}
+        for _ in range(PIECES_MAX):
+            asked = f"<sync-token>{escape(token)}</sync-token><sync-level>1</sync-level><prop><getetag/></prop>"
+            body = f"<sync-collection {_SPACES}>{asked}</sync-collection>"
+            answers, after = self._ask("REPORT", collection.url, body, 1, _nothing)
+            if answers is None:
+                return None
+            is_cut = any(one.href == collection.url and one.status == CUT_SHORT for one in answers)
+            found |= {one.href: one.status for one in answers if one.href != collection.url}
+            if not is_cut:
+                changed = [href for href, status in found.items() if status != GONE]
+                return Changes(changed, [href for href, status in found.items() if status == GONE], after)
+            if after in ("", token):
+                break
+            token = after
+        raise SourceTrouble(f"{self._where} does not come to an end with what changed.", remedy=AGAIN)
+
+    def shown(self, collection: Collection) -> Shown:
+        """Raises: SourceTrouble, also where the server shows nothing at all: then nobody knows what is gone."""
+        answers, _ = self._ask("PROPFIND", collection.url, _propfind("<getetag/>"), 1, _texts("getetag"))
+        if answers is None:
+            raise SourceTrouble(f"{self._where} does not show what is in {collection.name!r}.", remedy=AGAIN)
+        found = [one for one in answers if one.href != collection.url and one.status != GONE]
+        tags = {one.href: one.values[0] for one in found if one.values[0]}
+        return Shown({one.href for one in found}, tags)
 
     def resources(self, collection: Collection, hrefs: Sequence[str]) -> dict[str, str]:
         """Each as it is written; one that is gone meanwhile is missing."""
         listed = "".join(f"<href>{escape(urlsplit(href).path)}</href>" for href in hrefs)
         verb = self._kind.multiget
         body = f"<{verb} {_SPACES}><prop><getetag/><{self._kind.data}/></prop>{listed}</{verb}>"
-        answers, _ = self._ask("REPORT", collection.url, body, 1)
-        name = self._kind.data.partition(":")[2]
-        found = {one.href: data for one in answers or () if (data := _text(one.element, name))}
-        missing = [href for href in hrefs if href not in found]
-        if missing and not self.tags(collection).keys().isdisjoint(missing):  # else they went in this very moment
+        answers, _ = self._ask("REPORT", collection.url, body, 1, _texts(self._kind.data.partition(":")[2]))
+        found = {one.href: one.values[0] for one in answers or ()}
+        return {href: found[href] for href in hrefs if found.get(href)}
+
+    def require_gone(self, collection: Collection, hrefs: Iterable[str]) -> None:
+        """What it named and did not give went in this very moment. Raises: SourceTrouble, where it is still there."""
+        missing = set(hrefs)
+        if missing and missing & self.shown(collection).hrefs:
             raise SourceTrouble(f"{self._where} does not give what it shows.", remedy=AGAIN)
-        return {href: found[href] for href in hrefs if href in found}
 
     # The wire -------------------------------------------------------------------------------------------------------
 
     def _found(self, url: str, wanted: str, *, depth: int) -> list[Collection]:
-        answers, _ = self._ask("PROPFIND", url, _propfind(wanted), depth)
+        answers, _ = self._ask("PROPFIND", url, _propfind(wanted), depth, _described)
         found: list[Collection] = []
-        for one in answers or ():
-            kinds = [kind.tag for told in one.element.iter("resourcetype") for kind in told]
+        for href, _, (kinds, name, ctag, can_sync) in answers or ():
             if self._kind.resource in kinds:
-                can_sync = any(True for _ in one.element.iter("sync-collection"))
-                name = _text(one.element, "displayname") or unquote(one.href.rstrip("/").rpartition("/")[2])
-                found.append(Collection(one.href, name, _text(one.element, "getctag"), can_sync))
+                name = name or unquote(href.rstrip("/").rpartition("/")[2])
+                found.append(Collection(href, name[:NAME_CHARS], ctag, can_sync))
+        if len(found) > COLLECTIONS_MAX:
+            raise SourceTrouble(
+                f"{self._where} shows more than {COLLECTIONS_MAX} at once.", remedy="Give the address of one of them."
+            )
         return found
 
     def _href(self, url: str, wanted: str, name: str) -> str:
-        answers, _ = self._ask("PROPFIND", url, _propfind(wanted), 0)
-        for one in answers or ():
-            for told in one.element.iter(name):
-                href = (told.findtext("href") or "").strip()
-                if href:
-                    return urljoin(one.href, href)
-        return ""
+        """Where it leads; that may be another server, as with some services, but only by TLS."""
+        answers, _ = self._ask("PROPFIND", url, _propfind(wanted), 0, lambda part: (_href_in(part, name),))
+        told = next((one for one in answers or () if one.values[0]), None)
+        return self._by_tls(url, urljoin(told.href, told.values[0])) if told else ""
 
     @property
     def _where(self) -> str:
         return urlsplit(self._url).netloc
 
-    def _ask(self, method: str, url: str, body: str, depth: int) -> tuple[list[_Answer] | None, str]:
+    def _ask(self, method: str, url: str, body: str, depth: int, read: _Read) -> tuple[list[_Answer] | None, str]:
         """The parts of a multistatus and its token; None where the server refuses the question itself."""
-        status, location, raw = self._sent(method, url, body, depth)
-        for _ in range(REDIRECTS_MAX):
-            if status not in (301, 302, 307, 308):
-                break
+        for _ in range(REDIRECTS_MAX + 1):
+            with self._sent(method, url, body, depth) as response:
+                status, location = response.status_code, response.headers.get("location", "")
+                if status == MULTI_STATUS:
+                    return self._read(response, url, read)
+                if status not in (301, 302, 307, 308):
+                    self._require_bearable(method, status, response.headers.get("retry-after", ""))
+                    return None, ""
             url = self._followed(url, location)
-            status, location, raw = self._sent(method, url, body, depth)
-        if status in (401, 403) and method == "PROPFIND":
+        raise SourceTrouble(f"{self._where} leads in a circle.", remedy="Check the address.")
+
+    def _require_bearable(self, method: str, status: int, retry_after: str) -> None:
+        """Raises: SourceTrouble, unless only the question is refused."""
+        if status == 401 or (status == 403 and method == "PROPFIND"):
             raise SourceTrouble(
                 f"{self._where} refuses this user and password.",
                 remedy="Many services want an app password. If it is followed already, follow it again on the page, or "
                 "stop it and add it again.",
             )
-        if status in (403, 404, 405, 409, 410, 412, 501, 507):
-            return None, ""
-        if status != MULTI_STATUS:
+        if status in PAUSES:
+            raise SourceTrouble(f"{self._where} wants a pause ({status}).", remedy=AGAIN, pause=_seconds(retry_after))
+        if status not in (403, 404, 405, 409, 410, 412, 501, 507):
             raise SourceTrouble(f"{self._where} answered {status}.", remedy=AGAIN)
-        return self._read(raw, url)
 
-    def _sent(self, method: str, url: str, body: str, depth: int) -> tuple[int, str, bytes]:
+    @contextmanager
+    def _sent(self, method: str, url: str, body: str, depth: int) -> Generator[httpx2.Response, None, None]:
         headers = {"Depth": str(depth), "Content-Type": 'application/xml; charset="utf-8"'}
         content = f'<?xml version="1.0" encoding="utf-8"?>{body}'.encode()
         with _troubles(self._where), self._client.stream(method, url, headers=headers, content=content) as response:
-            raw = bytearray()
-            for chunk in response.iter_bytes():
-                raw += chunk
-                if len(raw) > ANSWER_BYTES_MAX:
-                    raise SourceTrouble(f"{self._where} sends more than was asked for.", remedy=AGAIN)
-            return response.status_code, response.headers.get("location", ""), bytes(raw)
+            yield response
 
     def _followed(self, url: str, location: str) -> str:
-        """Another path or host by TLS; the password goes nowhere without it."""
-        there = urljoin(url, location)
-        if urlsplit(there).scheme != "https" and urlsplit(there).netloc != urlsplit(url).netloc:
-            raise SourceTrouble(f"{self._where} leads elsewhere without TLS.", remedy="Use an address with https.")
-        if urlsplit(there).hostname != urlsplit(self._url).hostname:
+        """Another path; another host is for the owner to name."""
+        try:
+            there = self._by_tls(url, urljoin(url, location))
+            host = urlsplit(there).hostname
+        except ValueError as error:
+            raise SourceTrouble(f"{self._where} leads to what is no address.", remedy="Check the address.") from error
+        if host != urlsplit(self._url).hostname:
             raise SourceTrouble(
                 f"{self._where} leads to {urlsplit(there).netloc}.",
                 remedy="If that is right, add the source by that address.",
             )
         return there
 
-    def _read(self, raw: bytes, url: str) -> tuple[list[_Answer], str]:
+    def _by_tls(self, url: str, there: str) -> str:
+        """The password goes nowhere else without it."""
+        if urlsplit(there).scheme != "https" and urlsplit(there).netloc != urlsplit(url).netloc:
+            raise SourceTrouble(f"{self._where} leads elsewhere without TLS.", remedy="Use an address with https.")
+        return there
+
+    def _read(self, response: httpx2.Response, url: str, read: _Read) -> tuple[list[_Answer], str]:
+        """While it comes, so that of a long answer only what is wanted is held."""
         answers: list[_Answer] = []
         token = ""
         try:
-            for item in xml_items(io.BytesIO(raw), _PARTS):
+            for item in xml_items(_Body(response, self._where, self._clock), _PARTS):
                 if item.name == "sync-token":
                     token = (item.element.text or "").strip()
                 else:
-                    href = urljoin(url, (item.element.findtext("href") or "").strip())
-                    answers.append(_Answer(href, _status(item.element), item.element))
+                    href = _here(url, (item.element.findtext("href") or "").strip())
+                    answers.append(_Answer(href, _status(item.element), read(item.element)))
         except (UnreadableXml, ValueError) as error:
             raise SourceTrouble(f"{self._where} sends what is no answer.", remedy="Check the address.") from error
+        if len(token) > TOKEN_CHARS_MAX:
+            raise SourceTrouble(f"{self._where} sends more than was asked for.", remedy=AGAIN)
         return answers, token
+
+
+class _Body:
+    """The bytes of an answer as they come: no more than may be, and no longer."""
+
+    def __init__(self, response: httpx2.Response, where: str, clock: Callable[[], float]) -> None:
+        self._chunks, self._where, self._clock = response.iter_bytes(), where, clock
+        self._size, self._end = 0, clock() + WHOLE_ANSWER_SECONDS
+
+    def read(self, _size: int, /) -> bytes:
+        """Raises: SourceTrouble."""
+        chunk = next(self._chunks, b"")
+        self._size += len(chunk)
+        if self._size > ANSWER_BYTES_MAX:
+            raise SourceTrouble(f"{self._where} sends more than was asked for.", remedy=AGAIN)
+        if self._clock() > self._end:
+            minutes = WHOLE_ANSWER_SECONDS / 60
+            raise SourceTrouble(f"{self._where} did not end its answer within {minutes:.0f} minutes.", remedy=AGAIN)
+        return chunk
 
 
 @contextmanager
@@ -224,7 +288,7 @@ def opened(url: str, user: str, password: str, kind: DavKind) -> Generator[Dav, 
     with httpx2.Client(
         auth=(user, password), timeout=ANSWER_SECONDS, follow_redirects=False, trust_env=False
     ) as client:
-        yield Dav(client, url, kind)
+        yield Dav(client, url, kind, monotonic)
 
 
 def _is_here(host: str) -> bool:
@@ -256,6 +320,38 @@ def _troubles(where: str) -> Generator[None, None, None]:
 
 def _propfind(wanted: str) -> str:
     return f"<propfind {_SPACES}><prop>{wanted}</prop></propfind>"
+
+
+def _nothing(_: Element) -> tuple[Any, ...]:
+    return ()
+
+
+def _texts(name: str) -> _Read:
+    return lambda element: (_text(element, name),)
+
+
+def _described(element: Element) -> tuple[Any, ...]:
+    """Of a calendar or address book: what it is, its name and mark, and whether it says itself what changed."""
+    kinds = [kind.tag for told in element.iter("resourcetype") for kind in told]
+    can_sync = any(True for _ in element.iter("sync-collection"))
+    return kinds, _text(element, "displayname"), _text(element, "getctag"), can_sync
+
+
+def _href_in(element: Element, name: str) -> str:
+    told = ((one.findtext("href") or "").strip() for one in element.iter(name))
+    return next(filter(None, told), "")
+
+
+def _here(url: str, href: str) -> str:
+    """On the server that was asked, also where it is called otherwise behind a proxy."""
+    told = urlsplit(urljoin(url, href))
+    asked = urlsplit(url)
+    return told._replace(scheme=asked.scheme, netloc=asked.netloc).geturl()
+
+
+def _seconds(retry_after: str) -> int:
+    """What a server says in numbers; a date is passed over."""
+    return int(retry_after) if retry_after.isascii() and retry_after.isdigit() and len(retry_after) < 10 else 0
 
 
 def _text(element: Element, name: str) -> str:

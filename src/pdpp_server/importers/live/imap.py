@@ -141,6 +141,7 @@ class _Sync:
     rejections: list[Rejection] = field(default_factory=list[Rejection])
     removed: int = 0
     kept: int = 0
+    shut: list[str] = field(default_factory=list[str])  # folders that are there and cannot be opened now
 
     @cached_property
     def run(self) -> int:
@@ -159,14 +160,18 @@ class _Sync:
         present: set[str] = set()
         for folder in followed_folders(self.connection):
             left = self._folder(folder, known.get(folder.name))
-            if left is not None:
-                present.add(folder.name)
-                gone += [left] if left.items else []
+            present.add(folder.name)
+            if left is None:
+                self.shut.append(folder.name)
+            elif left.items:
+                gone.append(left)
+        if len(self.shut) == len(present):
+            raise SourceTrouble(f"{self.mailbox.server.host} opens none of its folders.", remedy=AGAIN)
         for name, collection in known.items():
             if name not in present:
                 gone.append(_Gone(name, collection, self.writer.items(collection), {}))
         self._let_go([one for one in gone if one.items])
-        complete = () if self.rejected or self.kept else STREAMS
+        complete = () if self.rejected or self.kept or self.shut else STREAMS
         if self.has_run:
             self.writer.finish_run(self.run, (), None, ())
         if self.has_run or self.is_new_day:
@@ -175,6 +180,8 @@ class _Sync:
 
     def _said(self) -> str:
         kept = f", {self.kept} kept that it has no longer: it is more than half of what was there" if self.kept else ""
+        if self.shut:
+            kept += f", cannot be opened: {', '.join(self.shut)}"
         if not self.has_run or not (self.accepted or self.rejected or self.removed):
             return f"nothing changed{kept}"
         removed = f", {self.removed} removed (`pdpp import --undo {self.run}`)" if self.removed else ""
@@ -183,7 +190,7 @@ class _Sync:
     # What came -------------------------------------------------------------------------------------------------
 
     def _folder(self, folder: Folder, collection: int | None) -> _Gone | None:
-        """Read what is new in it, and say what is gone from it; None where it is not there any more."""
+        """Read what is new in it, and say what is gone from it; None where it cannot be opened."""
         cursor = self.writer.cursor(collection) if collection else {}
         modseq = cursor.get("modseq")
         seen = self.connection.examine(
@@ -193,6 +200,8 @@ class _Sync:
             return None
         if cursor.get("validity") != seen.validity:
             cursor = {"validity": seen.validity, "next": 1, "stale": bool(cursor)}
+        if seen.next < cursor["next"] and collection:  # it takes back which number the next message gets
+            cursor = {**cursor, "next": self._behind_last(collection, seen.validity)}
         if seen.next > cursor["next"]:
             uids = self.connection.uids(cursor["next"], seen.next)
             first = next(uids, None)
@@ -210,6 +219,11 @@ class _Sync:
         if whole != self.writer.cursor(collection):
             self.writer.keep_cursor(collection, whole)
         return _Gone(folder.name, collection, [], None)
+
+    def _behind_last(self, collection: int, validity: int) -> int:
+        mine = f"{validity}:"
+        read = [int(item.removeprefix(mine)) for item in self.writer.items(collection) if item.startswith(mine)]
+        return max(read, default=0) + 1
 
     def _mark(self, folder: str) -> Mark:
         return self.writer.open_collection(self.run, f"{self.mailbox.mark}{folder}", None)
@@ -312,7 +326,8 @@ class _Sync:
             return [item for uid in seen.vanished if (item := f"{mine}{uid}") in known]
         if seen.messages == self.writer.item_count(collection) - len(stale):
             return stale
-        there = {f"{mine}{uid}" for uid in self.connection.uids(1, seen.next)}
+        end = max(seen.next, self._behind_last(collection, seen.validity))  # also where it names a smaller one
+        there = {f"{mine}{uid}" for uid in self.connection.uids(1, end)}
         return stale + [item for item in self.writer.items(collection) if item.startswith(mine) and item not in there]
 
     def _let_go(self, gone: list[_Gone]) -> None:

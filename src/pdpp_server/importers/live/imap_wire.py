@@ -23,7 +23,9 @@ from pdpp_server.importers.live.trouble import AGAIN, SourceTrouble
 ANSWER_SECONDS = 60.0  # a server that says nothing for so long hangs
 LINE_BYTES_MAX = 16 * 1024 * 1024
 IDLE_LINES_MAX = 1000
-COMMAND_BYTES_MAX = 2 * MESSAGE_BYTES_MAX  # of literals that one command may bring
+COMMAND_BYTES_MAX = 2 * MESSAGE_BYTES_MAX  # that one command may bring
+LINE_BYTES = 100  # that are counted for a line beside its own: so much it takes here at least
+NUMBER_MAX = 2**63 - 1  # of a change; those of messages are smaller
 UIDS_AT_ONCE = 50_000
 
 _LISTED = re.compile(rb'\((?P<flags>[^)]*)\) (?:"(?:\\?.)"|NIL) (?P<name>.*)', re.DOTALL)
@@ -102,7 +104,8 @@ class _Imap(imaplib.IMAP4):
 
     def readline(self) -> bytes:
         line = cast("bytes", self.file.readline(LINE_BYTES_MAX + 1))
-        if len(line) > LINE_BYTES_MAX:
+        self._left -= len(line) + LINE_BYTES
+        if len(line) > LINE_BYTES_MAX or self._left < 0:
             raise self.abort("too much")
         return line
 
@@ -290,11 +293,19 @@ class ImapConversation:
             validity, following = self._number("UIDVALIDITY"), self._number("UIDNEXT")
             if validity is None:
                 raise ValueError
-            return Examined(validity, following or 0, messages, self._number("HIGHESTMODSEQ"), vanished)
+            modseq = self._number("HIGHESTMODSEQ")
+        return Examined(validity, following or self._behind_last(), messages, modseq, vanished)
 
     def _number(self, name: str) -> int | None:
         _, told = self._imap.response(name)
-        return int(told[-1]) if told and told[-1] else None
+        number = int(told[-1]) if told and told[-1] else None
+        if number is not None and not 0 <= number <= NUMBER_MAX:
+            raise ValueError
+        return number
+
+    def _behind_last(self) -> int:
+        """Of a server that does not say which number the next message gets."""
+        return max(self._search("UID *"), default=0) + 1
 
     def _vanished(self) -> Iterator[int]:
         _, told = self._imap.response("VANISHED")
@@ -307,13 +318,16 @@ class ImapConversation:
         start, step = low, UIDS_AT_ONCE
         while start < high:
             end = min(start + step, high) - 1
-            with _troubles(self._server):
-                typ, told = self._imap.uid("SEARCH", f"UID {start}:{end}")
-                self._require_ok(typ)
-                listed = [int(number) for line in told if line for number in line.split()]
+            listed = self._search(f"UID {start}:{end}")
             yield from sorted({uid for uid in listed if start <= uid <= end})
             step = step * 2 if len(listed) < UIDS_AT_ONCE // 10 else UIDS_AT_ONCE  # numbers may lie far apart
             start = end + 1
+
+    def _search(self, what: str) -> list[int]:
+        with _troubles(self._server):
+            typ, told = self._imap.uid("SEARCH", what)
+            self._require_ok(typ)
+            return [int(number) for line in told if line for number in line.split()]
 
     def sizes(self, uids: Iterable[int]) -> dict[int, int]:
         """How large each claims to be; one that is gone meanwhile has none, and a server may leave it out."""

@@ -12,6 +12,7 @@ from pdpp_server.importers.live.dav import sync_dav
 from pdpp_server.importers.live.folder import sync_folder
 from pdpp_server.importers.live.imap import mailbox_of, sync_imap
 from pdpp_server.importers.live.oauth import secret_of
+from pdpp_server.importers.live.trouble import SourceTrouble
 from pdpp_server.importers.missing import ASK_NOBODY, Doubt, MissingChoice
 from pdpp_server.importers.source import Importer
 from pdpp_server.model.live import AGREED, WITHHELD, LiveSource
@@ -44,7 +45,8 @@ def sync_one(syncing: Syncing, source: LiveSource) -> str:
     try:
         said, state = _synced(replace(syncing, missing=withholding.choice), source)
     except PdppError as refusal:
-        syncing.owner.live.went_wrong(source, f"{refusal.message} {refusal.remedy}".strip())
+        pause = timedelta(seconds=refusal.pause if isinstance(refusal, SourceTrouble) else 0)
+        syncing.owner.live.went_wrong(source, f"{refusal.message} {refusal.remedy}".strip(), pause)
         raise
     state = {name: value for name, value in state.items() if name not in {WITHHELD, AGREED}}
     kept = {WITHHELD: withholding.count} if withholding.count else {}

@@ -12,6 +12,10 @@ NOT_YET = "It is not followed yet: add it again later."
 class SourceTrouble(InvalidRequest):
     """A live source could not be read; nothing of it is lost, and nothing is removed."""
 
+    def __init__(self, message: str, *, remedy: str, pause: int = 0) -> None:
+        super().__init__(message, remedy=remedy)
+        self.pause = pause  # seconds that the server itself asks for
+
 
 @contextmanager
 def not_followed_yet() -> Generator[None, None, None]:
