@@ -49,9 +49,10 @@ def docx(*paragraphs: str) -> bytes:
     return docx_of(f'<?xml version="1.0"?><w:document xmlns:w="{_SPACE}"><w:body>{runs}</w:body></w:document>'.encode())
 
 
-def docx_of(document: bytes) -> bytes:
+def docx_of(document: bytes, **others: bytes) -> bytes:
     packed = BytesIO()
     with ZipFile(packed, "w", ZIP_DEFLATED) as file:
         file.writestr("[Content_Types].xml", "<Types/>")
-        file.writestr("word/document.xml", document)
+        for name, part in {"document": document, **others}.items():
+            file.writestr(f"word/{name}.xml", part)
     return packed.getvalue()

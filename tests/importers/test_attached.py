@@ -55,6 +55,17 @@ def test_a_word_file_gives_what_is_shown_and_not_what_was_struck_out() -> None:
     assert documents.document("docx", docx_of(body)) == AttachedDocument("one\ttwo\nthree\ncell\nbox", "")
 
 
+@requirement("imp.attached.text")
+def test_a_word_file_gives_its_letterhead_and_says_once_what_was_moved() -> None:
+    moved = b"<w:p><w:r><w:t>one </w:t></w:r><w:moveFrom><w:r><w:t>two</w:t></w:r></w:moveFrom></w:p>"
+    there = b"<w:p><w:moveTo><w:r><w:t>two</w:t></w:r></w:moveTo></w:p>"
+    body = b'<w:document xmlns:w="u"><w:body>' + moved + there + b"</w:body></w:document>"
+    head = b'<w:hdr xmlns:w="u"><w:p><w:r><w:t>Brightwater &amp; Sons</w:t></w:r></w:p></w:hdr>'
+    foot = b'<w:ftr xmlns:w="u"><w:p><w:r><w:t>Page 1</w:t></w:r></w:p></w:ftr>'
+    told = documents.document("docx", docx_of(body, header1=head, footer2=foot, settings=foot))
+    assert told == AttachedDocument("one\ntwo\nBrightwater & Sons\nPage 1", "")
+
+
 _NAMED = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><x>&b;</x>'
 
 

@@ -17,10 +17,12 @@ from pdpp_server.importers.formats.xml_items import UnreadableXml, xml_items
 PAGES_MAX = 1000
 PART_BYTES_MAX = 64 * 1024 * 1024  # of one part of a Word file, unpacked
 
-_WORD_PARTS = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml", "word/comments.xml")
-_PARAGRAPHS = {"p": ("body", "tc", "sdtContent", "footnote", "endnote", "comment")}
+_WORD = "word/document.xml"
+_WORD_PARTS = re.compile(r"word/(?:document|footnotes|endnotes|comments|header[0-9]*|footer[0-9]*)\.xml")
+_PARAGRAPHS = {"p": ("body", "tc", "sdtContent", "customXml", "footnote", "endnote", "comment", "hdr", "ftr")}
 _SPACES = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
-_UNSEEN = frozenset({"Fallback", "rPr", "pPr"})  # what other programs show instead, and how it looks
+# What other programs show instead, how it looks, and what was moved elsewhere.
+_UNSEEN = frozenset({"Fallback", "rPr", "pPr", "moveFrom"})
 _BLANK = re.compile(r"[ \t]+$", re.MULTILINE)
 _GAPS = re.compile(r"\n{3,}")
 
@@ -85,9 +87,11 @@ def _docx(data: bytes) -> AttachedDocument:
     try:
         with ZipFile(BytesIO(data)) as packed:
             known = {info.filename: info for info in packed.infolist()}
-            if _WORD_PARTS[0] not in known:
+            if _WORD not in known:
                 return AttachedDocument("", "It is no Word document.")
-            parts = [known[name] for name in _WORD_PARTS if name in known]
+            parts = [
+                known[name] for name in sorted(known, key=lambda name: name != _WORD) if _WORD_PARTS.fullmatch(name)
+            ]
             if any(part.flag_bits & _IS_ENCRYPTED for part in parts):
                 return AttachedDocument("", "It is locked with a password.")
             if any(part.file_size > PART_BYTES_MAX for part in parts):
