@@ -98,10 +98,7 @@ def _is_short_or_words(text: str) -> bool:
 
 def said_together(values: Collection[Any]) -> str | None:
     """What these values say in one text, for one look at all of them; None where one has parts."""
-    try:
-        return "".join(values)
-    except TypeError:  # one is no text
-        return "".join(map(str, values)) if _SINGLE.issuperset(map(type, values)) else None
+    return "".join(map(str, values)) if _SINGLE.issuperset(map(type, values)) else None
 
 
 def _group(group: Expanded) -> Expanded:

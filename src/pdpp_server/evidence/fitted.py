@@ -1,6 +1,6 @@
 """A page of records within the room of the structured form: long values are clipped, then there are fewer of them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from operator import is_not
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from pdpp_server.evidence.budgets import FITTED_CHARS_MIN
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.shown import with_related
 from pdpp_server.evidence.titles import label
-from pdpp_server.evidence.values import by_importance, clipped_value, readable_text
+from pdpp_server.evidence.values import are_texts, by_importance, clipped_value, readable_text
 from pdpp_server.model.records import Expanded, Record, RecordPage, Warned
 from pdpp_server.model.sources import Origin
 
@@ -24,21 +24,24 @@ class Fitted(NamedTuple):
 
 def fitted(page: RecordPage, chars: int | None, *, fields: int | None = None, related: int | None = None) -> Fitted:
     """At most `chars` of each value, `fields` of each record and `related` records of each expansion; None: all."""
-    named = {entry.origin.connection_id: entry.origin for entry in with_related(page.records)}
+    kept = [entry.origin for entry in with_related(page.records)]
+    named = {origin.connection_id: origin for origin in kept}
     origins = {connection_id: _shown(origin) for connection_id, origin in named.items()}
+    if chars is fields is related is None and all(origins[origin.connection_id] is origin for origin in kept):
+        return Fitted(page, {}, {})
     clipped: dict[str, Mapping[str, int]] = {}
     omitted: dict[str, int] = {}
 
     def narrowed(record: Record) -> Record:
-        kept = record.data if fields is None else _first(record, fields)
-        if chars is not None and (cut := _clipped(kept, chars)):
+        data = record.data if fields is None else _first(record, fields)
+        if chars is not None and (cut := _clipped(data, chars)):
             clipped[mint(record.id)] = {name: total for name, (_, total) in cut.items()}
-            kept = {**kept, **{name: shown for name, (shown, _) in cut.items()}}
-        if len(kept) < len(record.data):
-            omitted[mint(record.id)] = len(record.data) - len(kept)
+            data = {**data, **{name: shown for name, (shown, _) in cut.items()}}
+        if len(data) < len(record.data):
+            omitted[mint(record.id)] = len(record.data) - len(data)
         origin = origins[record.origin.connection_id]
-        if kept is not record.data or origin is not record.origin:
-            record = record._replace(origin=origin, data=kept)
+        if data is not record.data or origin is not record.origin:
+            record = record._replace(origin=origin, data=data)
         if not record.expanded:
             return record
         groups: Mapping[str, Expanded] = {} if related == 0 else record.expanded
@@ -84,30 +87,33 @@ _EXPANSION_SHORTENED = Warned(
 )
 
 
-class EvenChars(NamedTuple):
-    chars: int
-    is_whole: bool = False  # whether no value has more
+def is_short(page: RecordPage, room: int) -> bool:
+    """Whether all values fit into it, so that none has to be clipped."""
+    return sum([_chars(record.data.values()) for record in _records(page)]) <= room
 
 
-def even_chars(page: RecordPage, room: int) -> EvenChars:
-    """How many characters of each value fit into `room` if the short ones leave theirs to the long ones."""
-    lengths = sorted(
-        [
-            len(text)
-            for record in with_related(page.records)
-            if isinstance(record, Record)
-            for value in record.data.values()
-            if (text := value if isinstance(value, str) else readable_text(value)) is not None
-        ]
-    )
-    if sum(lengths) <= room:
-        return EvenChars(max((*lengths, FITTED_CHARS_MIN)), is_whole=True)
+def even_chars(page: RecordPage, room: int) -> int:
+    """How many characters of each value fit into `room` if the short ones leave theirs to the long ones; where all
+    fit, as many as the longest has."""
+    lengths = sorted([length for record in _records(page) for length in _lengths(record.data.values())])
     for index, length in enumerate(lengths):
         even = room // (len(lengths) - index)
         if length > even:
-            return EvenChars(max(even, FITTED_CHARS_MIN))
+            return max(even, FITTED_CHARS_MIN)
         room -= length
-    raise AssertionError("Together they are longer than the room, so one of them is longer than its share.")
+    return max((*lengths[-1:], FITTED_CHARS_MIN))
+
+
+def _records(page: RecordPage) -> Iterator[Record]:
+    return (entry for entry in with_related(page.records) if isinstance(entry, Record))
+
+
+def _chars(values: Collection[Any]) -> int:
+    return len("".join(values)) if are_texts(values) else sum(_lengths(values))
+
+
+def _lengths(values: Collection[Any]) -> list[int]:
+    return [len(text) for value in values if (text := readable_text(value)) is not None]
 
 
 def _shown(origin: Origin) -> Origin:

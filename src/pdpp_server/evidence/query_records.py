@@ -254,7 +254,7 @@ def _order_text(page: RecordPage, query: RecordsQuery) -> str:
 
 
 def _is_feed(page: RecordPage, query: RecordsQuery) -> bool:
-    gone = any(isinstance(entry, Tombstone) for entry in page.records)
+    gone = Tombstone in map(type, page.records)
     return gone or query.changes_since is not None or page.next_changes_since is not None
 
 

@@ -1,10 +1,10 @@
 """A record on one line: its whole handle, then the fields that matter first, as many as there is room for."""
 
-from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate
-from typing import NamedTuple
+from itertools import compress, repeat
+from typing import Any, NamedTuple
 
 from pdpp_server.evidence.binary import Binary
 from pdpp_server.evidence.budgets import (
@@ -15,15 +15,23 @@ from pdpp_server.evidence.budgets import (
     RECORD_VALUE_STEPS,
 )
 from pdpp_server.evidence.calls import NextCall, fetch_of, read_whole
-from pdpp_server.evidence.expansions import expanded_text
+from pdpp_server.evidence.expansions import NOBODY, expanded_text
 from pdpp_server.evidence.shown import Entry
-from pdpp_server.evidence.text import byte_len, clip_shown, compact_json, handle_text, quoted
+from pdpp_server.evidence.text import byte_len, clip_shown, compact_json, handle_text, is_quoted_as_it_is, quoted
 from pdpp_server.evidence.titles import BODY_ROLE, TITLE_ROLE, body, dated, declared_actor, moment
-from pdpp_server.evidence.values import SHORT_MARK_CHARS, ShownValue, by_importance, shown_value
+from pdpp_server.evidence.values import (
+    SHORT_MARK_CHARS,
+    ShownValue,
+    are_texts,
+    by_importance,
+    shown_value,
+    with_key_apart,
+)
 from pdpp_server.model.records import Record, Tombstone
 
 _AROUND_BYTES = len('"":,')
 _QUOTES_BYTES = len('""')
+_STEPS_RISING = sorted(RECORD_VALUE_STEPS)
 _LEAST_MARK_BYTES = len("…+9".encode()) - 1  # a cut may keep a line break whole, and be one character shorter
 
 
@@ -54,7 +62,10 @@ def _about_bytes(record: Record, most: int) -> int:
 
 def _text_chars(record: Record) -> int:
     """No line with all of its fields is shorter."""
-    return sum([len(value) for value in record.data.values() if isinstance(value, str)])
+    values = record.data.values()
+    if are_texts(values):
+        return len("".join(values))
+    return sum([len(value) for value in values if isinstance(value, str)])
 
 
 def whole_lines(named: Sequence[tuple[Entry, str]], room: int) -> list[EntryLine] | None:
@@ -90,12 +101,14 @@ def entry_line(entry: Entry, handle: str, room: int) -> EntryLine:
         return EntryLine(f"{handle_text(handle)} {_gone_text(entry)}", None)
     named = handle_text(handle)
     left = room - byte_len(named) - 1
-    known = expanded_text(entry, left // 2 - len(_EXPANDED), "")
-    related = f"{_EXPANDED}{known.text}" if known.text else ""
-    fields = _fields_text(entry, left - (byte_len(related) + 1 if related else 0))
+    known, related = NOBODY, ""
+    if entry.expanded:
+        known = expanded_text(entry, left // 2 - len(_EXPANDED), "")
+        related = f" {_EXPANDED}{known.text}" if known.text else ""
+    fields = _fields_text(entry, left - byte_len(related))
     is_part = fields.left_out or (entry.expanded and not related)
     opening = read_whole(handle, fields.cut) if fields.cut else fetch_of(handle) if is_part else None
-    text = " ".join(part for part in (named, fields.text, related) if part)
+    text = f"{named} {fields.text}{related}" if fields.text else f"{named}{related}"
     return EntryLine(text, opening, fields.shown, known.named)
 
 
@@ -151,34 +164,39 @@ def _fields_text(record: Record, room: int) -> FieldsText:
 
     Where not even their beginnings fit, title and body come before all else.
     """
-    names = by_importance(record.data, record.roles, record.id.key)
-    if (whole := _whole_text(record, names, room)) is not None:
-        return FieldsText(whole, None, 0, tuple(names))
-    values = {name: shown_value(record.data[name]) for name in names[:RECORD_FIELDS_MOST]}
     data, key = record.data, record.id.key
-    told = {name: value for name, value in values.items() if data[name] != key}
-    weight, key_bytes = _Weight(told), _key_bytes(names[len(told) :], key)  # of importance, the key comes last
-    if len(values) == len(names) and weight.at(RECORD_VALUE_STEPS[-1]) <= room:
-        for chars in (room, *[step for step in RECORD_VALUE_STEPS if step < room]):
-            spare = room - weight.at(chars)
+    told, holding = with_key_apart(data, record.roles, key)
+    names = (*told, *holding)
+    if _text_chars(record) <= room and (whole := _whole_text(record, names, room)) is not None:
+        return FieldsText(whole, None, 0, names)
+    fields = _Fields(told[:RECORD_FIELDS_MOST], data)
+    if len(names) <= RECORD_FIELDS_MOST and fields.least_bytes(RECORD_VALUE_STEPS[-1]) <= room:
+        key_bytes = _key_bytes(holding, key)
+        for chars in _widths(room):
+            spare = room - fields.least_bytes(chars)
             if spare < 0:
                 continue
-            for some in (values, told) if 0 < key_bytes <= spare else (told,):
-                if byte_len(text := _object_text(some, chars)) <= room:
-                    return FieldsText(text, _first_cut(some, chars), 0, tuple(some))
-    taken = _told_in_short(told, record, room - len(_left_out_text(len(names))) - 1)
-    left_out = len(names) - len(values) + len(told) - len(taken)
-    members = ",".join(_member_text(name, told[name], chars) for name, chars in taken.items())
-    cut = next((name for name, chars in taken.items() if told[name].is_cut_short(chars)), None)
+            for shown in (_Fields(names, data), fields) if 0 < key_bytes <= spare else (fields,):
+                if byte_len(text := shown.text(chars)) <= room:
+                    return FieldsText(text, shown.first_cut(chars), 0, tuple(shown.names))
+    values = fields.values
+    taken = _told_in_short(values, record, room - len(_left_out_text(len(names))) - 1)
+    left_out = max(0, len(names) - RECORD_FIELDS_MOST) + len(values) - len(taken)
+    members = ",".join(_member_text(name, values[name], chars) for name, chars in taken.items())
+    cut = next((name for name, chars in taken.items() if values[name].is_cut_short(chars)), None)
     text = f"{{{members}}} {_left_out_text(left_out)}" if taken else _left_out_text(left_out)
     return FieldsText(text, cut, left_out, tuple(taken))
 
 
+def _widths(room: int) -> tuple[int, ...]:
+    """All of the room, and the steps that are less."""
+    less = bisect_left(_STEPS_RISING, room)
+    return (room, *RECORD_VALUE_STEPS[len(RECORD_VALUE_STEPS) - less :])
+
+
 def _whole_text(record: Record, names: Sequence[str], room: int) -> str | None:
     """All of it at once, where that fits: then nothing has to be weighed."""
-    if len(names) > RECORD_FIELDS_MOST:
-        return None
-    if _text_chars(record) > room or Binary in map(type, record.data.values()):
+    if len(names) > RECORD_FIELDS_MOST or Binary in map(type, record.data.values()):
         return None
     text = compact_json({name: record.data[name] for name in names})
     return text if byte_len(text) <= room else None
@@ -204,33 +222,55 @@ def _told_in_short(values: Mapping[str, ShownValue], record: Record, room: int) 
     return next((way for way in more if way.keys() == taken.keys() and size(way) <= room), taken)
 
 
-class _Weight:
-    """What some fields take at the least, so that few widths are tried: of plain texts, what they do take."""
+class _Fields:
+    """Some fields of a record at any width, looked at once for all widths: what they take, and what of them is cut."""
 
-    def __init__(self, values: Mapping[str, ShownValue]) -> None:
-        wholes = [value.whole for value in values.values()]
-        self._around = sum(map(len, values)) + _AROUND_BYTES * len(values) + 1
-        self._lengths = sorted(map(len, wholes))
-        self._sums = [*accumulate(self._lengths, initial=0)]  # of the shortest ones
-        is_plain = all(map(str.isascii, wholes))
-        self._texts = sorted([len(whole) for whole, kind in values.values() if kind == "text"] if is_plain else [])
+    def __init__(self, names: Sequence[str], data: Mapping[str, Any]) -> None:
+        self.names = names
+        values = [*map(data.__getitem__, names)]
+        self._wholes, self._kinds = values, ["text"] * len(values)  # where there were bytes, there is another value
+        if not are_texts(values):
+            self._wholes, self._kinds = zip(*map(_shown, values), strict=True)
+        said = "".join(self._wholes)
+        self._is_plain = is_quoted_as_it_is(said)
+        self._lengths = [*map(len, self._wholes)]
+        self._texts = sorted(compress(self._lengths, map("text".__eq__, self._kinds))) if said.isascii() else []
+        self._around = len("".join(names)) + _AROUND_BYTES * len(names) + 1 + _QUOTES_BYTES * len(self._texts)
 
-    def at(self, chars: int) -> int:
-        texts = self._texts
-        cut = len(texts) - bisect_right(texts, chars + SHORT_MARK_CHARS)
-        marks = len(texts) * _QUOTES_BYTES + cut * _LEAST_MARK_BYTES
-        short = bisect_right(self._lengths, chars)
-        return self._around + self._sums[short] + chars * (len(self._lengths) - short) + marks
+    @property
+    def values(self) -> dict[str, ShownValue]:
+        return dict(zip(self.names, map(ShownValue, self._wholes, self._kinds), strict=True))
+
+    def least_bytes(self, chars: int) -> int:
+        """So that few widths are tried: of plain texts, what they do take."""
+        cut = len(self._texts) - bisect_right(self._texts, chars + SHORT_MARK_CHARS)
+        return self._around + sum(map(min, self._lengths, repeat(chars))) + cut * _LEAST_MARK_BYTES
+
+    def text(self, chars: int) -> str:
+        return f"{{{','.join(self._members(chars))}}}"
+
+    def _members(self, chars: int) -> Iterator[str]:
+        most = chars + SHORT_MARK_CHARS
+        for key, whole, kind in zip(map(_key_text, self.names), self._wholes, self._kinds, strict=True):
+            if self._is_plain and kind == "text" and len(whole) <= most:
+                yield f'{key}:"{whole}"'
+            else:
+                yield f"{key}:{ShownValue(whole, kind).short_text(chars)}"
+
+    def first_cut(self, chars: int) -> str | None:
+        most = chars + SHORT_MARK_CHARS
+        cut = (length > most and kind != "binary" for length, kind in zip(self._lengths, self._kinds, strict=True))
+        return next(compress(self.names, cut), None)
+
+
+def _shown(value: Any) -> ShownValue:
+    return ShownValue(value, "text") if isinstance(value, str) else shown_value(value)
 
 
 def _key_bytes(names: Sequence[str], key: str) -> int:
     """What the fields that hold the key take at the least."""
     each = _AROUND_BYTES + _QUOTES_BYTES + min(len(key), RECORD_VALUE_STEPS[-1])
     return sum(map(len, names)) + each * len(names)
-
-
-def _object_text(values: Mapping[str, ShownValue], chars: int) -> str:
-    return f"{{{','.join([_member_text(name, value, chars) for name, value in values.items()])}}}"
 
 
 def _member_text(name: str, value: ShownValue, chars: int) -> str:
@@ -240,7 +280,3 @@ def _member_text(name: str, value: ShownValue, chars: int) -> str:
 @lru_cache(maxsize=1000)  # of every record the same few
 def _key_text(name: str) -> str:
     return quoted(name)
-
-
-def _first_cut(values: Mapping[str, ShownValue], chars: int) -> str | None:
-    return next((name for name, value in values.items() if value.is_cut_short(chars)), None)

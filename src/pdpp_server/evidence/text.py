@@ -65,10 +65,13 @@ def seen_lines(text: str) -> str:
 
 def quoted(text: str) -> str:
     """A JSON string on one line: nothing inside can end it, and it decodes to exactly `text`."""
+    return f'"{text}"' if is_quoted_as_it_is(text) else visible(_encode(text))
+
+
+def is_quoted_as_it_is(text: str) -> bool:
+    """Whether nothing in it has to be escaped for that."""
     is_visible = text.isprintable() and (text.isascii() or not _HIDDEN_LETTERS.search(text))
-    if is_visible and '"' not in text and "\\" not in text:
-        return f'"{text}"'
-    return visible(_encode(text))
+    return is_visible and '"' not in text and "\\" not in text
 
 
 def compact_json(value: object) -> str:

@@ -1,16 +1,19 @@
 """One value of a record: on one line of a text, or as much of it as an answer has room for."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from itertools import compress, repeat
+from operator import eq
+from typing import Any, NamedTuple, TypeGuard
 
 import orjson
 
 from pdpp_server.evidence.binary import Binary, are_plain, binary_text, is_plain, said_together
-from pdpp_server.evidence.text import CUT, clip, compact_json, quoted, whole_characters
+from pdpp_server.evidence.text import CUT, clip, compact_json, is_quoted_as_it_is, quoted, whole_characters
 
 CLIPPED_END = " characters)"
 SHORT_MARK_CHARS = len("…+99")
+_TEXT = frozenset({str})
 _FIRST_ROLES = ("primary-title", "event-time", "actor", "amount", "currency", "primary-body")
 _LAST_ROLES = ("secondary", "blob-reference")
 _OTHER_RANK = len(_FIRST_ROLES)
@@ -34,9 +37,10 @@ class ShownValue(NamedTuple):
 
         A rest that is no longer than its mark is not cut.
         """
-        if not self.is_cut_short(chars):
-            return self.whole_text
-        return f"{self._piece(chars)}+{len(self.whole) - whole_characters(self.whole, chars)}"
+        whole, kind = self
+        if len(whole) <= chars + SHORT_MARK_CHARS or kind == "binary":
+            return quoted(whole) if kind == "text" else self.whole_text
+        return f"{self._piece(chars)}+{len(whole) - whole_characters(whole, chars)}"
 
     def is_cut_short(self, chars: int) -> bool:
         return self.kind != "binary" and len(self.whole) > chars + SHORT_MARK_CHARS
@@ -65,7 +69,12 @@ def value_text(value: object, chars: int) -> str:
 def are_shown_whole(values: Collection[Any]) -> bool:
     """Whether one look at all of them tells that each is short, and that its text needs no escape."""
     said = said_together(values)
-    return said is not None and are_plain(said) and quoted(said) == f'"{said}"'
+    return said is not None and are_plain(said) and is_quoted_as_it_is(said)
+
+
+def are_texts(values: Iterable[Any]) -> TypeGuard[Iterable[str]]:
+    """Whether each is a text, told without a look at each."""
+    return _TEXT.issuperset(map(type, values))
 
 
 def shown_value(value: object) -> ShownValue:
@@ -93,17 +102,22 @@ def readable_text(value: Any) -> str | None:
 
 def by_importance(data: Mapping[str, Any], roles: Mapping[str, str] | None, key: str) -> list[str]:
     """The names of the fields: by their declared roles; the key, which every handle tells already, comes last."""
-    told = map((roles or {}).get, data)
-    ranked = _by_role(tuple(data), tuple(map(str, told)))  # another server may have said anything
-    names = [*ranked]
-    if key in data.values():
-        for name in [name for name in ranked if data[name] == key]:
-            names.remove(name)
-            names.append(name)
-    return names
+    told, holding = with_key_apart(data, roles, key)
+    return [*told, *holding]
+
+
+def with_key_apart(data: Mapping[str, Any], roles: Mapping[str, str] | None, key: str) -> "_KeyApart":
+    """The same, and those that hold the key by themselves."""
+    declared = map(str, map((roles or {}).get, data))  # another server may have said anything
+    return _by_role(tuple(data), tuple(declared), tuple(map(eq, data.values(), repeat(key))))
+
+
+_KeyApart = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 @lru_cache(maxsize=1000)  # the records of a stream have the same fields
-def _by_role(names: tuple[str, ...], roles: tuple[str, ...]) -> tuple[str, ...]:
+def _by_role(names: tuple[str, ...], roles: tuple[str, ...], are_keys: tuple[bool, ...]) -> _KeyApart:
     ranks = {name: _RANKS.get(role, _OTHER_RANK) for name, role in zip(names, roles, strict=True)}
-    return tuple(sorted(names, key=ranks.__getitem__))
+    ranked = sorted(names, key=ranks.__getitem__)
+    holding = {*compress(names, are_keys)}
+    return tuple([name for name in ranked if name not in holding]), tuple([name for name in ranked if name in holding])

@@ -1,6 +1,7 @@
 """Lists of records: query string and page, and the change feed."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from pdpp_server.errors import InvalidCursor, InvalidExpand, InvalidRequest
@@ -73,29 +74,35 @@ def encode_entry(entry: Record | Tombstone) -> Json:
     return encode_record(entry) if isinstance(entry, Record) else encode_tombstone(entry)
 
 
-def encode_page(
-    page: RecordPage,
-    stream: str,
-    links_self: str,
-    warnings: Iterable[Warned] = (),
-    *,
-    encode_entry: Callable[[Record | Tombstone], Json] = encode_entry,
+def encode_page(page: RecordPage, stream: str, links_self: str, warnings: Iterable[Warned] = ()) -> Json:
+    body = encode_list(page, stream, encode_entry, warnings)
+    meta = body.pop("meta")
+    return {**body, "links": {"self": links_self, "next": next_link(links_self, page.next_cursor)}, "meta": meta}
+
+
+def encode_list(
+    page: RecordPage, stream: str, encode: Callable[[Record | Tombstone], Json], warnings: Iterable[Warned] = ()
 ) -> Json:
+    """A page without links."""
     window = page.span and present(
         total=page.span.total, earliest_at=page.span.earliest_at, latest_at=page.span.latest_at
     )
     return {
         "object": "list",
-        "url": url("streams", stream, "records"),
+        "url": _list_url(stream),
         **present(has_more=page.has_more, next_cursor=page.next_cursor, next_changes_since=page.next_changes_since),
-        "data": [encode_entry(entry) for entry in page.records],
-        "links": {"self": links_self, "next": next_link(links_self, page.next_cursor)},
+        "data": [encode(entry) for entry in page.records],
         "meta": {
             "count": NO_COUNT if page.count is None else {"kind": "exact", "value": page.count},
             **present(window=window, around=_encode_around(page.around), partial=is_partial(page.warnings)),
             "warnings": encode_warnings((*page.warnings, *warnings)),
         },
     }
+
+
+@lru_cache(maxsize=1000)  # of the same few streams
+def _list_url(stream: str) -> str:
+    return url("streams", stream, "records")
 
 
 def _encode_around(around: Around | None) -> Json | None:

@@ -300,8 +300,7 @@ def encode_records(
     steps: Iterable[Step],
 ) -> Json:
     """The list envelope, each record with its handle; what was clipped is listed once, with the call that reads it."""
-    named = partial(_with_handle, handle_of)
-    envelope = _without(query_records.encode_page(page, stream, "", encode_entry=named), "links")
+    envelope = query_records.encode_list(page, stream, partial(_with_handle, handle_of))
     if page.around:
         envelope = _talk(envelope, handle_of(page.around.id))
     envelope["meta"] |= present(clipped=clipped or None, omitted_fields=omitted or None)

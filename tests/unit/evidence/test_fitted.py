@@ -3,7 +3,7 @@
 import pytest
 
 from pdpp_server.evidence.budgets import FITTED_CHARS_MIN
-from pdpp_server.evidence.fitted import even_chars, fitted
+from pdpp_server.evidence.fitted import even_chars, fitted, is_short
 from pdpp_server.model.records import Expanded, Record, RecordId, RecordPage, Tombstone
 from tests.unit.evidence.entries import NOW, ORIGIN, record
 
@@ -52,4 +52,5 @@ def test_related_records_are_left_out_with_a_warning_and_tombstones_stay() -> No
 )
 def test_room_is_shared_evenly_among_the_long_values(lengths: list[int], room: int, chars: int) -> None:
     page = RecordPage(tuple(record(str(n), {"t": "x" * length, "n": 1}) for n, length in enumerate(lengths)))
-    assert even_chars(page, room) == (chars, sum(lengths) <= room)
+    assert even_chars(page, room) == chars
+    assert is_short(page, room) == (sum(lengths) <= room)

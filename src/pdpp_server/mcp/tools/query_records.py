@@ -14,7 +14,7 @@ from pdpp_server.evidence.budgets import (
     FITTED_RELATED_STEPS,
     QUERY_STRUCTURED_BYTES,
 )
-from pdpp_server.evidence.fitted import Fitted, even_chars, fitted
+from pdpp_server.evidence.fitted import Fitted, even_chars, fitted, is_short
 from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.evidence.query_records import records_next, records_text
 from pdpp_server.evidence.remarks import records_shortened
@@ -113,12 +113,15 @@ class _Fitting:
 
 def _ways(page: RecordPage) -> Iterator[Fitted]:
     """The page with ever shorter values; of a single record also with fewer related ones and fewer fields."""
-    chars, is_whole = even_chars(page, QUERY_STRUCTURED_BYTES - FITTED_RECORD_BYTES * (len(page.records) + 1))
-    is_only = len(page.records) == 1
-    least = FITTED_ONLY_CHARS_MIN if is_only else FITTED_CHARS_MIN
+    room = QUERY_STRUCTURED_BYTES - FITTED_RECORD_BYTES * (len(page.records) + 1)
+    is_whole = is_short(page, room)
     if is_whole:
         yield fitted(page, None)
+    chars = even_chars(page, room)
+    if is_whole:
         chars = chars * 3 // 4
+    is_only = len(page.records) == 1
+    least = FITTED_ONLY_CHARS_MIN if is_only else FITTED_CHARS_MIN
     while chars > least:
         yield fitted(page, chars)
         chars = chars * 3 // 4
