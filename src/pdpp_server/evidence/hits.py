@@ -167,6 +167,9 @@ def as_a_talk(hits: Sequence[Hit], rows: Sequence[Piece]) -> Iterator[str]:
         leading = places.get(hit.beside, place) if hit.beside else place
         exchanges.setdefault(leading, []).append(place)
     for leading, exchange in sorted(exchanges.items(), key=lambda item: min(item[1])):
+        if exchange == [leading]:  # as nearly all
+            yield rows[leading].text
+            continue
         for place in sorted(exchange, key=lambda place: _in_talk(hits[place])):
             where = "" if place == leading else _beside_text(hits[place], hits[leading])
             yield f"{rows[place].text}{where}"
@@ -204,7 +207,7 @@ def _row(about: _About, chars: int, names: int, source: str, usual: Usual) -> Pi
     if not chars or len(handle) > LONG_HANDLE_BYTES:
         return Piece(handle)
     who, what = _actor_text(hit, names), _title_text(hit, about.title, names)
-    head = " ".join([part for part in (handle, source, when, who, about.amount, what.text) if part])
+    head = " ".join(filter(None, (handle, source, when, who, about.amount, what.text)))
     words = _words(hit, about.texts, chars, usual)
     told = (hit.time_field if when else None, hit.actor_field if who else None)
     fields = [name for name in told if name]

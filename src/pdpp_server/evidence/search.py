@@ -1,6 +1,6 @@
 """Search hits as a short list that an agent can read at once, cite and follow."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pdpp_server.evidence.budget import affordable, first_that_fits
@@ -49,14 +49,15 @@ def search_text(page: SearchPage, query: SearchQuery, ids: Sequence[str], rest: 
     hits = page.hits
     if not hits:
         return SearchText(_nothing_text(page, query), 0)
-    best = best_match(page)
+    opening = _Head(_found_text(page, query), _order_text(page), handle_text(ids[best_match(page)]))
     remarks = search_remarks(page, query)
-    kept_free = byte_len(_head_text(page, query, ids[best], len(hits))) + _following_bytes(page, query, ids, remarks)
-    room = SEARCH_BYTES - kept_free
+    more = _search_ways("more", query, page.next_cursor) if page.next_cursor else []
+    room = SEARCH_BYTES - byte_len(opening.text()) - _following_bytes(page, ids, more, remarks)
     rows = hit_rows(hits, ids, room if query.brief else room - _WHOLE_BYTES)
     shown = len(rows)
-    head = _head_text(page, query, ids[best], shown, _whole_text(rows, query))
-    following = _following(page, query, ids, rows, rest, head, remarks)
+    part = "" if shown == len(hits) else f", the first {shown} of them here"
+    head = opening.text(part, _whole_text(rows, query))
+    following = _following(page, query, ids, rows, rest, head, more, remarks)
     told = shown_of([hit.id for hit in hits[:shown]], [name for row in rows for name in row.fields])
     if any(line.startswith(SOURCES) for line in following):  # which names those of all hits
         told = together(told, Shown(connections=tuple([hit.id.connection_id for hit in hits])))
@@ -69,7 +70,7 @@ def search_next(page: SearchPage, query: SearchQuery, ids: Sequence[str]) -> tup
     if not page.hits:
         return (schema_of(),)
     more = (search_from(query, page.next_cursor),) if page.next_cursor else ()
-    cuts = [next((excerpt for excerpt in hit.excerpts if not is_whole(excerpt)), None) for hit in page.hits]
+    cuts = (next((excerpt for excerpt in hit.excerpts if not is_whole(excerpt)), None) for hit in page.hits)
     steps = _steps(page, ids, _first_cut(page, ids, cuts)) or (fetch_of(ids[best_match(page)]),)
     return (*steps[:1], *more)
 
@@ -86,7 +87,7 @@ class _Cut(NamedTuple):
     call: NextCall
 
 
-def _first_cut(page: SearchPage, ids: Sequence[str], cuts: Sequence[Excerpt | None]) -> _Cut | None:
+def _first_cut(page: SearchPage, ids: Sequence[str], cuts: Iterable[Excerpt | None]) -> _Cut | None:
     """Of matches: what is cut of a record beside one is seldom what was looked for."""
     for rank, (hit, id, cut) in enumerate(zip(page.hits, ids, cuts, strict=False)):
         if cut is not None and not hit.is_beside and len(id) <= LONG_HANDLE_BYTES:
@@ -131,15 +132,26 @@ def _whole_text(rows: Sequence[Piece], query: SearchQuery) -> str:
     return f", {whole or 'none'} of them whole: a lower limit shows more" if is_said else ""
 
 
-def _head_text(page: SearchPage, query: SearchQuery, first_id: str, shown: int, whole: str = "") -> str:
-    here = len(page.hits)
-    part = "" if shown == here else f", the first {shown} of them here"
+class _Head(NamedTuple):
+    """The first line, in the parts that are the same however many hits are shown."""
+
+    found: str
+    order: str
+    first: str  # the handle to be opened
+
+    def text(self, part: str = "", whole: str = "") -> str:
+        return f"search: {self.found}{part}{self.order}{whole}. first_fetch_id={self.first}"
+
+
+def _found_text(page: SearchPage, query: SearchQuery) -> str:
     turned = "the next " if query.cursor else ""
     weaker = ", the others match less (a limit shows them)" if leaves_weaker(page, query) else ""
-    found = f"{turned}{_counted(page)}{weaker}{_more_text(page)}"
+    return f"{turned}{_counted(page)}{weaker}{_more_text(page)}"
+
+
+def _order_text(page: SearchPage) -> str:
     first = "newest" if page.recall.is_newest else "best"
-    order = f", {first} first" if here > 1 else ""
-    return f"search: {found}{part}{order}{whole}. first_fetch_id={handle_text(first_id)}"
+    return f", {first} first" if len(page.hits) > 1 else ""
 
 
 def _counted(page: SearchPage) -> str:
@@ -147,8 +159,8 @@ def _counted(page: SearchPage) -> str:
     recall, here = page.recall, len(page.hits)
     if recall.matches is None:
         return f"{here} hit{'' if here == 1 else 's'}"
-    meant = sum(1 for hit in page.hits if hit.is_meant)
-    beside_them = sum(1 for hit in page.hits if hit.is_beside)
+    meant = sum([1 for hit in page.hits if hit.is_meant])
+    beside_them = sum([1 for hit in page.hits if hit.is_beside])
     matches = here - meant - beside_them
     total = f"{'' if recall.matches_exact else 'at least '}{recall.matches}"
     of = "" if total == str(matches) else f" of {total}"
@@ -167,11 +179,9 @@ def _more_text(page: SearchPage) -> str:
 # What follows the hits: remarks, and calls in several ways, the fullest first ---------------------------------------
 
 
-def _following_bytes(page: SearchPage, query: SearchQuery, ids: Sequence[str], remarks: Sequence[str]) -> int:
+def _following_bytes(page: SearchPage, ids: Sequence[str], more: Sequence[str], remarks: Sequence[str]) -> int:
     """What is kept free for it: the calls at their shortest, and all remarks within reason."""
-    calls = [_next_ways(page, ids, None)[-1]]
-    if page.next_cursor:
-        calls.append(_search_ways("more", query, page.next_cursor)[-1])
+    calls = [_next_ways(page, ids, None)[-1], *more[-1:]]
     if len(page.hits) > 1:
         calls.append("r" * (_REST_BYTES + _PART_BYTES))
     wanted = sum([byte_len(line) + 1 for line in calls])
@@ -186,6 +196,7 @@ def _following(
     rows: Sequence[Piece],
     rest: str | None,
     head: str,
+    more: list[str],
     remarks: Sequence[str],
 ) -> list[str]:
     """Remarks as far as there is room, then the calls."""
@@ -195,8 +206,8 @@ def _following(
     calls: list[list[str]] = []
     if any(not hit.beside for hit in page.hits[shown:]):
         calls.append(_rest_ways(query, shown, page.hits[shown - 1].cursor or rest))
-    if page.next_cursor:
-        calls.append(_search_ways("more", query, page.next_cursor))
+    if more:
+        calls.append(more)
     calls.append(_next_ways(page, ids, _first_cut(page, ids, [row.cut for row in rows])))
     spare = SEARCH_BYTES - taken - sum([byte_len(ways[-1]) + 1 for ways in calls])
     affordable_remarks = [line for line in affordable(remarks, spare) if line]

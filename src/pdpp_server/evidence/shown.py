@@ -12,7 +12,7 @@ from pdpp_server.model.records import Hit, Record, RecordId, RecordPage, Tombsto
 from pdpp_server.model.text import FieldWindow
 
 Entry = Record | Tombstone
-_CONNECTION, _STREAM = attrgetter("connection_id"), attrgetter("stream")
+_CONNECTION, _STREAM, _FIELD = attrgetter("connection_id"), attrgetter("stream"), attrgetter("field")
 
 
 def shown_of(ids: Iterable[RecordId], fields: Iterable[str] = ()) -> Shown:
@@ -83,7 +83,7 @@ def lean_shown(hits: Iterable[Hit]) -> Shown:
     hits = tuple(hits)
     about = [name for hit in hits for name in (hit.time_field, hit.actor_field) if name is not None]
     about += [name for hit in hits if hit.amount for name in hit.amount.fields]
-    proven = [name for hit in hits for name in (*hit.matched_fields, *(excerpt.field for excerpt in hit.excerpts))]
+    proven = [name for hit in hits for name in (*hit.matched_fields, *map(_FIELD, hit.excerpts))]
     return shown_of([hit.id for hit in hits], (*about, *proven))
 
 

@@ -111,19 +111,14 @@ def clip(text: str, limit: int) -> str:
 
 def clip_shown(text: str, limit: int) -> str:
     """One visible line of at most `limit` code points of the text itself, in which no mark is one of ours."""
-    if len(text) <= limit and _is_plain_line(text):
+    is_tidy = len(text) <= limit and "<" not in text and "  " not in text and text.strip(" ") == text
+    if is_tidy and text.isascii() and text.isprintable():  # as most names and titles are
         return text
     start = text[: limit * 8]  # enough of a megabyte
     line = one_line(start) if len(start) == len(text) else one_line(start) + CUT
     if len(line) <= limit and "<" not in line:
         return visible(line)
     return _MARK.sub(r"&lt;\1&gt;", visible(clip(line, limit)))
-
-
-def _is_plain_line(text: str) -> bool:
-    """Whether it is shown as it is: most names and titles are."""
-    is_tidy = "<" not in text and "  " not in text and text.strip(" ") == text
-    return is_tidy and text.isascii() and text.isprintable()
 
 
 def clip_bytes(text: str, limit: int) -> str:

@@ -1,6 +1,6 @@
 """A human name for a record, its body and its time, from what its stream declares and from nothing else."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -65,15 +65,21 @@ class Naming(NamedTuple):
     amount: Amount | None
 
 
-def namings(records: Iterable[Record]) -> list[Naming]:
-    return [_naming(record) for record in records]
-
-
-def _naming(record: Record) -> Naming:
-    title_field, named = declared_title(record.roles, record.data) or (None, None)
-    actor_field, actor = declared_actor(record.roles, record.data) or (None, None)
-    whole = named or identity(record.origin, record.id.stream, record.authored_at)
-    return Naming(whole, title_field, actor, actor_field, declared_amount(record.roles, record.data))
+def namings(records: Iterable[Record]) -> Iterator[Naming]:
+    roles: Mapping[str, str] | None = None
+    titles, actors = _with_role(roles, TITLE_ROLE), _with_role(roles, ACTOR_ROLE)
+    for record in records:
+        if record.roles is not roles:  # which the records of a stream share
+            roles = record.roles
+            titles, actors = _with_role(roles, TITLE_ROLE), _with_role(roles, ACTOR_ROLE)
+        title_field, title = _first_text(titles, record.data) or (None, "")
+        actor_field, actor = _first_text(actors, record.data) or (None, None)
+        shown, amount = clip_shown(title, TITLE_CHARS), declared_amount(roles, record.data)
+        if shown:
+            yield Naming(shown, title_field, actor, actor_field, amount)
+        else:
+            made_up = identity(record.origin, record.id.stream, record.authored_at)
+            yield Naming(made_up, None, actor, actor_field, amount)
 
 
 @lru_cache(maxsize=1000)  # an answer asks for each of its hits several times
@@ -143,7 +149,15 @@ def _weekday(day: str) -> str:
 
 
 def _declared(roles: Mapping[str, str] | None, data: Mapping[str, Any], wanted: str) -> tuple[str, str] | None:
-    for name, role in (roles or {}).items():
-        if role == wanted and isinstance(value := data.get(name), str) and value.strip():
+    return _first_text(_with_role(roles, wanted), data)
+
+
+def _with_role(roles: Mapping[str, str] | None, wanted: str) -> list[str]:
+    return [name for name, role in (roles or {}).items() if role == wanted]
+
+
+def _first_text(names: Iterable[str], data: Mapping[str, Any]) -> tuple[str, str] | None:
+    for name in names:
+        if isinstance(value := data.get(name), str) and value.strip():
             return name, value
     return None

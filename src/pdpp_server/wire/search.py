@@ -102,8 +102,8 @@ def encode_lean(page: SearchPage, recall_says: str, warnings: Iterable[Warned] =
     """What a reader of few bytes asks for: each text once, with the offsets of its marks, and no empty member."""
     recall = page.recall
     told = present(ranked_candidate_count=recall.ranked, candidate_window_limit=recall.window)
-    beside = sum(1 for hit in page.hits if hit.is_beside)
-    meant = sum(1 for hit in page.hits if hit.is_meant)
+    beside = sum([1 for hit in page.hits if hit.is_beside])
+    meant = sum([1 for hit in page.hits if hit.is_meant])
     said = [*page.warnings, *warnings]
     notes = [note.message for note in said if note.is_note]
     warned = [warning for warning in said if not warning.is_note]

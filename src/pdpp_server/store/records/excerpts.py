@@ -30,50 +30,59 @@ class Proving:
         self._body, self._actor = _field(reach, "primary-body"), _field(reach, "actor")
         slots = reach.place.slots
         self._columns = [(name, 1 << slots[name]) for name in reach.scope.stream.lexical_fields if name in slots]
-        self._found: dict[int, list[tuple[str, Finder]]] = {}  # of what records hold, which many share
+        self._matched: dict[int, _Matched] = {}  # of what records hold, which many share
 
     def proof(self, record: Record, held: HeldPhrases | None) -> Proof:
         """Where in the matched fields the phrases stand; of a record that only stands beside a match, how it begins."""
-        named = self._matched_fields(held) if held else []
-        if not named:
+        fields = self._fields(held).all if held else []
+        if not fields:
             return Proof(tuple(_passage(record, self._body, EXCERPT_CHARS)))
         found = [
             _match(finder, record, field, EXCERPT_CHARS, EXCERPT_LEAD_CHARS)
-            for field, finder in named[:EXCERPTS_PER_HIT]
+            for field, finder in fields[:EXCERPTS_PER_HIT]
         ]
         return Proof(tuple([excerpt._replace(rarest=0) for excerpt in found if excerpt is not None]))
 
     def lean_proof(self, record: Record, held: HeldPhrases | None) -> Proof:
         """The same for a reader of few bytes: the text of the record in any case, and the actor's name nowhere
         twice."""
-        body, actor = self._body, self._actor
-        named = self._matched_fields(held) if held else []
-        quoted = [one for one in named if one[0] != actor or body is None]
-        is_body_quoted = body in [name for name, _ in quoted]
-        if is_body_quoted and quoted[0][0] != body:
-            quoted.sort(key=lambda one: one[0] != body)
-        found = [
-            _match(finder, record, name, LEAN_FIRST_CHARS, LEAN_LEAD_CHARS)
-            for name, finder in quoted[:EXCERPTS_PER_HIT]
-        ]
-        excerpts = [excerpt for excerpt in found if excerpt is not None]
-        if not is_body_quoted:
-            excerpts += _passage(record, body, LEAN_FIRST_CHARS)
+        fields = self._fields(held) if held else _NO_FIELDS
+        excerpts: list[Excerpt] = []
+        for name, finder in fields.quoted:
+            if excerpt := _match(finder, record, name, LEAN_FIRST_CHARS, LEAN_LEAD_CHARS):
+                excerpts.append(excerpt)
+        if not fields.has_body:
+            excerpts += _passage(record, self._body, LEAN_FIRST_CHARS)
         shown = [excerpt.field for excerpt in excerpts if excerpt.marks]
-        return Proof(tuple(excerpts), tuple([name for name, _ in named if name not in shown]))
+        return Proof(tuple(excerpts), tuple([name for name, _ in fields.all if name not in shown]))
 
-    def _matched_fields(self, held: HeldPhrases) -> list[tuple[str, Finder]]:
-        """The fields in which any phrase stands, each with what finds those that do."""
-        known = self._found.get(id(held))
+    def _fields(self, held: HeldPhrases) -> "_Matched":
+        known = self._matched.get(id(held))
         if known is None:
-            known = self._found[id(held)] = [*self._find_fields(held)]
+            known = self._matched[id(held)] = self._find_fields(held)
         return known
 
-    def _find_fields(self, held: HeldPhrases) -> Iterator[tuple[str, Finder]]:
+    def _find_fields(self, held: HeldPhrases) -> "_Matched":
+        fields: list[tuple[str, Finder]] = []
         for name, column in self._columns:
             phrases = tuple([phrase for phrase, slots in enumerate(held.slots) if slots & column])
             if phrases:
-                yield name, self._finder.of(phrases)
+                fields.append((name, self._finder.of(phrases)))
+        body, actor = self._body, self._actor
+        quoted = [one for one in fields if one[0] != actor or body is None]
+        quoted.sort(key=lambda one: one[0] != body)
+        return _Matched(fields, quoted[:EXCERPTS_PER_HIT], bool(quoted) and quoted[0][0] == body)
+
+
+class _Matched(NamedTuple):
+    """The fields in which any phrase stands, each with what finds those that do."""
+
+    all: list[tuple[str, Finder]]
+    quoted: list[tuple[str, Finder]]  # by a lean proof, the text of the record first
+    has_body: bool  # whether that is among them
+
+
+_NO_FIELDS = _Matched([], [], has_body=False)
 
 
 def meant_proof(record: Record, near: Near, *, lean: bool) -> Proof:

@@ -222,6 +222,8 @@ class Finder:
 
     def rarest(self, spans: Sequence[PhraseSpan]) -> PhraseSpan:
         """The first of the most telling ones."""
+        if len(spans) == 1:
+            return spans[0]
         return max(spans, key=lambda span: (self._weights[span.phrase], -span.start))
 
     def _told(self, spans: Sequence[PhraseSpan], start: int, end: int) -> float:
