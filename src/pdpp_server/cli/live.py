@@ -227,7 +227,7 @@ def _first_sync(home: Home, name: str, *, as_json: bool) -> int:
         said = _asked(home, name)
     except PdppError as refusal:
         if as_json:
-            print_json(_document(home.owner.live.named(name)))
+            print_json(encode_live(home.owner.live.named(name)))
         told = f"{quoted(name)} is followed, but its first read failed. {refusal.message} {refusal.remedy}"
         click.echo(visible(told.strip()), err=True)
         return 1
