@@ -333,7 +333,7 @@ def test_a_look_that_ends_early_says_at_least(
 def test_a_bar_names_what_is_read_and_moves_while_a_batch_is_read(pdpp: Command) -> None:
     cards = pdpp.folder / "people.vcf"
     card = "BEGIN:VCARD\nVERSION:3.0\nUID:{0}\nFN:Person {0}\nNOTE:" + "n" * 8000 + "\nEND:VCARD\n"
-    cards.write_text("".join(card.format(number) for number in range(900)))  # fewer than a batch
+    cards.write_text("".join(card.format(number) for number in range(3900)))  # fewer than a batch
 
     shown = in_terminal(pdpp, "import", str(cards))
 

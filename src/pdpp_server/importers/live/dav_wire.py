@@ -78,7 +78,7 @@ class Changes(NamedTuple):
     token: str
 
 
-class Shown(NamedTuple):
+class DavListing(NamedTuple):
     """What a calendar or address book holds, where the server does not say itself what changed."""
 
     hrefs: set[str]
@@ -138,14 +138,14 @@ class Dav:
             token = after
         raise SourceTrouble(f"{self._where} does not come to an end with what changed.", remedy=AGAIN)
 
-    def shown(self, collection: Collection) -> Shown:
+    def shown(self, collection: Collection) -> DavListing:
         """Raises: SourceTrouble, also where the server shows nothing at all: then nobody knows what is gone."""
         answers, _ = self._ask("PROPFIND", collection.url, _propfind("<getetag/>"), 1, _texts("getetag"))
         if answers is None:
             raise SourceTrouble(f"{self._where} does not show what is in {collection.name!r}.", remedy=AGAIN)
         found = [one for one in answers if one.href != collection.url and one.status != GONE]
         tags = {one.href: one.values[0] for one in found if one.values[0]}
-        return Shown({one.href for one in found}, tags)
+        return DavListing({one.href for one in found}, tags)
 
     def resources(self, collection: Collection, hrefs: Sequence[str]) -> dict[str, str]:
         """Each as it is written; one that is gone meanwhile is missing."""

@@ -25,7 +25,7 @@ _FAILED, _END = ExecStatus.FATAL_ERROR, ExecStatus.PIPELINE_SYNC
 Planned = tuple[bytes, tuple[int, ...]]  # a statement with `$1`, `$2` and so on, for values of these types
 
 
-class Question(NamedTuple):
+class SentQuestion(NamedTuple):
     """As it is sent."""
 
     planned: Planned
@@ -40,7 +40,7 @@ class PostgresConnection(psycopg.Connection[tuple[Any, ...]]):
         self._names_given = 0
         self._loading = Transformer(self)
 
-    def ask(self, *questions: Question) -> list[list[Any]]:
+    def ask(self, *questions: SentQuestion) -> list[list[Any]]:
         """The rows that each of them gives. Where no transaction was begun, they are one.
 
         Raises:
@@ -60,7 +60,7 @@ class PostgresConnection(psycopg.Connection[tuple[Any, ...]]):
                 self._plans[questions[place].planned] = name
         return [self._rows(result) for result in heard]
 
-    def _exchanged(self, questions: Sequence[Question]) -> tuple[list[tuple[int, bytes]], list[PGresult]]:
+    def _exchanged(self, questions: Sequence[SentQuestion]) -> tuple[list[tuple[int, bytes]], list[PGresult]]:
         """The place and the name of each plan that is new, and everything that was answered."""
         protocol, new = self.pgconn, list[tuple[int, bytes]]()
         protocol.enter_pipeline_mode()
@@ -112,23 +112,23 @@ def _heard(protocol: PGconn) -> PQGen[list[PGresult]]:
         heard += results
 
 
-def question(statement: bytes, values: Sequence[Any]) -> Question:
+def question(statement: bytes, values: Sequence[Any]) -> SentQuestion:
     """What `$1`, `$2` and so on stand for is never None, which has no type."""
     form = _form(statement, tuple(map(type, values)))
     if form is None:
         return _any_question(statement, values)
     planned, formats, writers = form
     try:
-        return Question(planned, [write(value) for write, value in zip(writers, values, strict=True)], formats)
+        return SentQuestion(planned, [write(value) for write, value in zip(writers, values, strict=True)], formats)
     except struct.error:  # a number larger than any that is kept
         return _any_question(statement, values)
 
 
-def _any_question(statement: bytes, values: Sequence[Any]) -> Question:
+def _any_question(statement: bytes, values: Sequence[Any]) -> SentQuestion:
     """The same with values of any kind, as psycopg sends them."""
     writing = Transformer()
     raw = writing.dump_sequence(values, [PyFormat.AUTO] * len(values))
-    return Question((statement, writing.types or ()), raw, writing.formats or ())
+    return SentQuestion((statement, writing.types or ()), raw, writing.formats or ())
 
 
 class _Form(NamedTuple):

@@ -18,7 +18,7 @@ from pdpp_server.store.engines.postgres.aside import Aside
 from pdpp_server.store.engines.postgres.asked import PostgresAsked
 from pdpp_server.store.engines.postgres.blobs import PostgresBlobs, erase_released
 from pdpp_server.store.engines.postgres.connecting import NOT_NOW, unavailable
-from pdpp_server.store.engines.postgres.connection import PostgresConnection, Question
+from pdpp_server.store.engines.postgres.connection import PostgresConnection, SentQuestion
 from pdpp_server.store.engines.postgres.keys import PostgresKeys
 from pdpp_server.store.engines.postgres.log import PostgresActivity, PostgresLog
 from pdpp_server.store.engines.postgres.pool import Pool, Pools
@@ -136,7 +136,7 @@ class PostgresReading(PostgresSession):
         _, _, *found = connection.ask(_BEGIN_READ, self._named, *(asking(*each) for each in asked), *end)
         self._answered = dict(zip(asked, found, strict=False))
 
-    def _ask(self, *questions: Question) -> list[list[Any]]:
+    def _ask(self, *questions: SentQuestion) -> list[list[Any]]:
         """In the snapshot, or where that has ended already, in one that answers the same to all that was said ahead."""
         if not self.is_all:
             return self.connection.ask(*questions)

@@ -10,7 +10,7 @@ import psycopg
 
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.store.engines.meanings import TableMeanings
-from pdpp_server.store.engines.postgres.connection import PostgresConnection, Question, question
+from pdpp_server.store.engines.postgres.connection import PostgresConnection, SentQuestion, question
 from pdpp_server.store.engines.postgres.index import PostgresIndex
 from pdpp_server.store.engines.postgres.listing import ListedInsert, listed, parcels
 from pdpp_server.store.engines.postgres.tables import NUMBERS, TEXTS
@@ -73,7 +73,7 @@ def _numbered(statement: str) -> tuple[bytes, list[str]]:
     return _PLACEHOLDER.sub(number, translated(statement)).encode(), names
 
 
-def asking(statement: str, values: Values = ()) -> Question:
+def asking(statement: str, values: Values = ()) -> SentQuestion:
     """As it is asked of the database, with what it stands for."""
     numbered, names = _numbered(statement)
     return question(numbered, [values[name] for name in names] if isinstance(values, Mapping) else values)
