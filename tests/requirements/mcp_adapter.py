@@ -395,6 +395,10 @@ PROMISES: dict[str, Promise] = {
         source="evidence per byte",
         says="A page of no particular limit ends where hits are much weaker than its first; a limit is kept.",
     ),
+    "mcp.query.said-once": Promise(
+        source="design: two channels",
+        says="The text of a page says once what all its records share, and does not repeat what a handle tells.",
+    ),
     "mcp.schema.explained": Promise(
         source="evidence per byte",
         says="The schema of a stream tells what its publisher says of it and of granted fields with ranges.",

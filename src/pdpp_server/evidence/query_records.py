@@ -5,7 +5,6 @@ from dataclasses import replace
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
-from pdpp_server.evidence.binary import Binary
 from pdpp_server.evidence.budget import affordable, first_that_fits, that_fit
 from pdpp_server.evidence.budgets import (
     LONG_HANDLE_BYTES,
@@ -45,6 +44,8 @@ from pdpp_server.model.times import instant
 
 _SAID = (BODY_ROLE, ACTOR_ROLE, TIME_ROLE)
 _ABSENT = object()
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+_SEVERAL = 3  # records of a page of which it is worth saying once what they share
 _PART_BYTES = len(", the first 100 of them here, next_cursor goes on after all 100")
 
 
@@ -124,9 +125,10 @@ def _made(
 
 
 def _said_once(page: RecordPage) -> tuple[RecordPage, Mapping[str, Any]]:
-    """Of a page around a record: without what handles tell and without what all its records share, and that."""
+    """The page without what handles tell and without what all its records share, and that; where it has several."""
     records = [entry for entry in page.records if isinstance(entry, Record)]
-    if not page.around or len(records) < max(2, len(page.records)):
+    several = 2 if page.around else _SEVERAL
+    if len(records) < max(several, len(page.records)):
         return page, {}
     shared = dict(islice(_shared(records), QUERY_SHARED_MOST))
 
@@ -143,8 +145,10 @@ def _shared(records: Sequence[Record]) -> Iterator[tuple[str, Any]]:
     first, *others = (record.data for record in records)
     roles = records[0].roles or {}
     for name, value in first.items():
-        is_short = not isinstance(value, Binary) and byte_len(compact_json(value)) <= QUERY_SHARED_BYTES
-        if is_short and roles.get(name) not in _SAID and all(data.get(name, _ABSENT) == value for data in others):
+        if roles.get(name) in _SAID or any(data.get(name, _ABSENT) != value for data in others):
+            continue
+        is_plain = type(value) in _PLAIN and all(type(data[name]) is type(value) for data in others)  # true is no 1
+        if is_plain and byte_len(compact_json(value)) <= QUERY_SHARED_BYTES:
             yield name, value
 
 
@@ -201,7 +205,7 @@ def _around_head_text(page: RecordPage, around: Around, query: RecordsQuery, sha
     ends = "" if query.cursor else _ends_text(around)
     earlier, later = ((name_text(mark) if mark else None) for mark in (around.earlier_cursor, around.later_cursor))
     marks = [f" {name}={mark}" for name, mark in (("earlier_cursor", earlier), ("later_cursor", later)) if mark]
-    alike = f", all with {compact_json(shared)}" if shared else ""
+    alike = _alike_text(shared)
     return f"{name_text(query.stream)}: {counted} {where} {named}, oldest first{ends}{alike}.{''.join(marks)}"
 
 
@@ -222,7 +226,11 @@ def _head_text(page: RecordPage, query: RecordsQuery, shown: int, shared: Mappin
     counted = f"{turned}{here}{_total_text(page, query)}"
     after = f", next_cursor goes on after all {here}" if part and page.next_cursor else ""
     stream = name_text(query.stream)
-    return f"{stream}: {counted}{part}, {_order_text(page, query)}{after}.{_mark_text(page)}"
+    return f"{stream}: {counted}{part}, {_order_text(page, query)}{_alike_text(shared)}{after}.{_mark_text(page)}"
+
+
+def _alike_text(shared: Mapping[str, Any]) -> str:
+    return f", all with {compact_json(shared)}" if shared else ""
 
 
 def _total_text(page: RecordPage, query: RecordsQuery) -> str:

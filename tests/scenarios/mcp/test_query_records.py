@@ -159,7 +159,8 @@ def test_with_fields_a_record_has_those_its_key_and_nothing_else(agent: Agent) -
 
 @requirement("mcp.channels.rest-call", "mcp.channels.text-enough")
 def test_a_reader_of_the_text_alone_reaches_every_record_once(agent: Agent, world: World) -> None:
-    world.deliver(chat.WORK, chatter(40, subject="Lake " * 9))
+    for n, one in enumerate(chatter(40)):
+        world.deliver(chat.WORK, [one._replace(data={**one.data, "subject": f"Lake {n} " * 6})])
     every = [handle_of(world, f"c{n:03}") for n in range(39, -1, -1)]
     found = agent.call("query_records", stream="messages", filter={"text": "so it goes"}, limit=25)
     seen = [line.split(" ")[0] for line in lines(found)]
@@ -231,8 +232,11 @@ def test_no_argument_leads_beyond_the_grant(connect: Connect, world: World) -> N
 @requirement("mcp.query.fair-text", "ev.handles.never-cut")
 @pytest.mark.parametrize(("chars", "shown"), [(20, 10), (45, 10), (90, 5), (200, 3)])
 def test_long_ids_leave_room_for_title_and_body(chars: int, shown: int, agent: Agent, world: World) -> None:
-    long = {"subject": "Minutes of the meeting about the lease", "text": "We meet at noon. " * 40, "author": "Zoe"}
-    world.deliver(chat.WORK, [chat.message(f"k{n:02}".ljust(chars, "x"), likes=n, **long) for n in range(10)])
+    title, long = "Minutes of the meeting {} about the lease", {"text": "We meet at noon. " * 40, "author": "Zoe"}
+    world.deliver(
+        chat.WORK,
+        [chat.message(f"k{n:02}".ljust(chars, "x"), likes=n, subject=title.format(n), **long) for n in range(10)],
+    )
 
     found = agent.call("query_records", stream="messages", filter={"author": "Zoe"})
 

@@ -81,6 +81,32 @@ def test_a_page_reads_like_this() -> None:
 
 
 @requirement("mcp.query.arguments", "mcp.filters.encoded")
+@requirement("mcp.query.said-once")
+def test_what_all_records_share_and_what_handles_tell_is_said_once() -> None:
+    texts = ("lunch?", "no", "then tea")
+    reader = FakeReader(tuple(shown_record(f"m{n}", text, room="hall") for n, text in enumerate(texts)))
+
+    result = ask(reader)
+
+    head, *lines = result.text.split("\n")[:4]
+    assert 'all with {"subject":"Lease","room":"hall"}' in head
+    assert lines[0] == 'cin_4f2a/messages:m0 {"sent_at":"2026-11-09T11:59:00Z","text":"lunch?"}'
+    assert [entry["data"]["room"] for entry in result.structured["data"]["data"]] == ["hall"] * 3
+
+
+@requirement("mcp.query.said-once")
+def test_values_of_another_kind_are_not_shared() -> None:
+    reader = FakeReader(tuple(record(f"m{n}", {"id": f"m{n}", "flag": flag}) for n, flag in enumerate((1, True, 1.0))))
+
+    text = ask(reader).text
+
+    assert "all with" not in text and [line.split(" ")[1] for line in items(text)] == [
+        '{"flag":1}',
+        '{"flag":true}',
+        '{"flag":1.0}',
+    ]
+
+
 def test_every_argument_reaches_the_read() -> None:
     reader = FakeReader()
 
