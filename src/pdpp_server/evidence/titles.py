@@ -149,7 +149,11 @@ def _weekday(day: str) -> str:
 
 
 def _declared(roles: Mapping[str, str] | None, data: Mapping[str, Any], wanted: str) -> tuple[str, str] | None:
-    return _first_text(_with_role(roles, wanted), data)
+    """Of one record: what many share of their roles need not be listed first."""
+    for name, role in (roles or {}).items():
+        if role == wanted and isinstance(value := data.get(name), str) and value.strip():
+            return name, value
+    return None
 
 
 def _with_role(roles: Mapping[str, str] | None, wanted: str) -> list[str]:
