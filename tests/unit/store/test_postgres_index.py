@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pdpp_server.store.engines.postgres.index import FEW_RECORDS, PostgresIndex
-from pdpp_server.store.engines.postgres.postings import PostingRun
+from pdpp_server.store.engines.postgres.postings import TERM_CHARS, PostingRun, kept_term
 from pdpp_server.store.layout import StreamPlace
 from pdpp_server.store.session import Values
 
@@ -49,3 +49,13 @@ def test_many_records_are_a_batch_of_their_own_and_few_join_another() -> None:
     assert [row[2:] for row in few.kept if row[1] == "moon"] == [
         (900, 895, 910, PostingRun(900, [-5, 1, 0, 10, 1, 0]).written())
     ]
+
+
+def test_what_is_longer_than_any_word_has_a_key_that_the_database_has_room_for() -> None:
+    word, written = "ж" * TERM_CHARS, Written(joined=5)
+
+    PostgresIndex(written).add_words(PLACE, [(5, ("", f"{word} {word}a {word}b"))])
+
+    terms = [row[1] for row in written.kept if row[1]]
+    assert terms == sorted([word, kept_term(f"{word}a"), kept_term(f"{word}b")])
+    assert len({*terms}) == 3 and all(len(term.encode()) < 2650 for term in terms)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import orjson
 
-from pdpp_server.store.engines.postgres.postings import PostingRun, runs
+from pdpp_server.store.engines.postgres.postings import PostingRun, kept_term, runs
 from pdpp_server.store.engines.postgres.values import kept
 from pdpp_server.store.engines.postgres.words import LENGTHS, length_block
 from pdpp_server.store.engines.sqlite.cutting import Fts5Cutter, cutter_in_memory
@@ -116,7 +116,7 @@ class PostgresIndex:
         """The terms of each column that has any."""
         for slot, fed in zip(place.slots.values(), texts, strict=True):
             if fed and (cut := self._cutter.terms(fed.encode())):
-                yield slot, cut
+                yield slot, [*map(kept_term, cut)]
 
     def clear_words(self) -> None:
         self._writing.run(_CLEAR_WORDS)

@@ -5,9 +5,17 @@ thousand of them at once.
 """
 
 from collections.abc import Container, Iterable
+from hashlib import sha256
 from typing import NamedTuple
 
 import orjson
+
+TERM_CHARS = 650  # of at most four bytes: a key of the database has room for some 2,700
+
+
+def kept_term(term: str) -> str:
+    """As it stands in a key. What is longer than any word, such as bytes as text, by its beginning and a digest."""
+    return term if len(term) <= TERM_CHARS else f"{term[:600]}{sha256(term.encode()).hexdigest()}"
 
 
 class PostingRun(NamedTuple):

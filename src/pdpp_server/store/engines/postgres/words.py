@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import orjson
 
-from pdpp_server.store.engines.postgres.postings import PostingRun, runs
+from pdpp_server.store.engines.postgres.postings import PostingRun, kept_term, runs
 from pdpp_server.store.engines.postgres.tables import PostgresTables
 from pdpp_server.store.records.asked import Fullest, Narrowed, Where
 from pdpp_server.store.records.rank import HeldPhrases, MatchCounts, fullest
@@ -133,7 +133,8 @@ class PostgresWords:
 
     def _fetch(self, where: Where, phrases: Iterable[Phrase]) -> None:
         """All blocks of all their words in one statement, where they are not here yet."""
-        terms = {token for phrase in phrases for token in (phrase.tokens[:-1] if phrase.is_prefix else phrase.tokens)}
+        tokens = {token for phrase in phrases for token in (phrase.tokens[:-1] if phrase.is_prefix else phrase.tokens)}
+        terms = {*map(kept_term, tokens)}
         ranges = {_range(reach) for reach in where.reaches}
         missing = {(within, term) for within in ranges for term in terms} - self._blocks.keys()
         if not missing:
@@ -161,7 +162,7 @@ class PostgresWords:
     def _runs(self, reach: Reach, term: str, *, is_prefix: bool = False) -> list[PostingRun]:
         within = _range(reach)
         if not is_prefix:
-            return runs(self._blocks[within, term])
+            return runs(self._blocks[within, kept_term(term)])
         sid, low, high = within
         found = self._session.rows(_BLOCKS_BEGINNING, (sid, term, term + _LAST, high, low))
         return runs([places for (places,) in found])
