@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 import orjson
 
-TERM_CHARS = 650  # of at most four bytes: a key of the database has room for some 2,700
+# Letters of at most four bytes: a key has room for some 2,700. Of a longer term so many stand before its digest.
+TERM_CHARS, BEGINNING_CHARS = 650, 600
 
 
 def kept_term(term: str) -> str:
     """As it stands in a key. What is longer than any word, such as bytes as text, by its beginning and a digest."""
-    return term if len(term) <= TERM_CHARS else f"{term[:600]}{sha256(term.encode()).hexdigest()}"
+    return term if len(term) <= TERM_CHARS else f"{term[:BEGINNING_CHARS]}{sha256(term.encode()).hexdigest()}"
 
 
 class PostingRun(NamedTuple):
