@@ -50,7 +50,7 @@ def attachments_of(value: object) -> list[AttachmentShown]:
 
 
 def _shown(reference: Reference) -> AttachmentShown:
-    kind = _plain(reference.mime_type)
+    kind = _plain(reference.mime_type or ANY_BYTES)
     told = "" if reference.size is None else size_text(reference.size)
     return AttachmentShown(reference.blob_id, kind, told, kind in PICTURES)
 

@@ -114,20 +114,29 @@ class Reference(NamedTuple):
     """What a record says of bytes; whoever wrote it may have left out all but their name."""
 
     blob_id: str
-    mime_type: str
+    mime_type: str | None
     size: int | None
 
 
 def decode_references(value: object) -> list[Reference]:
     """Those in a value: one, or a list of them."""
+    return [_reference(item) for item in _objects_in(value) if isinstance(item.get("blob_id"), str)]
+
+
+def has_address(value: object) -> bool:
+    """Whether a value that refers to blobs says where they are, which only an answer may."""
+    return any("fetch_url" in item for item in _objects_in(value))
+
+
+def _objects_in(value: object) -> list[Data]:
     items = cast("list[object]", value) if isinstance(value, list) else [value]
-    found = [cast("Data", item) for item in items if isinstance(item, dict)]
-    return [_reference(item) for item in found if isinstance(item.get("blob_id"), str)]
+    return [cast("Data", item) for item in items if isinstance(item, dict)]
 
 
 def _reference(data: Data) -> Reference:
-    size = data.get("size_bytes")
-    return Reference(data["blob_id"], str(data.get("mime_type") or ANY_BYTES), size if isinstance(size, int) else None)
+    told, size = data.get("mime_type"), data.get("size_bytes")
+    mime_type = told if isinstance(told, str) and is_mime_type(told) else None
+    return Reference(data["blob_id"], mime_type, size if isinstance(size, int) else None)
 
 
 def with_addresses(data: Data, roles: Mapping[str, str] | None) -> Data:

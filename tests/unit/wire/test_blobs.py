@@ -99,7 +99,7 @@ def test_a_part_without_a_start_counts_from_the_end() -> None:
     [
         (REF, [Reference("blob_ab", "image/png", 3)]),
         ([REF, "text", {"blob_id": 7}], [Reference("blob_ab", "image/png", 3)]),
-        ({"blob_id": "b", "size_bytes": "3", "mime_type": None}, [Reference("b", "application/octet-stream", None)]),
+        ({"blob_id": "b", "size_bytes": "3", "mime_type": None}, [Reference("b", None, None)]),
         ("blob_ab", []),
         (None, []),
     ],

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 import orjson
 
@@ -17,6 +17,7 @@ from pdpp_server.store.engine import Blobs, Reading, Writing
 from pdpp_server.store.records.reach import Reach
 from pdpp_server.store.records.scope import reaches
 from pdpp_server.store.session import Session
+from pdpp_server.wire.blobs import decode_references
 
 _NEW = "insert into blobs(blob_id, size, created_at) values(?, ?, ?) on conflict do nothing"
 _BIND = """
@@ -105,13 +106,8 @@ def _seen_through(reading: Reading, reach: Reach, blob_id: str) -> FoundBlob | N
 
 def _told_type(value: object, blob_id: str) -> str | None:
     """What the reference itself says: the bytes may have been delivered for another record or field that is hidden."""
-    for ref in cast("list[Any]", value) if isinstance(value, list) else [value]:
-        match ref:
-            case {"blob_id": str(named), "mime_type": str(told)} if named == blob_id and is_mime_type(told):
-                return told
-            case _:
-                pass
-    return None
+    told = (reference.mime_type for reference in decode_references(value) if reference.blob_id == blob_id)
+    return next(filter(None, told), None)
 
 
 # For export and doctor ----------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from pdpp_server.store.layout import RIDS_OF_DAY, ConnectionPlace, StreamPlace, 
 from pdpp_server.store.records.brought import forget_brought, note_brought
 from pdpp_server.store.records.noted import Noted, edited_fields
 from pdpp_server.store.records.words import spaced
+from pdpp_server.wire.blobs import decode_references, has_address
 
 RECORD_BYTES_MAX = 16 * 1024 * 1024
 DEPTH_MAX = 100
@@ -130,8 +131,7 @@ class Desk:
         return first_rid(self.place.sid, day_of(at))
 
     def _require_no_address(self, data: Mapping[str, Any]) -> None:
-        fields = [name for name in self.stream.blob_fields if name in data]
-        if any("fetch_url" in ref for name in fields for ref in _listed(data[name])):
+        if any(has_address(data.get(name)) for name in self.stream.blob_fields):
             raise _Unfit("invalid_record", "`fetch_url` of a blob is written by the server alone")
 
     def _key(self, given: str | tuple[str, ...] | None, data: Mapping[str, Any]) -> str:
@@ -193,11 +193,9 @@ class Desk:
     def blob_refs(self, data: Mapping[str, Any]) -> list[tuple[str, str]]:
         """The fields that refer to blobs, and to which; a field may refer to several."""
         return [
-            (name, blob_id)
+            (name, reference.blob_id)
             for name in self.stream.blob_fields
-            if name in data
-            for ref in _listed(data[name])
-            if isinstance(blob_id := ref.get("blob_id"), str)
+            for reference in decode_references(data.get(name))
         ]
 
     @cached_property
@@ -458,12 +456,6 @@ def _value_order(row: tuple[Any, ...]) -> tuple[int, Any]:
     """As SQLite orders them: numbers, text, bytes."""
     value = row[1]
     return 2 if isinstance(value, bytes) else isinstance(value, str), value
-
-
-def _listed(value: object) -> list[Mapping[str, Any]]:
-    """The objects in a field that holds one, or a list of them."""
-    values = cast("list[Any]", value) if isinstance(value, list) else [value]
-    return [item for item in values if isinstance(item, dict)]
 
 
 def indexed_value(field: Field, value: object) -> int | float | str | None:
