@@ -5,10 +5,16 @@ import pytest
 from pdpp_server.importers.formats import json_values
 from pdpp_server.importers.formats.json_values import (
     clipped,
+    joined,
     line_of,
+    list_in,
     list_of,
+    number_in,
+    object_in,
     object_of,
+    text_in,
     text_of,
+    time_in,
     time_of,
     whole_number,
     without_gaps,
@@ -20,6 +26,20 @@ from tests.requirements import requirement
 def test_what_is_of_another_kind_is_nothing() -> None:
     assert (text_of(7), list_of({}), object_of([])) == ("", [], {})
     assert (text_of("a\0"), list_of([1]), object_of({"a": 1})) == ("a\ufffd", [1], {"a": 1})
+
+
+def test_a_member_is_taken_as_what_it_should_be() -> None:
+    source = {"text": "a\0", "number": 7, "list": [1], "object": {"a": 1}, "time": 1}
+
+    assert (text_in(source, "text"), text_in(source, "number"), text_in(source, "none")) == ("a\ufffd", "", "")
+    assert (number_in(source, "number"), number_in(source, "text"), number_in(source, "none")) == (7, None, None)
+    assert (list_in(source, "list"), list_in(source, "object"), list_in(source, "none")) == ([1], [], [])
+    assert (object_in(source, "object"), object_in(source, "list"), object_in(source, "none")) == ({"a": 1}, {}, {})
+    assert (time_in(source, "time"), time_in(source, "list")) == (time_of(1), None)
+
+
+def test_what_says_nothing_is_not_joined() -> None:
+    assert joined(", ", ("a", "", "b")) == "a, b"
 
 
 @pytest.mark.parametrize(

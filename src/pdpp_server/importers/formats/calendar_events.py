@@ -86,14 +86,26 @@ def _times(start: When, end: When) -> Json:
     data: Json = {"start": iso(start.utc), "end": iso(max(start.utc, end.utc)), "is_all_day": start.is_date}
     if start.is_date:
         last = max(start.wall, end.wall - timedelta(days=1))
-        return data | {"start_date": f"{start.wall:%Y-%m-%d}", "end_date": f"{last:%Y-%m-%d}"}
-    return data | {"start_local": start.wall.isoformat()}
+        data["start_date"] = f"{start.wall:%Y-%m-%d}"
+        data["end_date"] = f"{last:%Y-%m-%d}"
+    else:
+        data["start_local"] = start.wall.isoformat()
+    return data
 
 
 def _brief(event: CalendarEvent) -> Json:
-    told = {"title": _text_of(event.component, "SUMMARY"), "location": _text_of(event.component, "LOCATION")}
-    status = _STATUS.get(value_of(event.component, "STATUS").upper())
-    return {name: value for name, value in (told | {"status": status}).items() if value}
+    component = event.component
+    return _told(
+        {
+            "title": _text_of(component, "SUMMARY"),
+            "location": _text_of(component, "LOCATION"),
+            "status": _STATUS.get(value_of(component, "STATUS").upper()),
+        }
+    )
+
+
+def _told(data: Json) -> Json:
+    return {name: value for name, value in data.items() if value}
 
 
 def event_data(event: CalendarEvent) -> Json:
@@ -125,20 +137,23 @@ def event_data(event: CalendarEvent) -> Json:
 
 def _attendee(line: ContentLine) -> Json:
     name, address = _person(line)
-    told = {"name": name, "address": address, "answer": _ANSWERS.get((line.param("PARTSTAT") or "").upper(), "none")}
-    return {key: value for key, value in told.items() if value}
+    status = (line.param("PARTSTAT") or "").upper()
+    return _told({"name": name, "address": address, "answer": _ANSWERS.get(status, "none")})
 
 
 def _person(line: ContentLine) -> tuple[str, str]:
     """Name and address; an address that is none is left out."""
     scheme, _, rest = line.value.strip().partition(":")
     address = rest if scheme.lower() == "mailto" else line.param("EMAIL") or line.value.strip()
-    return " ".join((line.param("CN") or "").split()), address.lower() if "@" in address else ""
+    name = line.param("CN") or ""
+    return " ".join(name.split()), address.lower() if "@" in address else ""
 
 
 def _shown(line: ContentLine) -> str:
     name, address = _person(line)
-    return f"{name} <{address}>" if name and address and name.lower() != address else name or address
+    if name and address and name.lower() != address:
+        return f"{name} <{address}>"
+    return name or address
 
 
 def _links(component: Component) -> list[str]:
@@ -149,7 +164,9 @@ def _links(component: Component) -> list[str]:
 
 def _zone_name(when: When) -> str | None:
     """None for a zone that only its file knows."""
-    return when.zone.key if isinstance(when.zone, ZoneInfo) else "UTC" if when.zone is UTC else None
+    if isinstance(when.zone, ZoneInfo):
+        return when.zone.key
+    return "UTC" if when.zone is UTC else None
 
 
 def _instant(when: When | None) -> str | None:

@@ -6,7 +6,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from pdpp_server.importers.formats.json_items import Item, first_members, items, json_start
-from pdpp_server.importers.formats.json_values import list_of, object_of, text_of
+from pdpp_server.importers.formats.json_values import list_of, object_of, text_in
 from pdpp_server.importers.identity import digest, record_key
 from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Known, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
@@ -69,7 +69,7 @@ def accounts(files: Files, known: Known, marks: Marks) -> Iterator[Account]:
 
 def _email(file: File, marks: Marks) -> str:
     try:
-        return next((text_of(item.data.get(marks.email)) for item in items(file) if isinstance(item, Item)), "")
+        return next((text_in(item.data, marks.email) for item in items(file) if isinstance(item, Item)), "")
     except DamagedFile:
         return ""
 

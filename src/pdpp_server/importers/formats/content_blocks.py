@@ -3,7 +3,16 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pdpp_server.importers.formats.json_values import clipped, list_of, object_of, text_of, written_out
+from pdpp_server.importers.formats.json_values import (
+    clipped,
+    joined,
+    list_of,
+    object_in,
+    object_of,
+    text_in,
+    text_of,
+    written_out,
+)
 from pdpp_server.wire.envelope import Json
 
 
@@ -24,7 +33,7 @@ def pieces(content: object) -> Iterator[ContentPiece]:
             yield ContentPiece("", "text", text)
         return
     blocks = [object_of(block) for block in list_of(content)]
-    if said := clipped("\n\n".join(filter(None, map(_said, blocks)))):
+    if said := clipped(joined("\n\n", map(_said, blocks))):
         yield ContentPiece("", "text", said)
     for number, block in enumerate(blocks):
         piece = _other(f"~{number}", block)
@@ -35,10 +44,10 @@ def pieces(content: object) -> Iterator[ContentPiece]:
 def _said(block: Json) -> str:
     match block.get("type"):
         case "text":
-            return text_of(block.get("text")).strip()
+            return text_in(block, "text").strip()
         case "image" | "document" as kind:
-            media_type = text_of(object_of(block.get("source")).get("media_type"))
-            return f"[{' '.join(filter(None, (kind, media_type)))}]"
+            media_type = text_in(object_in(block, "source"), "media_type")
+            return f"[{joined(' ', (kind, media_type))}]"
         case _:
             return ""
 
@@ -46,16 +55,14 @@ def _said(block: Json) -> str:
 def _other(suffix: str, block: Json) -> ContentPiece | None:
     match block.get("type"):
         case "thinking":
-            return ContentPiece(suffix, "reasoning", clipped(text_of(block.get("thinking"))))
+            return ContentPiece(suffix, "reasoning", clipped(text_in(block, "thinking")))
         case "tool_use" | "server_tool_use" | "mcp_tool_use":
-            name = text_of(block.get("name"))
-            text = "\n".join(filter(None, (name, _arguments(block.get("input")))))
-            return ContentPiece(suffix, "tool_call", clipped(text), name, text_of(block.get("id")))
+            name = text_in(block, "name")
+            text = joined("\n", (name, _arguments(block.get("input"))))
+            return ContentPiece(suffix, "tool_call", clipped(text), name, text_in(block, "id"))
         case str(kind) if kind.endswith("tool_result"):
             text = clipped(_answered(block.get("content")))
-            return ContentPiece(
-                suffix, "tool_result", text, text_of(block.get("name")), text_of(block.get("tool_use_id"))
-            )
+            return ContentPiece(suffix, "tool_result", text, text_in(block, "name"), text_in(block, "tool_use_id"))
         case _:
             return None
 
@@ -70,10 +77,10 @@ def _answered(content: object) -> str:
     if isinstance(content, str):
         return text_of(content)
     texts = (_said(block) or _result(block) for block in map(object_of, list_of(content)))
-    return "\n\n".join(filter(None, texts))
+    return joined("\n\n", texts)
 
 
 def _result(block: Json) -> str:
     """A page that a search found: its title and address are worth keeping, its encrypted text is not."""
     told = (block.get("title"), block.get("url") or block.get("tool_name"), block.get("text"))
-    return "\n".join(filter(None, map(text_of, told)))
+    return joined("\n", map(text_of, told))

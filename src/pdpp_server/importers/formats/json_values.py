@@ -1,7 +1,7 @@
 """What strangers' JSON holds, taken as what it should be: a text, a time, a list, an object, or nothing."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import orjson
@@ -43,6 +43,35 @@ def time_of(value: object) -> str | None:
         return None
     seconds = value / 1000 if abs(value) >= _MILLISECONDS else value
     return iso_micros(round(seconds * 1_000_000)) if 0 < seconds <= _LAST_SECOND else None
+
+
+# A member of an object, taken as what it should be.
+
+
+def text_in(source: Mapping[str, object], name: str) -> str:
+    value = source.get(name)
+    return value.replace("\0", "\ufffd") if isinstance(value, str) else ""
+
+
+def number_in(source: Mapping[str, object], name: str) -> int | None:
+    return whole_number(source.get(name))
+
+
+def list_in(source: Mapping[str, object], name: str) -> list[Any]:
+    return list_of(source.get(name))
+
+
+def object_in(source: Mapping[str, object], name: str) -> Json:
+    return object_of(source.get(name))
+
+
+def time_in(source: Mapping[str, object], name: str) -> str | None:
+    return time_of(source.get(name))
+
+
+def joined(separator: str, parts: Iterable[str]) -> str:
+    """Those that say something."""
+    return separator.join(filter(None, parts))
 
 
 def line_of(text: str) -> str:

@@ -90,10 +90,13 @@ def _address(piece: str) -> MailAddress:
         name = angled[1].strip()
         if name.startswith('"') and name.endswith('"') and len(name) > 1:
             name = re.sub(r"\\(.)", r"\1", name[1:-1])
-        return MailAddress(_line(name), angled[2].strip().lower() if "@" in angled[2] else "")
+        address = angled[2].strip().lower() if "@" in angled[2] else ""
+        return MailAddress(_line(name), address)
     bare = _COMMENT.sub("", piece).rpartition(":")[2].strip()  # a group stands before its first member
-    name = _COMMENT.findall(piece)
-    return MailAddress(_line(name[0]) if name else "", bare.lower() if "@" in bare and " " not in bare else "")
+    named = _COMMENT.search(piece)
+    name = _line(named[1]) if named else ""
+    is_address = "@" in bare and " " not in bare
+    return MailAddress(name, bare.lower() if is_address else "")
 
 
 def _labels(header: str) -> list[str]:
@@ -129,4 +132,7 @@ def _sent(text: str, zone: tzinfo) -> tuple[str, str] | None:
 def _arrival(separator: bytes) -> str:
     """The time in the line before a message; it is in UTC unless it says otherwise."""
     found = _ARRIVED.search(separator.decode("ascii", "replace"))
-    return f"{found[2]} {found[1]} {found[5]} {found[3]} {found[4] or '+0000'}" if found else ""
+    if not found:
+        return ""
+    month, day, clock, offset, year = found.groups()
+    return f"{day} {month} {year} {clock} {offset or '+0000'}"

@@ -63,9 +63,9 @@ class MimePart:
 
     @property
     def filename(self) -> str | None:
-        disposition, kind = self.headers.get("content-disposition", ""), self.headers.get("content-type", "")
-        name = parameters(disposition).get("filename") or parameters(kind).get("name")
-        return (words(name).strip() or None) if name else None
+        disposition = parameters(self.headers.get("content-disposition", ""))
+        name = disposition.get("filename") or parameters(self.headers.get("content-type", "")).get("name")
+        return words(name or "").strip() or None
 
     @property
     def is_attachment(self) -> bool:

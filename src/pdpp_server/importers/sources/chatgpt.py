@@ -22,12 +22,15 @@ from pdpp_server.importers.formats.chats import (
 from pdpp_server.importers.formats.json_items import Item
 from pdpp_server.importers.formats.json_values import (
     clipped,
+    joined,
     line_of,
     list_of,
+    number_in,
+    object_in,
     object_of,
+    text_in,
     text_of,
-    time_of,
-    whole_number,
+    time_in,
     without_gaps,
     written_out,
 )
@@ -68,15 +71,15 @@ def _conversation(item: Item, seen: SeenMessages) -> Iterator[Outcome]:
         yield Rejection(item.place, "invalid_record", "it has no `mapping`, so it is no ChatGPT conversation")
         return
     nodes = {name: object_of(node) for name, node in object_of(source["mapping"]).items()}
-    named = text_of(source.get("conversation_id")) or text_of(source.get("id"))
+    named = text_in(source, "conversation_id") or text_in(source, "id")
     key = record_key(named) if named else "c-" + digest(written_out(source.get("create_time")), *_roots(nodes))
     content = digest(written_out([source.get("update_time"), source.get("current_node"), len(nodes)]))
     again = once(item, key, content, seen)
     if again is not None:
         yield from again
         return
-    title = line_of(text_of(source.get("title"))) or UNTITLED
-    messages = [_record(message, key, title, seen) for message in _messages(nodes, text_of(source.get("current_node")))]
+    title = line_of(text_in(source, "title")) or UNTITLED
+    messages = [_record(message, key, title, seen) for message in _messages(nodes, text_in(source, "current_node"))]
     yield from conversation(item.place, _conversation_data(key, title, source, nodes, messages), messages)
 
 
@@ -86,10 +89,10 @@ def _conversation_data(key: str, title: str, source: Json, nodes: Mapping[str, J
         {
             "id": key,
             "title": title,
-            "created_at": time_of(source.get("create_time")) or first,
-            "updated_at": time_of(source.get("update_time")) or last,
-            "model": text_of(source.get("default_model_slug")),
-            "gpt_id": text_of(source.get("gizmo_id")),
+            "created_at": time_in(source, "create_time") or first,
+            "updated_at": time_in(source, "update_time") or last,
+            "model": text_in(source, "default_model_slug"),
+            "gpt_id": text_in(source, "gizmo_id"),
             "is_archived": source.get("is_archived") is True,
             "message_count": sum(data["is_current"] for data in messages),
             "custom_instructions": _custom_instructions(nodes),
@@ -99,10 +102,10 @@ def _conversation_data(key: str, title: str, source: Json, nodes: Mapping[str, J
 
 def _custom_instructions(nodes: Mapping[str, Json]) -> str:
     for node in nodes.values():
-        content = object_of(object_of(node.get("message")).get("content"))
-        if text_of(content.get("content_type")) in _INSTRUCTIONS:
-            told = (text_of(content.get(name)) for name in ("user_profile", "user_instructions", "model_set_context"))
-            if text := "\n\n".join(one for one in told if one):
+        content = object_in(object_in(node, "message"), "content")
+        if text_in(content, "content_type") in _INSTRUCTIONS:
+            told = (text_in(content, name) for name in ("user_profile", "user_instructions", "model_set_context"))
+            if text := joined("\n\n", told):
                 return clipped(text)
     return ""
 
@@ -127,7 +130,7 @@ def _messages(nodes: Mapping[str, Json], current: str) -> Iterator[_Message]:
     path = _path(nodes, current)
     children: dict[str, list[str]] = {}
     for name, node in nodes.items():
-        children.setdefault(text_of(node.get("parent")), []).append(name)
+        children.setdefault(text_in(node, "parent"), []).append(name)
     reached: set[str] = set()
     for root in [*_roots(nodes), *nodes]:
         pending: list[tuple[str, _Message | None]] = [(root, None)]
@@ -145,7 +148,7 @@ def _messages(nodes: Mapping[str, Json], current: str) -> Iterator[_Message]:
 
 def _roots(nodes: Mapping[str, Json]) -> list[str]:
     """What stays when a conversation goes on."""
-    return sorted(name for name, node in nodes.items() if text_of(node.get("parent")) not in nodes)
+    return sorted(name for name, node in nodes.items() if text_in(node, "parent") not in nodes)
 
 
 def _path(nodes: Mapping[str, Json], current: str) -> set[str]:
@@ -156,17 +159,17 @@ def _path(nodes: Mapping[str, Json], current: str) -> set[str]:
     path: set[str] = set()
     while current in nodes and current not in path:
         path.add(current)
-        current = text_of(nodes[current].get("parent"))
+        current = text_in(nodes[current], "parent")
     return path
 
 
 def _message(name: str, node: Json, above: _Message | None, is_current: bool) -> _Message | None:
     """None where there is nothing to show: roots, hidden instructions, empty steps."""
-    source = object_of(node.get("message"))
-    metadata, content = object_of(source.get("metadata")), object_of(source.get("content"))
+    source = object_in(node, "message")
+    metadata, content = object_in(source, "metadata"), object_in(source, "content")
     if not source or metadata.get("is_visually_hidden_from_conversation") is True:
         return None
-    if _role(source) == "system" or text_of(content.get("content_type")) in _INSTRUCTIONS:
+    if _role(source) == "system" or text_in(content, "content_type") in _INSTRUCTIONS:
         return None
     text, attachments = clipped(_text(content)), _attachments(content, metadata)
     if not text and not attachments:
@@ -175,14 +178,14 @@ def _message(name: str, node: Json, above: _Message | None, is_current: bool) ->
 
 
 def _role(source: Json) -> str:
-    return text_of(object_of(source.get("author")).get("role")) or "unknown"
+    return text_in(object_in(source, "author"), "role") or "unknown"
 
 
 def _record(message: _Message, conversation: str, title: str, seen: SeenMessages) -> Json:
     source = message.source
-    metadata, content = object_of(source.get("metadata")), object_of(source.get("content"))
-    recipient = text_of(source.get("recipient"))
-    author = text_of(object_of(source.get("author")).get("name"))
+    metadata, content = object_in(source, "metadata"), object_in(source, "content")
+    recipient = text_in(source, "recipient")
+    author = text_in(object_in(source, "author"), "name")
     return without_gaps(
         {
             "id": seen.message_key(message.node, conversation),
@@ -191,8 +194,8 @@ def _record(message: _Message, conversation: str, title: str, seen: SeenMessages
             "role": _role(source),
             "kind": _kind(source, content, recipient),
             "text": message.text,
-            "sent_at": time_of(source.get("create_time")),
-            "model": text_of(metadata.get("model_slug")),
+            "sent_at": time_in(source, "create_time"),
+            "model": text_in(metadata, "model_slug"),
             "tool": author or (recipient if recipient != "all" else ""),
             "position": message.position,
             "is_current": message.is_current,
@@ -203,7 +206,7 @@ def _record(message: _Message, conversation: str, title: str, seen: SeenMessages
 
 
 def _kind(source: Json, content: Json, recipient: str) -> str:
-    if text_of(content.get("content_type")) in _REASONING:
+    if text_in(content, "content_type") in _REASONING:
         return "reasoning"
     if _role(source) == "tool":
         return "tool_result"
@@ -218,13 +221,16 @@ def _kind(source: Json, content: Json, recipient: str) -> str:
 def _text(content: Json) -> str:
     """Whatever its type: the parts, the thoughts, or the one member that types beside these have."""
     if content.get("content_type") == "thoughts":
-        told = ((text_of(one.get("summary")), text_of(one.get("content"))) for one in objects(content.get("thoughts")))
-        return "\n\n".join("\n".join(filter(None, thought)) for thought in told)
+        return "\n\n".join(map(_thought, objects(content.get("thoughts"))))
     if "parts" in content:
-        return "\n\n".join(text for part in list_of(content["parts"]) if (text := _part_text(part).strip()))
-    title, url = text_of(content.get("title")), text_of(content.get("url"))
-    body = next((text for name in ("text", "result", "content", "summary") if (text := _told(content.get(name)))), "")
-    return "\n".join(filter(None, (title, url, body)))
+        return joined("\n\n", (_part_text(part).strip() for part in list_of(content["parts"])))
+    bodies = (_told(content.get(name)) for name in ("text", "result", "content", "summary"))
+    body = next(filter(None, bodies), "")
+    return joined("\n", (text_in(content, "title"), text_in(content, "url"), body))
+
+
+def _thought(told: Json) -> str:
+    return joined("\n", (text_in(told, "summary"), text_in(told, "content")))
 
 
 def _told(value: object) -> str:
@@ -235,8 +241,8 @@ def _part_text(part: object) -> str:
     if isinstance(part, str):
         return _told(part)
     described = object_of(part)
-    prompt = object_of(object_of(described.get("metadata")).get("dalle")).get("prompt")
-    return _told(text_of(described.get("text")) or text_of(prompt))
+    prompt = object_in(object_in(described, "metadata"), "dalle").get("prompt")
+    return _told(text_in(described, "text") or text_of(prompt))
 
 
 def _chip_text(chip: re.Match[str]) -> str:
@@ -258,11 +264,11 @@ def _attachments(content: Json, metadata: Json) -> list[Json]:
     for one in [*objects(metadata.get("attachments")), *_pointers(content)][:ATTACHMENTS_MAX]:
         told = without_gaps(
             {
-                "id": text_of(one.get("id")) or text_of(one.get("asset_pointer")).rpartition("/")[2],
-                "name": text_of(one.get("name")),
-                "media_type": text_of(one.get("mime_type")) or text_of(one.get("mimeType")),
-                "type": text_of(one.get("content_type")).removesuffix("_asset_pointer"),
-                "size_bytes": whole_number(one.get("size")) or whole_number(one.get("size_bytes")),
+                "id": text_in(one, "id") or text_in(one, "asset_pointer").rpartition("/")[2],
+                "name": text_in(one, "name"),
+                "media_type": text_in(one, "mime_type") or text_in(one, "mimeType"),
+                "type": text_in(one, "content_type").removesuffix("_asset_pointer"),
+                "size_bytes": number_in(one, "size") or number_in(one, "size_bytes"),
             }
         )
         if told:
@@ -273,7 +279,7 @@ def _attachments(content: Json, metadata: Json) -> list[Json]:
 
 def _pointers(content: Json) -> Iterator[Json]:
     for part in objects(content.get("parts")):
-        spoken = object_of(part.get("audio_asset_pointer"))
+        spoken = object_in(part, "audio_asset_pointer")
         if spoken:
             yield spoken
         elif "asset_pointer" in part:

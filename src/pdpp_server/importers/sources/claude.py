@@ -20,10 +20,10 @@ from pdpp_server.importers.formats.json_items import Item
 from pdpp_server.importers.formats.json_values import (
     clipped,
     line_of,
-    object_of,
-    text_of,
-    time_of,
-    whole_number,
+    number_in,
+    object_in,
+    text_in,
+    time_in,
     without_gaps,
     written_out,
 )
@@ -61,7 +61,7 @@ def _outcomes(item: Item, seen: SeenMessages) -> Iterator[Outcome]:
         reason = "it has neither `chat_messages` nor `docs`, so it is nothing of Claude's"
         yield Rejection(item.place, "invalid_record", reason)
         return
-    named = text_of(source.get("uuid"))
+    named = text_in(source, "uuid")
     key = record_key(named) if named else "c-" + _digest(source, "name", "created_at")
     again = once(item, key, _digest(source, "name", "updated_at", "docs"), seen)
     if again is not None:
@@ -81,20 +81,20 @@ def _digest(source: Json, *names: str) -> str:
 
 def _conversation(item: Item, key: str, seen: SeenMessages) -> Iterator[Outcome]:
     source = item.data
-    title = line_of(text_of(source.get("name"))) or UNTITLED
+    title = line_of(text_in(source, "name")) or UNTITLED
     messages: list[Json] = []
     for number, message in enumerate(objects(source["chat_messages"]), 1):
-        named = text_of(message.get("uuid")) or digest(key, str(number), text_of(message.get("created_at")))
+        named = text_in(message, "uuid") or digest(key, str(number), text_in(message, "created_at"))
         about = {"id": seen.message_key(named, key), "conversation_id": key, "conversation_title": title}
         messages.extend(_records({**about, "position": number}, message))
     first, last = span(messages)
-    project = text_of(object_of(source.get("project")).get("uuid"))
+    project = text_in(object_in(source, "project"), "uuid")
     data: Json = {
         "id": key,
         "title": title,
-        "summary": clipped(text_of(source.get("summary"))),
-        "created_at": time_of(source.get("created_at")) or first,
-        "updated_at": time_of(source.get("updated_at")) or last,
+        "summary": clipped(text_in(source, "summary")),
+        "created_at": time_in(source, "created_at") or first,
+        "updated_at": time_in(source, "updated_at") or last,
         "project_id": record_key(project) if project else None,
         "message_count": len(objects(source["chat_messages"])),
     }
@@ -103,15 +103,13 @@ def _conversation(item: Item, key: str, seen: SeenMessages) -> Iterator[Outcome]
 
 def _records(about: Json, message: Json) -> Iterator[Json]:
     """What was said, with the files that came with it, then what was thought and what tools did."""
-    sender = text_of(message.get("sender"))
-    role, sent_at = {"human": "user"}.get(sender, sender or "unknown"), time_of(message.get("created_at"))
+    sender = text_in(message, "sender")
+    role, sent_at = {"human": "user"}.get(sender, sender or "unknown"), time_in(message, "created_at")
     found = list(pieces(message.get("content")))
     files = _files(message)
-    extracted = clipped(
-        "\n\n".join(text_of(one.get("extracted_content")) for one in objects(message.get("attachments")))
-    )
+    extracted = clipped("\n\n".join(text_in(one, "extracted_content") for one in objects(message.get("attachments"))))
     if not any(piece.kind == "text" for piece in found):
-        text = clipped(text_of(message.get("text")))
+        text = clipped(text_in(message, "text"))
         found = [ContentPiece("", "text", text), *found] if text or files or extracted else found
     for piece in found:
         data: Json = {
@@ -134,9 +132,9 @@ def _files(message: Json) -> list[Json]:
     told = (
         without_gaps(
             {
-                "name": text_of(one.get("file_name")),
-                "type": text_of(one.get("file_type")) or text_of(one.get("file_kind")),
-                "size_bytes": whole_number(one.get("file_size")),
+                "name": text_in(one, "file_name"),
+                "type": text_in(one, "file_type") or text_in(one, "file_kind"),
+                "size_bytes": number_in(one, "file_size"),
             }
         )
         for one in listed
@@ -150,27 +148,27 @@ def _files(message: Json) -> list[Json]:
 def _project(item: Item, key: str) -> Iterator[Outcome]:
     source = item.data
     documents = objects(source["docs"])
-    name = line_of(text_of(source.get("name"))) or "Untitled project"
+    name = line_of(text_in(source, "name")) or "Untitled project"
     data: Json = {
         "id": key,
         "name": name,
-        "description": clipped(text_of(source.get("description"))),
-        "instructions": clipped(text_of(source.get("prompt_template"))),
-        "created_at": time_of(source.get("created_at")),
-        "updated_at": time_of(source.get("updated_at")),
+        "description": clipped(text_in(source, "description")),
+        "instructions": clipped(text_in(source, "prompt_template")),
+        "created_at": time_in(source, "created_at"),
+        "updated_at": time_in(source, "updated_at"),
         "document_count": len(documents),
     }
     yield Incoming(item.place, "projects", key, without_gaps(data), None)
     for number, document in enumerate(documents, 1):
-        filename = text_of(document.get("filename"))
-        named = text_of(document.get("uuid")) or digest(key, filename, str(number))
+        filename = text_in(document, "filename")
+        named = text_in(document, "uuid") or digest(key, filename, str(number))
         about: Json = {
             "id": record_key(named),
             "project_id": key,
             "project_name": name,
             "filename": filename,
-            "text": clipped(text_of(document.get("content"))),
-            "created_at": time_of(document.get("created_at")),
+            "text": clipped(text_in(document, "content")),
+            "created_at": time_in(document, "created_at"),
         }
         place = f"{item.place}, document {number}"
         yield Incoming(place, "project_documents", about["id"], without_gaps(about), None)

@@ -6,7 +6,7 @@ from functools import partial
 from pdpp_server.importers.formats.agent_sessions import SessionPiece, Sessions, is_log, one_account, outcomes, stem
 from pdpp_server.importers.formats.content_blocks import pieces
 from pdpp_server.importers.formats.json_items import Item, members
-from pdpp_server.importers.formats.json_values import line_of, object_of, text_of, time_of, written_out
+from pdpp_server.importers.formats.json_values import line_of, object_in, text_in, time_in, written_out
 from pdpp_server.importers.identity import digest, record_key
 from pdpp_server.importers.source import Account, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.wire.envelope import Json
@@ -44,27 +44,27 @@ class _Log:
     def messages(self, file: File, item: Item) -> Iterator[Json]:
         """Of one line. Lines of bookkeeping have none, and neither has what a continued session repeats."""
         line = item.data
-        kind = text_of(line.get("type"))
+        kind = text_in(line, "type")
         if kind in _TITLES:
-            about = text_of(line.get("leafUuid" if kind == "summary" else "sessionId"))
-            self._titles[kind][record_key(about)] = line_of(text_of(line.get(_TITLES[kind])))
+            about = text_in(line, "leafUuid" if kind == "summary" else "sessionId")
+            self._titles[kind][record_key(about)] = line_of(text_in(line, _TITLES[kind]))
         elif kind in ("user", "assistant", "system") and line.get("isMeta") is not True:
-            yield from self._said(line, kind, text_of(line.get("sessionId")) or stem(file))
+            yield from self._said(line, kind, text_in(line, "sessionId") or stem(file))
 
     def _said(self, line: Json, role: str, session_name: str) -> Iterator[Json]:
         session = self.sessions.of(record_key(session_name))
-        message = object_of(line.get("message"))
+        message = object_in(line, "message")
         content = message.get("content") if message else line.get("content")
-        named = text_of(line.get("uuid"))
+        named = text_in(line, "uuid")
         key = record_key(named or digest(session.id, written_out(line.get("timestamp")), written_out(content)))
         if key in self._session_of:
             return
         self._session_of[key] = session.id
-        model = text_of(message.get("model")).replace(_MADE_UP, "")
-        is_subagent, at = line.get("isSidechain") is True, time_of(line.get("timestamp"))
-        session.note(version=text_of(line.get("version")))
+        model = text_in(message, "model").replace(_MADE_UP, "")
+        is_subagent, at = line.get("isSidechain") is True, time_in(line, "timestamp")
+        session.note(version=text_in(line, "version"))
         if not is_subagent:
-            session.note(cwd=text_of(line.get("cwd")), git_branch=text_of(line.get("gitBranch")), model=model)
+            session.note(cwd=text_in(line, "cwd"), git_branch=text_in(line, "gitBranch"), model=model)
         for piece in pieces(content):
             speaker = "tool" if piece.kind == "tool_result" else role
             if line.get("isCompactSummary") is True:  # the program's words, in the name of the user

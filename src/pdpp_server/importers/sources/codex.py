@@ -16,7 +16,17 @@ from pdpp_server.importers.formats.agent_sessions import (
 )
 from pdpp_server.importers.formats.content_blocks import ContentPiece
 from pdpp_server.importers.formats.json_items import Item, members
-from pdpp_server.importers.formats.json_values import clipped, list_of, object_of, text_of, time_of, written_out
+from pdpp_server.importers.formats.json_values import (
+    clipped,
+    joined,
+    list_of,
+    object_in,
+    object_of,
+    text_in,
+    text_of,
+    time_in,
+    written_out,
+)
 from pdpp_server.importers.identity import digest, record_key
 from pdpp_server.importers.source import Account, File, Files, Head, Importer, Known, Outcome
 from pdpp_server.wire.envelope import Json
@@ -81,14 +91,14 @@ class _Rollout:
 
     def messages(self, item: Item) -> Iterator[Json]:
         line = item.data
-        payload = object_of(line.get("payload")) if "payload" in line else line
+        payload = object_in(line, "payload") if "payload" in line else line
         match line.get("type") if "payload" in line else "response_item":
             case "response_item" if payload.get("type"):
                 yield from self._said(payload, item)
             case "session_meta" | "response_item":
                 self._begin(payload)
             case "turn_context":
-                self._of().note(cwd=text_of(payload.get("cwd")), model=text_of(payload.get("model")))
+                self._of().note(cwd=text_in(payload, "cwd"), model=text_in(payload, "model"))
             case "compacted":
                 yield from self._said({"type": "compacted", **payload}, item)
             case _:
@@ -97,10 +107,10 @@ class _Rollout:
     def _begin(self, meta: Json) -> None:
         """A session that goes on from another repeats that one's beginning; its own comes first."""
         if self._session is None:
-            session = self._of(text_of(meta.get("id")))
-            branch = text_of(object_of(meta.get("git")).get("branch"))
-            session.note(cwd=text_of(meta.get("cwd")), git_branch=branch, version=text_of(meta.get("cli_version")))
-            session.first = session.first or time_of(meta.get("timestamp"))
+            session = self._of(text_in(meta, "id"))
+            branch = text_in(object_in(meta, "git"), "branch")
+            session.note(cwd=text_in(meta, "cwd"), git_branch=branch, version=text_in(meta, "cli_version"))
+            session.first = session.first or time_in(meta, "timestamp")
 
     def _of(self, named: str = "") -> AgentSession:
         if self._session is None:
@@ -108,7 +118,7 @@ class _Rollout:
         return self._session
 
     def _said(self, payload: Json, item: Item) -> Iterator[Json]:
-        session, at = self._of(), time_of(item.data.get("timestamp"))
+        session, at = self._of(), time_in(item.data, "timestamp")
         number = int(item.place.rpartition(":")[2])
         for role, piece in _pieces(payload):
             key = self._log.key(session.id, number, f"{at} {piece.kind} {piece.text}") if piece.text else None
@@ -118,9 +128,9 @@ class _Rollout:
 
 def _pieces(payload: Json) -> Iterator[tuple[str, ContentPiece]]:
     """At most one of a line, with who said it."""
-    kind, call_id = text_of(payload.get("type")), text_of(payload.get("call_id"))
+    kind, call_id = text_in(payload, "type"), text_in(payload, "call_id")
     if kind == "message":
-        role, text = text_of(payload.get("role")), clipped(_text(payload.get("content")))
+        role, text = text_in(payload, "role"), clipped(_text(payload.get("content")))
         if role in ("user", "assistant") and not (role == "user" and _NOT_ASKED.match(text)):
             yield role, ContentPiece("", "text", text)
     elif kind == "reasoning":
@@ -129,19 +139,19 @@ def _pieces(payload: Json) -> Iterator[tuple[str, ContentPiece]]:
             ContentPiece("", "reasoning", clipped(_text(payload.get("summary")) or _text(payload.get("content")))),
         )
     elif kind in _CALLS:
-        name = text_of(payload.get("name")) or kind.removesuffix("_call")
+        name = text_in(payload, "name") or kind.removesuffix("_call")
         yield "assistant", ContentPiece("", "tool_call", clipped(f"{name}\n{_arguments(payload)}"), name, call_id)
     elif kind in _OUTPUTS:
         yield "tool", ContentPiece("", "tool_result", clipped(_output(payload.get("output"))), "", call_id)
     elif kind == "compacted":
-        yield "system", ContentPiece("", "summary", clipped(text_of(payload.get("message"))))
+        yield "system", ContentPiece("", "summary", clipped(text_in(payload, "message")))
 
 
 def _text(content: object) -> str:
     if isinstance(content, str):
         return text_of(content)
     blocks = map(object_of, list_of(content))
-    return "\n\n".join(filter(None, (text_of(block.get("text")) or _image(block) for block in blocks)))
+    return joined("\n\n", (text_in(block, "text") or _image(block) for block in blocks))
 
 
 def _image(block: Json) -> str:
@@ -169,9 +179,9 @@ def _words(value: object) -> str:
 def _output(output: object) -> str:
     """A text, or JSON that holds it, written out or not."""
     if isinstance(output, str):
-        return text_of(_parsed(output).get("output")) or text_of(output)
+        return text_in(_parsed(output), "output") or text_of(output)
     held = object_of(output)
-    return _text(held.get("content")) or text_of(held.get("output")) or _text(output)
+    return _text(held.get("content")) or text_in(held, "output") or _text(output)
 
 
 def _parsed(text: str) -> Json:

@@ -93,10 +93,12 @@ def _outcomes(card: Component, file: str, zone: tzinfo, seen: SeenRecords) -> It
 def _key(card: Component, data: Json, seen: SeenRecords) -> str | None:
     """The UID, else what a person is found by; another card of the same key has its digest beside it."""
     uid = _value(card, "UID").removeprefix("urn:uuid:")
-    content = digest(*(f"{line.name}:{line.value}" for line in card.lines if line.name not in ("REV", "PRODID")))
+    said = [f"{line.name}:{line.value}" for line in card.lines if line.name not in ("REV", "PRODID")]
+    content = digest(*said)
     found_by = data.get("email") or data.get("phone") or data.get("organization") or ""
-    key = record_key(uid) if uid else f"c-{digest(data.get('name', '').lower(), found_by.lower())}"
-    return seen.key(key, content)
+    if uid:
+        return seen.key(record_key(uid), content)
+    return seen.key("c-" + digest(data["name"].lower(), found_by.lower()), content)
 
 
 # One card ---------------------------------------------------------------------------------------------------------
@@ -204,8 +206,11 @@ def _date(text: str) -> str:
     found = _DATE.fullmatch(text)
     if not found:
         return unescaped(text)
-    year, month, day = (found[1], found[2], found[3]) if found[1] else (None, found[4], found[5])
-    return f"--{month}-{day}" if year in (None, _APPLE_YEARLESS) else f"{year}-{month}-{day}"
+    if not found[1]:
+        return f"--{found[4]}-{found[5]}"
+    if found[1] == _APPLE_YEARLESS:
+        return f"--{found[2]}-{found[3]}"
+    return f"{found[1]}-{found[2]}-{found[3]}"
 
 
 def _revised(text: str, zone: tzinfo) -> str | None:

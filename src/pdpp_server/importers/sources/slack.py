@@ -8,11 +8,15 @@ from typing import NamedTuple
 from pdpp_server.importers.formats.json_items import Item, items, json_start, members
 from pdpp_server.importers.formats.json_values import (
     clipped,
-    list_of,
+    joined,
+    list_in,
+    number_in,
+    object_in,
     object_of,
+    text_in,
     text_of,
+    time_in,
     time_of,
-    whole_number,
     without_gaps,
 )
 from pdpp_server.importers.formats.slack_text import readable
@@ -74,7 +78,7 @@ def _workspace(name: str, users: File) -> str:
     named = _WORKSPACE.fullmatch(account_name(name))
     if named:
         return named[1].strip()
-    team = next((text_of(data.get("team_id")) for data in _objects(users) if data.get("team_id")), "")
+    team = next((text_in(data, "team_id") for data in _objects(users) if data.get("team_id")), "")
     return team or account_name(name)
 
 
@@ -123,8 +127,8 @@ class _Workspace:
     channels: dict[str, _Channel] = field(default_factory=dict[str, _Channel])  # by the name of the folder too
 
     def user(self, item: Item) -> Iterator[Outcome]:
-        source, profile = item.data, object_of(item.data.get("profile"))
-        number = text_of(source.get("id"))
+        source, profile = item.data, object_in(item.data, "profile")
+        number = text_in(source, "id")
         if not number:
             yield Rejection(item.place, "invalid_record", "the user has no id")
             return
@@ -134,25 +138,25 @@ class _Workspace:
         data = {
             "id": key,
             "name": name or number,
-            "handle": text_of(source.get("name")),
-            "real_name": text_of(source.get("real_name")) or text_of(profile.get("real_name")),
-            "email": text_of(profile.get("email")),
-            "title": text_of(profile.get("title")),
-            "phone": text_of(profile.get("phone")),
-            "time_zone": text_of(source.get("tz")),
+            "handle": text_in(source, "name"),
+            "real_name": text_in(source, "real_name") or text_in(profile, "real_name"),
+            "email": text_in(profile, "email"),
+            "title": text_in(profile, "title"),
+            "phone": text_in(profile, "phone"),
+            "time_zone": text_in(source, "tz"),
             "is_bot": source.get("is_bot") is True or None,
             "is_deleted": source.get("deleted") is True or None,
-            "updated_at": time_of(source.get("updated")),
+            "updated_at": time_in(source, "updated"),
         }
         yield Incoming(item.place, "users", key, without_gaps(data), None)
 
     def channel(self, item: Item, kind: str) -> Iterator[Outcome]:
         source = item.data
-        number, called = text_of(source.get("id")), text_of(source.get("name"))
+        number, called = text_in(source, "id"), text_in(source, "name")
         if not number:
             yield Rejection(item.place, "invalid_record", "the channel has no id")
             return
-        ids = [text_of(one) for one in list_of(source.get("members"))]
+        ids = [text_of(one) for one in list_in(source, "members")]
         people = [self.people.get(one, one) for one in ids if one]
         channel = _Channel(
             record_key(number), called if called and kind != "group_direct" else ", ".join(people) or number
@@ -164,19 +168,19 @@ class _Workspace:
             "id": channel.key,
             "name": channel.name,
             "kind": kind,
-            "topic": text_of(object_of(source.get("topic")).get("value")),
-            "purpose": text_of(object_of(source.get("purpose")).get("value")),
+            "topic": text_in(object_in(source, "topic"), "value"),
+            "purpose": text_in(object_in(source, "purpose"), "value"),
             "members": people,
             "member_count": len(people) or None,
             "creator": self._person(source.get("creator")),
-            "created_at": time_of(source.get("created")),
+            "created_at": time_in(source, "created"),
             "is_archived": source.get("is_archived") is True or None,
         }
         yield Incoming(item.place, "channels", channel.key, without_gaps(data), None)
 
     def message(self, item: Item, folder: str) -> Iterator[Outcome]:
         source = item.data
-        moment = text_of(source.get("ts"))
+        moment = text_in(source, "ts")
         if not _TS.fullmatch(moment):
             yield Rejection(item.place, "invalid_record", "the message has no time (`ts`), which is also its id")
             return
@@ -189,34 +193,34 @@ class _Workspace:
         yield Incoming(item.place, "messages", key, without_gaps(self._message(source, channel, key, moment)), None)
 
     def _message(self, source: Json, channel: _Channel, key: str, moment: str) -> Json:
-        raw = text_of(source.get("text"))
+        raw = text_in(source, "text")
         text = readable(
             raw, self.people, {name: one.name for name, one in self.channels.items()} if "<#" in raw else {}
         )
-        thread = text_of(source.get("thread_ts"))
-        edited = text_of(object_of(source.get("edited")).get("ts"))
+        thread = text_in(source, "thread_ts")
+        edited = text_in(object_in(source, "edited"), "ts")
         return {
             "id": key,
             "channel_id": channel.key,
             "channel_name": channel.name,
-            "sender_id": record_key(user) if (user := text_of(source.get("user"))) else "",
+            "sender_id": record_key(user) if (user := text_in(source, "user")) else "",
             "sender": self._sender(source),
-            "kind": text_of(source.get("subtype")) or "message",
-            "text": clipped("\n".join(part for part in (text, *self._attachments(source)) if part)),
+            "kind": text_in(source, "subtype") or "message",
+            "text": clipped(joined("\n", (text, *self._attachments(source)))),
             "raw_text": clipped(raw) if raw.strip() != text.strip() else "",
             "sent_at": _time(moment),
             "edited_at": _time(edited) if _TS.fullmatch(edited) else None,
             "thread_id": f"{channel.key}:{thread}" if _TS.fullmatch(thread) and thread != moment else "",
-            "reply_count": whole_number(source.get("reply_count")) or None,
+            "reply_count": number_in(source, "reply_count") or None,
             **_reactions(source),
             **_files(source),
         }
 
     def _sender(self, source: Json) -> str:
-        named = object_of(source.get("user_profile"))
-        bot = object_of(source.get("bot_profile"))
-        told = (self._person(source.get("user")), _profile_name(named), text_of(source.get("username")),
-                text_of(bot.get("name")), text_of(source.get("user")), text_of(source.get("bot_id")))  # fmt: skip
+        named = object_in(source, "user_profile")
+        bot = object_in(source, "bot_profile")
+        told = (self._person(source.get("user")), _profile_name(named), text_in(source, "username"),
+                text_in(bot, "name"), text_in(source, "user"), text_in(source, "bot_id"))  # fmt: skip
         return next((name for name in told if name), "")
 
     def _person(self, number: object) -> str:
@@ -224,9 +228,9 @@ class _Workspace:
 
     def _attachments(self, source: Json) -> Iterator[str]:
         """What programs post, and what a link leads to."""
-        for one in map(object_of, list_of(source.get("attachments"))[:FILES_MAX]):
-            told = [text_of(one.get(name)) for name in ("pretext", "title", "text")]
-            text = "\n".join(part for part in told if part) or text_of(one.get("fallback"))
+        for one in map(object_of, list_in(source, "attachments")[:FILES_MAX]):
+            told = [text_in(one, name) for name in ("pretext", "title", "text")]
+            text = joined("\n", told) or text_in(one, "fallback")
             yield readable(text, self.people, self.names)
 
 
@@ -234,11 +238,11 @@ class _Workspace:
 
 
 def _user_name(source: Json, profile: Json) -> str:
-    return _profile_name(profile) or text_of(source.get("real_name")) or text_of(source.get("name"))
+    return _profile_name(profile) or text_in(source, "real_name") or text_in(source, "name")
 
 
 def _profile_name(profile: Mapping[str, object]) -> str:
-    return text_of(profile.get("display_name")) or text_of(profile.get("real_name"))
+    return text_in(profile, "display_name") or text_in(profile, "real_name")
 
 
 def _time(moment: str) -> str | None:
@@ -247,22 +251,24 @@ def _time(moment: str) -> str | None:
 
 
 def _reactions(source: Json) -> Json:
-    found = [object_of(one) for one in list_of(source.get("reactions"))]
-    counts = {name: whole_number(one.get("count")) or 1 for one in found if (name := text_of(one.get("name")))}
+    counts: dict[str, int] = {}
+    for one in map(object_of, list_in(source, "reactions")):
+        if name := text_in(one, "name"):
+            counts[name] = number_in(one, "count") or 1
     listed = [{"name": name, "count": count} for name, count in counts.items()]
     return {"reactions": listed, "reaction_count": sum(counts.values()) or None}
 
 
 def _files(source: Json) -> Json:
     """What they are called, not where they lie: the addresses in an export carry a key that opens them."""
-    found = [object_of(one) for one in list_of(source.get("files"))[:FILES_MAX]]
+    found = [object_of(one) for one in list_in(source, "files")[:FILES_MAX]]
     listed = [
         without_gaps(
             {
-                "id": text_of(one.get("id")),
-                "name": text_of(one.get("name")) or text_of(one.get("title")),
-                "media_type": text_of(one.get("mimetype")),
-                "size_bytes": whole_number(one.get("size")),
+                "id": text_in(one, "id"),
+                "name": text_in(one, "name") or text_in(one, "title"),
+                "media_type": text_in(one, "mimetype"),
+                "size_bytes": number_in(one, "size"),
             }
         )
         for one in found

@@ -11,8 +11,13 @@ from pdpp_server.importers.formats.json_items import Item, first_members
 from pdpp_server.importers.formats.json_tree import Begun, MemberPath, Plain, Whole, walk
 from pdpp_server.importers.formats.json_values import (
     clipped,
+    joined,
+    list_in,
     list_of,
+    number_in,
+    object_in,
     object_of,
+    text_in,
     text_of,
     time_of,
     whole_number,
@@ -96,8 +101,8 @@ def _owner(file: File) -> str:
         for event in walk(file, {_OWNER}):
             match event:
                 case Whole(_, Item(_, data)):
-                    user = text_of(data.get("username")).lstrip("@")
-                    return f"@{user}" if user else _name(data) or text_of(data.get("phone_number"))
+                    user = text_in(data, "username").lstrip("@")
+                    return f"@{user}" if user else _name(data) or text_in(data, "phone_number")
                 case Begun((first, *_)) if first in _LISTS:
                     return ""
                 case _:
@@ -108,7 +113,7 @@ def _owner(file: File) -> str:
 
 
 def _name(person: Json) -> str:
-    return " ".join(part for name in ("first_name", "last_name") if (part := text_of(person.get(name)).strip()))
+    return joined(" ", (text_in(person, name).strip() for name in ("first_name", "last_name")))
 
 
 # Read -------------------------------------------------------------------------------------------------------------
@@ -145,9 +150,9 @@ class _Chat:
 
     @property
     def name(self) -> str:
-        kind = text_of(self.told.get("type"))
+        kind = text_in(self.told, "type")
         unnamed = "Saved messages" if kind == "saved_messages" else "Deleted account"
-        return text_of(self.told.get("name")).strip() or unnamed
+        return text_in(self.told, "name").strip() or unnamed
 
     def add(self, sent_at: str | None) -> None:
         self.messages += 1
@@ -211,11 +216,11 @@ class _Export:
 
     def _contact(self, item: Item) -> Iterator[Outcome]:
         source = item.data
-        name, phone = _name(source), text_of(source.get("phone_number"))
+        name, phone = _name(source), text_in(source, "phone_number")
         if not name and not phone:
             yield Rejection(item.place, "invalid_record", "the contact has neither name nor number")
             return
-        user = whole_number(source.get("user_id"))
+        user = number_in(source, "user_id")
         key = f"user{user}" if user else "c-" + digest(phone or name)
         added = self._time(source.get("date_unixtime"), source.get("date"))
         data = {"id": key, "name": name or phone, "phone": phone, "added_at": added}
@@ -223,7 +228,7 @@ class _Export:
 
     def _message(self, item: Item, chat: _Chat) -> Iterator[Outcome]:
         source, number = item.data, item.data.get("id")
-        if not chat.key or not isinstance(number, int) or isinstance(number, bool):
+        if not chat.key or not _is_number(number):
             reason = "the message has no id" if chat.key else "its chat has no id"
             yield Rejection(item.place, "invalid_record", reason)
             return
@@ -242,13 +247,13 @@ class _Export:
             "chat_name": chat.name,
             **_who(source),
             "kind": "service" if source.get("type") == "service" else "message",
-            "action": text_of(source.get("action")),
+            "action": text_in(source, "action"),
             "text": clipped(text),
             "sent_at": sent_at,
             "edited_at": self._time(source.get("edited_unixtime"), source.get("edited")),
             "reply_to": _reply(source, chat.key),
-            "forwarded_from": text_of(source.get("forwarded_from")),
-            "via_bot": text_of(source.get("via_bot")),
+            "forwarded_from": text_in(source, "forwarded_from"),
+            "via_bot": text_in(source, "via_bot"),
             **_reactions(source),
             **_media(source),
         }
@@ -263,7 +268,7 @@ class _Export:
 
     def _file_of(self, source: Json) -> File | None:
         """What was not exported is a sentence in place of a path, and no file has its name."""
-        path = text_of(source.get("photo")) or text_of(source.get("file"))
+        path = text_in(source, "photo") or text_in(source, "file")
         return self._media.get(f"{self._folder}/{path}".lstrip("/")) if path else None
 
     def _time(self, unix: object, local: object) -> str | None:
@@ -283,8 +288,13 @@ class _Export:
 def _who(source: Json) -> Json:
     named = ("actor", "actor_id") if source.get("type") == "service" else ("from", "from_id")
     name, number = (source.get(one) for one in named)
-    identity = f"user{number}" if isinstance(number, int) and not isinstance(number, bool) else text_of(number)
-    return {"sender": text_of(name) or ("Deleted account" if identity else ""), "sender_id": identity}
+    identity = f"user{number}" if _is_number(number) else text_of(number)
+    unnamed = "Deleted account" if identity else ""
+    return {"sender": text_of(name) or unnamed, "sender_id": identity}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _text(source: Json) -> str:
@@ -292,14 +302,13 @@ def _text(source: Json) -> str:
     told = source.get("text")
     text = text_of(told) if isinstance(told, str) else "".join(_piece(one) for one in list_of(told))
     if source.get("type") == "service" and not text:
-        return ", ".join(fact for name in _TOLD_OF_SERVICE if (fact := _fact(name, source.get(name))))
-    parts = [text, *_extras(source)]
-    return "\n".join(part for part in parts if part)
+        return joined(", ", (_fact(name, source.get(name)) for name in _TOLD_OF_SERVICE))
+    return joined("\n", [text, *_extras(source)])
 
 
 def _fact(name: str, value: object) -> str:
     if several := list_of(value):
-        return ", ".join(text for one in several if (text := text_of(one)))
+        return joined(", ", map(text_of, several))
     return f"{value} seconds" if name == "duration_seconds" and whole_number(value) else text_of(value)
 
 
@@ -307,22 +316,23 @@ def _piece(piece: object) -> str:
     if isinstance(piece, str):
         return text_of(piece)
     told = object_of(piece)
-    text, link = text_of(told.get("text")), text_of(told.get("href"))
+    text, link = text_in(told, "text"), text_in(told, "href")
     return f"{text} ({link})" if link and link != text else text
 
 
 def _extras(source: Json) -> Iterator[str]:
     """What a message says without a text: a poll, a place, a person."""
-    poll, place = object_of(source.get("poll")), object_of(source.get("location_information"))
+    poll, place = object_in(source, "poll"), object_in(source, "location_information")
     if poll:
-        answers = (text_of(object_of(one).get("text")) for one in list_of(poll.get("answers")))
-        yield "\n".join([text_of(poll.get("question")), *(f"- {answer}" for answer in answers if answer)])
+        answers = (text_in(object_of(one), "text") for one in list_in(poll, "answers"))
+        listed = [f"- {answer}" for answer in answers if answer]
+        yield "\n".join([text_in(poll, "question"), *listed])
     if place:
-        named = text_of(source.get("place_name"))
-        yield " ".join(part for part in (named, f"({place.get('latitude')}, {place.get('longitude')})") if part)
-    person = object_of(source.get("contact_information"))
+        where = f"({place.get('latitude')}, {place.get('longitude')})"
+        yield joined(" ", (text_in(source, "place_name"), where))
+    person = object_in(source, "contact_information")
     if person:
-        yield " ".join(part for part in (_name(person), text_of(person.get("phone_number"))) if part)
+        yield joined(" ", (_name(person), text_in(person, "phone_number")))
 
 
 def _reply(source: Json, chat: str) -> str:
@@ -332,22 +342,24 @@ def _reply(source: Json, chat: str) -> str:
 
 def _reactions(source: Json) -> Json:
     counts: dict[str, int] = {}
-    for one in map(object_of, list_of(source.get("reactions"))):
-        if emoji := text_of(one.get("emoji")) or text_of(one.get("type")):
-            counts[emoji] = counts.get(emoji, 0) + (whole_number(one.get("count")) or 1)
+    for one in map(object_of, list_in(source, "reactions")):
+        emoji = text_in(one, "emoji") or text_in(one, "type")
+        if emoji:
+            times = number_in(one, "count") or 1
+            counts[emoji] = counts.get(emoji, 0) + times
     listed = [{"emoji": emoji, "count": count} for emoji, count in counts.items()]
     return {"reactions": listed, "reaction_count": sum(counts.values()) or None}
 
 
 def _media(source: Json) -> Json:
-    path = text_of(source.get("photo")) or text_of(source.get("file"))
-    kind = "photo" if source.get("photo") else text_of(source.get("media_type")) or ("file" if path else "")
+    path = text_in(source, "photo") or text_in(source, "file")
+    kind = "photo" if source.get("photo") else text_in(source, "media_type") or ("file" if path else "")
     name = "" if path.startswith("(") else path.rpartition("/")[2]
     return {
         "media_kind": kind,
-        "media_name": text_of(source.get("file_name")) or name,
-        "media_seconds": whole_number(source.get("duration_seconds")) if kind else None,
-        "sticker_emoji": text_of(source.get("sticker_emoji")),
+        "media_name": text_in(source, "file_name") or name,
+        "media_seconds": number_in(source, "duration_seconds") if kind else None,
+        "sticker_emoji": text_in(source, "sticker_emoji"),
     }
 
 
