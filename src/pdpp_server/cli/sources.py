@@ -85,11 +85,11 @@ def remove(connection: str, yes: bool, as_json: bool) -> None:
     if as_json:
         print_json(encode_removed(source.connection_id, records))
     else:
-        click.echo(f"{quoted(source.name or source.connection_id)} is erased: {counted(records, 'record')}.")
+        click.echo(f"{quoted(source.called)} is erased: {counted(records, 'record')}.")
 
 
 def _print_removal(home: Home, source: StoredSource) -> None:
-    click.echo(f"{quoted(source.name or source.connection_id)} {source.connection_id}", err=True)
+    click.echo(f"{quoted(source.called)} {source.connection_id}", err=True)
     print_columns([_row(stream) for stream in source.streams], indent="  ", err=True)
     live = _live_grants(home, source.connection_id)
     if live:
@@ -132,7 +132,7 @@ def _print_sources(found: list[StoredSource], last_read: dict[str, Finished]) ->
     if not found:
         click.echo("Nothing is here yet. Begin with: pdpp import PATH (`pdpp import --list` shows what it takes)")
     for source in found:
-        name = quoted(source.name or source.connection_id)
+        name = quoted(source.called)
         click.echo(
             f"{name} {visible(source.connector_key)} {source.connection_id}, imported {moment(source.updated_at)}"
         )

@@ -25,7 +25,7 @@ from pdpp_server.evidence.activity import (
 from pdpp_server.evidence.handles import parse
 from pdpp_server.evidence.said import say
 from pdpp_server.evidence.words import day_words, local_day
-from pdpp_server.model.activity import KEPT_DAYS_MAX, KEPT_DAYS_MIN, NOTHING, Asked, Disclosure, together
+from pdpp_server.model.activity import KEPT_DAYS_MAX, KEPT_DAYS_MIN, NOTHING, Asked, Disclosure, Shown, together
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.records import RecordId
 from pdpp_server.model.times import iso
@@ -82,19 +82,22 @@ class LogWords:
 
 
 def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
-    asked = {name: visit.query.get(name, "").strip() for name in FILTERS}
-    found = _found(desks, asked, limit=LIMIT + 1, own=None if asked["request"] or asked["record"] else False)
-    own = [] if any(asked.values()) else desks.owner.activity(own=True, limit=OWN_LIMIT)
+    asked = visit.asked(*FILTERS)
+    is_narrowed = any(asked.values())
+    asks_for_one = asked["request"] or asked["record"]
+    found = _found(desks, asked, limit=LIMIT + 1, own=None if asks_for_one else False)
+    own = [] if is_narrowed else desks.owner.activity(own=True, limit=OWN_LIMIT)
     shown = found[:LIMIT]
+    kept = desks.owner.activity_kept_days
     values = {
         "asked": asked,
-        "is_narrowed": any(asked.values()),
+        "is_narrowed": is_narrowed,
         "before": shown[-1].at if len(found) > LIMIT else None,
         "clients": _clients(desks),
-        "sources": [(each.connection_id, each.name or each.connection_id) for each in desks.owner.sources()],
-        "chart": None if any(asked.values()) else chart(desks),
+        "sources": [(each.connection_id, each.called) for each in desks.owner.sources()],
+        "chart": None if is_narrowed else chart(desks),
         "keeps_words": desks.owner.keeps_asked,
-        "kept_days": (kept := desks.owner.activity_kept_days),
+        "kept_days": kept,
         "kept_choices": _kept_choices(kept),
     }
     return titled(desks, visit, [*shown, *own], partial(_page, desks, values, shown, own))
@@ -123,10 +126,14 @@ def _page(
     desks: Desks, values: Mapping[str, object], found: list[Disclosure], own: list[Disclosure], titles: Titles
 ) -> Page:
     said = said_of(desks, [*found, *own])
-    words = {"days": days_of(desks, said, found, titles), "own": [entry(said, each, titles) for each in own]}
-    return Page(
-        "activity.html", {**values, **words}, shown=together(NOTHING, *(each.shown for each in titles.values()))
-    )
+    days = days_of(desks, said, found, titles)
+    own_looks = [entry(said, each, titles) for each in own]
+    return Page("activity.html", {**values, "days": days, "own": own_looks}, shown=titles_shown(titles))
+
+
+def titles_shown(titles: Titles) -> Shown:
+    """What leaves with what records are called."""
+    return together(NOTHING, *(each.shown for each in titles.values()))
 
 
 def _found(desks: Desks, asked: Mapping[str, str], *, limit: int, own: bool | None) -> list[Disclosure]:
@@ -157,7 +164,8 @@ def _span(desks: Desks, day: str) -> tuple[str | None, str | None]:
 
 
 def _clients(desks: Desks) -> list[tuple[str, str]]:
-    return sorted({row.grant.client_id: row.name for row in desks.owner.grants()}.items())
+    names = {row.grant.client_id: row.name for row in desks.owner.grants()}
+    return sorted(names.items())
 
 
 # In words -------------------------------------------------------------------------------------------------------------
@@ -165,11 +173,13 @@ def _clients(desks: Desks) -> list[tuple[str, str]]:
 
 def titled(desks: Desks, visit: Visit, found: list[Disclosure], page: "partial[Page]") -> Page | Pending[Page]:
     """With what records are called, which is a look of the owner's own; without records there is nothing to look up."""
-    handles = dict.fromkeys(handle for each in found for handle in each.records[:TITLES_EACH])
-    ids = [id for handle in [*handles][:TITLES_MAX] if (id := _id(handle))]
+    listed = [handle for each in found for handle in each.records[:TITLES_EACH]]
+    named = [*dict.fromkeys(listed)][:TITLES_MAX]
+    ids = [id for handle in named if (id := _id(handle))]
     if not ids:
         return page({})
-    return desks.reads.reader(visit.request_id).titles(ids).shaped(page)
+    reader = desks.reads.reader(visit.request_id)
+    return reader.titles(ids).shaped(page)
 
 
 def _id(handle: str) -> RecordId | None:
@@ -193,7 +203,7 @@ def said_of(desks: Desks, found: Iterable[Disclosure]) -> LogWords:
 
 def days_of(desks: Desks, said: LogWords, found: Iterable[Disclosure], titles: Titles) -> list[DayShown]:
     """Newest day first, and in it whoever read last."""
-    now = desks.now().astimezone(desks.zone)
+    now = desks.local_now()
     by_day = groupby(found, key=lambda each: local_day(each.at, desks.zone))
     return [DayShown(day, day_words(day, now), _readers(said, [*lines], titles)) for day, lines in by_day]
 
@@ -203,17 +213,20 @@ def _readers(said: LogWords, lines: list[Disclosure], titles: Titles) -> list[Re
     by_client: dict[str, list[Disclosure]] = {}
     for line in lines:
         by_client.setdefault(line.client_id or line.token_kind, []).append(line)
-    return [
-        ReaderDay(
-            who_read(group[0], said.names),
-            said.pages.get(client_id),
-            what_was_done_in_all(group),
-            group[0].at,
-            said.firsts.get(client_id) == group[-1].at and not is_own(group[0].token_kind, client_id),
-            [entry(said, line, titles) for line in group],
-        )
-        for client_id, group in by_client.items()
-    ]
+    return [_reader(said, client_id, group, titles) for client_id, group in by_client.items()]
+
+
+def _reader(said: LogWords, client_id: str, lines: list[Disclosure], titles: Titles) -> ReaderDay:
+    latest, earliest = lines[0], lines[-1]
+    began = said.firsts.get(client_id) == earliest.at
+    return ReaderDay(
+        who_read(latest, said.names),
+        said.pages.get(client_id),
+        what_was_done_in_all(lines),
+        latest.at,
+        began and not is_own(latest.token_kind, client_id),
+        [entry(said, line, titles) for line in lines],
+    )
 
 
 def entry(said: LogWords, line: Disclosure, titles: Titles) -> ReadEntry:

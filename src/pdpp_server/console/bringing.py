@@ -7,12 +7,13 @@ from typing import Any, NamedTuple, cast
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.following import follows
 from pdpp_server.console.page import Page, SeeOther
-from pdpp_server.console.visit import Visit, unreadable_form
+from pdpp_server.console.visit import Visit, unreadable_form, whole_number
 from pdpp_server.errors import NotFound
 from pdpp_server.evidence.said import say
 from pdpp_server.evidence.words import size_text
 from pdpp_server.importers.guesses import PARTS_MAX
 from pdpp_server.importers.registry import IMPORTERS, LISTED, declaration_of
+from pdpp_server.importers.run import Survey, Tally
 from pdpp_server.importers.upload_board import UploadTold
 from pdpp_server.importers.uploads import Brought, Upload
 from pdpp_server.model.ingest import Rejection
@@ -20,6 +21,7 @@ from pdpp_server.model.times import iso_micros
 
 HOW_TO_AS_OF = "November 2026"
 REJECTIONS_SHOWN = 100
+NOTHING_SEEN = Survey({}, attachments=0, rejected=0, share=1)
 
 
 class StreamSeen(NamedTuple):
@@ -150,18 +152,22 @@ def _find(desks: Desks, visit: Visit) -> UploadTold:
 
 
 def _places(visit: Visit) -> list[int]:
-    return [int(value) for value in visit.values("account") if value.isascii() and value.isdigit() and len(value) < 6]
+    numbers = [_place(value) for value in visit.values("account")]
+    return [number for number in numbers if number is not None]
+
+
+def _place(text: str) -> int | None:
+    return whole_number(text, 5)
 
 
 def _undone(action: str) -> int | None:
     """The account that is meant, by its place."""
     asks, _, place = action.partition(".")
-    return int(place) if asks == "undo" and place.isascii() and place.isdigit() and len(place) < 6 else None
+    return _place(place) if asks == "undo" else None
 
 
 def _choice(visit: Visit, place: int) -> int | None:
-    value = visit.value(f"choice.{place}")
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 6 else None
+    return _place(visit.value(f"choice.{place}"))
 
 
 def _line(told: UploadTold) -> tuple[str, str, str]:
@@ -169,12 +175,14 @@ def _line(told: UploadTold) -> tuple[str, str, str]:
     upload, files = told["upload"], told["files"]
     first: str = files[0][0] if files else ""
     more = len(files) - 1
-    return upload["id"], say("{first} and {more} more", first=first, more=more) if more else first, upload["stage"]
+    named = say("{first} and {more} more", first=first, more=more) if more else first
+    return upload["id"], named, upload["stage"]
 
 
 def _shown(place: int, each: Brought) -> AccountShown:
-    found, seen, tally = each.found, each.seen, each.tally
-    declaration = found.declaration
+    found, declaration = each.found, each.found.declaration
+    seen = each.seen or NOTHING_SEEN
+    tally = each.tally or Tally()
     return AccountShown(
         place=place,
         name=each.name,
@@ -183,25 +191,25 @@ def _shown(place: int, each: Brought) -> AccountShown:
         size=size_text(found.size),
         streams=[
             StreamSeen(declaration.streams[name].label or name, one.records, _day(one.earliest), _day(one.latest))
-            for name, one in (seen.streams if seen else {}).items()
+            for name, one in seen.streams.items()
         ],
-        share=int((seen.share if seen else 1) * 100),
-        attachments=seen.attachments if seen else 0,
-        unreadable=seen.rejected if seen else 0,
+        share=int(seen.share * 100),
+        attachments=seen.attachments,
+        unreadable=seen.rejected,
         notes=found.account.notes,
         lacks=found.account.lacks,
         choices=each.choices,
         can_be_read=each.can_be_read,
         unchanged_since=each.before.at if each.before else None,
         connection_id=each.connection_id,
-        accepted=tally.accepted if tally else 0,
-        unchanged=tally.unchanged if tally else 0,
-        rejected=tally.rejected if tally else 0,
-        rejections=tally.rejections[:REJECTIONS_SHOWN] if tally else [],
-        removed=tally.removal.removed if tally else 0,
+        accepted=tally.accepted,
+        unchanged=tally.unchanged,
+        rejected=tally.rejected,
+        rejections=tally.rejections[:REJECTIONS_SHOWN],
+        removed=tally.removal.removed,
         undone=each.undone.restored if each.undone else None,
-        missing=tally.removal.missing - tally.removal.removed if tally and each.awaits_owner else 0,
-        kept=[*tally.removal.why_kept] if tally else [],
+        missing=tally.removal.missing - tally.removal.removed if each.awaits_owner else 0,
+        kept=[*tally.removal.why_kept],
         said=each.said,
         is_done=bool(each.connection_id or each.said),
     )

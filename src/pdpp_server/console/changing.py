@@ -118,7 +118,7 @@ def _page(
 ) -> Page:
     asked = tuple(selection_of(row.grant) for row in rows)
     reads = grants_read(desks, would)
-    today = desks.now().astimezone(desks.zone).date()
+    today = desks.local_now().date()
     values = {
         "name": rows[0].name,
         "id": visit.named["grant_id"],

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
-from pdpp_server.console.activity import LIMIT, Titles, days_of, said_of, titled
+from pdpp_server.console.activity import LIMIT, Titles, days_of, said_of, titled, titles_shown
 from pdpp_server.console.chart import chart
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
@@ -15,7 +15,7 @@ from pdpp_server.errors import NotFound
 from pdpp_server.evidence.grants import bounds_texts, granted_fields
 from pdpp_server.evidence.handles import parse
 from pdpp_server.evidence.said import say
-from pdpp_server.model.activity import NOTHING, Disclosure, together
+from pdpp_server.model.activity import Disclosure
 from pdpp_server.model.grants import Grant, StreamGrant
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import FetchQuery
@@ -91,7 +91,7 @@ def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
 
 def _page(desks: Desks, values: Mapping[str, object], found: list[Disclosure], titles: Titles) -> Page:
     words = {"days": days_of(desks, said_of(desks, found), found, titles)}
-    return Page("client.html", {**values, **words}, shown=together(NOTHING, *(each.shown for each in titles.values())))
+    return Page("client.html", {**values, **words}, shown=titles_shown(titles))
 
 
 def end(desks: Desks, visit: Visit) -> Page:
@@ -165,7 +165,7 @@ def cards(desks: Desks) -> list[GrantCard]:
 
 def labels(desks: Desks) -> dict[str, str]:
     """Connection id to the owner's name for it."""
-    return {source.connection_id: source.name or source.connection_id for source in desks.owner.sources()}
+    return {source.connection_id: source.called for source in desks.owner.sources()}
 
 
 def services(desks: Desks) -> dict[str, str]:

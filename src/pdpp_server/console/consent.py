@@ -10,7 +10,7 @@ from pdpp_server.console.page import Page, SeeOther
 from pdpp_server.console.picks import picked, picked_ends, picks_of, picks_of_form
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRequest, PdppError
-from pdpp_server.evidence.refusals import message_text, remedy_text
+from pdpp_server.evidence.refusals import message_and_remedy
 from pdpp_server.evidence.said import say
 from pdpp_server.model.authorization import Ask
 
@@ -46,7 +46,7 @@ def _approved(desks: Desks, choosing: Choosing, revision: str) -> Page | SeeOthe
     try:
         return _answered(desks.consent.approve(choosing.ask.ask_id, decision, revision), allowed=True)
     except InvalidRequest as refusal:
-        return consent_page(desks, replace(choosing, said=_words(refusal)))
+        return consent_page(desks, replace(choosing, said=message_and_remedy(refusal)))
 
 
 def show_device(desks: Desks, visit: Visit) -> Page:
@@ -58,7 +58,7 @@ def take_device(desks: Desks, visit: Visit) -> Page | SeeOther:
     try:
         return SeeOther(f"/consent?ask={desks.consent.ask_by_user_code(code).ask_id}")
     except PdppError as refusal:
-        return Page("device.html", {"code": code, "said": _words(refusal)}, refusal.status)
+        return Page("device.html", {"code": code, "said": message_and_remedy(refusal)}, refusal.status)
 
 
 def _answered(address: str | None, *, allowed: bool) -> Page | SeeOther:
@@ -68,12 +68,14 @@ def _answered(address: str | None, *, allowed: bool) -> Page | SeeOther:
 
 def _first(desks: Desks, ask: Ask, *, anew: bool) -> Choosing:
     """What the client needs; or, where it asked the same before, what the owner agreed to then."""
-    earlier, offers = None if anew else desks.consent.earlier(ask), desks.consent.offers(ask)
+    earlier = None if anew else desks.consent.earlier(ask)
+    offers = desks.consent.offers(ask)
     picks = picks_of(earlier, offers) if earlier and not ask.selections else ()
     asked = ask.selections or picked(picks, offers)
     most = desks.consent.most(asked)
-    ticks = ticks_of(earlier, most, asked) if earlier else first_ticks(asked, most, _usual_end(desks))
-    return Choosing(ask, offers, picks, asked, most, ticks, is_again=earlier is not None)
+    if earlier is None:
+        return Choosing(ask, offers, picks, asked, most, first_ticks(asked, most, _usual_end(desks)))
+    return Choosing(ask, offers, picks, asked, most, ticks_of(earlier, most, asked), is_again=True)
 
 
 def _chosen(desks: Desks, visit: Visit, ask: Ask) -> Choosing:
@@ -81,9 +83,11 @@ def _chosen(desks: Desks, visit: Visit, ask: Ask) -> Choosing:
     picks = () if ask.selections else picks_of_form(visit, offers)
     asked = ask.selections or picked(picks, offers)
     most = desks.consent.most(asked)
-    # Without that mark only the picker was sent, and nothing of it is narrowed yet but the end.
-    first = first_ticks(asked, most, _usual_end(desks), picked_ends(picks))
-    ticks = ticks_of_form(visit) if visit.value("narrowed") else _one_end(_until(visit, first), len(asked))
+    if visit.value("narrowed"):
+        ticks = ticks_of_form(visit)
+    else:  # only the picker was sent, and nothing of it is narrowed yet but the end
+        first = first_ticks(asked, most, _usual_end(desks), picked_ends(picks))
+        ticks = _one_end(_until(visit, first), len(asked))
     return Choosing(ask, offers, picks, asked, most, ticks, filter=visit.value("filter").strip())
 
 
@@ -97,7 +101,9 @@ def _until(visit: Visit, ticks: Ticks) -> Ticks:
 
 def _one_end(ticks: Ticks, sources: int) -> Ticks:
     """What the card of an only source says is the end of all."""
-    return replace(ticks, end=ticks.ends[0], ends={}) if sources == 1 and ticks.ends else ticks
+    if sources != 1 or not ticks.ends:
+        return ticks
+    return replace(ticks, end=ticks.ends[0], ends={})
 
 
 def _usual_end(desks: Desks) -> str:
@@ -115,8 +121,4 @@ def _reviewed(desks: Desks, choosing: Choosing, *, is_first: bool = False) -> Ch
         decision = replace(decision_of(choosing.ticks, choosing.asked, choosing.most), ai_training=True)
         return replace(choosing, review=desks.consent.review(choosing.ask.ask_id, decision))
     except InvalidRequest as refusal:
-        return choosing if is_first else replace(choosing, said=_words(refusal))
-
-
-def _words(refusal: PdppError) -> str:
-    return f"{message_text(refusal)} {remedy_text(refusal)}".strip()
+        return choosing if is_first else replace(choosing, said=message_and_remedy(refusal))

@@ -29,6 +29,9 @@ class Desks:
     language: str = "en"
     asks_name: Callable[[], bool] = lambda: False  # whether there are several owners, so that one must say who comes
 
+    def local_now(self) -> datetime:
+        return self.now().astimezone(self.zone)
+
 
 # A page of records is still pending: it leaves with its line in the log.
 Shaped = Page | SeeOther | Pending[Page] | Pending[Handed]

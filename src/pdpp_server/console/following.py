@@ -9,7 +9,7 @@ from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page, SeeOther
 from pdpp_server.console.visit import Visit, unreadable_form
 from pdpp_server.errors import Conflict, InvalidRequest, NotFound, PdppError
-from pdpp_server.evidence.refusals import message_text, remedy_text
+from pdpp_server.evidence.refusals import message_and_remedy
 from pdpp_server.evidence.said import say
 from pdpp_server.importers.live.adding import mailbox_settings, tried
 from pdpp_server.importers.live.dav import dav_settings
@@ -57,7 +57,7 @@ def take(desks: Desks, visit: Visit) -> Page | SeeOther:
         else:
             desks.owner.live.add(name, asked["kind"], settings, password)
     except PdppError as refusal:
-        return _page(asked, f"{message_text(refusal)} {remedy_text(refusal)}".strip(), refusal.status)
+        return _page(asked, message_and_remedy(refusal), refusal.status)
     return SeeOther("/sources")
 
 

@@ -16,7 +16,7 @@ def show(desks: Desks, visit: Visit) -> Page:
     sources = desks.owner.sources()
     found = desks.owner.activity(own=False, limit=LATEST)
     days = days_of(desks, said_of(desks, ()), found, {})
-    today = desks.now().astimezone(desks.zone).date().isoformat()
+    today = desks.local_now().date().isoformat()
     clients = [] if desks.decided_at else [card for card in cards(desks) if card.is_active]
     return Page(
         "home.html",

@@ -11,7 +11,7 @@ from pdpp_server.console.attachments import AttachmentShown, attachments_of
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.markdown import rendered
 from pdpp_server.console.page import Page
-from pdpp_server.console.visit import Visit
+from pdpp_server.console.visit import Visit, whole_number
 from pdpp_server.errors import ConnectionNotFound, InvalidRequest, NotFound
 from pdpp_server.evidence.binary import binary_text
 from pdpp_server.evidence.handles import mint, parse
@@ -60,8 +60,9 @@ class AttachedRecord(NamedTuple):
 
 def show(desks: Desks, visit: Visit) -> Pending[Page]:
     id = parse(visit.named["handle"])
+    field = visit.query.get("field")
     try:
-        return _window(desks, visit, id, field) if (field := visit.query.get("field")) else _whole(desks, visit, id)
+        return _window(desks, visit, id, field) if field else _whole(desks, visit, id)
     except NotFound as refusal:
         if refusal.code not in {NotFound.code, ConnectionNotFound.code}:  # it is there, but not that part of it
             raise
@@ -73,7 +74,8 @@ def show(desks: Desks, visit: Visit) -> Pending[Page]:
 
 def _whole(desks: Desks, visit: Visit, id: RecordId) -> Pending[Page]:
     query = FetchQuery(id.stream, id.key, id.connection_id or None, expand=_with_bytes(desks, id))
-    return desks.reads.reader(visit.request_id).fetch(query).shaped(partial(_page, desks))
+    reader = desks.reads.reader(visit.request_id)
+    return reader.fetch(query).shaped(partial(_page, desks))
 
 
 def _page(desks: Desks, found: Record) -> Page:
@@ -139,11 +141,12 @@ def _readers(desks: Desks, handle: str) -> list[ReadEntry]:
 
 
 def _window(desks: Desks, visit: Visit, id: RecordId, field: str) -> Pending[Page]:
-    start = visit.query.get("from", "0")
-    if not (start.isascii() and start.isdigit() and len(start) < 12):
+    start = whole_number(visit.query.get("from", "0"), 11)
+    if start is None:
         raise InvalidRequest(say("from must be a whole number."), param="from")
-    query = WindowQuery(id.stream, id.key, field, id.connection_id or None, int(start), WINDOW_CHARS_MAX)
-    return desks.reads.reader(visit.request_id).read_record_field(query).shaped(_window_page)
+    query = WindowQuery(id.stream, id.key, field, id.connection_id or None, start, WINDOW_CHARS_MAX)
+    reader = desks.reads.reader(visit.request_id)
+    return reader.read_record_field(query).shaped(_window_page)
 
 
 def _window_page(window: FieldWindow) -> Page:
@@ -166,14 +169,16 @@ def _talk(record: Record, stream: Stream | None) -> str:
 
 
 def _fields(record: Record, stream: Stream | None, main: str | None) -> list[FieldShown]:
-    declared = {name: record.data[name] for name in (stream.fields if stream else ()) if name in record.data}
-    names = by_importance({**declared, **record.data}, record.roles, record.id.key)
+    in_order = stream.fields if stream else ()
+    declared = {name: record.data[name] for name in in_order if name in record.data}
+    names = by_importance(declared | dict(record.data), record.roles, record.id.key)
     return [_shown(name, record.data[name], stream) for name in names if name != main]
 
 
 def _shown(name: str, value: Any, stream: Stream | None) -> FieldShown:
     field = stream.fields.get(name) if stream else None
-    words, about = name.replace("_", " "), (field.description if field else None) or ""
+    words = name.replace("_", " ")
+    about = (field.description if field else None) or ""
     if found := attachments_of(value):
         return FieldShown(name, words, about, "", is_long=False, left=0, at="", attachments=found)
     if binary := binary_text(value):
@@ -195,8 +200,10 @@ def _body(main: tuple[str, str], stream: Stream | None, title: str) -> BodyShown
 
 def _instant(value: Any, field: Field | None) -> str:
     """A declared moment that can be told by a clock; a day, or a time without a zone, stays as it is written."""
-    is_moment = field is not None and field.type == "date-time" and isinstance(value, str)
-    return value if is_moment and instant(value) is not None and _HAS_ZONE.search(value) else ""
+    if field is None or field.type != "date-time" or not isinstance(value, str):
+        return ""
+    is_told_by_a_clock = instant(value) is not None and _HAS_ZONE.search(value)
+    return value if is_told_by_a_clock else ""
 
 
 def _listed(value: Any) -> str:
@@ -204,13 +211,22 @@ def _listed(value: Any) -> str:
     if not isinstance(value, dict):
         return _in_a_row(value)
     named = cast("dict[str, object]", value)
-    texts = {name: _in_a_row(each if isinstance(each, list) else [each]) for name, each in named.items()}
-    return "\n".join(f"{name}: {text}" for name, text in texts.items()) if all(texts.values()) else ""
+    lines: list[str] = []
+    for name, each in named.items():
+        text = _in_a_row(each if isinstance(each, list) else [each])
+        if not text:
+            return ""
+        lines.append(f"{name}: {text}")
+    return "\n".join(lines)
 
 
 def _in_a_row(value: Any) -> str:
-    items = cast("list[object]", value) if isinstance(value, list) else []
-    return ", ".join(map(_scalar_text, items)) if all(isinstance(each, str | int | float) for each in items) else ""
+    if not isinstance(value, list):
+        return ""
+    items = cast("list[object]", value)
+    if not all(isinstance(each, str | int | float) for each in items):
+        return ""
+    return ", ".join(map(_scalar_text, items))
 
 
 def _scalar_text(value: Any) -> str:

@@ -39,7 +39,7 @@ class HitShown(NamedTuple):
 
 
 def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
-    asked = {name: visit.query.get(name, "").strip() for name in ("q", "source", "stream", "from", "before")}
+    asked = visit.asked("q", "source", "stream", "from", "before")
     choices = _choices(desks)
     if not asked["q"]:
         return Page("search.html", {**choices, "asked": asked, "words": "", "page": None, "hits": [], "next": None})
@@ -53,11 +53,9 @@ def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
         cursor=visit.query.get("cursor") or None,
         conditions=_conditions(desks, asked),
     )
-    return (
-        desks.reads.reader(visit.request_id)
-        .search(query)
-        .shaped(partial(_page, _labels(desks), {**choices, "asked": asked, "words": asked["q"]}))
-    )
+    values = {**choices, "asked": asked, "words": asked["q"]}
+    reader = desks.reads.reader(visit.request_id)
+    return reader.search(query).shaped(partial(_page, _labels(desks), values))
 
 
 def _choices(desks: Desks) -> dict[str, object]:
@@ -68,7 +66,7 @@ def _choices(desks: Desks) -> dict[str, object]:
         (each.name, labels.get((one.connection_id, each.name), each.name)) for one in sources for each in one.streams
     }
     return {
-        "sources": [(each.connection_id, each.name or each.connection_id) for each in sources],
+        "sources": [(each.connection_id, each.called) for each in sources],
         "streams": sorted(dict(sorted(kept)).items()),
     }
 

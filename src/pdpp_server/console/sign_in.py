@@ -4,7 +4,7 @@ from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page, SeeOther
 from pdpp_server.console.visit import Visit, own_path
 from pdpp_server.errors import InvalidRequest, PdppError, PermissionDenied, RateLimited, Unauthenticated
-from pdpp_server.evidence.refusals import message_text, remedy_text
+from pdpp_server.evidence.refusals import message_and_remedy
 from pdpp_server.evidence.said import say
 from pdpp_server.owner.sign_in import PASSWORD_CHARS_MIN, not_invited
 
@@ -63,7 +63,7 @@ def take_invited(desks: Desks, visit: Visit) -> Page | SeeOther:
 
 
 def _form(template: str, to: str, refusal: PdppError | None = None, **more: object) -> Page:
-    said = f"{message_text(refusal)} {remedy_text(refusal)}".strip() if refusal else ""
+    said = message_and_remedy(refusal) if refusal else ""
     waits = {"Retry-After": str(refusal.retry_after_seconds)} if isinstance(refusal, RateLimited) else {}
     values = {"to": to, "said": said, "least": PASSWORD_CHARS_MIN, **more}
     return Page(template, values, refusal.status if refusal else 200, headers=waits)

@@ -79,7 +79,7 @@ def _readers(desks: Desks, source: SourceShown) -> list[str]:
 def _shown(source: StoredSource, declaration: Declaration) -> SourceShown:
     return SourceShown(
         source.connection_id,
-        source.name or source.connection_id,
+        source.called,
         declaration.name,
         source.updated_at,
         source.rejected,

@@ -36,9 +36,7 @@ class MonthDay(NamedTuple):
 def show(desks: Desks, visit: Visit) -> Pending[Page]:
     connection, name = visit.named["connection_id"], visit.named["stream"]
     stream = declared(desks, connection, name)
-    asked = {
-        key: visit.query.get(key, "").strip() for key in ("talk", "month", "around", "field", "is", "from", "before")
-    }
+    asked = visit.asked("talk", "month", "around", "field", "is", "from", "before")
     query = RecordsQuery(
         name,
         connection,
@@ -54,7 +52,9 @@ def show(desks: Desks, visit: Visit) -> Pending[Page]:
     def listed(sums: list[Sums]) -> Pending[Page]:
         return reader.query_records(query).shaped(partial(_page, desks, connection, stream, asked, sums))
 
-    return sums_of(reader, query, stream).followed(listed) if asked["month"] and adds_up(stream) else listed([])
+    if asked["month"] and adds_up(stream):
+        return sums_of(reader, query, stream).followed(listed)
+    return listed([])
 
 
 def declared(desks: Desks, connection: str, name: str) -> Stream:
@@ -87,7 +87,9 @@ def filter_fields(stream: Stream) -> list[str]:
 def _limit(asked: Mapping[str, str]) -> int:
     if asked["around"]:
         return AROUND_LIMIT
-    return TALK_LIMIT if asked["talk"] else MONTH_LIMIT if asked["month"] else LIMIT
+    if asked["talk"]:
+        return TALK_LIMIT
+    return MONTH_LIMIT if asked["month"] else LIMIT
 
 
 def _conditions(desks: Desks, stream: Stream, asked: Mapping[str, str]) -> list[Condition]:
@@ -145,7 +147,7 @@ def _page(
 ) -> Page:
     rows = rows_of(page.records, stream, TALK_CHARS if asked["talk"] or asked["around"] else 240)
     here = asked["around"]
-    named = {source.connection_id: source.name or source.connection_id for source in desks.owner.sources()}
+    named = {source.connection_id: source.called for source in desks.owner.sources()}
     month = _month_of(asked, rows, desks)
     values = {
         "source": named.get(connection, connection),
@@ -211,4 +213,5 @@ def _month_day(number: int, by_day: dict[int, list[RecordRow]]) -> MonthDay:
 
 def _around_month(month: str) -> tuple[str, str]:
     first, _ = _month(month)
-    return (first - timedelta(days=1)).isoformat()[:7], next_month(first).isoformat()[:7]
+    before, after = first - timedelta(days=1), next_month(first)
+    return before.isoformat()[:7], after.isoformat()[:7]

@@ -32,7 +32,7 @@ class TimelineLine(NamedTuple):
 def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
     day = _day(desks, visit.query.get("day", "").strip())
     if day is None:
-        return _page(desks, desks.now().astimezone(desks.zone).date(), [], [])
+        return _page(desks, desks.local_now().date(), [], [])
     streams = _streams(desks)
     queries = [_query(desks, connection, stream, day) for connection, _, stream in streams]
     return desks.reads.reader(visit.request_id).pages(queries).shaped(partial(_page, desks, day, streams))
@@ -42,7 +42,7 @@ def _day(desks: Desks, text: str) -> date | None:
     """The day that was asked for, or the newest on which there is anything, which is no later than today."""
     if asked := day_asked(text):
         return asked
-    today = desks.now().astimezone(desks.zone).date()
+    today = desks.local_now().date()
     latest = [stream.latest for source in desks.owner.sources() for stream in source.streams if stream.latest]
     days = [date(1970, 1, 1) + timedelta(microseconds=each) for each in latest]
     return min(max(days), today) if days else None
@@ -52,7 +52,7 @@ def _streams(desks: Desks) -> list[tuple[str, str, Stream]]:
     """Streams whose records happen at a time: connection, the owner's name for it, stream. Of talks, what is said."""
     declared = desks.owner.declarations()
     return [
-        (source.connection_id, source.name or source.connection_id, stream)
+        (source.connection_id, source.called, stream)
         for source in desks.owner.sources()
         for held in source.streams
         if held.records and (stream := declared[source.connection_id].streams.get(held.name)) and _happens(stream)
@@ -109,7 +109,7 @@ def _page(desks: Desks, day: date, streams: list[tuple[str, str, Stream]], pages
     ]
     values = {
         "day": day.isoformat(),
-        "words": day_words(day.isoformat(), desks.now().astimezone(desks.zone)),
+        "words": day_words(day.isoformat(), desks.local_now()),
         "before": (day - timedelta(days=1)).isoformat(),
         "after": (day + timedelta(days=1)).isoformat(),
         "lines": sorted(lines, key=lambda line: line.row.at or ""),

@@ -42,6 +42,10 @@ class Visit:
     def values(self, name: str) -> tuple[str, ...]:
         return tuple(value for key, value in self.form if key == name)
 
+    def asked(self, *names: str) -> dict[str, str]:
+        """What the address asks for, by these names; empty where it does not say."""
+        return {name: self.query.get(name, "").strip() for name in names}
+
     def require_own_form(self) -> None:
         """Raises `PermissionDenied` unless a page of ours, shown to this visitor, sent the form."""
         came_from_us = self.site in {None, "same-origin"} and (
@@ -53,6 +57,12 @@ class Visit:
                 say("This form did not come from a page of yours, or that page is too old."),
                 remedy=say("Open the page again and repeat what you did."),
             )
+
+
+def whole_number(text: str, digits: int) -> int | None:
+    """None where it is no number, or has more digits."""
+    is_number = text.isascii() and text.isdigit() and len(text) <= digits
+    return int(text) if is_number else None
 
 
 def unreadable_form() -> InvalidRequest:

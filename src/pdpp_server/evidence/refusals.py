@@ -15,6 +15,10 @@ def remedy_text(error: PdppError) -> str:
     return clip_bytes(error.remedy, REFUSAL_REMEDY_BYTES)
 
 
+def message_and_remedy(error: PdppError) -> str:
+    return f"{message_text(error)} {remedy_text(error)}".strip()
+
+
 def refusal_text(error: PdppError) -> str:
     head = " ".join(part for part in (f"{error.code}:", message_text(error), remedy_text(error)) if part)
     if not error.candidates:

@@ -81,3 +81,7 @@ class StoredSource:
     updated_at: str
     rejected: int
     streams: tuple[StoredStream, ...]
+
+    @property
+    def called(self) -> str:
+        return self.name or self.connection_id
