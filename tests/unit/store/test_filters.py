@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from pdpp_server.grants.permitted import Scope
 from pdpp_server.model.queries import Condition
 from pdpp_server.model.times import instant, iso_micros
+from pdpp_server.store.engines.tables import Tables
 from pdpp_server.store.records import filters
 from pdpp_server.store.records.conditions import passing
 from pdpp_server.store.records.count import count, span
 from pdpp_server.store.records.ingest import INDEXED_CHARS
+from pdpp_server.store.records.reach import IndexedRange, Reach
 from pdpp_server.store.records.scope import reaches
 from tests.requirements import requirement
 from tests.worlds.chat import DECLARATION, WORK, message
@@ -93,3 +95,34 @@ def test_whole_values_are_counted_without_a_look_at_a_record(filled: World, monk
         looked_at = list(passing(reading, reach, asked))
 
         assert filters.passing_count(reading, reach, asked) == len(looked_at) > 10
+
+
+@pytest.mark.sqlite("keeps what was counted, which that engine does alone")
+def test_a_count_is_made_once_for_a_grant_until_the_stream_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = build(tmp_path, Clock())
+    made: list[Reach] = []
+    make = Tables.passing_count
+
+    def heard(tables: Tables, reach: Reach, bounds: IndexedRange, *also: IndexedRange) -> int:
+        made.append(reach)
+        return make(tables, reach, bounds, *also)
+
+    monkeypatch.setattr(Tables, "passing_count", heard)
+
+    def counted(grant: str, likes: str) -> int:
+        everything = frozenset(STREAM.fields)
+        scope = Scope(grant, STREAM, (world.work,), everything, None, None, None, everything)
+        with world.services.database.reading() as reading:
+            (reach,) = reaches(reading, scope)
+            return count(reading, reach, (Condition("likes", "eq", likes),))
+
+    world.deliver(WORK, [message(f"f{i}", text="a meeting", likes=90 + i % 2) for i in range(6)])
+    assert [counted("g", "90"), counted("g", "90"), len(made)] == [3, 3, 1]
+    assert [counted("another", "90"), len(made)] == [3, 2]
+    assert [counted("g", "91"), len(made)] == [3, 3]
+
+    world.deliver(WORK, [message("f0", text="a meeting", likes=91)])
+    assert [counted("g", "90"), counted("g", "91")] == [2, 4]
+    world.services.close()

@@ -32,7 +32,7 @@ FIRST_DAY, LAST_DAY = day_of(LATER), day_of(LAST)
 def standing(connection: apsw.Connection) -> Reading:
     """No more of a reading than a reach needs: the table, and where things lie."""
     session = SqliteSession(connection)
-    return cast("Reading", SimpleNamespace(layout=LAYOUT, records=SqliteTables(session)))
+    return cast("Reading", SimpleNamespace(layout=LAYOUT, records=SqliteTables(connection, session)))
 
 
 def narrowing(reach: Reach, rid: str) -> str:

@@ -1,6 +1,12 @@
 """What each engine says of tables in its own way."""
 
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
 from pdpp_server.model.queries import SearchQuery
+from pdpp_server.store.engines.sqlite import tables
 from tests.worlds.chat import WORK, message
 from tests.worlds.world import World
 
@@ -14,3 +20,57 @@ def test_what_was_said_right_before_and_after_a_match_is_found_with_it(world: Wo
     page = world.reader.search(SearchQuery("alpenglow")).value
 
     assert {hit.id.key for hit in page.hits} == {"m1", "m2", "m3"}
+
+
+HUT = SearchQuery("alpenglow")
+
+
+def say(world: World, key: str, text: str, minute: int) -> None:
+    world.deliver(WORK, [message(key, text=text, author="Ada", sent_at=f"2026-07-01T09:{minute:02}:00Z")])
+
+
+def keys(world: World, token: str) -> set[str]:
+    return {hit.id.key for hit in world.reader_of(token).search(HUT).value.hits}
+
+
+def test_what_is_said_beside_a_match_later_is_found_with_it_from_then_on(world: World) -> None:
+    token = world.grant(world.both("messages"))
+    say(world, "m2", "To the alpenglow hut.", 2)
+    assert keys(world, token) == {"m2"}
+
+    say(world, "m3", "Fine with me.", 3)
+
+    assert keys(world, token) == {"m2", "m3"}
+
+
+@pytest.mark.sqlite("keeps what stands beside records in memory")
+def test_what_stands_beside_a_match_is_looked_for_once_for_each_grant(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(world, "m1", "Where shall we go?", 1)
+    say(world, "m2", "To the alpenglow hut.", 2)
+    looked_for: list[Any] = []
+    find = tables.SqliteTables._find_beside  # pyright: ignore[reportPrivateUsage]
+
+    def spied(self: tables.SqliteTables, *asked: Any) -> Iterator[Any]:
+        looked_for.append(asked)
+        return find(self, *asked)
+
+    monkeypatch.setattr(tables.SqliteTables, "_find_beside", spied)
+    whole = world.grant(world.both("messages"))
+    later = world.grant(world.both("messages", time_range={"since": "2026-07-01T09:02:00Z"}))
+
+    assert [keys(world, token) for token in (whole, whole, later, later)] == [{"m1", "m2"}] * 2 + [{"m2"}] * 2
+    assert len(looked_for) == 2
+
+
+@pytest.mark.sqlite("keeps what stands beside records in memory")
+def test_no_more_is_kept_of_what_stands_beside_records_than_was_said(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "SIDES_KEPT", 1)
+    token = world.grant(world.both("messages"))
+    for minute in range(5):
+        say(world, f"m{minute}", "An alpenglow evening." if minute % 2 else "And then?", minute)
+
+    assert keys(world, token) == keys(world, token) == {f"m{minute}" for minute in range(5)}

@@ -1,7 +1,8 @@
 """Neighbours: what was said right before and after a match, or in a talk with many, is lifted, inside the grant."""
 
 import re
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from math import fsum, sqrt
 from operator import itemgetter
 
@@ -21,7 +22,7 @@ _ENDS_ASKING = re.compile(r"[?\uff1f\u061f]\W*\Z").search
 
 _NOTHING = (0.0, 0)  # given, by no match
 _AMOUNT = itemgetter(0)
-_Lift = tuple[int, int, float]  # a match, what it lifts, and by which share of its score
+_Lifts = tuple[int, Sequence[tuple[int, float]]]  # a match, and what it lifts, each by which share of its score
 
 
 class TitlesRead:
@@ -32,8 +33,8 @@ class TitlesRead:
         self._known: dict[int, object] = {}
 
     def of(self, reach: Reach, rids: Iterable[int]) -> Mapping[int, object]:
-        title, unknown = _title(reach), sorted({*rids}.difference(self._known))
-        if title is not None and unknown:
+        title = _title(reach)
+        if title is not None and (unknown := sorted({*rids}.difference(self._known))):
             self._known.update(self._reading.records.field_of(unknown, title))
         return self._known
 
@@ -48,12 +49,14 @@ def lifted(
     for rid in best:
         by_sid.setdefault(rid >> SID_BITS, []).append(rid)
     first = {*_best({rid: scores[rid] for rid in best}, QUESTIONS)}
-    given: dict[int, list[tuple[float, int]]] = {}  # to each neighbour, and by which match; the least rid first
+    given = defaultdict[int, list[tuple[float, int]]](list)  # to each, and by which match; the least rid first
     for reach in reaches:
         sources = by_sid.get(reach.place.sid)
         if sources and _is_talk(reach):
-            for source, rid, share in _beside(reading, reach, sources, first, titles):
-                given.setdefault(rid, []).append((share * scores[source], -source))
+            for source, lifts in _beside(reading, reach, sources, first, titles):
+                score = scores[source]
+                for rid, share in lifts:
+                    given[rid].append((share * score, -source))
     ranked = dict(scores)
     for rid, parts in given.items():
         own = scores.get(rid, 0.0)
@@ -125,18 +128,18 @@ def _asking(reading: Reading, reach: Reach, rids: Collection[int]) -> set[int]:
 
 def _beside(
     reading: Reading, reach: Reach, sources: list[int], first: Container[int], titles: TitlesRead
-) -> Iterator[_Lift]:
+) -> Iterator[_Lifts]:
     """What stands beside these. Those of the `first` ones that are questions lift more what follows them."""
     assert reach.place.position is not None
     fid = reach.place.fids[reach.place.position]
     sides = [side for side in reading.records.beside(reach, fid, sources, SILENCE, len(SHARES)) if side[1] or side[2]]
     asking = _asking(reading, reach, [source for source, _, after in sides if after and source in first])
+    is_titled = _title(reach) is not None
     talk_of = titles.of(reach, [rid for source, before, after in sides for rid in (source, *before, *after)]).get
     for source, before, after in sides:
-        talk = talk_of(source)
-        for rid, share in zip(before, SHARES, strict=False):
-            if talk_of(rid) == talk:
-                yield source, rid, share
-        for rid, share in zip(after, AFTER_ASKING if source in asking else SHARES, strict=False):
-            if talk_of(rid) == talk:
-                yield source, rid, share
+        then = AFTER_ASKING if source in asking else SHARES
+        lifts = [*zip(before, SHARES, strict=False), *zip(after, then, strict=False)]
+        if is_titled:
+            talk = talk_of(source)
+            lifts = [lift for lift in lifts if talk_of(lift[0]) == talk]
+        yield source, lifts

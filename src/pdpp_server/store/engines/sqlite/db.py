@@ -60,7 +60,7 @@ class SqliteReading(SqliteSession):
         self.tokenizer = Tokenizer(cutter)
         beginnings = Beginnings(self)
         cutter.take_prefixes(connection, beginnings.said)
-        self.records = SqliteTables(self)
+        self.records = SqliteTables(connection, self)
         self.words = SqliteWords(connection, self, self.records, beginnings)
         self.meanings = KeptMeanings(self, self.records, connection.data_version)
         self.is_usable = True

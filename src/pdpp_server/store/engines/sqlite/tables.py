@@ -2,10 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
+import apsw
 import orjson
 
+from pdpp_server.store.engines.sqlite.counted import Counted
 from pdpp_server.store.engines.tables import Tables
-from pdpp_server.store.records.reach import Reach, ReachShown
+from pdpp_server.store.records.asked import Where
+from pdpp_server.store.records.reach import IndexedRange, Reach, ReachShown
+from pdpp_server.store.session import Session
 
 # The one narrowing of records; `{rid}` is the column that holds the rid in the statement at hand.
 # Days that lie wholly inside the time bounds need no look at the record; the first and the last day do.
@@ -28,10 +32,26 @@ _FIELD_OF = "select rid, data ->> :field from records where rid in (select value
 LIST = "(select value from json_each(:{name}))"
 _FEW = "{rid} in (select value from json_each(:rids))"
 _MANY = "{rid} >= :low and {rid} < :high and +{rid} in (select value from json_each(:rids))"
+STREAMS_KEPT, SIDES_KEPT = 64, 10_000  # for each connection; of each stream of a grant, records and what is beside them
+COUNTS_KEPT = 1_000  # of filters, for each connection
 _NARROWING: dict[ReachShown, str] = {"whole": _WHOLE, "timed": _TIMED, "few": _FEW, "many": _MANY}
 
 
+_Sides = tuple[list[int], list[int]]  # what stands before a record and after it, from the nearest on
+
+
 class SqliteTables(Tables):
+    def __init__(self, connection: apsw.Connection, session: Session) -> None:
+        super().__init__(session)
+        self._sides = Counted[dict[int, _Sides]](connection, session, STREAMS_KEPT)
+        self._counts = Counted[int](connection, session, COUNTS_KEPT)
+
+    def passing_count(self, reach: Reach, bounds: IndexedRange, *also: IndexedRange) -> int:
+        """Every entry of an index has to be passed for it: once, until something changes."""
+        where = Where([reach], (), is_part=False)
+        count = super().passing_count
+        return self._counts.of(where, (bounds, *also), lambda: count(reach, bounds, *also))
+
     def narrowing(self, reach: Reach, rid: str) -> str:
         return _NARROWING[reach.shown].format(rid=rid)
 
@@ -46,10 +66,24 @@ class SqliteTables(Tables):
     def beside(
         self, reach: Reach, fid: int, rids: Sequence[int], silence: int, most: int
     ) -> Iterator[tuple[int, list[int], list[int]]]:
+        """Questions of one grant find the same records again and again, so what stands beside them is kept."""
+        known = self._sides.of(Where([reach], (), is_part=False), (fid, silence, most), dict)
+        unknown = [rid for rid in rids if rid not in known]
+        if len(known) + len(unknown) > SIDES_KEPT:
+            known.clear()
+            unknown = [*rids]
+        if unknown:
+            known.update(self._find_beside(reach, fid, unknown, silence, most))
+        return ((rid, *known[rid]) for rid in rids)
+
+    def _find_beside(
+        self, reach: Reach, fid: int, rids: Sequence[int], silence: int, most: int
+    ) -> Iterator[tuple[int, _Sides]]:
         statement = _BESIDE.format(where=self.narrowing(reach, "p.rid"))
         asked = {"fid": fid, "silence": silence, "most": most, "sources": orjson.dumps(rids).decode()}
+        yield from [(rid, ([], [])) for rid in rids]  # those without a time have nothing beside them
         for rid, before, after in self._session.rows(statement, {**reach.values, **asked}):
-            yield rid, orjson.loads(before), orjson.loads(after)
+            yield rid, (orjson.loads(before), orjson.loads(after))
 
     def field_of(self, rids: Sequence[int], field: str) -> dict[int, object]:
         return dict(self._session.rows(_FIELD_OF, {"field": field, "rids": orjson.dumps(rids).decode()}))
