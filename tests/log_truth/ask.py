@@ -44,6 +44,7 @@ SHORTENED = ("page_shortened", "expansion_shortened", "fields_not_shown")  # to 
 QUESTIONS = {"schema": 1, "query_records": 3, "aggregate": 1, "search": 2, "fetch": 2, "read_record_field": 1}
 Arguments = dict[str, Any]
 _SUGGESTS = b" stands nowhere, "
+_COUNTED_IN = re.compile(r'several_currencies|all in "|= -?[\d.]+ "|-?[\d.]+ "[^"]*" \(\d+\)')  # of a sum
 _MONTHS = re.compile(r"\b\d{4}-\d\d\.\.\d{4}-\d\d\b")
 _DAY = re.compile(r'"\d{4}-\d\d(?:-\d\d)?"')  # or month, of the first and the last record, as `schema` tells it
 
@@ -378,16 +379,21 @@ class Asking:
         if name == "schema":
             return self._check_catalogue(where, lines, text, structured)
         if name == "aggregate":
-            return self._check_numbers(where, lines, arguments)
+            return self._check_numbers(where, lines, arguments, text, structured or {})
         left = self.finder.structured(structured) if structured else Left()
         if text:
             left |= self.finder.document(orjson.loads(text)) if name == "fetch" else self.finder.text(text)
         return self._compare(where, lines, left, orjson.dumps(answer), arguments.get("streams"))
 
-    def _check_numbers(self, where: str, lines: list[Disclosure], asked: Mapping[str, Any]) -> None:
-        """No record is shown; the values of a field are: extremes, and the keys of groups."""
+    def _check_numbers(
+        self, where: str, lines: list[Disclosure], asked: Mapping[str, Any], text: str, structured: Mapping[str, Any]
+    ) -> None:
+        """No record is shown; the values of a field are: extremes, the keys of groups, and what amounts are in."""
         (line,) = lines
         told = {asked[name] for name in ("field", "group_by", "group_by_time") if name in asked}
+        counted_in = structured.get("data", structured).get("currency_field")
+        if counted_in or _COUNTED_IN.search(text):
+            told.add(counted_in or "f_more00")
         self.tally.add(where, line, Left(set(), told))
         self.tally.require(line.streams == (asked["stream"],), where, f"streams {line.streams} are logged")
 
@@ -418,7 +424,7 @@ class Asking:
                 self.tally.require(line.bytes == len(response.content), path, "other bytes are logged")
             case "aggregate":
                 asked = {name: body[name] for name in ("field", "group_by", "group_by_time") if body[name] is not None}
-                self._check_numbers(path, lines, {"stream": body["stream"], **asked})
+                self._check_numbers(path, lines, {"stream": body["stream"], **asked}, "", body)
             case _:
                 mode = body.get("meta", {}).get("retrieval_mode", "words")
                 self.tally.calls[f"by {mode}"] += line.operation == "search"

@@ -721,6 +721,10 @@ PROMISES: dict[str, Promise] = {
         says="An ungrouped answer shows metric, stream and number in the text.",
         scenario=("S037",),
     ),
+    "mcp.aggregate.currency": Promise(
+        source="decision page 0032",
+        says="A sum of amounts says what they are counted in, and that it goes across several currencies if it does.",
+    ),
     "mcp.aggregate.groups": Promise(
         source="MCP adapter contract: aggregate",
         says="A grouped answer shows the dimension and bounded keys with counts, and all groups in the data.",

@@ -14,11 +14,12 @@ from pdpp_server.evidence.budgets import (
     AGGREGATE_KEY_MOST_CHARS,
     AGGREGATE_KEY_STEPS,
     AGGREGATE_TAIL_BYTES,
+    CURRENCY_CHARS,
 )
 from pdpp_server.evidence.calls import AskedArguments, NextCall, records_where, schema_of, words_of
 from pdpp_server.evidence.remarks import filtered_out, warning_lines
-from pdpp_server.evidence.text import byte_len, clip, compact_json, name_text, quoted
-from pdpp_server.model.aggregates import Aggregation, Group, Scalar, exact_sum
+from pdpp_server.evidence.text import byte_len, clip, clip_shown, compact_json, name_text, quoted
+from pdpp_server.model.aggregates import Aggregation, Currency, Group, Scalar, exact_sum
 from pdpp_server.model.buckets import zone_of
 from pdpp_server.model.queries import GROUPS_LIMIT_MAX, Granularity
 from pdpp_server.model.records import Warned
@@ -73,19 +74,31 @@ def fitted_ways(aggregation: Aggregation) -> Iterator[FittedGroups]:
 def _with_keys(aggregation: Aggregation, groups: Sequence[Group], chars: int) -> FittedGroups:
     if aggregation.groups is None:
         value = aggregation.value
-        return FittedGroups(replace(aggregation, value=_clipped(value, chars)), (_total(value, chars),))
+        made = replace(aggregation, value=_clipped(value, chars), currency=_fitted_currency(aggregation))
+        return FittedGroups(made, (_total(value, chars),))
     kept = [group for group in aggregation.groups if any(group is one for one in groups)]
     left_out = sum(group.count for group in aggregation.groups) - sum(group.count for group in kept)
     dropped = [group for group in aggregation.groups if all(group is not one for one in kept)]
     warned = (_GROUPS_SHORTENED,) if len(kept) < len(aggregation.groups) else ()
     made = replace(
         aggregation,
-        groups=tuple(replace(group, key=_clipped(group.key, chars)) for group in kept),
+        groups=tuple([_fitted_group(group, chars) for group in kept]),
+        currency=_fitted_currency(aggregation),
         other_count=aggregation.other_count + left_out,
         other_value=_others(aggregation, dropped),
         warnings=(*aggregation.warnings, *warned),
     )
     return FittedGroups(made, tuple(_total(group.key, chars) for group in kept))
+
+
+def _fitted_group(group: Group, chars: int) -> Group:
+    currency = clip_shown(group.currency, CURRENCY_CHARS) if group.currency else None
+    return replace(group, key=_clipped(group.key, chars), currency=currency)
+
+
+def _fitted_currency(aggregation: Aggregation) -> Currency | None:
+    currency = aggregation.currency
+    return currency._replace(name=clip_shown(currency.name, CURRENCY_CHARS)) if currency and currency.name else currency
 
 
 def _others(aggregation: Aggregation, dropped: Sequence[Group]) -> int | float | None:
@@ -142,7 +155,12 @@ def _value_text(aggregation: Aggregation) -> str:
     if query.metric == "count":
         return f"{_subject(aggregation)} = {key_text(value, AGGREGATE_KEY_CHARS)}"
     told = "no value" if value is None else key_text(value, AGGREGATE_KEY_CHARS)
-    return f"{_subject(aggregation)} = {told}, over {_records_text(aggregation)}"
+    unit = _unit_text(aggregation.currency.name) if aggregation.currency else ""
+    return f"{_subject(aggregation)} = {told}{unit}, over {_records_text(aggregation)}"
+
+
+def _unit_text(currency: str | None) -> str:
+    return f" {quoted(clip_shown(currency, CURRENCY_CHARS))}" if currency else ""
 
 
 def key_text(key: Scalar | None, chars: int, *, is_time: bool = False) -> str:
@@ -173,7 +191,10 @@ def _head_text(aggregation: Aggregation, shown: int) -> str:
     other = f"; other_count={aggregation.other_count} records in groups not listed" if aggregation.other_count else ""
     if other and aggregation.other_value is not None:
         other += f", other_value={compact_json(aggregation.other_value)}"
+    unit = _unit_text(aggregation.currency.name) if aggregation.currency else ""
     each = "" if aggregation.query.metric == "count" else "; each with its number of records in ()"
+    if unit:
+        each = f"; all in{unit}{each.replace(';', ',')}"
     return f"{_subject(aggregation)}: {known}{part}, {order}, {_records_text(aggregation)}{other}{each}"
 
 
@@ -234,7 +255,7 @@ def _items(aggregation: Aggregation, groups: Sequence[Group], room: int) -> list
 def _number_text(aggregation: Aggregation, group: Group) -> str:
     if aggregation.query.metric == "count":
         return str(group.count)
-    return f"{key_text(group.value, AGGREGATE_KEY_STEPS[-2])} ({group.count})"
+    return f"{key_text(group.value, AGGREGATE_KEY_STEPS[-2])}{_unit_text(group.currency)} ({group.count})"
 
 
 # What to do next ----------------------------------------------------------------------------------------------------

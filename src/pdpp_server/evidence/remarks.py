@@ -8,6 +8,7 @@ from pdpp_server.evidence.budgets import RAREST_SHOWN, SOURCES_SHOWN, WARNING_CH
 from pdpp_server.evidence.calls import words_of
 from pdpp_server.evidence.text import clip_shown, compact_json, name_text, quoted
 from pdpp_server.evidence.titles import moment
+from pdpp_server.model.aggregates import Aggregation
 from pdpp_server.model.queries import Condition, SearchQuery
 from pdpp_server.model.records import Recall, RecordPage, SearchPage, Warned
 
@@ -140,3 +141,15 @@ def _source_lines(page: SearchPage) -> Iterator[str]:
         if fresh := moment(page.as_of):
             parts.append(f"data as of {fresh}")
         yield "; ".join(parts)
+
+
+def several_currencies(numbers: Aggregation) -> Iterator[Warned]:
+    """Said where a sum goes across currencies, or takes in records that name none."""
+    currency, groups = numbers.currency, numbers.groups
+    if currency is None or currency.name is not None:
+        return
+    field = currency.field
+    is_mixed = groups is None or not all(group.currency for group in groups)
+    if numbers.other_count or (is_mixed and numbers.query.group_by != field):
+        said = f"Here amounts in several currencies are added up: group by {field}, or filter on it."
+        yield Warned("several_currencies", said, "group_by")

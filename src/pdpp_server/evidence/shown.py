@@ -94,7 +94,8 @@ def window_shown(window: FieldWindow) -> Shown:
 def aggregation_shown(aggregation: Aggregation) -> Shown:
     """The fields whose values the numbers are made of, extremes among them; records are counted, not shown."""
     query = aggregation.query
-    asked = (query.field, query.group_by, query.group_by_time)
+    counted_in = aggregation.currency.field if aggregation.currency else None
+    asked = (query.field, query.group_by, query.group_by_time, counted_in)
     return Shown(streams=(query.stream,), fields=tuple(name for name in asked if name is not None))
 
 

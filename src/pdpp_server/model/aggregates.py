@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from math import isinf
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pdpp_server.model.queries import AggregateQuery
 from pdpp_server.model.records import Warned
@@ -42,6 +42,13 @@ def plain(value: int | float) -> int | float:
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _WHOLE_FLOATS else value
 
 
+class Currency(NamedTuple):
+    """What amounts are counted in, by the field that says so; `name` is None where they are not all in one."""
+
+    field: str
+    name: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """`key` is None for the records without a value; `start` is when a time bucket begins, with its offset."""
@@ -50,6 +57,7 @@ class Group:
     count: int
     start: str | None = None
     value: Scalar | None = None  # of every metric but count
+    currency: str | None = None  # of a sum, where the other groups are in others
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +72,4 @@ class Aggregation:
     kept: Kept | None = None  # which groups these are where there are others; None where a server did not say
     warnings: tuple[Warned, ...] = ()
     other_value: int | float | None = None  # of a sum, what the groups that were left out add up to
+    currency: Currency | None = None  # of a sum of amounts, where the field that says so may be read

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from pdpp_server.evidence.remarks import several_currencies
 from pdpp_server.grants.permitted import Permitted
 from pdpp_server.model.activity import Shown
 from pdpp_server.model.aggregates import Aggregation
@@ -15,7 +16,8 @@ from pdpp_server.wire.envelope import sources_skipped
 def serve(services: Services, call: Call, query: AggregateQuery) -> Pending[Aggregation]:
     with services.reading(call, "aggregate") as read:
         permitted = read.permit(query)
-        numbers = replace(aggregate(read.store, permitted), warnings=sources_skipped(permitted.missing))
+        numbers = aggregate(read.store, permitted)
+        numbers = replace(numbers, warnings=(*sources_skipped(permitted.missing), *several_currencies(numbers)))
         return read.pending(permitted, numbers, _about(permitted))
 
 

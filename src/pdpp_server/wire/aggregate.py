@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast, get_args
 
 from pdpp_server.errors import InvalidRequest, SourceUnavailable
-from pdpp_server.model.aggregates import Aggregation, Group, Kept, Scalar
+from pdpp_server.model.aggregates import Aggregation, Currency, Group, Kept, Scalar
 from pdpp_server.model.buckets import zone_of
 from pdpp_server.model.queries import AggregateQuery, Granularity, Metric
 from pdpp_server.model.records import Warned
@@ -43,6 +43,8 @@ def encode(aggregation: Aggregation, links_self: str, warnings: Iterable[Warned]
         "filtered_record_count": aggregation.records,
         "approximate": False,
     }
+    if aggregation.currency:
+        body |= {"currency": aggregation.currency.name, "currency_field": aggregation.currency.field}
     if aggregation.groups is None:
         body["value"] = aggregation.value
     else:
@@ -58,9 +60,9 @@ def decode(body: Mapping[str, Any], query: AggregateQuery) -> Aggregation:
     records = whole_of(body, "filtered_record_count")
     if records is None:
         raise SourceUnavailable("The server's aggregation does not say how many records it covers.")
-    warnings = decode_warnings(body)
+    warnings, currency = decode_warnings(body), _currency(body)
     if query.group_by is None and query.group_by_time is None:
-        return Aggregation(query, records, _scalar(body.get("value")), warnings=warnings)
+        return Aggregation(query, records, _scalar(body.get("value")), warnings=warnings, currency=currency)
     groups = tuple(_decode_group(group) for group in listed(body, "groups"))
     kept = text_of(body, "groups_kept")
     return Aggregation(
@@ -72,7 +74,13 @@ def decode(body: Mapping[str, Any], query: AggregateQuery) -> Aggregation:
         cast("Kept", kept) if kept in get_args(Kept) else None,
         warnings,
         _number(body.get("other_value")),
+        currency,
     )
+
+
+def _currency(body: Mapping[str, Any]) -> Currency | None:
+    field = text_of(body, "currency_field")
+    return Currency(field, text_of(body, "currency")) if field else None
 
 
 def _number(value: object) -> int | float | None:
@@ -87,14 +95,15 @@ def _others(body: Mapping[str, Any], records: int, groups: tuple[Group, ...]) ->
 
 def _encode_group(group: Group, *, has_value: bool) -> Json:
     valued = {"value": group.value} if has_value else {}
-    return {"key": group.key, **valued, "count": group.count, **present(start=group.start)}
+    return {"key": group.key, **valued, "count": group.count, **present(start=group.start, currency=group.currency)}
 
 
 def _decode_group(group: Mapping[str, Any]) -> Group:
     count = whole_of(group, "count")
     if count is None:
         raise SourceUnavailable("A group in the server's aggregation has no count.")
-    return Group(_scalar(group.get("key")), count, text_of(group, "start"), _scalar(group.get("value")))
+    key, value = _scalar(group.get("key")), _scalar(group.get("value"))
+    return Group(key, count, text_of(group, "start"), value, text_of(group, "currency"))
 
 
 def _scalar(value: object) -> Scalar | None:

@@ -439,11 +439,15 @@ SCHEMAS: dict[str, Any] = {
         },
         {
             "value": SCALAR,
-            "groups": list_of(_object({"key": SCALAR, "count": COUNT}, {"value": SCALAR, "start": TEXT})),
+            "groups": list_of(
+                _object({"key": SCALAR, "count": COUNT}, {"value": SCALAR, "start": TEXT, "currency": TEXT})
+            ),
             "limit": COUNT,
             "groups_kept": TEXT,
             "other_count": COUNT,
             "other_value": NUMBER,
+            "currency": TEXT_OR_NULL,
+            "currency_field": TEXT,
         },
     ),
     "Blob": _object({"object": _only("blob"), **_BLOB}),

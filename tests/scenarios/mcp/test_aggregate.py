@@ -102,3 +102,42 @@ def test_a_hidden_field_is_neither_counted_nor_a_filter(ledger: Ledger) -> None:
 
     for asked in ({"metric": "count_distinct", "field": "secret"}, {"metric": "count", "filter": {"secret": "zebra"}}):
         assert agent.call("aggregate", stream="bookings", **asked).code == "field_not_granted"
+
+
+@requirement("mcp.aggregate.currency")
+def test_a_sum_says_what_it_is_counted_in(ledger: Ledger) -> None:
+    agent = agent_on(ledger.reader())
+
+    one = agent.call("aggregate", stream="bookings", metric="sum", field="amount", filter={"currency": "EUR"})
+    each = agent.call("aggregate", stream="bookings", metric="sum", field="amount", group_by="currency")
+
+    assert one.text.startswith('sum of amount in bookings that pass the filter = 0.3 "EUR", over 3 records\n')
+    assert (one.structured["data"]["currency"], one.structured["data"]["currency_field"]) == ("EUR", "currency")
+    assert '"USD" 1000 (1) · (no value) 5.5 (1) · "CHF" 0.3 (2) · "EUR" 0.3 (3)' in each.text
+    assert "several_currencies" not in each.text
+
+
+@requirement("mcp.aggregate.currency")
+def test_several_currencies_are_never_added_up_without_a_word(ledger: Ledger) -> None:
+    agent = agent_on(ledger.reader())
+    asked = {"stream": "bookings", "metric": "sum", "field": "amount"}
+
+    all_of_them = agent.call("aggregate", **asked)
+    by_month = agent.call("aggregate", **asked, group_by_time="booked_at", granularity="month")
+
+    for found in (all_of_them, by_month):
+        assert "several_currencies" in found.text and "group by currency" in found.text
+        (warned,) = found.structured["data"]["meta"]["warnings"]
+        assert (warned["code"], found.structured["data"]["currency"]) == ("several_currencies", None)
+    assert '2026-11-01 2 "EUR" (1)' in by_month.text
+    assert '2026-10-01 -1.7 "EUR" (2)' in by_month.text
+
+
+@requirement("mcp.aggregate.currency", "grants.permit.fields")
+def test_a_hidden_currency_is_not_told(ledger: Ledger) -> None:
+    agent = agent_on(ledger.reader(ledger.grant(fields=["id", "booked_at", "amount"])))
+
+    found = agent.call("aggregate", stream="bookings", metric="sum", field="amount")
+
+    assert "currenc" not in found.text
+    assert "currency" not in found.structured["data"]

@@ -1,8 +1,8 @@
 """Numbers about visible records: totals, extremes and groups, over all connections together before any group is cut."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from heapq import merge, nsmallest
 from itertools import groupby, pairwise
 from typing import Any, cast
@@ -11,10 +11,10 @@ import orjson
 
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.grants.permitted import Permitted
-from pdpp_server.model.aggregates import Aggregation, Group, Kept, Scalar, exact_sum, plain
+from pdpp_server.model.aggregates import Aggregation, Currency, Group, Kept, Scalar, exact_sum, plain
 from pdpp_server.model.buckets import Bucket, Buckets, zone_of
 from pdpp_server.model.queries import AggregateQuery, Condition
-from pdpp_server.model.streams import Field, Stream
+from pdpp_server.model.streams import AMOUNT_ROLE, CURRENCY_ROLE, Field, Stream
 from pdpp_server.model.times import DAY_MICROS, iso_exact
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.layout import MAX_DAY, first_moment
@@ -42,8 +42,9 @@ def aggregate(reading: Reading, permitted: Permitted[AggregateQuery]) -> Aggrega
         records = sum(count(reading, reach, query.conditions) for reach in reached)
         return Aggregation(query, records, records)
     field = permitted.scopes[0].stream.fields[name]
+    unit = _unit(permitted)
     if query.field is not None and (query.group_by or query.group_by_time):
-        return _numbers(reading, query, reached, permitted.scopes[0].stream)
+        return _numbers(reading, query, reached, permitted.scopes[0].stream, unit)
     parts = [_part(reading, reach, field, query.conditions) for reach in reached]
     records = sum(part.records for part in parts)
     if query.group_by_time is not None:
@@ -51,9 +52,40 @@ def aggregate(reading: Reading, permitted: Permitted[AggregateQuery]) -> Aggrega
     elif query.group_by is not None:
         groups = _groups(field, _merged(parts), records, query.limit)
     else:
-        return Aggregation(query, records, _value(query, field, parts))
+        currency = _currency(unit, _names(reading, reached, query, unit, records)) if unit else None
+        return Aggregation(query, records, _value(query, field, parts), currency=currency)
     others = records - sum(group.count for group in groups)
     return Aggregation(query, records, None, groups, others, "largest" if query.group_by is not None else "latest")
+
+
+# What a sum is counted in -------------------------------------------------------------------------------------------
+
+
+def _unit(permitted: Permitted[AggregateQuery]) -> Field | None:
+    """The field that says what the summed amounts are counted in, where that is declared and may be shown."""
+    query, stream = permitted.query, permitted.scopes[0].stream
+    if query.metric != "sum" or stream.roles.get(query.field or "") != AMOUNT_ROLE:
+        return None
+    named = (stream.fields[name] for name, role in stream.roles.items() if role == CURRENCY_ROLE)
+    return next((field for field in named if all(field.name in scope.fields for scope in permitted.scopes)), None)
+
+
+def _names(
+    reading: Reading, reached: Sequence[Reach], query: AggregateQuery, unit: Field, records: int
+) -> set[Value | None]:
+    """What the records say that they are counted in; None where one does not say it."""
+    tallies = dict(_merged([_part(reading, reach, unit, query.conditions) for reach in reached]))
+    return {*tallies, None} if sum(tallies.values()) < records else {*tallies}
+
+
+def _currency(unit: Field, names: Collection[Value | None]) -> Currency | None:
+    """None where there are no records."""
+    return Currency(unit.name, _only(names)) if names else None
+
+
+def _only(names: Collection[Value | None]) -> str | None:
+    name = next(iter(names)) if len(names) == 1 else None
+    return name if isinstance(name, str) and name.strip() else None
 
 
 # Values, groups, periods --------------------------------------------------------------------------------------------
@@ -156,6 +188,7 @@ class _Numbered:
     def __init__(self) -> None:
         self.records = 0
         self.values: Counter[Value] = Counter()
+        self.names: set[Value | None] = set()  # of what they are counted in
 
     def number(self, query: AggregateQuery) -> Value | None:
         match query.metric:
@@ -169,7 +202,9 @@ class _Numbered:
                 return len(self.values)
 
 
-def _numbers(reading: Reading, query: AggregateQuery, reached: Sequence[Reach], stream: Stream) -> Aggregation:
+def _numbers(
+    reading: Reading, query: AggregateQuery, reached: Sequence[Reach], stream: Stream, unit: Field | None
+) -> Aggregation:
     """By a look at every record that passes: no index holds two fields together."""
     field, by = stream.fields[query.field or ""], stream.fields[query.group_by or query.group_by_time or ""]
     periods = _Periods(query, by) if query.group_by_time is not None else None
@@ -182,9 +217,14 @@ def _numbers(reading: Reading, query: AggregateQuery, reached: Sequence[Reach], 
             group.records += 1
             if (number := _fitting(field, row.data)) is not None:
                 group.values[number] += 1
+                if unit is not None:
+                    group.names.add(_fitting(unit, row.data))
     numbers = {key: group.number(query) for key, group in found.items()}
     kept = _latest(found, query.limit) if periods else _foremost(numbers, query)
     groups = [_numbered_group(query, field, by, periods, key, found[key], numbers[key]) for key in kept]
+    currency = _currency(unit, set[Value | None]().union(*(group.names for group in found.values()))) if unit else None
+    if currency and currency.name is None and query.group_by != currency.field:  # else the keys say it
+        groups = [replace(group, currency=_only(found[key].names)) for key, group in zip(kept, groups, strict=True)]
     left_out = [found[key] for key in found.keys() - set(kept)]
     others: Counter[Value] = Counter()
     for group in left_out:
@@ -197,6 +237,7 @@ def _numbers(reading: Reading, query: AggregateQuery, reached: Sequence[Reach], 
         sum(group.records for group in left_out),
         _kept(query),
         other_value=_sum(others.items()) if query.metric == "sum" else None,
+        currency=currency,
     )
 
 
