@@ -5,9 +5,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from pdpp_server.evidence.budgets import SCHEMA_SAID_CHARS
 from pdpp_server.importers.formats.calendar_events import CalendarEvent, event_data, occurrence_data, read_event
 from pdpp_server.importers.formats.calendar_times import Clock
 from pdpp_server.importers.formats.content_lines import Component, components
+from pdpp_server.importers.registry import declaration_of
 from pdpp_server.model.ingest import Rejection
 from tests.requirements import requirement
 
@@ -110,3 +112,13 @@ def test_another_time_of_an_event_lasts_as_long_as_the_first() -> None:
 def test_a_zone_that_only_its_file_knows_has_no_name() -> None:
     assert event_data(event(NINE))["time_zone"] == "UTC"
     assert event_data(event("DTSTART:20260701T090000"))["time_zone"] == "Europe/Berlin"
+
+
+@requirement("imp.calendar.clock")
+@pytest.mark.parametrize("stream", ["events", "occurrences"])
+def test_a_reader_of_the_schema_is_told_which_zone_a_time_is_in_and_where_a_day_stands(stream: str) -> None:
+    said = declaration_of("calendar").streams[stream].fields["start"].description or ""
+
+    assert "in UTC" in said and "start_date" in said
+    assert ("time_zone" if stream == "events" else "start_local") in said
+    assert len(said) <= SCHEMA_SAID_CHARS  # else the schema cuts it
