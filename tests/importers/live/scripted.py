@@ -1,15 +1,16 @@
 """A server that says what it is told to say, line for line, on a port of this machine."""
 
 import socket
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from threading import Thread
 
 Answer = Callable[[str, str], bytes | None]  # tag and command in, bytes out; None closes the connection
+InPieces = Callable[[str, str], Iterable[bytes]]  # the same, by one who says one thing after the other
 
 
 @contextmanager
-def scripted(answer: Answer, greeting: bytes = b"* OK hello\r\n") -> Generator[int, None, None]:
+def scripted(answer: Answer | InPieces, greeting: bytes = b"* OK hello\r\n") -> Generator[int, None, None]:
     """Its port. It ends with the block."""
     listening = socket.create_server(("127.0.0.1", 0))
 
@@ -32,7 +33,7 @@ def scripted(answer: Answer, greeting: bytes = b"* OK hello\r\n") -> Generator[i
         thread.join()
 
 
-def _talk(connection: socket.socket, answer: Answer, greeting: bytes) -> None:
+def _talk(connection: socket.socket, answer: Answer | InPieces, greeting: bytes) -> None:
     try:
         connection.sendall(greeting)
         for line in connection.makefile("rb"):
@@ -40,7 +41,8 @@ def _talk(connection: socket.socket, answer: Answer, greeting: bytes) -> None:
             told = answer(tag, command)
             if told is None:
                 return
-            connection.sendall(told)
+            for piece in [told] if isinstance(told, bytes) else told:
+                connection.sendall(piece)
     except OSError:
         return
 

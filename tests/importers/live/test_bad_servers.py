@@ -1,17 +1,19 @@
 """Servers that hang, lie, send garbage or go away: each is a sentence with what to do, and nothing is lost or removed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC
+from threading import Event
 
 import pytest
 
 from pdpp_server.importers.live import imap, imap_wire
 from pdpp_server.importers.live.imap import Mailbox, sync_imap
 from pdpp_server.importers.live.imap_wire import ImapServer, connected
+from pdpp_server.importers.live.pace import Pace
 from pdpp_server.importers.live.trouble import SourceTrouble
 from pdpp_server.importers.missing import ASK_NOBODY
-from tests.importers.live.scripted import Answer, scripted, usual
+from tests.importers.live.scripted import Answer, InPieces, scripted, usual
 from tests.requirements import requirement
 from tests.worlds.mailserver import free_port
 from tests.worlds.world import World
@@ -92,6 +94,74 @@ def test_a_server_that_misbehaves_is_told_of_and_nothing_is_lost(
         sync(world, port)
     assert "secret" not in f"{refused.value}{refused.value.remedy}"
     assert messages_in(world) == 1
+
+
+class Clock:
+    """It stands still until somebody moves it."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def trickling(at: str, clock: Clock, seconds: float) -> InPieces:
+    """An honest server with a second message, which at that command takes so long for each byte."""
+
+    def answer(tag: str, command: str) -> Iterator[bytes]:
+        told = usual(tag, command)
+        for before, after in (*_ANOTHER, (b"<1@x>", b"<2@x>")):
+            told = told.replace(before, after)
+        if at not in command.upper():
+            yield told
+            return
+        for byte in told:
+            clock.now += seconds
+            yield bytes([byte])
+
+    return answer
+
+
+@requirement("imp.live.imap-trouble")
+@pytest.mark.parametrize("at", ["CAPABILITY", "LIST", "EXAMINE", "SEARCH", "BODY.PEEK"])
+def test_a_server_that_trickles_is_left_and_nothing_is_lost(
+    world: World, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(imap_wire, "monotonic", clock)
+    with scripted(usual) as port:
+        sync(world, port)
+    with scripted(trickling(at, clock, 20.0)) as port, pytest.raises(SourceTrouble, match="trickles") as refused:
+        sync(world, port)
+    assert refused.value.remedy
+    assert messages_in(world) == 1
+    with scripted(trickling(at, clock, 0.5)) as port:  # as slow as can be, but there is an end to it
+        sync(world, port)
+    assert messages_in(world) == 2
+
+
+@requirement("imp.live.imap-trouble")
+def test_a_large_message_over_a_slow_line_may_take_hours() -> None:
+    """25 MB at 2 kB a second, with a pause of 59 seconds now and then."""
+    clock = Clock()
+    pace = Pace(clock)
+    for second in range(12_500):
+        clock.now += 60.0 if second % 60 == 0 else 1.0
+        assert pace.is_kept(2000)
+    assert clock.now > 3 * 3600
+
+
+@requirement("imp.live.imap-trouble")
+def test_what_came_fast_at_first_does_not_excuse_a_trickle() -> None:
+    clock = Clock()
+    pace = Pace(clock)
+    assert pace.is_kept(1_000_000)
+    kept: list[bool] = []
+    for _ in range(620):
+        clock.now += 1.0
+        kept.append(pace.is_kept(1))
+    assert kept.index(False) == 599  # with the second five minutes
 
 
 @requirement("imp.live.imap-trouble")
@@ -277,6 +347,28 @@ def test_mail_is_heard_of_that_came_while_listening_began(told: bytes) -> None:
     with scripted(answer) as port, connected(ImapServer("127.0.0.1", port, "none")) as conversation:
         assert conversation.idle(is_over, seconds=3)
     assert len(asked) <= 1  # at once, and not when the time was over
+
+
+@requirement("imp.live.imap-idle")
+def test_listening_for_mail_is_no_trickle(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, hours_passed = Clock(), Event()
+    monkeypatch.setattr(imap_wire, "monotonic", clock)
+
+    def answer(tag: str, command: str) -> Iterator[bytes]:
+        if command == "IDLE":
+            yield b"+ idling\r\n"
+            hours_passed.wait(10)
+            yield b"* 2 EXISTS\r\n"
+        else:
+            yield b"PDPPIDLE OK done\r\n" if tag == "DONE" else usual(tag, command)
+
+    def is_over() -> bool:
+        clock.now += 10_000.0
+        hours_passed.set()
+        return False
+
+    with scripted(answer) as port, connected(ImapServer("127.0.0.1", port, "none")) as conversation:
+        assert conversation.idle(is_over, seconds=5)
 
 
 @requirement("imp.live.imap-idle")

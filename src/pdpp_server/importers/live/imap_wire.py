@@ -12,15 +12,18 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from hashlib import sha256
-from io import BufferedReader
+from io import BufferedReader, BytesIO
 from ipaddress import ip_address
 from select import select
+from time import monotonic
 from typing import Any, NamedTuple, cast
 
 from pdpp_server.importers.formats.mbox import MESSAGE_BYTES_MAX
+from pdpp_server.importers.live.pace import PACE_BYTES, PACE_SECONDS, Pace
 from pdpp_server.importers.live.trouble import AGAIN, SourceTrouble
 
 ANSWER_SECONDS = 60.0  # a server that says nothing for so long hangs
+PIECE_BYTES = 256 * 1024  # of a message, that are read at once
 LINE_BYTES_MAX = 16 * 1024 * 1024
 IDLE_LINES_MAX = 1000
 COMMAND_BYTES_MAX = 2 * MESSAGE_BYTES_MAX  # that one command may bring
@@ -64,10 +67,11 @@ class Fetched(NamedTuple):
 
 
 class _Imap(imaplib.IMAP4):
-    """Reads no more than it asked for, and says so when a server sends more."""
+    """Reads no more than it asked for, and says so when a server sends more, or trickles."""
 
     def __init__(self, server: ImapServer, context: ssl.SSLContext | None) -> None:
         self._tls, self._left = context if server.security == "tls" else None, COMMAND_BYTES_MAX
+        self.pace = Pace(monotonic)
         super().__init__(server.host, server.port, ANSWER_SECONDS)
 
     def _create_socket(self, timeout: float | None) -> socket.socket:
@@ -80,16 +84,21 @@ class _Imap(imaplib.IMAP4):
 
     def send(self, data: Any) -> None:
         self._left = COMMAND_BYTES_MAX
+        self.pace.begin()
         super().send(data)
 
     def read(self, size: int) -> bytes:
         self._left -= size
         if size < 0 or self._left < 0:
             raise self.abort("too much")
-        data = cast("bytes", self.file.read(size))
-        if len(data) < size:
-            raise self.abort("socket error: EOF")
-        return data
+        file, data = cast("BufferedReader", self.file), BytesIO()  # gives what it holds without a second copy
+        while (lacking := size - data.tell()) > 0:
+            piece = file.read1(min(lacking, PIECE_BYTES))
+            if not piece:
+                raise self.abort("socket error: EOF")
+            data.write(piece)
+            self._require_pace(len(piece))
+        return data.getvalue()
 
     def is_line_here(self) -> bool:
         """Whether more was read already than the last line: nobody would be told of it by the socket."""
@@ -103,11 +112,24 @@ class _Imap(imaplib.IMAP4):
             self.sock.settimeout(before)
 
     def readline(self) -> bytes:
-        line = cast("bytes", self.file.readline(LINE_BYTES_MAX + 1))
+        line = b"".join(self._pieces_of_line())
         self._left -= len(line) + LINE_BYTES
         if len(line) > LINE_BYTES_MAX or self._left < 0:
             raise self.abort("too much")
         return line
+
+    def _pieces_of_line(self) -> Iterator[bytes]:
+        """Each is what one look at the socket brought."""
+        file, lacking = cast("BufferedReader", self.file), LINE_BYTES_MAX + 1
+        while lacking > 0 and (here := len(file.peek(1))):
+            piece = file.readline(min(here, lacking))
+            self._require_pace(len(piece))
+            yield piece
+            lacking = 0 if piece.endswith(b"\n") else lacking - len(piece)
+
+    def _require_pace(self, came: int) -> None:
+        if not self.pace.is_kept(came):
+            raise self.abort("too slow")
 
 
 # To the server and in -------------------------------------------------------------------------------------------------
@@ -204,6 +226,9 @@ def _troubles(server: ImapServer) -> Generator[None, None, None]:
         said = str(error)
         if "too much" in said:
             raise SourceTrouble(f"{where} sends more than was asked for.", remedy=AGAIN) from error
+        if "too slow" in said:
+            pace = f"fewer than {PACE_BYTES:,} bytes in {PACE_SECONDS / 60:.0f} minutes"
+            raise SourceTrouble(f"{where} trickles: {pace}.", remedy=AGAIN) from error
         if "unexpected" in said:
             raise SourceTrouble(f"{where} sends what is no IMAP.", remedy="Check the address and the port.") from error
         raise SourceTrouble(f"{where} closed the connection in the middle.", remedy=AGAIN) from error
@@ -367,6 +392,7 @@ class ImapConversation:
             waited = 0.0
             while not changed and waited < seconds and not is_over():
                 if self._imap.is_line_here() or _has_data(self._imap.sock, 1.0):
+                    self._imap.pace.begin()  # until now it waited on purpose
                     changed = _tells_change(self._line())
                 waited += 1.0
             self._imap.send(b"DONE\r\n")
