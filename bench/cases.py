@@ -40,14 +40,14 @@ def ingest(count: int) -> Numbers:
     with tempfile.TemporaryDirectory(prefix="pdpp-bench-") as folder:
         services = open_services(Path(folder) / "home", now=now)
         writer = open_writer(services, Path(folder) / "home")
-        bare = _bare_database(Path(folder) / "bare.sqlite")
+        bare = bare_database(Path(folder) / "bare.sqlite")
         while batch := list(islice(stream, 1000)):  # batch by batch, so that a slow moment falls on both
             incoming = [Incoming(str(i), "messages", None, record, None) for i, record in batch]
             lines = [(i, orjson.dumps(record, option=orjson.OPT_SORT_KEYS).decode(), record) for i, record in batch]
             start = perf_counter()
             writer.deliver(incoming)
             middle = perf_counter()
-            _bare_insert(bare, lines)
+            bare_insert(bare, lines)
             ours, floor = ours + middle - start, floor + perf_counter() - middle
         bare.close()
         services.close()
@@ -58,7 +58,7 @@ def ingest(count: int) -> Numbers:
     }
 
 
-def _bare_database(path: Path) -> apsw.Connection:
+def bare_database(path: Path) -> apsw.Connection:
     db = apsw.Connection(str(path))
     db.execute("pragma journal_mode = wal; pragma synchronous = normal; pragma secure_delete = on").fetchall()
     db.execute("create table r(rid integer primary key, key text unique, data text)")
@@ -66,7 +66,7 @@ def _bare_database(path: Path) -> apsw.Connection:
     return db
 
 
-def _bare_insert(db: apsw.Connection, lines: list[tuple[int, str, dict[str, str]]]) -> None:
+def bare_insert(db: apsw.Connection, lines: list[tuple[int, str, dict[str, str]]]) -> None:
     with db:
         db.executemany("insert into r values(?, ?, ?)", ((i, record["id"], data) for i, data, record in lines))
         db.executemany(
