@@ -298,6 +298,11 @@ PROMISES: dict[str, Promise] = {
         says="`pdpp sources` shows what is followed: the last success, the next try, what went wrong; one that "
         "is stopped leaves what it brought.",
     ),
+    "imp.live.oauth-once": Promise(
+        source="issue 16",
+        says="A refresh token is used by one process at a time, also where two servers in two homes share a database: "
+        "the next renews with what the last one was given.",
+    ),
     "imp.live.imap-same": Promise(
         source="issue 18",
         says="Mail that is followed over IMAP has the ids and the content of an export of the same account, and both "

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from pdpp_server.errors import Conflict, NotFound
-from pdpp_server.held import held, in_turn
 from pdpp_server.model.live import AGREED, LiveSource, next_try
 from pdpp_server.model.times import iso
 from pdpp_server.owner.secrets import Secrets
@@ -64,7 +63,7 @@ class LiveSources:
 
     def renewing_secrets(self) -> AbstractContextManager[None]:
         """While a secret is read, made new elsewhere and kept: a second one at it would use one that is spent."""
-        return in_turn(self._home / ".secrets.lock")
+        return self._services.database.turns.in_turn("secrets")
 
     @property
     def _secrets(self) -> Secrets:
@@ -95,7 +94,7 @@ class LiveSources:
 
     def held(self) -> AbstractContextManager[None]:
         """While this process asks; another one that is at it is not disturbed. Raises: Conflict."""
-        return held(self._home / ".live.lock")
+        return self._services.database.turns.held("live")
 
     def went_well(self, source: LiveSource, state: Mapping[str, Any], said: str, pause: timedelta) -> None:
         now = self._services.now()

@@ -19,6 +19,7 @@ from pdpp_server.store.records.reach import BoundValue, IndexedRange, Reach
 from pdpp_server.store.records.words import Phrase, Tokenizer, WordQuery
 from pdpp_server.store.session import Changing, Session, Statement
 from pdpp_server.store.tries import Tries
+from pdpp_server.store.turns import Turns
 
 Stored = tuple[int, str, int, int, str, str]  # rid, key, version, revised, emitted_at, data
 
@@ -399,6 +400,9 @@ class Database(Protocol):
 
     @property
     def tries(self) -> Tries: ...
+
+    @property
+    def turns(self) -> Turns: ...
 
     @property
     def layouts(self) -> LayoutCache: ...

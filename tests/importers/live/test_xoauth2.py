@@ -7,7 +7,6 @@ from datetime import UTC
 import pytest
 
 from pdpp_server.errors import Conflict
-from pdpp_server.held import held
 from pdpp_server.importers import registry
 from pdpp_server.importers.live.adding import mailbox_settings, tried
 from pdpp_server.importers.live.oauth import MailClient, agreed, secret_of
@@ -127,7 +126,7 @@ def test_a_refresh_token_is_used_by_one_at_a_time(world: World, tokens: TokenSer
 
     def probing(path: str, form: Form) -> Told:
         try:
-            with held(world.home / ".secrets.lock"):
+            with world.services.database.turns.held("secrets"):
                 is_held.append(False)
         except Conflict:
             is_held.append(True)

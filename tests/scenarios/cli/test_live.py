@@ -14,13 +14,13 @@ import pytest
 from pdpp_server.cli import live
 from pdpp_server.cli.home import open_home
 from pdpp_server.errors import NotFound
-from pdpp_server.held import held
 from pdpp_server.importers.live.imap_wire import ImapConversation
 from pdpp_server.model.live import next_try
 from pdpp_server.owner import secrets
 from pdpp_server.owner.secrets import Secrets
 from pdpp_server.settings import Settings
 from pdpp_server.store.keys import KeyFiles
+from pdpp_server.store.opened import open_database
 from tests.importers.live.scripted import Answer, scripted, usual
 from tests.requirements import requirement
 from tests.scenarios.cli.command import Command, Ran
@@ -146,8 +146,10 @@ def test_a_folder_of_which_nothing_could_be_read_leaves_no_connection(pdpp: Comm
 @requirement("imp.live.schedule")
 def test_one_process_at_a_time(pdpp: Command, vault: Path) -> None:
     pdpp("sources", "add", "folder", vault)
-    with held(pdpp.home / ".live.lock"):
+    database = open_database(pdpp.home)
+    with database.turns.held("live"):
         assert "Another process" in pdpp("sync").err
+    database.close()
 
 
 @requirement("imp.live.trouble")

@@ -31,6 +31,7 @@ from pdpp_server.store.engines.postgres.session import (
 )
 from pdpp_server.store.engines.postgres.tables import PostgresTables
 from pdpp_server.store.engines.postgres.tries import PostgresTries
+from pdpp_server.store.engines.postgres.turns import PostgresTurns
 from pdpp_server.store.engines.postgres.words import PostgresWords
 from pdpp_server.store.engines.sqlite.cutting import cutter_in_memory
 from pdpp_server.store.keeping import let_go_when_old
@@ -250,6 +251,7 @@ class PostgresDatabase:
         self.keys = PostgresKeys(aside, owner, partial(KeyFiles(wrapping.parent).kept, wrapping.name))
         self.log.on_new_day = partial(let_go_when_old, self)
         self.tries = PostgresTries(Aside(pools.work, owner))
+        self.turns = PostgresTurns(pools.url, owner, write_seconds)
         self.blobs = PostgresBlobs(home / "drafts", self.reading)
         self.layouts = LayoutCache()
         self._pools, self._owner, self._read_seconds = pools, owner, read_seconds

@@ -144,6 +144,7 @@ class Pools:
     """One for reads and writers, which wait for each other where there are too many, and one that waits for neither."""
 
     def __init__(self, url: str, most: int = 10) -> None:
+        self.url = url
         self.work, self.aside = Pool(url, most), Pool(url, ASIDE)
 
     def close(self) -> None:

@@ -31,6 +31,7 @@ from pdpp_server.store.layout import Layout, LayoutCache
 from pdpp_server.store.log import DisclosureLog
 from pdpp_server.store.records.words import Tokenizer
 from pdpp_server.store.session import Session, Statement
+from pdpp_server.store.turns import FileTurns
 
 _PRAGMAS = """
 pragma journal_mode = wal;
@@ -130,6 +131,7 @@ class SqliteDatabase:
         self.keys = KeyFiles(home / "keys")
         self.log.on_new_day = partial(let_go_when_old, self)
         self.tries = SqliteTries(home / "tries.sqlite")
+        self.turns = FileTurns(home)
         self._read_seconds = read_seconds
         self._watchdog = Watchdog(read_seconds)
         self._local = threading.local()
