@@ -799,7 +799,7 @@ PROMISES: dict[str, Promise] = {
     ),
     "rs.search.prefixes": Promise(
         source="decision 0008",
-        says="A query has at most four prefixes, of three letters or more; a fifth is refused, a shorter "
+        says="A query has at most four prefixes, of 3 to 600 letters; a fifth or a longer one is refused, a shorter "
         "one is looked for as a word, and the answer says so.",
     ),
     "rs.search.words-ranked": Promise(

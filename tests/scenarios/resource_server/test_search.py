@@ -9,6 +9,7 @@ from pdpp_server.store.records import candidates
 from tests.engine.beneath import tables_of
 from tests.requirements import requirement
 from tests.scenarios.resource_server.chats import LONG, Api
+from tests.scenarios.resource_server.writes import OwnersTools, envelope
 
 
 @requirement("rs.search.hit", "rs.search.proven-evidence", "rs.search.balanced-marks")
@@ -228,3 +229,16 @@ def test_a_short_prefix_is_a_word_and_both_doors_say_so(api: Api) -> None:
 def test_a_fifth_prefix_is_refused(api: Api) -> None:
     assert api.body("/v1/search?q=aaa*%20bbb*%20ccc*%20ddd*")["data"] == []
     assert api.refusal("/v1/search?q=aaa*%20bbb*%20ccc*%20ddd*%20eee*") == (400, "invalid_request", "q")
+
+
+@requirement("rs.search.prefixes")
+def test_a_long_prefix_finds_the_longest_words_and_a_longer_one_is_refused(api: Api) -> None:
+    words = {f"long{n}": "q" * n for n in (599, 600, 650, 651, 900)}
+    OwnersTools(api).post("messages", *(envelope(key, subject=word) for key, word in words.items()))
+
+    def found(query: str) -> set[str]:
+        return {hit["record_key"] for hit in api.body(f"/v1/search?q={query}")["data"]}
+
+    assert found("q" * 600 + "*") == {"long600", "long650", "long651", "long900"}
+    assert (found("q" * 651), found("q" * 601)) == ({"long651"}, set())
+    assert api.refusal("/v1/search?q=" + "q" * 601 + "*") == (400, "invalid_request", "q")

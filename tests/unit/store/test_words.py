@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpp_server.errors import InvalidRequest
+from pdpp_server.store.engines.postgres.postings import BEGINNING_CHARS
 from pdpp_server.store.engines.sqlite.cutting import Fts5Cutter
 from pdpp_server.store.records.words import (
+    PREFIX_LETTERS_MAX,
     Phrase,
     Tokenizer,
     WordQuery,
@@ -223,6 +225,19 @@ def test_a_fifth_prefix_is_refused_with_a_remedy() -> None:
     assert refused.value.message == "The query has 5 prefixes; at most 4 are searched at once."
     assert refused.value.param == "q"
     assert refused.value.remedy
+
+
+@requirement("rs.search.prefixes")
+def test_a_prefix_is_no_longer_than_what_every_engine_keeps_of_a_term() -> None:
+    longest = "x" * PREFIX_LETTERS_MAX
+    with pytest.raises(InvalidRequest) as refused:
+        TOKENIZER.query(f"moon -{longest}x*")
+
+    assert refused.value.message == f"A prefix has at most {PREFIX_LETTERS_MAX} letters."
+    assert (refused.value.param, bool(refused.value.remedy)) == ("q", True)
+    assert TOKENIZER.query(f"{longest}*").wanted[0].is_prefix
+    assert not TOKENIZER.query(f"{longest}x").wanted[0].is_prefix
+    assert PREFIX_LETTERS_MAX <= BEGINNING_CHARS
 
 
 @pytest.mark.parametrize(

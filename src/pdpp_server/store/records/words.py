@@ -32,6 +32,7 @@ _PLACES_TRIED = 40  # of a word in a long text
 _OFTEN_COSTS = 10  # a word that stands there forty times tells a quarter less
 _MAX_PHRASES = 24
 PREFIX_LETTERS = 3  # at the least: of fewer, a large part of all words begins alike
+PREFIX_LETTERS_MAX = 600  # an engine may keep a longer term by its beginning alone
 PREFIXES_MAX = 4
 
 
@@ -103,7 +104,7 @@ class Tokenizer:
         A possessive is the word itself, and a contraction of words that carry no topic carries none.
 
         Raises:
-            InvalidRequest: there are too many prefixes.
+            InvalidRequest: there are too many prefixes, or one is too long.
         """
         wanted: dict[_Same, Phrase] = {}
         unwanted: dict[_Same, Phrase] = {}
@@ -129,7 +130,7 @@ class Tokenizer:
                 plain.add(phrase)
             if dates.names(part.start()):
                 dated.add(phrase)
-        _require_few_prefixes([*wanted.values(), *unwanted.values()])
+        _require_few_short_prefixes([phrase for phrase in (*wanted.values(), *unwanted.values()) if phrase.is_prefix])
         chosen = tuple((wanted or stop).values())[:_MAX_PHRASES]
         # A date that stands alone is looked for as any words.
         beside = frozenset(dated if not dated.issuperset(chosen) else ())
@@ -161,13 +162,18 @@ def _is_prefix(raw: str, tokens: Sequence[str]) -> bool:
     return raw.endswith("*") and not _UNSPACED.fullmatch(tokens[-1])
 
 
-def _require_few_prefixes(phrases: Sequence[Phrase]) -> None:
-    prefixes = sum(phrase.is_prefix for phrase in phrases)
-    if prefixes > PREFIXES_MAX:
+def _require_few_short_prefixes(prefixes: Sequence[Phrase]) -> None:
+    if len(prefixes) > PREFIXES_MAX:
         raise InvalidRequest(
-            f"The query has {prefixes} prefixes; at most {PREFIXES_MAX} are searched at once.",
+            f"The query has {len(prefixes)} prefixes; at most {PREFIXES_MAX} are searched at once.",
             param="q",
             remedy="Leave some out, or search for them in several calls.",
+        )
+    if any(len(prefix.tokens[-1]) > PREFIX_LETTERS_MAX for prefix in prefixes):
+        raise InvalidRequest(
+            f"A prefix has at most {PREFIX_LETTERS_MAX} letters.",
+            param="q",
+            remedy="Shorten it, or leave the star out if it is a whole word.",
         )
 
 
