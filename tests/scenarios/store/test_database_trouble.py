@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from httpx2 import Response
 
-from pdpp_server.errors import DatabaseUnavailable, ServerTrouble
+from pdpp_server.errors import DatabaseUnavailable, QueryTimeout, ServerTrouble
 from pdpp_server.settings import Settings
 from pdpp_server.store.engines.postgres import connecting, pool
 from pdpp_server.store.opened import database_of
@@ -38,6 +38,30 @@ create function is_full() returns trigger language plpgsql as $$
     begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$;
 create trigger filled before insert on {table} for each row execute function is_full()
 """
+SAYS = """
+create function says_it() returns trigger language plpgsql as $$
+    begin raise exception 'secret detail' using errcode = '{state}'; end $$;
+create trigger saying before insert on {table} for each row execute function says_it()
+"""
+# What each SQLSTATE is told as, and whether it is worth while to come back.
+SAID = {
+    "53100": ("The disk of the database is full.", True),
+    "53200": ("The database has too little memory for that.", True),
+    "53400": ("The database was told to take no more than that.", False),
+    "25006": ("The database takes no writes: it is read-only, or a standby.", True),
+    "42501": ("The role of PDPP_DATABASE_URL has no right to that in the database.", True),
+    "42P01": ("The tables of the database are not those that this version of pdpp-server knows.", True),
+    "40001": ("Another transaction was in the way.", True),
+    "40P01": ("Another transaction was in the way.", True),
+    "55P03": ("Something in the database stays locked by others.", True),
+    "54000": ("That is larger than what PostgreSQL has room for in one place.", False),
+    "57014": ("The database ended the statement: it took too long, or somebody there ended it.", True),
+    "57P01": ("The database is shutting down, or starting.", True),
+    "58030": ("The database cannot read or write its own files.", False),
+    "XX001": ("The database cannot read or write its own files.", False),
+    "08006": ("The connection to the database was lost.", True),
+}
+BUGS = ("42601", "42703", "42883", "23505", "22003", "XX000", "P0001")
 
 
 class Trouble:
@@ -76,6 +100,14 @@ class Trouble:
             "revoke": api.client.post("/oauth/revoke", data={"token": "x"}),
             "page": api.client.get("/sources", headers={"Accept": "text/html"}, follow_redirects=False),
         }
+
+
+def breaks_reads(state: str) -> str:
+    """Whoever asks whose rows these are is told that: no row can be read then."""
+    return f"""
+create or replace function named_owner() returns bigint language plpgsql as $$
+    begin raise exception 'secret detail' using errcode = '{state}'; end $$
+"""
 
 
 @contextmanager
@@ -165,6 +197,74 @@ def test_a_full_disk_of_the_database_is_said_with_what_to_do(trouble: Trouble) -
         assert "give it room" in str(error)
         assert int(refused.headers["Retry-After"]) > 0
     assert trouble.api.get(M1).status_code == 200
+
+
+@requirement("store.engines.refused")
+@pytest.mark.parametrize("state", SAID)
+def test_what_the_database_refuses_is_told_as_what_it_is(trouble: Trouble, state: str) -> None:
+    message, is_worth_while = SAID[state]
+    second = SAYS.partition("$$;")[2].format(table="records")
+    trouble.make(SAYS.format(state=state, table="disclosures"), second)
+    read, written = trouble.api.get(M1), OwnersTools(trouble.api).post("messages", envelope("n99", "words"))
+    trouble.make("drop trigger saying on disclosures", "drop trigger saying on records", breaks_reads(state))
+    unread = trouble.api.get(M1)
+
+    codes = ("disclosure_log_unavailable", "ingest_batch_storage_error", "database_unavailable")
+    for refused, code in zip((read, written, unread), codes, strict=True):
+        error = refused.json()["error"]
+        assert (refused.status_code, error["code"]) == (503, code)
+        assert error["message"].endswith(message)
+        assert "secret detail" not in refused.text
+        assert ("Retry-After" in refused.headers) is is_worth_while
+
+
+@requirement("store.engines.refused")
+@pytest.mark.parametrize("state", BUGS)
+def test_a_wrong_statement_is_a_bug_and_logged_as_one(
+    trouble: Trouble, state: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    trouble.make(breaks_reads(state))
+    answer = trouble.api.get(M1)
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (500, "api_error")
+    assert "Retry-After" not in answer.headers
+    assert "secret detail" not in answer.text
+    assert caplog.records, "nobody could find out why"
+
+
+@requirement("store.deadlines.query", "store.engines.refused")
+def test_a_read_that_somebody_else_ends_did_not_take_too_long(settings: Settings, postgres: Cluster) -> None:
+    database = database_of(settings)
+    with pytest.raises(DatabaseUnavailable, match="somebody there ended it"), database.reading() as reading:
+        reading.one("select pg_cancel_backend(pg_backend_pid()), pg_sleep(30)")
+    with database.reading() as reading:
+        assert reading.one("select 1") == 1
+    database.close()
+
+
+@requirement("store.deadlines.query")
+def test_a_read_that_takes_too_long_at_its_beginning_is_asked_once(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = database_of(settings, read_seconds=0.3)
+    with database.reading():
+        pass  # so that a connection is idle
+    monkeypatch.setattr(pool, "connect", lambda _: pytest.fail("It was asked again on another connection."))
+    with pytest.raises(QueryTimeout, match=r"longer than 0\.3 s"), database.reading(("select pg_sleep(?)", (30,))):
+        pass
+    database.close()
+
+
+@requirement("store.engines.refused")
+def test_a_database_that_takes_no_writes_is_refused_at_the_start_with_why(
+    settings: Settings, postgres: Cluster
+) -> None:
+    name = urlsplit(str(settings.database_url)).path.removeprefix("/")
+    with psycopg.connect(postgres.operator_url, autocommit=True) as operator:
+        operator.execute(f"alter database {name} set default_transaction_read_only = on".encode())
+    with pytest.raises(ServerTrouble, match="takes no writes: it is read-only, or a standby") as told:
+        database_of(settings)
+    assert "primary" in told.value.remedy
 
 
 @requirement("store.engines.refused")

@@ -3,10 +3,12 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from pdpp_server.store.engines.postgres.connecting import NOT_NOW, unavailable
+import psycopg
+
 from pdpp_server.store.engines.postgres.connection import PostgresConnection
 from pdpp_server.store.engines.postgres.pool import Pool
 from pdpp_server.store.engines.postgres.session import PostgresWriting, asking
+from pdpp_server.store.engines.postgres.troubles import refuse
 from pdpp_server.store.session import Statement
 
 _BEGIN = asking("begin")
@@ -36,8 +38,8 @@ class Aside:
                 writing.run("commit")
             finally:
                 self._pool.give_back(connection)  # which closes one whose transaction did not end
-        except NOT_NOW as error:
-            raise unavailable(error) from error
+        except psycopg.Error as error:
+            refuse(error)
 
     def write(self, *said: Statement) -> None:
         """The same where nothing depends on an answer: one round trip, so it is not said again on another connection.
@@ -51,8 +53,8 @@ class Aside:
                 connection.ask(self._named, *(asking(*each) for each in said))
             finally:
                 self._pool.give_back(connection)
-        except NOT_NOW as error:
-            raise unavailable(error) from error
+        except psycopg.Error as error:
+            refuse(error)
 
     def _begin(self, connection: PostgresConnection) -> None:
         connection.ask(_BEGIN, self._named)

@@ -3,11 +3,11 @@
 from typing import Any
 
 import psycopg
-from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from pdpp_server.errors import DatabaseUnavailable, ServerTrouble
 from pdpp_server.store.engines.postgres.connection import PostgresConnection
+from pdpp_server.store.engines.postgres.troubles import refuse
 
 OLDEST = 15
 CONNECT_SECONDS = 5
@@ -16,51 +16,6 @@ _IS_ABOVE_ROW_SECURITY = "select rolsuper or rolbypassrls from pg_roles where ro
 _HOW_IT_IS_WRITTEN = (
     "Write it as postgresql://USER@HOST/DATABASE; a password may stand in a file that PGPASSFILE names."
 )
-_GOES_ON = "then the server goes on by itself."
-_TROUBLES: tuple[tuple[tuple[type[psycopg.Error], ...], str, str], ...] = (
-    (
-        (errors.ReadOnlySqlTransaction,),
-        "The database takes no writes: it is read-only, or a standby.",
-        "PDPP_DATABASE_URL must lead to the primary; of several hosts, name all, and target_session_attrs=read-write.",
-    ),
-    (
-        (errors.DiskFull,),
-        "The disk of the database is full.",
-        f"The operator must give it room; {_GOES_ON}",
-    ),
-    (
-        (errors.InsufficientPrivilege,),
-        "The role of PDPP_DATABASE_URL has no right to that in the database.",
-        f"Connect as the role that made the tables, or give it rights to them; {_GOES_ON}",
-    ),
-    (
-        (errors.UndefinedTable, errors.UndefinedColumn, errors.UndefinedFunction, errors.InvalidSchemaName),
-        "The tables of the database are not those that this version of pdpp-server knows.",
-        "Restore the database from a backup, or start this server again, which brings an older schema up to date.",
-    ),
-    (
-        (errors.TooManyConnections,),
-        "The database takes no more connections.",
-        "Lower PDPP_DATABASE_CONNECTIONS of its servers, or raise max_connections there.",
-    ),
-    (
-        (errors.QueryCanceled, errors.LockNotAvailable),
-        "The database took longer than PDPP_DATABASE_WRITE_MS for a statement.",
-        "Try again: nothing is stored twice.",
-    ),
-    (
-        (psycopg.OperationalError, psycopg.InterfaceError),
-        "The connection to the database was lost.",
-        DatabaseUnavailable.remedy,
-    ),
-)
-NOT_NOW: tuple[type[psycopg.Error], ...] = tuple(kind for kinds, _, _ in _TROUBLES for kind in kinds)
-
-
-def unavailable(error: psycopg.Error) -> DatabaseUnavailable:
-    """Why the database cannot be used, of an error of those in `NOT_NOW`."""
-    message, remedy = next((message, remedy) for kinds, message, remedy in _TROUBLES if isinstance(error, kinds))
-    return DatabaseUnavailable(message, remedy=remedy)
 
 
 def connect(url: str) -> PostgresConnection:
@@ -84,9 +39,9 @@ def connect(url: str) -> PostgresConnection:
     except ServerTrouble:
         connection.close()
         raise
-    except psycopg.OperationalError as error:
+    except psycopg.Error as error:
         connection.close()
-        raise unavailable(error) from error
+        refuse(error)
     return connection
 
 

@@ -4,10 +4,11 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from functools import partial
+from math import ceil
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Never, Self
 
 import psycopg
 from psycopg.errors import QueryCanceled
@@ -17,7 +18,6 @@ from pdpp_server.store.engines.meanings import KeptMeanings
 from pdpp_server.store.engines.postgres.aside import Aside
 from pdpp_server.store.engines.postgres.asked import PostgresAsked
 from pdpp_server.store.engines.postgres.blobs import PostgresBlobs, erase_released
-from pdpp_server.store.engines.postgres.connecting import NOT_NOW, unavailable
 from pdpp_server.store.engines.postgres.connection import PostgresConnection, SentQuestion
 from pdpp_server.store.engines.postgres.keys import PostgresKeys
 from pdpp_server.store.engines.postgres.log import PostgresActivity, PostgresLog
@@ -31,6 +31,7 @@ from pdpp_server.store.engines.postgres.session import (
 )
 from pdpp_server.store.engines.postgres.tables import PostgresTables
 from pdpp_server.store.engines.postgres.tries import PostgresTries
+from pdpp_server.store.engines.postgres.troubles import refuse, trouble
 from pdpp_server.store.engines.postgres.turns import PostgresTurns
 from pdpp_server.store.engines.postgres.words import PostgresWords
 from pdpp_server.store.engines.sqlite.cutting import cutter_in_memory
@@ -77,7 +78,7 @@ _NEW_FORM = "update layout set words_form = ?"
 WORDS_FORM = 2
 _FIRST_LAYOUT = "insert into layout default values on conflict do nothing"
 _FIRST_CLOCK = "insert into clock default values on conflict do nothing"
-
+_MUST_BE_OURS = "The role of the server must be able to write there, and to make tables when it is new."
 
 REMEMBERED = 200  # short answers in a read
 
@@ -98,17 +99,17 @@ class PostgresReading(PostgresSession):
         self.ahead: tuple[Statement, ...] = ()
         self.is_all = False  # of what will be asked
         self._answered: dict[Statement, list[Any]] = {}
-        self._named = asking(_NAME, (str(owner), f"{seconds * 1000:.0f}"))
+        self._named = asking(_NAME, (str(owner), str(ceil(seconds * 1000))))
         self._seconds = seconds
 
     def __enter__(self) -> Self:
+        self._ends = monotonic() + self._seconds
         try:
             self.connection = self._pool.begun(self._begin)
-        except NOT_NOW as error:
-            raise unavailable(error) from error
+        except psycopg.Error as error:
+            self._refuse(error)
         self.is_open = True
         self._words = None
-        self._ends = monotonic() + self._seconds
         try:
             self.layout = self.layouts.of(self)
         except BaseException as error:
@@ -119,10 +120,14 @@ class PostgresReading(PostgresSession):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self.is_open = False
         self._pool.let_go(self.connection)
-        if isinstance(error, QueryCanceled):
+        if isinstance(error, psycopg.Error):
+            self._refuse(error)
+
+    def _refuse(self, error: psycopg.Error) -> Never:
+        """Whoever is told to end before the time is over was told so by somebody else."""
+        if isinstance(error, QueryCanceled) and monotonic() >= self._ends:
             raise self._too_long() from error
-        if isinstance(error, NOT_NOW):
-            raise unavailable(error) from error
+        refuse(error)
 
     @property
     def words(self) -> PostgresWords:
@@ -209,6 +214,12 @@ class PostgresWrite(PostgresWriting):
         self.layout = layouts.of(self)
 
 
+def _unwritten(why: DatabaseUnavailable) -> IngestStorageError:
+    refusal = IngestStorageError(f"The database could not be written. {why.message}", remedy=why.remedy)
+    refusal.retry_after_seconds = why.retry_after_seconds
+    return refusal
+
+
 def _prepare_tables(writing: PostgresWriting) -> None:
     """Step by step, where they are of an older version or not there yet."""
     version: int = writing.one(_VERSION) if writing.one(_HAS_SCHEMA) else 0
@@ -264,9 +275,9 @@ class PostgresDatabase:
             self._prepare()
         except psycopg.Error as error:
             self.close()
+            why = trouble(error) or DatabaseUnavailable(f"It says {type(error).__name__}.", remedy=_MUST_BE_OURS)
             raise ServerTrouble(
-                f"The database of PDPP_DATABASE_URL cannot be used ({type(error).__name__}).",
-                remedy="The role of the server must be able to write there, and to make tables when it is new.",
+                f"The database of PDPP_DATABASE_URL cannot be used. {why.message}", remedy=why.remedy
             ) from error
         except ServerTrouble:
             self.close()
@@ -325,11 +336,13 @@ class PostgresDatabase:
                 yield connection
                 erase_released(writing)
                 self._limits.require(before, self._limits.used(writing))
-        except NOT_NOW as error:
-            why = unavailable(error)
-            raise IngestStorageError(f"The database could not be written. {why.message}", remedy=why.remedy) from error
+        except psycopg.Error as error:
+            why = trouble(error)
+            if why is None:
+                raise
+            raise _unwritten(why) from error
         except DatabaseUnavailable as why:
-            raise IngestStorageError(f"The database could not be written. {why.message}", remedy=why.remedy) from why
+            raise _unwritten(why) from why
 
     @contextmanager
     def writing(self) -> Generator[PostgresWriting, None, None]:

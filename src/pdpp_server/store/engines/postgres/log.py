@@ -189,10 +189,14 @@ def _row(id: str, n: int, line: bytes, disclosure: Disclosure) -> dict[str, Any]
 
 
 def _refused(error: DatabaseUnavailable | OSError) -> DisclosureLogUnavailable:
-    why, remedy = (
-        (error.message, error.remedy) if isinstance(error, DatabaseUnavailable) else (str(error.strerror), None)
+    is_known = isinstance(error, DatabaseUnavailable)
+    why, remedy = (error.message, error.remedy) if is_known else (str(error.strerror), None)
+    refusal = DisclosureLogUnavailable(
+        f"The disclosure log cannot be written, so nothing is read. {why}", remedy=remedy
     )
-    return DisclosureLogUnavailable(f"The disclosure log cannot be written, so nothing is read. {why}", remedy=remedy)
+    if is_known:
+        refusal.retry_after_seconds = error.retry_after_seconds
+    return refusal
 
 
 def _told(line: LogLine) -> Disclosure:

@@ -10,6 +10,7 @@ from psycopg.pq import TransactionStatus
 from pdpp_server.errors import DatabaseUnavailable
 from pdpp_server.store.engines.postgres.connecting import connect
 from pdpp_server.store.engines.postgres.connection import PostgresConnection
+from pdpp_server.store.engines.postgres.troubles import is_lost
 
 WAIT_SECONDS = 5.0
 ASIDE = 2  # for lines of the log, which wait for no read and no writer
@@ -88,13 +89,12 @@ class Pool:
         try:
             _require_alive(connection)
             begin(connection)
-        except psycopg.OperationalError:
+        except BaseException as error:
             connection.close()
+            if not isinstance(error, psycopg.Error) or not is_lost(error):
+                raise
             self._forget_idle()
             return None
-        except BaseException:
-            connection.close()
-            raise
         return connection
 
     def _begun_on_fresh(self, begin: Callable[[PostgresConnection], object]) -> PostgresConnection:

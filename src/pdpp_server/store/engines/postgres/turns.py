@@ -7,8 +7,9 @@ from typing import Any
 import psycopg
 
 from pdpp_server.errors import Conflict
-from pdpp_server.store.engines.postgres.connecting import NOT_NOW, connect, unavailable
+from pdpp_server.store.engines.postgres.connecting import connect
 from pdpp_server.store.engines.postgres.session import asking
+from pdpp_server.store.engines.postgres.troubles import refuse
 
 _BEGIN, _END = asking("begin"), asking("rollback")
 _NAME = """
@@ -47,8 +48,8 @@ class PostgresTurns:
         try:
             try:
                 *_, ((answer,),) = connection.ask(_BEGIN, self._named, asking(statement, (name,)))
-            except NOT_NOW as error:
-                raise unavailable(error) from error
+            except psycopg.Error as error:
+                refuse(error)
             yield answer
             with suppress(psycopg.Error):  # then it has ended already
                 connection.ask(_END)  # whoever tries next finds it free
