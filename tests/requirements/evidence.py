@@ -189,6 +189,12 @@ PROMISES: dict[str, Promise] = {
         says="A time is the granted event-time, else `consent_time_field`, else a date `cursor_field`, else none.",
         ruling=(32, 43),
     ),
+    "ev.time.whole-days": Promise(
+        source="design: evidence is proven",
+        says="A record that holds a granted day of the role `event-day` is shown by that day in every answer; where "
+        "that is hidden or missing, by its time.",
+        ruling=(32, 54),
+    ),
     "ev.time.never-stored": Promise(
         source="design: evidence is proven",
         says="When a record was stored never stands where its own time stands: it is shown as `stored_at`, or not at "

@@ -26,7 +26,11 @@ _ARRIVALS = datetime(2026, 9, 1, tzinfo=UTC)
 _TICK = timedelta(hours=5)  # from one arrival that the reader can see to the next
 _BYTES = tuple(word.encode() for word in COMMON[:6])  # what blobs hold: few, so that visible and hidden ones share them
 _MIME_TYPES = ("image/png", "text/plain", "application/pdf")
-_ROLE_OF_KIND = {"date-time": "event-time", "boolean": "thread"}  # which leaves two talks to a stream
+_ROLE_OF_KIND = {
+    "date-time": "event-time",
+    "date": "event-day",
+    "boolean": "thread",
+}  # which leaves two talks to a stream
 _ROLES = (None, None, "primary-title", "primary-body", "actor", "secondary")
 
 Json = dict[str, Any]

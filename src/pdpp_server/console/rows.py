@@ -14,7 +14,7 @@ from pdpp_server.model.records import Record, Tombstone
 from pdpp_server.model.streams import Stream
 
 LINE_CHARS, TALK_CHARS = 240, 4000
-SHOWN_ROLES = ("primary-title", "actor", "primary-body", "amount", "event-time", "thread")
+SHOWN_ROLES = ("primary-title", "actor", "primary-body", "amount", "event-day", "event-time", "thread")
 
 
 class RecordRow(NamedTuple):
@@ -87,8 +87,7 @@ def rows_shown(rows: Iterable[RecordRow], parts: Collection[str]) -> Shown:
 def _taken_from(record: Record, stream: Stream) -> dict[str, str]:
     roles = {"primary-title": "title", "actor": "who", "primary-body": "text", "amount": "amount"}
     named = {roles[role]: name for name, role in reversed([*(record.roles or {}).items()]) if role in roles}
-    times = [name for name in stream.time_fields if record.data.get(name) is not None]
-    dated = zip(("at",), times, strict=False)
+    dated = zip(("at",), filter(None, [record.time_field]), strict=False)
     talk = zip(("talk",), stream.talk_fields, strict=False)
     counted = zip(("currency",), filter(None, [stream.currency_field]), strict=False)
     return named | dict(counted) | dict(dated) | dict(talk)

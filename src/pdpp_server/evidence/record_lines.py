@@ -142,7 +142,7 @@ def _said_text(record: Record, room: int) -> FieldsText | None:
     if said is None or spoken is None:
         return None
     when = dated(record.authored_at)
-    time_field = next((name for name, value in record.data.items() if when and value == record.authored_at), None)
+    time_field = _time_field(record) if when else None
     first = tuple(name for name in (time_field, spoken[0], said[0]) if name is not None)
     others = {name: value for name, value in record.data.items() if name not in first}
     head = " ".join(filter(None, (when, f"by {quoted(clip_shown(spoken[1], RECORD_ACTOR_CHARS))}: ")))
@@ -157,6 +157,12 @@ def _said_text(record: Record, room: int) -> FieldsText | None:
     chars, text = fitting
     cut = said[0] if words.is_cut_short(chars) else rest.cut
     return FieldsText(f"{head}{text} {rest.text}".rstrip(), cut, rest.left_out, (*first, *rest.shown))
+
+
+def _time_field(record: Record) -> str | None:
+    """Where a server elsewhere did not say which it is, one that holds that time."""
+    named = record.time_field
+    return named or next((name for name, value in record.data.items() if value == record.authored_at), None)
 
 
 def _fields_text(record: Record, room: int) -> FieldsText:

@@ -14,7 +14,7 @@ from pdpp_server.evidence.text import CUT, clip, compact_json, is_quoted_as_it_i
 CLIPPED_END = " characters)"
 SHORT_MARK_CHARS = len("…+99")
 _TEXT = frozenset({str})
-_FIRST_ROLES = ("primary-title", "event-time", "actor", "amount", "currency", "primary-body")
+_FIRST_ROLES = ("primary-title", "event-day", "event-time", "actor", "amount", "currency", "primary-body")
 _LAST_ROLES = ("secondary", "blob-reference")
 _OTHER_RANK = len(_FIRST_ROLES)
 _RANKS = {role: rank for rank, role in enumerate(_FIRST_ROLES)} | dict.fromkeys(_LAST_ROLES, _OTHER_RANK + 1)

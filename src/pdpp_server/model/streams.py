@@ -13,6 +13,7 @@ DATES = frozenset({"date", "date-time"})
 TOLD_MAX = 16  # sets of fields of which it is kept what is declared: whoever asks can name any
 BLOB_ROLE = "blob-reference"
 THREAD_ROLE = "thread"  # of a field that names the talk which a record is a part of: a thread, a chat, a session
+DAY_ROLE = "event-day"  # of the first day of what takes whole days, for which an instant is only midnight somewhere
 AMOUNT_ROLE, CURRENCY_ROLE = "amount", "currency"
 CURRENCY = "currency"  # so declarations call it that were made before it had a role
 BLOB_REF = "blob_ref"  # the one field name that the record model itself keeps for a blob
@@ -125,7 +126,7 @@ class Aggregations:
 
 
 class ToldFields(NamedTuple):
-    """What is declared of some fields: their roles, which are bytes in a text, and which may say when it happened."""
+    """What is declared of some fields: their roles, which are bytes in a text, and which say when it happened."""
 
     roles: Mapping[str, str]
     binary: Mapping[str, Any] | None
@@ -200,7 +201,7 @@ class Stream:
         """What is declared of these fields alone; found once, as every record that is shown asks."""
         told = self._told.get(fields)
         if told is None:
-            times = tuple([name for name in self.time_fields if name in fields])
+            times = tuple([name for name in self._shown_times if name in fields])
             told = ToldFields(_of_fields(self.roles, fields), _of_fields(self.binary_fields, fields) or None, times)
             if len(self._told) < TOLD_MAX:
                 self._told[fields] = told
@@ -245,6 +246,12 @@ class Stream:
         event = next((name for name, role in self.roles.items() if role == "event-time"), None)
         ordered = (event, self.consent_time_field, dated_cursor)
         return tuple(dict.fromkeys(name for name in ordered if name))
+
+    @cached_property
+    def _shown_times(self) -> tuple[str, ...]:
+        """As a reader is told of them: the day of what takes whole days, wherever the clock of the reader is."""
+        days = (name for name, role in self.roles.items() if role == DAY_ROLE and self.fields[name].type == "date")
+        return (*days, *self.time_fields)
 
     @cached_property
     def order_field(self) -> str | None:
