@@ -348,7 +348,7 @@ PROMISES: dict[str, Promise] = {
     ),
     "imp.live.dav-trouble": Promise(
         source="issue 18",
-        says="A calendar server that refuses, lies, leads elsewhere or goes away is told of with what to do.",
+        says="A calendar server that refuses, lies, trickles, leads elsewhere or goes away is told of with what to do.",
     ),
     "imp.own.proposed": Promise(
         source="issue 18",

@@ -1,9 +1,10 @@
 """A calendar server that is honest until it is told what to say instead, on a port of this machine."""
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ssl import SSLContext
 from threading import Thread
 from typing import Any
 
@@ -20,6 +21,7 @@ class Told:
     headers: dict[str, str] = field(default_factory=dict[str, str])
 
 
+Pieces = Callable[[bytes], Iterable[bytes]]  # an answer with its head in, what is sent of it one after the other out
 Instead = Callable[[str], Told]  # the question in, what is said instead of the truth out
 
 
@@ -28,15 +30,17 @@ class CalendarServer:
     """One calendar, with an event for each letter of `uids`."""
 
     port: int = 0
+    is_by_tls: bool = False
     uids: str = "abcd"
     can_sync: bool = True
     token: int = 1
     instead: dict[str, Instead] = field(default_factory=dict[str, Instead])
+    pieces: Pieces = lambda whole: [whole]
     asked: list[str] = field(default_factory=list[str])
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/cal/"
+        return f"http{'s' if self.is_by_tls else ''}://127.0.0.1:{self.port}/cal/"
 
     def answer(self, question: str) -> Told:
         kind = next((kind for word, kind in _KINDS.items() if word in question), "")
@@ -86,19 +90,19 @@ def _described(can_sync: bool, token: int) -> str:
 
 
 @contextmanager
-def calendar_server() -> Generator[CalendarServer, None, None]:
+def calendar_server(tls: SSLContext | None = None) -> Generator[CalendarServer, None, None]:
     """It ends with the block."""
-    calendar = CalendarServer()
+    calendar = CalendarServer(is_by_tls=tls is not None)
 
     class Handler(BaseHTTPRequestHandler):
         def do_PROPFIND(self) -> None:
             question = self.rfile.read(int(self.headers["Content-Length"])).decode()
             told = calendar.answer(question)
-            self.send_response(told.status)
-            for name, value in {"Content-Length": str(len(told.body)), **told.headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(told.body)
+            headers = {"Content-Length": str(len(told.body)), **told.headers}
+            head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+            with suppress(OSError):  # nobody wants the rest
+                for piece in calendar.pieces(f"HTTP/1.0 {told.status} x\r\n{head}\r\n".encode() + told.body):
+                    self.wfile.write(piece)
 
         do_REPORT = do_PROPFIND
 
@@ -107,6 +111,8 @@ def calendar_server() -> Generator[CalendarServer, None, None]:
 
     listening = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     calendar.port = listening.server_port
+    if tls:
+        listening.socket = tls.wrap_socket(listening.socket, server_side=True)
     thread = Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

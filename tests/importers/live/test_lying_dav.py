@@ -1,8 +1,13 @@
 """Calendar servers that lie, lead in circles or ask for a pause: a sentence each; nothing lost, nothing removed."""
 
-from collections.abc import Generator
+import ssl
+from collections.abc import Generator, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import cycle, repeat
+from pathlib import Path
 
+import httpx2
 import pytest
 
 from pdpp_server.importers import registry
@@ -10,8 +15,10 @@ from pdpp_server.importers.live import dav_wire
 from pdpp_server.importers.live.sync import Syncing, sync_one
 from pdpp_server.importers.live.trouble import SourceTrouble
 from pdpp_server.model.live import BACK_OFF_MOST, next_try
-from tests.importers.live.scripted_dav import CalendarServer, Instead, Told, calendar_server, given, listed, multi, part
+from tests.importers.live.scripted_dav import CalendarServer, Instead, Pieces, Told, calendar_server, given, listed, multi, part
+from tests.importers.live.test_bad_servers import Clock
 from tests.importers.live.test_dav import NOW, Followed
+from tests.importers.live.test_imap import certificate
 from tests.requirements import requirement
 from tests.worlds.world import World
 
@@ -89,10 +96,95 @@ def test_an_answer_without_an_end_is_left(world: World, server: CalendarServer, 
         patched.setattr(dav_wire, "ANSWER_BYTES_MAX", 1000)
         server.instead["changes"] = always(multi(listed("abcd" * 1000), "t2"))
         followed.sync()
-    monkeypatch.setattr(dav_wire, "WHOLE_ANSWER_SECONDS", -1)
-    with pytest.raises(SourceTrouble, match="did not end its answer"):
+        server.instead.clear()
+        server.pieces = lambda _: repeat(b"HTTP/1.1 100 Continue\r\n\r\n")
         followed.sync()
     assert events(followed) == "abcd"
+
+
+def slowly(clock: Clock, seconds: float, begins: bytes = b"", size: int = 1) -> Pieces:
+    """From there on so long for each piece."""
+
+    def pieces(whole: bytes) -> Iterator[bytes]:
+        at = whole.index(begins)
+        yield whole[:at]
+        for start in range(at, len(whole), size):
+            clock.now += seconds
+            yield whole[start : start + size]
+
+    return pieces
+
+
+@requirement("imp.live.dav-trouble")
+@pytest.mark.parametrize("begins", [b"HTTP", b"Content", b"<?xml", b"<sync-token"])
+def test_a_server_that_trickles_is_left_and_nothing_is_removed(
+    world: World, server: CalendarServer, monkeypatch: pytest.MonkeyPatch, begins: bytes
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(dav_wire, "monotonic", clock)
+    followed = Followed(world, server.url)
+    followed.sync()
+    server.token, server.uids = 2, "abcde"
+    server.instead["changes"] = always(multi(listed("abcde"), "t2"))
+    server.pieces = lambda whole: slowly(clock, 20.0, begins)(whole) if begins in whole else [whole]
+    with pytest.raises(SourceTrouble, match="trickles: fewer than 3,000 bytes in 5 minutes") as trouble:
+        followed.sync()
+    assert trouble.value.remedy
+    assert events(followed) == "abcd"
+    server.pieces = slowly(clock, 0.05)  # twice as fast as it must be
+    followed.sync()
+    assert events(followed) == "abcde"
+
+
+@requirement("imp.live.dav-trouble")
+def test_a_server_that_trickles_by_tls_is_left_too(
+    world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    clock, tls = Clock(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(*certificate(tmp_path))
+    monkeypatch.setattr(dav_wire, "monotonic", clock)
+    monkeypatch.setattr(dav_wire.httpx2, "Client", partial(httpx2.Client, verify=False))
+    with calendar_server(tls) as server:
+        Followed(world, server.url).sync()
+        server.pieces = slowly(clock, 20.0)
+        with pytest.raises(SourceTrouble, match="trickles"):
+            Followed(world, server.url).sync()
+
+
+_PACKED = b"HTTP/1.1 207 x\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x08" + bytes(6)
+
+
+@requirement("imp.live.dav-trouble")
+@pytest.mark.parametrize(("begins", "goes_on"), [(b"", b"HTTP/1.1 100 Continue\r\n\r\n"), (_PACKED, b"name")])
+def test_a_trickle_that_shows_nothing_of_the_answer_is_left_too(
+    world: World, server: CalendarServer, monkeypatch: pytest.MonkeyPatch, begins: bytes, goes_on: bytes
+) -> None:
+    """Heads that announce another one; a packed body that tells without an end how its file was called."""
+    clock = Clock()
+    monkeypatch.setattr(dav_wire, "monotonic", clock)
+
+    def pieces(_: bytes) -> Iterator[bytes]:
+        yield begins
+        for byte in cycle(goes_on):
+            clock.now += 20.0
+            yield bytes([byte])
+
+    server.pieces = pieces
+    with pytest.raises(SourceTrouble, match="trickles"):
+        Followed(world, server.url).sync()
+
+
+@requirement("imp.live.dav-trouble")
+def test_a_large_answer_over_a_slow_line_may_take_its_time(
+    world: World, server: CalendarServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(dav_wire, "monotonic", clock)
+    followed = Followed(world, server.url)
+    server.instead["changes"] = always(multi(" " * 2_000_000 + listed("abcd"), "t1"))
+    server.pieces = slowly(clock, 5.0, size=10_000)
+    assert "8 accepted" in followed.sync()
+    assert clock.now > 900
 
 
 @requirement("imp.live.dav")

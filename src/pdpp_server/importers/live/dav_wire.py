@@ -1,11 +1,12 @@
-"""CalDAV and CardDAV as far as we speak them: questions in XML over HTTP, bounded in time and bytes, never writing.
+"""CalDAV and CardDAV as far as we speak them: questions in XML over HTTP, bounded in pace and bytes, never writing.
 
 Everything that can go wrong with a server becomes a SourceTrouble here, with what to do about it.
 """
 
 import ssl
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from ipaddress import ip_address
 from time import monotonic
 from typing import Any, NamedTuple
@@ -17,10 +18,10 @@ import httpx2
 
 from pdpp_server.importers.formats.xml_items import UnreadableXml, xml_items
 from pdpp_server.importers.identity import NAME_CHARS
+from pdpp_server.importers.live.pace import Pace, trickling
 from pdpp_server.importers.live.trouble import AGAIN, SourceTrouble
 
 ANSWER_SECONDS = 60.0  # a server that says nothing for so long hangs
-WHOLE_ANSWER_SECONDS = 600.0
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 REDIRECTS_MAX = 5
 PIECES_MAX = 1000  # in which a server may tell what changed
@@ -98,7 +99,8 @@ class Dav:
     """One conversation."""
 
     def __init__(self, client: httpx2.Client, url: str, kind: DavKind, clock: Callable[[], float]) -> None:
-        self._client, self._url, self._kind, self._clock = client, url, kind, clock
+        self._client, self._url, self._kind = client, url, kind
+        self._line = _Line(self._where, Pace(clock))
 
     def collections(self) -> list[Collection]:
         """The calendars or address books of whoever signed in. Raises: SourceTrouble."""
@@ -217,8 +219,16 @@ class Dav:
     def _sent(self, method: str, url: str, body: str, depth: int) -> Generator[httpx2.Response, None, None]:
         headers = {"Depth": str(depth), "Content-Type": 'application/xml; charset="utf-8"'}
         content = f'<?xml version="1.0" encoding="utf-8"?>{body}'.encode()
-        with _troubles(self._where), self._client.stream(method, url, headers=headers, content=content) as response:
-            yield response
+        request = self._client.build_request(
+            method, url, headers=headers, content=content, extensions={"trace": self._line.note}
+        )
+        self._line.begin()
+        with _troubles(self._where):
+            response = self._client.send(request, stream=True)
+            try:
+                yield response
+            finally:
+                response.close()
 
     def _followed(self, url: str, location: str) -> str:
         """Another path; another host is for the owner to name."""
@@ -245,7 +255,7 @@ class Dav:
         answers: list[_Answer] = []
         token = ""
         try:
-            for item in xml_items(_Body(response, self._where, self._clock), _PARTS):
+            for item in xml_items(_Body(response, self._where), _PARTS):
                 if item.name == "sync-token":
                     token = (item.element.text or "").strip()
                 else:
@@ -254,27 +264,57 @@ class Dav:
         except (UnreadableXml, ValueError) as error:
             raise SourceTrouble(f"{self._where} sends what is no answer.", remedy="Check the address.") from error
         if len(token) > TOKEN_CHARS_MAX:
-            raise SourceTrouble(f"{self._where} sends more than was asked for.", remedy=AGAIN)
+            raise _too_much(self._where)
         return answers, token
 
 
-class _Body:
-    """The bytes of an answer as they come: no more than may be, and no longer."""
+class _Line:
+    """Every byte that comes over a connection, head and body alike: not too many for one answer, and not too slowly."""
 
-    def __init__(self, response: httpx2.Response, where: str, clock: Callable[[], float]) -> None:
-        self._chunks, self._where, self._clock = response.iter_bytes(), where, clock
-        self._size, self._end = 0, clock() + WHOLE_ANSWER_SECONDS
+    def __init__(self, where: str, pace: Pace) -> None:
+        self._where, self._pace = where, pace
+        self.begin()
+
+    def begin(self) -> None:
+        """With the next answer."""
+        self._left = ANSWER_BYTES_MAX
+        self._pace.begin()
+
+    def note(self, event: str, told: Mapping[str, Any]) -> None:
+        """Hears what the HTTP client does. Each stream that it opens is read through `_came`: it has a limit for a
+        single read, and shows nothing of an answer until its head is whole."""
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            stream = told["return_value"]
+            stream.read = partial(self._came, stream.read)
+
+    def _came(self, read: Callable[..., bytes], *asked: Any, **how: Any) -> bytes:
+        """Raises: SourceTrouble."""
+        data = read(*asked, **how)
+        self._left -= len(data)
+        if self._left < 0:
+            raise _too_much(self._where)
+        if not self._pace.is_kept(len(data)):
+            raise trickling(self._where)
+        return data
+
+
+class _Body:
+    """The bytes of an answer as they come, unpacked: no more than may be."""
+
+    def __init__(self, response: httpx2.Response, where: str) -> None:
+        self._chunks, self._where, self._left = response.iter_bytes(), where, ANSWER_BYTES_MAX
 
     def read(self, _size: int, /) -> bytes:
         """Raises: SourceTrouble."""
         chunk = next(self._chunks, b"")
-        self._size += len(chunk)
-        if self._size > ANSWER_BYTES_MAX:
-            raise SourceTrouble(f"{self._where} sends more than was asked for.", remedy=AGAIN)
-        if self._clock() > self._end:
-            minutes = WHOLE_ANSWER_SECONDS / 60
-            raise SourceTrouble(f"{self._where} did not end its answer within {minutes:.0f} minutes.", remedy=AGAIN)
+        self._left -= len(chunk)
+        if self._left < 0:
+            raise _too_much(self._where)
         return chunk
+
+
+def _too_much(where: str) -> SourceTrouble:
+    return SourceTrouble(f"{where} sends more than was asked for.", remedy=AGAIN)
 
 
 @contextmanager

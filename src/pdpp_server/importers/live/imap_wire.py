@@ -19,7 +19,7 @@ from time import monotonic
 from typing import Any, NamedTuple, cast
 
 from pdpp_server.importers.formats.mbox import MESSAGE_BYTES_MAX
-from pdpp_server.importers.live.pace import PACE_BYTES, PACE_SECONDS, Pace
+from pdpp_server.importers.live.pace import Pace, trickling
 from pdpp_server.importers.live.trouble import AGAIN, SourceTrouble
 
 ANSWER_SECONDS = 60.0  # a server that says nothing for so long hangs
@@ -227,8 +227,7 @@ def _troubles(server: ImapServer) -> Generator[None, None, None]:
         if "too much" in said:
             raise SourceTrouble(f"{where} sends more than was asked for.", remedy=AGAIN) from error
         if "too slow" in said:
-            pace = f"fewer than {PACE_BYTES:,} bytes in {PACE_SECONDS / 60:.0f} minutes"
-            raise SourceTrouble(f"{where} trickles: {pace}.", remedy=AGAIN) from error
+            raise trickling(where) from error
         if "unexpected" in said:
             raise SourceTrouble(f"{where} sends what is no IMAP.", remedy="Check the address and the port.") from error
         raise SourceTrouble(f"{where} closed the connection in the middle.", remedy=AGAIN) from error

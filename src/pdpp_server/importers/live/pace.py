@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from pdpp_server.importers.live.trouble import AGAIN, SourceTrouble
+
 PACE_SECONDS = 300.0  # a server that is busy may say for so long nothing but that it is
 PACE_BYTES = 3000  # that come in this time at least: ten a second, where a bad line brings two thousand
 
@@ -25,3 +27,8 @@ class Pace:
         is_enough = self._bytes >= PACE_BYTES
         self.begin()
         return is_enough
+
+
+def trickling(where: str) -> SourceTrouble:
+    pace = f"fewer than {PACE_BYTES:,} bytes in {PACE_SECONDS / 60:.0f} minutes"
+    return SourceTrouble(f"{where} trickles: {pace}.", remedy=AGAIN)
