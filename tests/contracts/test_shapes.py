@@ -3,11 +3,14 @@
 import ast
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from jinja2 import meta
 
 from pdpp_server.console.app import ADDRESSES
 from pdpp_server.console.page import environment
+from pdpp_server.importers.registry import IMPORTERS, declaration_of
+from pdpp_server.model.sources import Declaration
 from tools.tree import PACKAGE
 
 UNQUOTED = (
@@ -165,6 +168,25 @@ IN_STORE = {
     "store/records/conditions.py": {"eq"},  # an operator
     "store/records/dates.py": {"a", "next", "number"},  # words of a question, and a part of a pattern
 }
+
+# An importer names the fields that its source declares, and what a file that is not ours calls things; of the latter
+# these are words of `wire/` too.
+IN_IMPORTERS = {
+    "importers/formats/bank_csv_mapping.py": {"enum", "maximum", "minimum"},  # JSON Schema of a file in TOML
+    "importers/formats/content_blocks.py": {"content", "url"},  # chats of Claude and ChatGPT, as in those below
+    "importers/formats/whatsapp_words.py": {"document"},  # what was attached
+    "importers/live/adding.py": {"host", "port", "security"},  # settings of a live source, as in the next two
+    "importers/live/dav.py": {"token", "url"},  # and where it was left
+    "importers/live/imap.py": {"host", "next", "port", "run", "security"},
+    "importers/sources/chatgpt.py": {"message", "parts", "prompt"},
+    "importers/sources/claude.py": {"content", "files"},
+    "importers/sources/claude_code.py": {"content", "summary"},
+    "importers/sources/codex.py": {"arguments", "content", "summary", "type"},
+    "importers/sources/mt940.py": {"entry"},  # a part of a pattern
+    "importers/sources/slack.py": {"deleted"},
+    "importers/sources/telegram.py": {"type"},
+    "importers/uploads.py": {"place"},  # what one process wishes of another
+}
 BOUND = re.compile(r"(?<![:\w]):([a-z_]+)\b")
 
 
@@ -224,6 +246,41 @@ def test_the_store_quotes_no_member_of_json_but_names_what_its_statements_are_gi
     quoted = {module: names & wire - bound for module, names in _members_in("store").items()}
 
     assert {module: names for module, names in quoted.items() if names} == IN_STORE
+
+
+def _declared(declaration: Declaration) -> set[str]:
+    """Its streams and fields, and what is inside of them."""
+    inside = [schema for stream in declaration.streams.values() for schema in _schemas(stream.schema)]
+    return {*declaration.streams}.union(*(schema["properties"] for schema in inside))
+
+
+def _schemas(schema: object) -> Iterator[dict[str, Any]]:
+    match schema:
+        case {"properties": {**properties}}:
+            yield {"properties": properties}
+            for each in properties.values():
+                yield from _schemas(each)
+        case {"items": items}:
+            yield from _schemas(items)
+        case _:
+            pass
+
+
+def _declared_by_module() -> dict[str, set[str]]:
+    """What a source may name is declared for it; formats and live sources serve several."""
+    by_source = {importer.read.__module__: _declared(declaration_of(importer.key)) for importer in IMPORTERS}
+    by_module = {f"{module.partition('.')[2].replace('.', '/')}.py": names for module, names in by_source.items()}
+    every = set[str]().union(*by_module.values())
+    shared = [path for folder in ("formats", "live") for path in _members_in(f"importers/{folder}")]
+    return by_module | dict.fromkeys(shared, every)
+
+
+def test_importers_quote_no_member_of_json_but_name_what_their_sources_declare() -> None:
+    wire = set[str]().union(*_members_in("wire").values())
+    declared = _declared_by_module()
+    quoted = {module: names & wire - declared.get(module, set()) for module, names in _members_in("importers").items()}
+
+    assert {module: names for module, names in quoted.items() if names} == IN_IMPORTERS
 
 
 def test_every_way_to_quote_a_member_is_seen() -> None:

@@ -16,6 +16,7 @@ from pdpp_server.importers.identity import account_name, digest, short_hash
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.times import instant
 from pdpp_server.owner.foreign import ForeignFile, ForeignTable, opened_tables
+from pdpp_server.wire.declaration_proposals import ProposedStream, encode_proposal
 from pdpp_server.wire.envelope import Json
 
 ENDINGS = frozenset({".ndjson", ".jsonl", ".json", ".csv", ".tsv"})
@@ -32,6 +33,7 @@ _DATE_TIME = re.compile(
     r"[0-9]{4}-[01][0-9]-[0-3][0-9][T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9:]{4,6})"
 )
 _DATE = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]")
+MADE_KEY = "record_key"  # of a row that has none of its own
 _KEYS = ("id", "key", "uuid", "guid", "_id", "record_id")
 _TIMES = ("created_at", "created", "date", "time", "timestamp", "datetime", "at", "sent_at", "updated_at")
 _TITLES = ("title", "subject", "name", "label")
@@ -215,6 +217,10 @@ class _Field:
                 self.values.clear()
 
     @property
+    def mean_chars(self) -> float:
+        return self.chars / self.count
+
+    @property
     def kind(self) -> str:
         """The one kind that all values have; text where a table mixes, nothing where JSON does."""
         if len(self.kinds) == 1:
@@ -266,104 +272,101 @@ class DeclarationProposal(NamedTuple):
         if row.stream in self.made_keys:
             told = digest(orjson.dumps(data, option=orjson.OPT_SORT_KEYS))
             seen[told] = seen.get(told, 0) + 1
-            data = {"record_key": told if seen[told] == 1 else f"{told}-{seen[told]}", **data}
+            data = {MADE_KEY: told if seen[told] == 1 else f"{told}-{seen[told]}", **data}
         return Incoming(row.place, row.stream, None, data, None)
+
+
+@dataclass(slots=True)
+class _Looked:
+    """What was seen of the rows of one stream."""
+
+    count: int = 0
+    fields: dict[str, _Field] = field(default_factory=dict[str, _Field])
+
+    def look(self, row: ProposedRow, *, is_table: bool) -> None:
+        self.count += 1
+        for name, value in row.data.items():
+            if name in self.fields or len(self.fields) < FIELDS_MAX:
+                self.fields.setdefault(name, _Field()).look(value, is_table=is_table)
+
+    def key(self, declared: str | None) -> str | None:
+        """A field that every row has and no two share, best the one said to be the key, else called like one."""
+        fit = [name for name, one in self.fields.items() if self._can_be_key(one)]
+        if declared in fit:
+            return declared
+        named = [name for name in _KEYS if name in fit]
+        named += [name for name in fit if name.endswith("_id")]
+        return named[0] if named else None
+
+    def _can_be_key(self, one: _Field) -> bool:
+        return one.is_unique and one.count == self.count and one.chars < 200 * self.count
+
+    def numbers(self, key: str | None) -> frozenset[str]:
+        """The fields that a table writes as text."""
+        written = {name for name, one in self.fields.items() if one.kinds <= {"integer-text", "number-text"}}
+        return frozenset(written - {key})
+
+    def stream(self, name: str, key: str, numbers: frozenset[str]) -> ProposedStream:
+        kinds = {} if key in self.fields else {key: "string"}
+        for field_name, one in self.fields.items():
+            kinds[field_name] = _declared_kind(one, is_number=field_name in numbers, is_key=field_name == key)
+        texts = [name for name, kind in kinds.items() if kind == "string" and name != MADE_KEY]
+        title = _first_of(_TITLES, texts)
+        return ProposedStream(
+            name,
+            key,
+            kinds,
+            key_says="" if key in self.fields else "Made from the whole row.",
+            time=self._time(kinds),
+            title=title,
+            body=self._body([name for name in texts if name != title]),
+            searched=tuple(texts[:LEXICAL_MAX]),
+        )
+
+    def _time(self, kinds: Mapping[str, str]) -> str | None:
+        times = [name for name, kind in kinds.items() if kind in ("date-time", "date")]
+        always = [name for name in times if self.fields[name].count == self.count]
+        return _first_of(_TIMES, always) or next(iter(always), None)
+
+    def _body(self, texts: list[str]) -> str | None:
+        """The longest of the texts that are prose."""
+        prose = [name for name in texts if self.fields[name].mean_chars >= LONG_CHARS]
+        return max(prose, key=lambda name: self.fields[name].mean_chars, default=None)
+
+
+def _first_of(wanted: Iterable[str], there: Iterable[str]) -> str | None:
+    return next((name for name in wanted if name in there), None)
+
+
+def _declared_kind(one: _Field, *, is_number: bool, is_key: bool) -> str:
+    if is_number:
+        return "integer" if one.kinds == {"integer-text"} else "number"
+    if is_key and one.kind != "integer":
+        return "string"
+    return one.kind
 
 
 def proposal_of(path: Path, name: str) -> DeclarationProposal:
     """What a declaration of the file would be, from all of its rows. Raises: InvalidRequest where there is none."""
     is_table = path.suffix.lower() in (".csv", ".tsv")
-    told = declared_in(path)
-    streams: dict[str, dict[str, _Field]] = {}
-    counts: dict[str, int] = {}
+    said = declared_in(path)
+    looked: dict[str, _Looked] = {}
     rejected: list[Rejection] = []
     for row in rows(path):
         if isinstance(row, Rejection):
             rejected.append(row)
-            continue
-        fields = streams.setdefault(row.stream, {})
-        counts[row.stream] = counts.get(row.stream, 0) + 1
-        for key, value in row.data.items():
-            if key in fields or len(fields) < FIELDS_MAX:
-                fields.setdefault(key, _Field()).look(value, is_table=is_table)
-    if not counts:
+        else:
+            looked.setdefault(row.stream, _Looked()).look(row, is_table=is_table)
+    if not looked:
         raise InvalidRequest(f"{path.name} holds no records.", remedy="It needs JSON objects, or named columns.")
-    declared: list[Json] = []
-    made: set[str] = set()
-    numbers: dict[str, frozenset[str]] = {}
-    for stream, fields in streams.items():
-        key = _key_of(fields, counts[stream], told.keys.get(stream))
-        if key is None:
-            made.add(stream)
-        numbers[stream] = frozenset(
-            name for name, one in fields.items() if one.kinds <= {"integer-text", "number-text"} and name != key
-        )
-        declared.append(_stream(stream, fields, key or "record_key", numbers[stream], counts[stream]))
-    document = _whole(name, declared)
-    return DeclarationProposal(document, frozenset(made), numbers, sum(counts.values()), tuple(rejected), told.left_out)
-
-
-def _key_of(fields: Mapping[str, _Field], rows_there: int, declared: str | None) -> str | None:
-    """A field that every row has and no two share, best the one that is said to be the key, else called like one."""
-    fit = [
-        name
-        for name, one in fields.items()
-        if one.is_unique and one.count == rows_there and one.chars < 200 * rows_there
-    ]
-    if declared in fit:
-        return declared
-    named = [name for name in _KEYS if name in fit] + [name for name in fit if name.endswith("_id")]
-    return next(iter(named), None)
-
-
-def _stream(name: str, fields: Mapping[str, _Field], key: str, numbers: frozenset[str], rows_there: int) -> Json:
-    properties: Json = {} if key in fields else {key: {"type": "string", "description": "Made from the whole row."}}
-    for field_name, one in fields.items():
-        properties[field_name] = _property(one, is_number=field_name in numbers, is_key=field_name == key)
-    times = [
-        n for n, p in properties.items() if p.get("format") in ("date-time", "date") and fields[n].count == rows_there
-    ]
-    time = next((n for n in _TIMES if n in times), times[0] if times else None)
-    texts = [n for n, p in properties.items() if p.get("type") == "string" and "format" not in p and n != "record_key"]
-    long = [n for n in texts if fields[n].chars >= LONG_CHARS * fields[n].count]
-    title = next((n for n in _TITLES if n in texts), None)
-    body = max((n for n in long if n != title), key=lambda n: fields[n].chars / fields[n].count, default=None)
-    for role, chosen in (("event-time", time), ("primary-title", title), ("primary-body", body)):
-        if chosen:
-            properties[chosen]["x_pdpp_role"] = role
-    ranged = [n for n, p in properties.items() if p.get("type") in ("integer", "number")] + ([time] if time else [])
-    stream: Json = {
-        "name": name,
-        "semantics": "mutable_state",
-        "primary_key": [key],
-        "selection": {"fields": True, "resources": True},
-        "schema": {"type": "object", "required": [key], "properties": properties},
-        "query": {
-            "range_filters": {n: ["gte", "gt", "lte", "lt"] for n in ranged},
-            "search": {"lexical_fields": texts[:LEXICAL_MAX]},
-            "aggregations": {"count": True, **({"group_by_time": [time]} if time else {})},
-        },
-    }
-    return stream | ({"cursor_field": time, "consent_time_field": time} if time else {})
-
-
-def _property(one: _Field, *, is_number: bool, is_key: bool) -> Json:
-    if is_number:
-        return {"type": "integer" if one.kinds == {"integer-text"} else "number"}
-    kind = "string" if is_key and one.kind not in ("integer",) else one.kind
-    if kind in ("date-time", "date"):
-        return {"type": "string", "format": kind}
-    return {"type": "string" if kind.endswith("-text") else kind} if kind else {}
-
-
-def _whole(name: str, streams: Iterable[Json]) -> Json:
-    slug = _called(name, "records").replace("_", "-")
-    document: Json = {
-        "protocol_version": "0.1.0",
-        "source": {"kind": "connector", "id": f"https://registry.pdpp.dev/connectors/own-{slug}"},
-        "declaration_version": "",
-        "publisher": {"id": "https://registry.pdpp.dev/"},
-        "display": {"name": name},
-        "streams": list(streams),
-    }
-    return {**document, "declaration_version": digest(orjson.dumps(document))[:12]}
+    keys = {stream: one.key(said.keys.get(stream)) for stream, one in looked.items()}
+    numbers = {stream: one.numbers(keys[stream]) for stream, one in looked.items()}
+    streams = [one.stream(stream, keys[stream] or MADE_KEY, numbers[stream]) for stream, one in looked.items()]
+    return DeclarationProposal(
+        encode_proposal(name, _called(name, "records").replace("_", "-"), streams, digest),
+        frozenset(stream for stream, key in keys.items() if key is None),
+        numbers,
+        sum(one.count for one in looked.values()),
+        tuple(rejected),
+        said.left_out,
+    )
