@@ -42,22 +42,25 @@ def _glimpse(services: Services, call: Call, entry: StreamEntry) -> Glimpse:
 def _titles(page: RecordPage) -> Leaving[tuple[str, ...]]:
     """Of each record nothing is shown but what it is called, whose it is and how much."""
     records = [record for record in page.records if isinstance(record, Record)]
-    samples = [_sample(record) for record in records]
-    is_telling = len({*samples}) == len(samples)
-    titles = tuple(samples) if is_telling else tuple(map(_dated, samples, records))
-    times = [] if is_telling else [record.time_field for record in records if record.time_field]
-    fields = [*(name for record in records for name in _sample_fields(record)), *times]
+    titles = [_sample(record) for record in records]
+    fields = [name for record in records for name in _sample_fields(record)]
+    if len({*titles}) < len(titles):
+        titles = list(map(_dated, titles, records))
+        fields += [record.time_field for record in records if record.time_field]
     shown = shown_of([record.id for record in records], fields)
-    return Leaving(titles, shown, sum(len(text.encode()) for text in titles))
+    size = sum(len(title.encode()) for title in titles)
+    return Leaving(tuple(titles), shown, size)
 
 
 def _sample(record: Record) -> str:
     """A title alone often tells nothing: `Card` three times. With who and how much, it does."""
-    actor, amount = declared_actor(record.roles, record.data), declared_amount(record.roles, record.data)
-    who = actor[1] if actor else ""
-    how_much = f"{amount.value} {amount.currency or ''}".rstrip() if amount else ""
-    parts = [_title(record), clip_shown(who, PART_CHARS), clip_shown(how_much, PART_CHARS)]
-    return " · ".join(dict.fromkeys(part for part in parts if part))
+    parts = [_title(record)]
+    if actor := declared_actor(record.roles, record.data):
+        parts.append(clip_shown(actor[1], PART_CHARS))
+    if amount := declared_amount(record.roles, record.data):
+        how_much = f"{amount.value} {amount.currency or ''}".rstrip()
+        parts.append(clip_shown(how_much, PART_CHARS))
+    return " · ".join(dict.fromkeys(filter(None, parts)))
 
 
 def _dated(sample: str, record: Record) -> str:
@@ -66,10 +69,14 @@ def _dated(sample: str, record: Record) -> str:
 
 
 def _sample_fields(record: Record) -> list[str]:
-    title_field, actor = _title_field(record), declared_actor(record.roles, record.data)
-    amount = declared_amount(record.roles, record.data)
-    named = [name for name in (title_field, actor[0] if actor else None) if name]
-    return [*named, *amount.fields] if amount else named
+    fields: list[str] = []
+    if title_field := _title_field(record):
+        fields.append(title_field)
+    if actor := declared_actor(record.roles, record.data):
+        fields.append(actor[0])
+    if amount := declared_amount(record.roles, record.data):
+        fields += amount.fields
+    return fields
 
 
 def _title(record: Record) -> str:

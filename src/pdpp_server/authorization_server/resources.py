@@ -14,8 +14,11 @@ def audience_of(origin: str, elsewhere: Mapping[str, str], resource: str | None)
     """
     if resource is None:
         return None
-    others = {named: _at(name, door) for name, address in elsewhere.items() for named, door in _doors(address).items()}
-    return (others | _doors(origin))[resource.rstrip("/")]
+    doors: dict[str, str] = {}
+    for name, address in elsewhere.items():
+        doors |= {named: _at(name, door) for named, door in _doors(address).items()}
+    doors |= _doors(origin)
+    return doors[resource.rstrip("/")]
 
 
 def reads_one_source(audience: str | None) -> bool:
@@ -27,9 +30,12 @@ def addresses_of(audience: str | None, origin: str, server: KnownResourceServer)
     """Where that server may hear the token: nowhere, if it is for somebody else. A server without an address of its
     own stands at ours; and a token that nobody named an address for is for ours."""
     is_here = server.address in {None, origin}
-    doors = {door: door if is_here else _at(server.name, door) for door in (REST_AUDIENCE, MCP_AUDIENCE)}
-    heard = {audience} if audience or not is_here else {*doors.values()}
-    return tuple(resource_of(server.address or origin, door) for door, named in doors.items() if named in heard)
+    heard: list[str] = []
+    for door in (REST_AUDIENCE, MCP_AUDIENCE):
+        named = door if is_here else _at(server.name, door)
+        if named == audience or (is_here and not audience):
+            heard.append(resource_of(server.address or origin, door))
+    return tuple(heard)
 
 
 def _doors(origin: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from pdpp_server.model.selections import Selection, StreamSelection, TimeRange
 from pdpp_server.model.times import instant
 from pdpp_server.wire.declarations import required_fields
 
-END = "end."  # of one selection, by its place
+VIEW, END = "view.", "end."  # of one stream, of one selection, by its place
 _DATE_CHARS = len("2026-11-15")
 
 Most = tuple[tuple[StreamGrant, ...], ...]  # for each selection, the most that it asks for
@@ -60,20 +60,15 @@ def first_ticks(asked: tuple[Selection, ...], most: Most, end: str, ends: Mappin
 
 def ticks_of(decision: Decision, most: Most, asked: tuple[Selection, ...]) -> Ticks:
     """The boxes as that decision would have them ticked; what must be affirmed by itself is never ticked before."""
-    decided = {
-        (i, stream.name): stream
-        for i, selection in enumerate(asked)
-        for made in decision.selections
-        if _is_of(made, selection)
-        for stream in made.streams
-    }
+    decided: dict[tuple[int, str], StreamSelection] = {}
+    ends: dict[int, str] = {}
+    for i, selection in enumerate(asked):
+        for place, made in enumerate(decision.selections):
+            if _is_of(made, selection):
+                decided |= {(i, stream.name): stream for stream in made.streams}
+                if place in decision.ends:
+                    ends[i] = decision.ends[place][:_DATE_CHARS]
     chosen = [(i, j, stream, decided[i, stream.name]) for i, j, stream in _places(most) if (i, stream.name) in decided]
-    ends = {
-        i: decision.ends[place][:_DATE_CHARS]
-        for i, selection in enumerate(asked)
-        for place, made in enumerate(decision.selections)
-        if place in decision.ends and _is_of(made, selection)
-    }
     times = [made.time for _, _, stream, made in chosen if made.time and not _was_asked(made.time, stream)]
     return Ticks(
         streams=frozenset((i, j) for i, j, *_ in chosen),
@@ -105,11 +100,14 @@ def _is_of(made: Selection, asked: Selection) -> bool:
 
 
 def ticks_of_form(visit: Visit) -> Ticks:
+    streams = [place_of(value) for value in visit.values("stream")]
+    connections = [named_place(value) for value in visit.values("connection")]
     fields = [named_place(value) for value in visit.values("field")]
-    views = [(place_of(name.removeprefix("view.")), value) for name, value in visit.form if name.startswith("view.")]
+    views = [(place_of(place), value) for place, value in _named_after(VIEW, visit)]
+    ends = [(place_of(place), value) for place, value in _named_after(END, visit) if value]
     return Ticks(
-        streams=frozenset((place[0], place[1]) for place in map(place_of, visit.values("stream")) if len(place) == 2),
-        connections=frozenset((place[0], name) for place, name in map(named_place, visit.values("connection"))),
+        streams=frozenset((place[0], place[1]) for place in streams if len(place) == 2),
+        connections=frozenset((place[0], name) for place, name in connections),
         fields=frozenset((place[0], place[1], name) for place, name in fields if len(place) == 2),
         views={(place[0], place[1]): value for place, value in views if value and len(place) == 2},
         since=visit.value("since"),
@@ -117,10 +115,13 @@ def ticks_of_form(visit: Visit) -> Ticks:
         end="" if visit.value("no_end") else visit.value("end"),
         once=visit.value("mode") == "single_use",
         ai_training=visit.value("ai_training") == "yes",
-        ends={
-            place_of(name.removeprefix(END))[0]: value for name, value in visit.form if name.startswith(END) and value
-        },
+        ends={place[0]: value for place, value in ends},
     )
+
+
+def _named_after(prefix: str, visit: Visit) -> list[tuple[str, str]]:
+    """What stands behind that prefix in the names of a form, with the values."""
+    return [(name.removeprefix(prefix), value) for name, value in visit.form if name.startswith(prefix)]
 
 
 # The decision ---------------------------------------------------------------------------------------------------------
@@ -137,16 +138,13 @@ def decision_of(ticks: Ticks, asked: tuple[Selection, ...], most: Most) -> Decis
 
 def kept_of(ticks: Ticks, asked: tuple[Selection, ...], most: Most) -> dict[int, Selection]:
     """What is ticked of each selection, by its place; one of which nothing is ticked is left out."""
-    return {
-        i: replace(
-            selection,
-            streams=streams,
-            preset=None,
-            access_mode="single_use" if ticks.once else selection.access_mode,
-        )
-        for i, selection in enumerate(asked)
-        if (streams := tuple(_streams(ticks, i, selection, most[i])))
-    }
+    kept: dict[int, Selection] = {}
+    for i, selection in enumerate(asked):
+        streams = tuple(_streams(ticks, i, selection, most[i]))
+        if streams:
+            mode = "single_use" if ticks.once else selection.access_mode
+            kept[i] = replace(selection, streams=streams, preset=None, access_mode=mode)
+    return kept
 
 
 def end_of(ticks: Ticks) -> str | None:
@@ -198,8 +196,9 @@ def _narrowed_time(ticks: Ticks, stream: StreamGrant) -> TimeRange | None:
     """What was asked and what the owner says, whichever is less."""
     if stream.declared.consent_time_field is None:
         return None
-    starts = [time for time in (stream.time.since if stream.time else None, ticks.since) if time]
-    ends = [time for time in (stream.time.until if stream.time else None, ticks.before) if time]
+    asked = stream.time or TimeRange()
+    starts = [time for time in (asked.since, ticks.since) if time]
+    ends = [time for time in (asked.until, ticks.before) if time]
     if not starts and not ends:
         return None
     return TimeRange(max(starts, key=_moment, default=None), min(ends, key=_moment, default=None))

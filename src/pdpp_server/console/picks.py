@@ -1,10 +1,12 @@
 """The sources that the owner picks, where a client left that choice open: a preset of each, some streams, or all."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from pdpp_server.console.choice import named_place
+from pdpp_server.console.choice import named_place, place_of
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.said import say
@@ -16,6 +18,13 @@ from pdpp_server.wire.declarations import Preset, presets_of
 AGENT_PURPOSE = "https://pdpp.dev/purpose/agent_context"
 GROUP = "pick."  # the radio buttons of a card are named after its place
 _DAY_CHARS = len("20260131")
+
+
+class OfferCard(NamedTuple):
+    """A connection among the offers."""
+
+    source: int
+    connection_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,61 +41,66 @@ class Pick:
 
     @property
     def value(self) -> str:
-        days = (day or "0" for day in (self.since, self.before, self.end))
-        numbers = (self.source, self.stream, self.preset, *days)
-        return f"{'.'.join(map(str, numbers))}:{self.connection_id}"
+        days = [day or "0" for day in (self.since, self.before, self.end)]
+        numbers = f"{self.source}.{self.stream}.{self.preset}.{'.'.join(days)}"
+        return f"{numbers}:{self.connection_id}"
 
+    @property
+    def card(self) -> OfferCard:
+        return OfferCard(self.source, self.connection_id)
 
-class OfferCard(NamedTuple):
-    """A connection among the offers."""
-
-    source: int
-    connection_id: str
+    @property
+    def bare(self) -> Pick:
+        """As it is offered, before anything was said of it."""
+        return Pick(self.source, self.stream, self.connection_id)
 
 
 def cards_of(offers: tuple[Offer, ...]) -> list[OfferCard]:
-    return list(dict.fromkeys(OfferCard(pick.source, pick.connection_id) for pick in _possible(offers)))
+    return list(dict.fromkeys(pick.card for pick in _possible(offers)))
 
 
 def picks_of_form(visit: Visit, offers: tuple[Offer, ...]) -> tuple[Pick, ...]:
     """What each card says, with its dates; streams that were ticked alone; and what an earlier form had picked."""
     chosen = [value for name, value in visit.form if value and (name == "pick" or name.startswith(GROUP))]
     found = [pick for value in chosen for pick in _picks(value, offers)]
-    ticked = {(pick.source, pick.connection_id) for value, pick in _ticked(chosen, offers) if value}
-    whole = [pick for pick in found if (pick.source, pick.connection_id) not in ticked]
-    picks = [*whole, *(pick for _, pick in _ticked(chosen, offers))]
-    dated = [_dated(visit, offers, pick) for pick in picks]
+    ticked = _ticked(chosen, offers)
+    narrowed = {pick.card for pick in ticked}
+    whole = [pick for pick in found if pick.card not in narrowed]
+    dated = [_dated(visit, offers, pick) for pick in whole + ticked]
     return tuple(dict.fromkeys(_alike(visit, dated, offers)))
 
 
 def _picks(value: str, offers: tuple[Offer, ...]) -> Iterator[Pick]:
     """`1:id` is everything of a connection, `1~2:id` its second preset, `1.0.2.20260101.0.0:id` what was reviewed."""
     place, _, connection = value.partition(":")
-    source, _, preset = place.partition("~")
-    numbers, _ = named_place(f"{source}:")
-    number = named_place(f"{preset}:")[0][0] if preset else 0
+    whole, _, named = place.partition("~")
+    numbers = place_of(whole)
+    preset = place_of(named)[0] if named else 0
+    possible = list(_possible(offers))
     if len(numbers) == 1:
-        yield from (
-            Pick(pick.source, pick.stream, pick.connection_id, number)
-            for pick in _possible(offers)
-            if (pick.source, pick.connection_id) == (numbers[0], connection) and _is_in(offers, pick, number)
-        )
+        card = OfferCard(numbers[0], connection)
+        picks = [replace(pick, preset=preset) for pick in possible if pick.card == card]
     elif len(numbers) == 6:
-        pick = Pick(numbers[0], numbers[1], connection, numbers[2], *(_digits(each) for each in numbers[3:]))
-        if Pick(pick.source, pick.stream, connection) in set(_possible(offers)) and _is_in(offers, pick, pick.preset):
+        source, stream, preset, *days = numbers
+        pick = Pick(source, stream, connection, preset, *map(_digits, days))
+        picks = [pick] if pick.bare in possible else []
+    else:
+        picks = []
+    for pick in picks:
+        if _is_in(offers, pick):
             yield pick
 
 
-def _ticked(chosen: list[str], offers: tuple[Offer, ...]) -> list[tuple[str, Pick]]:
+def _ticked(chosen: list[str], offers: tuple[Offer, ...]) -> list[Pick]:
     """Streams that were ticked by themselves: of their connection nothing else is picked."""
     possible = set(_possible(offers))
-    named = [
-        (value, named_place(value))
-        for value in chosen
-        if "~" not in value and value.count(".", 0, value.find(":")) == 1
-    ]
-    picks = [(value, Pick(place[0], place[1], connection)) for value, (place, connection) in named]
-    return [(value, pick) for value, pick in picks if pick in possible]
+    picks: list[Pick] = []
+    for value in chosen:
+        is_one_stream = "~" not in value and value.count(".", 0, value.find(":")) == 1
+        if is_one_stream:
+            place, connection = named_place(value)
+            picks.append(Pick(place[0], place[1], connection))
+    return [pick for pick in picks if pick in possible]
 
 
 def _alike(visit: Visit, picks: list[Pick], offers: tuple[Offer, ...]) -> list[Pick]:
@@ -94,12 +108,13 @@ def _alike(visit: Visit, picks: list[Pick], offers: tuple[Offer, ...]) -> list[P
     if not (same := visit.value("same")):
         return picks
     place, connection = named_place(same)
-    model = [pick for pick in picks if (pick.source, pick.connection_id) == (place[0], connection)]
-    others = [card.connection_id for card in cards_of(offers) if card.source == place[0]]
-    rest = [pick for pick in picks if pick.source != place[0]]
+    source = place[0]
+    model = [pick for pick in picks if pick.card == OfferCard(source, connection)]
+    others = [card.connection_id for card in cards_of(offers) if card.source == source]
+    rest = [pick for pick in picks if pick.source != source]
     possible = set(_possible(offers))
     copies = [replace(pick, connection_id=other) for other in others for pick in model]
-    return [*rest, *(each for each in copies if Pick(each.source, each.stream, each.connection_id) in possible)]
+    return rest + [pick for pick in copies if pick.bare in possible]
 
 
 def _dated(visit: Visit, offers: tuple[Offer, ...], pick: Pick) -> Pick:
@@ -107,9 +122,10 @@ def _dated(visit: Visit, offers: tuple[Offer, ...], pick: Pick) -> Pick:
     at = f"{pick.source}:{pick.connection_id}"
     since, before, end = (_compact(visit.value(f"{name}.{at}")) for name in ("since", "before", "until"))
     stream = offers[pick.source].declaration.streams[_stream_name(offers, pick)]
+    ended = replace(pick, end=end or pick.end)
     if stream.consent_time_field is None:
-        return replace(pick, since="", before="", end=end or pick.end)
-    return replace(pick, since=since or pick.since, before=before or pick.before, end=end or pick.end)
+        return replace(ended, since="", before="")
+    return replace(ended, since=since or pick.since, before=before or pick.before)
 
 
 def _compact(date: str) -> str:
@@ -134,22 +150,26 @@ def _preset(offers: tuple[Offer, ...], source: int, number: int) -> Preset | Non
     return presets[number - 1] if 0 < number <= len(presets) else None
 
 
-def _is_in(offers: tuple[Offer, ...], pick: Pick, number: int) -> bool:
-    """Whether that preset has this stream; without a preset everything is in."""
-    preset = _preset(offers, pick.source, number)
-    return number == 0 or (preset is not None and _stream_name(offers, pick) in preset.streams)
+def _is_in(offers: tuple[Offer, ...], pick: Pick) -> bool:
+    """Whether its preset has this stream; without a preset everything is in."""
+    if pick.preset == 0:
+        return True
+    preset = _preset(offers, pick.source, pick.preset)
+    return preset is not None and _stream_name(offers, pick) in preset.streams
 
 
 def picks_of(decision: Decision, offers: tuple[Offer, ...]) -> tuple[Pick, ...]:
     """What was picked for that decision, as far as it is still there; accounts given differently stay apart."""
-    return tuple(
-        _as_decided(offers, pick, selection, stream, (decision.ends.get(place) or "")[: len("2026-01-31")])
-        for pick in _possible(offers)
-        for place, selection in enumerate(decision.selections)
-        for stream in selection.streams
-        if (_source_id(offers, pick), _stream_name(offers, pick)) == (selection.source_id, stream.name)
-        and pick.connection_id in (stream.connections or ())
-    )
+    picks: list[Pick] = []
+    for pick in _possible(offers):
+        offered = (_source_id(offers, pick), _stream_name(offers, pick))
+        for place, selection in enumerate(decision.selections):
+            end = (decision.ends.get(place) or "")[: len("2026-01-31")]
+            for stream in selection.streams:
+                is_it = offered == (selection.source_id, stream.name)
+                if is_it and pick.connection_id in (stream.connections or ()):
+                    picks.append(_as_decided(offers, pick, selection, stream, end))
+    return tuple(picks)
 
 
 def _as_decided(offers: tuple[Offer, ...], pick: Pick, selection: Selection, stream: StreamSelection, end: str) -> Pick:
@@ -157,8 +177,13 @@ def _as_decided(offers: tuple[Offer, ...], pick: Pick, selection: Selection, str
     made = {each.name: (each.view, each.fields) for each in selection.streams}
     preset = next((number for number, each in enumerate(presets, 1) if each.streams == made), 0)
     time = stream.time or TimeRange()
-    since, before, ends = (_digits_of_day(day) for day in (time.since, time.until, end))
-    return replace(pick, preset=preset, since=since, before=before, end=ends)
+    return replace(
+        pick,
+        preset=preset,
+        since=_digits_of_day(time.since),
+        before=_digits_of_day(time.until),
+        end=_digits_of_day(end),
+    )
 
 
 def _digits_of_day(time: str | None) -> str:
@@ -169,16 +194,18 @@ def _digits_of_day(time: str | None) -> str:
 
 def picked(picks: tuple[Pick, ...], offers: tuple[Offer, ...]) -> tuple[Selection, ...]:
     """One selection for each source of which something was picked; two where its accounts are given differently."""
-    return tuple(
-        Selection(
-            source_id=_source_id(offers, alike[0]),
-            source_kind=offers[alike[0].source].declaration.source.kind,
-            purpose_code=AGENT_PURPOSE,
-            purpose_description=None,
-            access_mode="continuous",
-            streams=tuple(_streams(offers[alike[0].source], alike[0].source, alike, offers)),
-        )
-        for alike in _selected(picks)
+    return tuple(_selection(alike, offers) for alike in _selected(picks))
+
+
+def _selection(alike: list[Pick], offers: tuple[Offer, ...]) -> Selection:
+    source = offers[alike[0].source].declaration.source
+    return Selection(
+        source_id=source.id,
+        source_kind=source.kind,
+        purpose_code=AGENT_PURPOSE,
+        purpose_description=None,
+        access_mode="continuous",
+        streams=tuple(_streams(alike, offers)),
     )
 
 
@@ -204,12 +231,14 @@ def _given_alike(picks: list[Pick]) -> Iterator[list[Pick]]:
     yield from groups.values()
 
 
-def _streams(offer: Offer, source: int, picks: list[Pick], offers: tuple[Offer, ...]) -> Iterator[StreamSelection]:
-    for place, name in enumerate(offer.holdings):
+def _streams(picks: list[Pick], offers: tuple[Offer, ...]) -> Iterator[StreamSelection]:
+    source = picks[0].source
+    for place, name in enumerate(offers[source].holdings):
         here = [pick for pick in picks if pick.stream == place]
         if not here:
             continue
-        first, since, before = here[0], day_of(here[0].since), day_of(here[0].before)
+        first = here[0]
+        since, before = day_of(first.since), day_of(first.before)
         preset = _preset(offers, source, first.preset)
         view, fields = preset.streams[name] if preset else (None, None)
         yield StreamSelection(

@@ -7,13 +7,14 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from pdpp_server.cli.life.entries import ChatMessage, LifeEntry, LifeEvent, LifeNote, Mail, Payment, Person, Post, Talk
-from pdpp_server.cli.life.grammar import Grammar, table
+from pdpp_server.cli.life.grammar import Grammar, capitalized, table
 
 FIRST, LAST = date(2023, 5, 1), date(2026, 4, 30)
 AWAY = (date(2025, 3, 22), date(2025, 3, 30))  # one of the stories
 LEFT_WORK, LEFT_FLAT = date(2026, 3, 27), date(2026, 3, 31)
 HOME = ZoneInfo("Europe/Amsterdam")
 ME = "Nora Lindqvist"
+CHATS = {"Sam": 0.6, "Yael Bar-Lev": 0.22, "Lindqvist hemma": 0.22, "Sunday soup": 0.2}  # by how likely on a day
 REMINDER = "Good morning! What is on this week?"
 RENTS = {2023: 132_500, 2024: 136_100, 2025: 139_400}  # from each October on
 SERVICE_COSTS = 4_500
@@ -24,7 +25,8 @@ class Days:
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
-        self._people, self._words = table("people"), table("words")
+        self._people = table("people")
+        self._words = table("words")
         self._grammar = Grammar(self._words["words"], rng)
         self._written = 0
 
@@ -52,14 +54,20 @@ class Days:
         return Person(name, self._people[account][name])
 
     def _mails(self, account: str, day: date, singles: Sequence[int], threads: float) -> Iterator[Mail]:
-        kinds, me = self._words["mail"][account], self._person(account, ME)
+        kinds = self._words["mail"][account]
         for _ in range(self._rng.choice(singles)):
-            kind, told = self._often(kinds["single"]), dict[str, str]()
-            subject, text = self._grammar.text(kind["subject"], told), self._grammar.text(kind["text"], told)
-            sender = self._person(account, kind["from"])
-            yield Mail(account, self._at(day, 6, 20), sender, me, subject, text, self._key(), label=kind["label"])
+            yield self._single(account, day, self._often(kinds["single"]))
         if self._rng.random() < threads:
             yield from self._thread(account, day, self._rng.choice(kinds["thread"]))
+
+    def _single(self, account: str, day: date, kind: dict[str, Any]) -> Mail:
+        told: dict[str, str] = {}
+        subject = self._grammar.text(kind["subject"], told)
+        text = self._grammar.text(kind["text"], told)
+        sender = self._person(account, kind["from"])
+        to = self._person(account, ME)
+        at = self._at(day, 6, 20)
+        return Mail(account, at, sender, to, subject, text, self._key(), label=kind["label"])
 
     def _often(self, kinds: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """By how often each comes, which is 10 where the table does not say."""
@@ -67,28 +75,33 @@ class Days:
 
     def _thread(self, account: str, day: date, kind: dict[str, Any]) -> Iterator[Mail]:
         """To and fro over a few hours; every answer quotes what it answers."""
-        pair = [self._person(account, ME), self._person(account, self._rng.choice(kind["with"]))]
+        other = self._rng.choice(kind["with"])
+        pair = [self._person(account, ME), self._person(account, other)]
         self._rng.shuffle(pair)
-        subject, at = self._grammar.one_of(kind["subject"], {}), self._at(day, 7, 12)
-        before: Mail | None = None
-        turns = self._rng.randint(2, 4)
-        greetings = [self._rng.choice(kind["open"]), *self._rng.sample(kind["answer"], turns - 1)]
-        for turn, greeting in enumerate(greetings):
-            sender, to = pair[turn % 2], pair[1 - turn % 2]
+        title = self._grammar.one_of(kind["subject"], {})
+        at = self._at(day, 7, 12)
+        answers = self._rng.randint(2, 4) - 1
+        greetings = [self._rng.choice(kind["open"]), *self._rng.sample(kind["answer"], answers)]
+        quoted = answered = ""
+        for greeting in greetings:
+            sender, to = pair
             said = [self._grammar.text(greeting, {"to": to.first})]
             said += self._grammar.some_of(kind["middle"], self._rng.randint(1, 3))
-            said.append(
-                f"{self._grammar.one_of(['{close}'])}\n{sender.first}" if account == "private" else sender.first
-            )
-            text = "\n\n".join(said)
-            if before:
-                quoted = "\n".join(f"> {line}" for line in before.text.partition("\n\nOn ")[0].splitlines())
-                text += f"\n\nOn {before.at:%Y-%m-%d} at {before.at:%H:%M} {before.sender.name} wrote:\n{quoted}"
-            title = f"Re: {subject}" if before else subject
+            said.append(self._signed(account, sender))
             label = "Sent" if sender.name == ME else "Inbox"
-            before = Mail(account, at, sender, to, title, text, self._key(), before.key if before else "", label)
-            yield before
+            text = "\n\n".join(said)
+            mail = Mail(account, at, sender, to, title, text + quoted, self._key(), answered, label)
+            yield mail
+            quoted, answered = _quoted(mail), mail.key
+            title = title if title.startswith("Re: ") else f"Re: {title}"
+            pair.reverse()
             at += timedelta(minutes=self._rng.randint(9, 300))
+
+    def _signed(self, account: str, sender: Person) -> str:
+        if account != "private":
+            return sender.first
+        closing = self._grammar.one_of(["{close}"])
+        return f"{closing}\n{sender.first}"
 
     def _key(self) -> str:
         self._written += 1
@@ -98,37 +111,46 @@ class Days:
 
     def _posts(self, workspace: str, day: date, count: int) -> Iterator[Post]:
         """One channel is awake on a day; on Mondays a bot speaks in both workspaces at the same instant."""
-        channels, people = self._words["slack"][workspace], self._people["slack"][workspace]
+        channels = self._words["slack"][workspace]
+        people = self._people["slack"][workspace]
         if day.weekday() == 0:
             yield Post(workspace, "general", datetime.combine(day, time(9), HOME), "Reminder", REMINDER)
-        channel, at = self._rng.choice(sorted(channels)), self._at(day, 8, 16)
+        channel = self._rng.choice(sorted(channels))
+        at = self._at(day, 8, 16)
         for text in self._grammar.some_of(channels[channel], count):
             yield Post(workspace, channel, at, self._rng.choice(people), text)
             at += timedelta(seconds=self._rng.randint(20, 1500))
 
     def _messages(self, day: date) -> Iterator[ChatMessage]:
-        for chat, share in (("Sam", 0.6), ("Yael Bar-Lev", 0.22), ("Lindqvist hemma", 0.22), ("Sunday soup", 0.2)):
+        for chat, share in CHATS.items():
             if self._rng.random() < share:
-                people, at = [ME, *self._people["telegram"][chat]], self._at(day, 7, 22)
-                for text in self._grammar.some_of(self._words["telegram"][chat], self._rng.randint(1, 4)):
-                    yield ChatMessage(chat, at, self._rng.choice(people), text)
-                    at += timedelta(seconds=self._rng.randint(8, 900))
+                yield from self._chat(chat, self._at(day, 7, 22))
+
+    def _chat(self, chat: str, at: datetime) -> Iterator[ChatMessage]:
+        people = [ME, *self._people["telegram"][chat]]
+        for text in self._grammar.some_of(self._words["telegram"][chat], self._rng.randint(1, 4)):
+            yield ChatMessage(chat, at, self._rng.choice(people), text)
+            at += timedelta(seconds=self._rng.randint(8, 900))
 
     # Money ----------------------------------------------------------------------------------------------------------
 
     def _payments(self, day: date) -> Iterator[Payment]:
         yield from self._regular(day)
-        shops, small = self._words["bank"]["shops"], self._words["bank"]["small"]
+        payees = self._words["bank"]
         if day.weekday() in (1, 4, 5):
-            yield Payment(day, -self._rng.randint(900, 7800), self._rng.choice(shops), "Groceries")
+            cents = self._rng.randint(900, 7800)
+            yield Payment(day, -cents, self._rng.choice(payees["shops"]), "Groceries")
+        small = payees["small"]
+        first_most_often = range(len(small), 0, -1)
         for _ in range(self._rng.choice((0, 0, 1, 1, 2, 3))):
-            (payee,) = self._rng.choices(small, range(len(small), 0, -1))  # the first ones most often
+            (payee,) = self._rng.choices(small, first_most_often)
             yield Payment(day, -self._rng.randint(280, 3900), payee, "Card")
 
     def _regular(self, day: date) -> Iterator[Payment]:
         match day.day:
             case 1 if date(2023, 10, 1) <= day < LEFT_FLAT:
-                rent = RENTS[day.year if day.month >= 10 else day.year - 1] + SERVICE_COSTS
+                since = day.year if day.month >= 10 else day.year - 1
+                rent = RENTS[since] + SERVICE_COSTS
                 yield Payment(day, -rent, "De Wit Verhuur", f"Rent Maaskade 118 {day:%Y-%m}")
             case 3:
                 yield Payment(day, -self._rng.randint(7800, 14_500), "Maas Energie", "Electricity and heat")
@@ -136,9 +158,10 @@ class Days:
             case 12 if day.month in (1, 4, 7, 10):
                 yield Payment(day, -9600, "Maas Rowing", "Club fee for the quarter")
             case 25:
-                is_north = day > LEFT_WORK
-                employer = "Northlight Instruments" if is_north else "Tidewater Charts BV"
-                yield Payment(day, 341_200 if is_north else 312_650, employer, f"Salary {day:%Y-%m}")
+                employer, cents = ("Tidewater Charts BV", 312_650)
+                if day > LEFT_WORK:
+                    employer, cents = ("Northlight Instruments", 341_200)
+                yield Payment(day, cents, employer, f"Salary {day:%Y-%m}")
             case _:
                 pass
 
@@ -162,7 +185,9 @@ class Days:
                 continue
             title = self._grammar.one_of(self._words["calendar"]["title"])
             place = self._grammar.one_of(("{cafe}", "{place}", "{street}"))
-            yield self._event(title, day, self._rng.randint(8, 20), self._rng.choice((30, 60, 90, 120)), "", place)
+            hour = self._rng.randint(8, 20)
+            minutes = self._rng.choice((30, 60, 90, 120))
+            yield self._event(title, day, hour, minutes, "", place)
 
     def _event(self, title: str, day: date, hour: int, minutes: int, rule: str, place: str) -> LifeEvent:
         start = datetime.combine(day, time(hour))
@@ -171,32 +196,47 @@ class Days:
     # Notes and talks ------------------------------------------------------------------------------------------------
 
     def _notes(self, day: date) -> Iterator[LifeNote]:
-        at, draw = self._at(day, 20, 23), self._rng.random()
+        at = self._at(day, 20, 23)
+        draw = self._rng.random()
         if draw < 0.24:
-            lines = "\n".join(f"- {line}" for line in self._some_lines("line", 3, 7))
-            week = f"Weeks/{day:%G}-W{day:%V}"
-            yield LifeNote(f"Days/{day}.md", at, f"# {day:%d.%m.%Y}\n\n{lines}\n\nWeek: [[{week}]]", ("diary",))
+            lines = [f"- {line}" for line in self._some_lines("line", 3, 7)]
+            week = f"Week: [[Weeks/{day:%G}-W{day:%V}]]"
+            yield _note(f"Days/{day}", at, f"{day:%d.%m.%Y}", "\n".join(lines) + f"\n\n{week}", "diary")
         elif draw < 0.29:
             dish = self._grammar.text("{dish}")
-            steps = "\n".join(f"{n}. {step}" for n, step in enumerate(self._some_lines("step", 4, 6), 1))
-            yield LifeNote(f"Recipes/{dish} {day}.md", at, f"# {dish.capitalize()}\n\n{steps}", ("recipe",))
+            steps = [f"{number}. {step}" for number, step in enumerate(self._some_lines("step", 4, 6), 1)]
+            yield _note(f"Recipes/{dish} {day}", at, dish.capitalize(), "\n".join(steps), "recipe")
         elif draw < 0.33:
             book = self._grammar.text("{book}")
-            thoughts = "\n\n".join(self._some_lines("thought", 2, 4))
-            yield LifeNote(f"Books/{book} {day}.md", at, f"# {book[:1].upper()}{book[1:]}\n\n{thoughts}", ("book",))
+            thoughts = self._some_lines("thought", 2, 4)
+            yield _note(f"Books/{book} {day}", at, capitalized(book), "\n\n".join(thoughts), "book")
 
     def _some_lines(self, kind: str, fewest: int, most: int) -> list[str]:
         return self._grammar.some_of(self._words["note"][kind], self._rng.randint(fewest, most))
 
     def _talk(self, day: date) -> Talk:
-        kind, told = self._rng.choice(self._words["talk"]), dict[str, str]()
+        kind = self._rng.choice(self._words["talk"])
+        told: dict[str, str] = {}
         title = self._grammar.text(kind["title"], told)
-        turns = [
-            self._grammar.text(said, told) for pair in zip(kind["ask"], kind["answer"], strict=True) for said in pair
-        ]
+        turns: list[str] = []
+        for ask, answer in zip(kind["ask"], kind["answer"], strict=True):
+            turns.append(self._grammar.text(ask, told))
+            turns.append(self._grammar.text(answer, told))
         return Talk(title, self._at(day, 8, 23), tuple(turns))
 
     def _at(self, day: date, first: int, last: int) -> datetime:
         """Some time of that day, between two hours at home."""
-        clock = time(self._rng.randint(first, last - 1), self._rng.randrange(60), self._rng.randrange(60))
-        return datetime.combine(day, clock, HOME)
+        hour = self._rng.randint(first, last - 1)
+        minute, second = self._rng.randrange(60), self._rng.randrange(60)
+        return datetime.combine(day, time(hour, minute, second), HOME)
+
+
+def _quoted(mail: Mail) -> str:
+    """What it said itself, as an answer to it quotes that."""
+    own = mail.text.partition("\n\nOn ")[0]
+    lines = "\n".join(f"> {line}" for line in own.splitlines())
+    return f"\n\nOn {mail.at:%Y-%m-%d} at {mail.at:%H:%M} {mail.sender.name} wrote:\n{lines}"
+
+
+def _note(name: str, at: datetime, title: str, text: str, tag: str) -> LifeNote:
+    return LifeNote(f"{name}.md", at, f"# {title}\n\n{text}", (tag,))

@@ -16,6 +16,11 @@ def table(name: str) -> dict[str, Any]:
     return tomllib.loads((HERE / f"{name}.toml").read_text("utf-8"))
 
 
+def capitalized(text: str) -> str:
+    """The first letter alone; `capitalize` would lower the others."""
+    return text[:1].upper() + text[1:]
+
+
 class Grammar:
     """`{dish}` becomes one of the dishes; `{dish:a}` the same one wherever it stands in what `told` keeps."""
 
@@ -34,12 +39,14 @@ class Grammar:
             return known.setdefault(f"{name}:{key}", self._rng.choice(self._words[name]))
 
         text = _BLANK.sub(filled, template)
-        return text[:1].upper() + text[1:] if template.startswith("{") and template.endswith(".") else text
+        begins_a_sentence = template.startswith("{") and template.endswith(".")
+        return capitalized(text) if begins_a_sentence else text
 
     def one_of(self, templates: Sequence[str], told: dict[str, str] | None = None) -> str:
         return self.text(self._rng.choice(templates), told)
 
     def some_of(self, templates: Sequence[str], count: int) -> list[str]:
         """Different ones, as many as there are, in the order of the table."""
-        chosen = sorted(self._rng.sample(range(len(templates)), min(count, len(templates))))
-        return [self.text(templates[place]) for place in chosen]
+        there = len(templates)
+        chosen = self._rng.sample(range(there), min(count, there))
+        return [self.text(templates[place]) for place in sorted(chosen)]

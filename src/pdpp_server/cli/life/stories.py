@@ -15,19 +15,37 @@ LEASE = LifeNote(
 
 
 def stories() -> Iterator[LifeEntry]:
-    told, people = table("stories"), table("people")
+    told = table("stories")
+    people = table("people")
     yield LEASE
-    yield from (_mail(row, people) for row in told["mail"])
-    yield from (Post(row["workspace"], row["channel"], row["at"], row["from"], row["text"]) for row in told["post"])
-    yield from (ChatMessage(row["chat"], row["at"], row["from"], row["text"]) for row in told["message"])
-    yield from (LifeEvent(**row) for row in told["event"])
-    yield from (Payment(**row) for row in told["payment"])
-    yield from (Talk(row["title"], row["at"], tuple(row["turns"])) for row in told["talk"])
-    yield from (LifeNote(row["path"], row["created"], row["text"].strip(), tuple(row["tags"])) for row in told["note"])
+    for row in told["mail"]:
+        yield _mail(row, people)
+    for row in told["post"]:
+        yield Post(row["workspace"], row["channel"], row["at"], row["from"], row["text"])
+    for row in told["message"]:
+        yield ChatMessage(row["chat"], row["at"], row["from"], row["text"])
+    for row in told["event"]:
+        yield LifeEvent(**row)
+    for row in told["payment"]:
+        yield Payment(**row)
+    for row in told["talk"]:
+        yield Talk(row["title"], row["at"], tuple(row["turns"]))
+    for row in told["note"]:
+        yield LifeNote(row["path"], row["created"], row["text"].strip(), tuple(row["tags"]))
 
 
 def _mail(row: dict[str, Any], people: dict[str, dict[str, str]]) -> Mail:
     account = row.get("account", "private")
-    sender, to = (Person(name, people[account][name]) for name in (row["from"], row.get("to", ME)))
-    text, answers, label = row["text"].strip(), row.get("answers", ""), row.get("label", "Inbox")
-    return Mail(account, row["at"], sender, to, row["subject"], text, row["key"], answers, label)
+    addresses = people[account]
+    sender, to = row["from"], row.get("to", ME)
+    return Mail(
+        account,
+        row["at"],
+        Person(sender, addresses[sender]),
+        Person(to, addresses[to]),
+        row["subject"],
+        row["text"].strip(),
+        row["key"],
+        row.get("answers", ""),
+        row.get("label", "Inbox"),
+    )

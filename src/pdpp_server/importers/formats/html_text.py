@@ -41,16 +41,25 @@ _MARKS = {
 
 def html_text(html: str) -> str:
     """The text as a reader sees it, in lines."""
-    seen = " ".join("".join(_seen(html[:HTML_CHARS])).split())
+    seen = _one_space("".join(_seen(html[:HTML_CHARS])))
     if any(mark in seen for mark in _ALL_MARKS):
         seen = seen.translate(dict.fromkeys(map(ord, _ALL_MARKS)))
-    linked = _LINKED.sub(_link, _TAG.sub(_marked, seen)).replace(_END_LINK, "")
-    lines = _LINE_ENDS.sub(_line_end, linked)
-    text = unescape(lines) if "&" in lines else lines
-    text = text if text.isascii() else _INVISIBLE.sub("", text)
-    shown = (" ".join(line.split()) for line in text.split("\n"))
-    whole = _BLANK_LINES.sub("\n\n", "\n".join(_quoted(shown) if _QUOTE in text else shown)).strip("\n")
+    marked = _TAG.sub(_marked, seen)
+    linked = _LINKED.sub(_link, marked).replace(_END_LINK, "")
+    text = _LINE_ENDS.sub(_line_end, linked)
+    if "&" in text:
+        text = unescape(text)
+    if not text.isascii():
+        text = _INVISIBLE.sub("", text)
+    lines = map(_one_space, text.split("\n"))
+    if _QUOTE in text:
+        lines = _quoted(lines)
+    whole = _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip("\n")
     return whole if len(html) <= HTML_CHARS else f"{whole}\n[the rest of the page is left out]"
+
+
+def _one_space(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _seen(html: str) -> Iterator[str]:
@@ -61,8 +70,11 @@ def _seen(html: str) -> Iterator[str]:
         behind = None if name in unclosed else _behind(html, found.start(), name)
         if behind is None:
             unclosed.add(name)
-        yield html[at : found.end() if behind is None else found.start()]
-        at = found.end() if behind is None else behind
+            yield html[at : found.end()]
+            at = found.end()
+        else:
+            yield html[at : found.start()]
+            at = behind
     yield html[at:]
 
 
@@ -70,7 +82,9 @@ def _behind(html: str, start: int, name: str) -> int | None:
     """Where it is over. A comment, script or style without end hides the rest; None for other elements without end."""
     if name:
         found = re.compile(rf"</{name}\b[^<>]*>", re.IGNORECASE).search(html, start)
-        return found.end() if found else len(html) if name in ("script", "style") else None
+        if found:
+            return found.end()
+        return len(html) if name in ("script", "style") else None
     closing = "-->" if html.startswith("<!--", start) else ">"
     at = html.find(closing, start)
     return len(html) if at < 0 else at + len(closing)
@@ -100,7 +114,8 @@ def _link(found: re.Match[str]) -> str:
     is_told = address.partition(":")[2].strip("/") in words
     if is_told or not address.startswith(_LINK_SCHEMES) or not words.strip(_NO_WORDS):
         return words
-    return f"{words.rstrip(_NO_WORDS)} ({address}){words[len(words.rstrip(_NO_WORDS)) :]}"
+    bare = words.rstrip(_NO_WORDS)
+    return f"{bare} ({address}){words[len(bare) :]}"
 
 
 def _line_end(found: re.Match[str]) -> str:
@@ -108,7 +123,8 @@ def _line_end(found: re.Match[str]) -> str:
     run = found[0].replace(" ", "")
     if _PARAGRAPH in run:
         return "\n\n"
-    return "\n" * max(1, min(2, run.count(_BREAK) + (run[0] == _LINE)))
+    ends = run.count(_BREAK) + (run[0] == _LINE)
+    return "\n\n" if ends > 1 else "\n"
 
 
 def _quoted(lines: Iterator[str]) -> Iterator[str]:

@@ -24,17 +24,24 @@ def amount(text: str, decimal: str | None = None) -> Decimal | None:
     if plain.endswith(("-", "+")):
         plain = plain[-1] + plain[:-1]
     mark = decimal or max(",.", key=plain.rfind)
-    whole, _, fraction = plain.rpartition(mark) if mark in plain else (plain, "", "")
+    whole, fraction = plain, ""
+    if mark in plain:
+        whole, _, fraction = plain.rpartition(mark)
     if _THOUSANDS.fullmatch(whole):
         whole = re.sub(r"[,.]", "", whole)
-    if not (_WHOLE.fullmatch(whole) and _FRACTION.fullmatch(fraction)):
+    if not _is_exact(whole, fraction):
         return None
-    digits = whole.strip("+-")
-    has_digits = bool(digits or fraction)
-    if not has_digits or len(digits) > WRITTEN_MAX or len(digits.lstrip("0")) + len(fraction) > DIGITS_MAX:
-        return None
-    value = Decimal(f"{whole}.{fraction}" if fraction else whole)
+    value = Decimal(f"{whole}.{fraction}")
     return -value if is_negative else value
+
+
+def _is_exact(whole: str, fraction: str) -> bool:
+    """Whether these are digits, some and not too many."""
+    if not (_WHOLE.fullmatch(whole) and _FRACTION.fullmatch(fraction)):
+        return False
+    digits = whole.strip("+-")
+    counted = len(digits.lstrip("0")) + len(fraction)
+    return bool(digits or fraction) and len(digits) <= WRITTEN_MAX and counted <= DIGITS_MAX
 
 
 def money(value: Decimal, name: str = "amount") -> Json:

@@ -47,13 +47,15 @@ def repeated(rule: str, start: datetime, zone: tzinfo, horizon: datetime) -> lis
 def _times(rule: str, start: datetime, zone: tzinfo, horizon: datetime) -> Iterator[datetime]:
     """Laid out on the wall, not in UTC: a meeting at nine stays at nine when the clocks change."""
     terms = _terms(rule)
-    frequency, count, until = terms["FREQ"], terms.pop("COUNT", None), terms.pop("UNTIL", None)
-    limits = {name: terms.pop(name) for name in _LIMITS[frequency] & terms.keys()}
+    count = terms.pop("COUNT", None)
+    until = terms.pop("UNTIL", None)
+    limits = {name: terms.pop(name) for name in _LIMITS[terms["FREQ"]] & terms.keys()}
     last = horizon if until is None else min(horizon, _last(until, zone))
     terms["UNTIL"] = last.strftime("%Y%m%dT%H%M%S").zfill(15)
     text = ";".join(f"{name}={value}" for name, value in terms.items())
-    times = (when for when in _laid_out(rrulestr(text, dtstart=start)) if _is_within(when, limits))
-    return islice(times, None if count is None else int(count))
+    laid_out = _laid_out(rrulestr(text, dtstart=start))
+    times = (when for when in laid_out if _is_within(when, limits))
+    return times if count is None else islice(times, int(count))
 
 
 def _laid_out(times: Iterable[datetime]) -> Iterator[datetime]:
@@ -69,12 +71,17 @@ def _terms(rule: str) -> dict[str, str]:
     if not _RULE.fullmatch(upper):
         raise UnreadableRule(rule)
     terms = dict(term.split("=") for term in upper.split(";"))
-    frequency = terms.get("FREQ", "")
-    is_odd = frequency in ("DAILY", "HOURLY") and not _RARE.isdisjoint(terms)
-    is_odd |= not all(map(_WEEKDAY.fullmatch, terms.get("BYDAY", "MO").split(",")))
-    if frequency not in _LIMITS or is_odd or int(terms.get("INTERVAL", "1")) < 1 or not _has_a_day(terms):
+    if terms.get("FREQ") not in _LIMITS or _is_odd(terms) or not _has_a_day(terms):
         raise UnreadableRule(rule)
     return terms
+
+
+def _is_odd(terms: Mapping[str, str]) -> bool:
+    """What nobody means, and what would repeat without moving on."""
+    if terms["FREQ"] in ("DAILY", "HOURLY") and not _RARE.isdisjoint(terms):
+        return True
+    weekdays = terms.get("BYDAY", "MO").split(",")
+    return not all(map(_WEEKDAY.fullmatch, weekdays)) or int(terms.get("INTERVAL", "1")) < 1
 
 
 def _numbers(text: str) -> list[int]:
@@ -114,4 +121,6 @@ def _last(until: str, zone: tzinfo) -> datetime:
     if not found[2]:
         return datetime.combine(day, time(23, 59, 59))
     wall = datetime.strptime(found[1] + found[2], "%Y%m%d%H%M%S")  # noqa: DTZ007
-    return wall.replace(tzinfo=UTC).astimezone(zone).replace(tzinfo=None) if found[3] else wall
+    if not found[3]:
+        return wall
+    return wall.replace(tzinfo=UTC).astimezone(zone).replace(tzinfo=None)
