@@ -184,7 +184,7 @@ IN_IMPORTERS = {
     "importers/sources/codex.py": {"arguments", "content", "summary", "type"},
     "importers/sources/mt940.py": {"entry"},  # a part of a pattern
     "importers/sources/slack.py": {"deleted"},
-    "importers/sources/telegram.py": {"type"},
+    "importers/sources/telegram.py": {"actor", "type"},
     "importers/uploads.py": {"place"},  # what one process wishes of another
 }
 BOUND = re.compile(r"(?<![:\w]):([a-z_]+)\b")

@@ -26,14 +26,22 @@ class Workers:
     """Each takes connections from the one socket. Its end of a pipe tells it that this process has ended, however."""
 
     def __init__(self, settings: Settings, listening: socket.socket, *, logs: bool) -> None:
-        self._count, self._listening = settings.workers, listening
+        self._count = settings.workers
+        self._listening = listening
         self._until_we_end, self._held_open = os.pipe()
-        numbers = [str(listening.fileno()), str(self._until_we_end), "log" if logs else "quiet"]
-        self._command = [sys.executable, "-m", "pdpp_server.cli.worker", *numbers]
-        self._environ = {**os.environ, "PDPP_HOST": settings.host, "PDPP_PORT": str(settings.port)}
-        self._environ["PDPP_WORKERS"] = str(settings.workers)
+        numbers = [str(listening.fileno()), str(self._until_we_end)]
+        said = "log" if logs else "quiet"
+        self._command = [sys.executable, "-m", "pdpp_server.cli.worker", *numbers, said]
+        self._environ = {
+            **os.environ,
+            "PDPP_HOST": settings.host,
+            "PDPP_PORT": str(settings.port),
+            "PDPP_WORKERS": str(settings.workers),
+        }
         self._running: list[tuple[subprocess.Popen[bytes], float]] = []
-        self._failed, self._did_start, self._next_start = 0, False, 0.0
+        self._failed = 0
+        self._did_start = False
+        self._next_start = 0.0
 
     def run(self, stopping: Event) -> None:
         """Until asked to stop.

@@ -77,15 +77,17 @@ class GrantCard(NamedTuple):
 
 def show_all(desks: Desks, visit: Visit) -> Page:
     found = cards(desks)
-    values = {"active": [card for card in found if card.is_active], "ended": [c for c in found if not c.is_active]}
-    return Page("clients.html", values)
+    active = [card for card in found if card.is_active]
+    ended = [card for card in found if not card.is_active]
+    return Page("clients.html", {"active": active, "ended": ended})
 
 
 def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
     grant_id = visit.named["grant_id"]
-    card = _card(desks, rows_of(desks, grant_id), labels(desks), services(desks))
+    card = card_of(desks, grant_id)
     found = desks.owner.activity_of(grant_id, own=False, limit=LIMIT)
-    values = {"card": card, "is_cut": len(found) == LIMIT, "chart": chart(desks, frozenset({card.client_id}))}
+    drawn = chart(desks, frozenset({card.client_id}))
+    values = {"card": card, "is_cut": len(found) == LIMIT, "chart": drawn}
     return titled(desks, visit, found, partial(_page, desks, values, found))
 
 
@@ -97,7 +99,7 @@ def _page(desks: Desks, values: Mapping[str, object], found: list[Disclosure], t
 def end(desks: Desks, visit: Visit) -> Page:
     """Asks once; then the very next read is refused. Sent twice, it has ended all the same."""
     grant_id = visit.named["grant_id"]
-    card = _card(desks, rows_of(desks, grant_id), labels(desks), services(desks))
+    card = card_of(desks, grant_id)
     if visit.value("sure") != "yes":
         return Page("ending.html", {"card": card, "is_sure": False})
     desks.owner.revoke(grant_id)
@@ -155,12 +157,18 @@ def rows_of(desks: Desks, grant_id: str) -> list[GrantRow]:
         raise NotFound(say("No app has such a grant here."), remedy=say("Clients shows who may read.")) from None
 
 
+def card_of(desks: Desks, grant_id: str) -> GrantCard:
+    """Raises `NotFound` in words of the pages."""
+    return _card(desks, rows_of(desks, grant_id), labels(desks), services(desks))
+
+
 def cards(desks: Desks) -> list[GrantCard]:
     """Newest first."""
     named, known = labels(desks), services(desks)
-    rows = sorted((row for row in desks.owner.grants() if row.successor is None), key=_standing)
-    grouped = [list(group) for _, group in groupby(rows, key=_standing)]
-    return sorted((_card(desks, group, named, known) for group in grouped), key=lambda card: card.since, reverse=True)
+    rows = [row for row in desks.owner.grants() if row.successor is None]
+    rows.sort(key=_standing)
+    found = [_card(desks, list(group), named, known) for _, group in groupby(rows, key=_standing)]
+    return sorted(found, key=lambda card: card.since, reverse=True)
 
 
 def labels(desks: Desks) -> dict[str, str]:

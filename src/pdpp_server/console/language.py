@@ -94,9 +94,11 @@ def _literals(value: str) -> Iterator[str]:
 def catalogue(language: str) -> Sentences:
     """Sentence to sentence; what is missing in a language is said in English."""
     path = FILES / f"{language}.json"
-    has_one = language != "en" and path.is_file()
-    known: dict[str, dict[str, str]] = orjson.loads(path.read_bytes()) if has_one else {}
-    return Sentences({english: other for each in known.values() for english, other in each.items()})
+    known: dict[str, str] = {}
+    if language != "en" and path.is_file():
+        for each in orjson.loads(path.read_bytes()).values():
+            known |= each
+    return Sentences(known)
 
 
 def languages() -> list[str]:
@@ -154,9 +156,8 @@ def _from_below(path: Path, tree: ast.AST) -> Iterator[str]:
     says_all = path.as_posix().startswith(_SAYS_ALL)
     raised = [node for node in ast.walk(tree) if isinstance(node, ast.Raise)]
     spoken = [each for node in ([tree] if says_all else raised) for each in ast.walk(node)]
-    inner = {id(part) for each in spoken if isinstance(each, ast.JoinedStr) for part in ast.walk(each)} - {
-        id(each) for each in spoken if isinstance(each, ast.JoinedStr)
-    }
+    joined = [each for each in spoken if isinstance(each, ast.JoinedStr)]
+    inner = {id(part) for each in joined for part in ast.walk(each)} - {id(each) for each in joined}
     about = {id(each.value) for each in spoken if isinstance(each, ast.Expr)}
     for each in spoken:
         text = _pattern(each) if id(each) not in inner | about else None
@@ -232,10 +233,13 @@ def _counted(source: str) -> list[str]:
 
 def listed() -> bytes:
     """Every template with its sentences, each beside itself: a copy of it is where another language begins."""
-    templates = {path.name: path.read_text("utf-8") for path in sorted((_FOLDER / "templates").glob("*.html"))}
-    found = {name: [*sentences(source), *_counted(source)] for name, source in templates.items()}
+    found: dict[str, list[str]] = {}
+    for path in sorted((_FOLDER / "templates").glob("*.html")):
+        source = path.read_text("utf-8")
+        found[path.name] = [*sentences(source), *_counted(source)]
     named = _each_once(found | patterns() | declared())
-    return orjson.dumps({name: those for name, those in named.items() if those}, option=orjson.OPT_INDENT_2) + b"\n"
+    said = {name: those for name, those in named.items() if those}
+    return orjson.dumps(said, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def _each_once(found: Mapping[str, list[str]]) -> dict[str, dict[str, str]]:

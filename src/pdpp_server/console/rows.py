@@ -14,6 +14,7 @@ from pdpp_server.model.records import Record, Tombstone
 from pdpp_server.model.streams import Stream
 
 LINE_CHARS, TALK_CHARS = 240, 4000
+_PARTS = {"primary-title": "title", "actor": "who", "primary-body": "text", "amount": "amount"}  # by role
 SHOWN_ROLES = ("primary-title", "actor", "primary-body", "amount", "event-day", "event-time", "thread")
 
 
@@ -85,12 +86,18 @@ def rows_shown(rows: Iterable[RecordRow], parts: Collection[str]) -> Shown:
 
 
 def _taken_from(record: Record, stream: Stream) -> dict[str, str]:
-    roles = {"primary-title": "title", "actor": "who", "primary-body": "text", "amount": "amount"}
-    named = {roles[role]: name for name, role in reversed([*(record.roles or {}).items()]) if role in roles}
-    dated = zip(("at",), filter(None, [record.time_field]), strict=False)
-    talk = zip(("talk",), stream.talk_fields, strict=False)
-    counted = zip(("currency",), filter(None, [stream.currency_field]), strict=False)
-    return named | dict(counted) | dict(dated) | dict(talk)
+    """By part of a row, the field that it shows: the first of each role."""
+    taken: dict[str, str] = {}
+    for name, role in (record.roles or {}).items():
+        if role in _PARTS:
+            taken.setdefault(_PARTS[role], name)
+    if stream.currency_field:
+        taken["currency"] = stream.currency_field
+    if record.time_field:
+        taken["at"] = record.time_field
+    if stream.talk_fields:
+        taken["talk"] = stream.talk_fields[0]
+    return taken
 
 
 def _text(value: object, called: str, chars: int) -> str:

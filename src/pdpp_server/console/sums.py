@@ -59,7 +59,9 @@ def _asked(query: RecordsQuery, stream: Stream, way: Comparison) -> AggregateQue
 
 
 def _by_currency(numbers: Aggregation) -> dict[str, Group]:
-    groups = numbers.groups if numbers.groups is not None else [Group(None, numbers.records, value=numbers.value)]
+    groups = numbers.groups
+    if groups is None:
+        groups = [Group(None, numbers.records, value=numbers.value)]
     return {clip_shown(str(group.key or ""), CURRENCY_CHARS): group for group in groups if group.count}
 
 
@@ -72,5 +74,5 @@ def _together(came: dict[str, Group], went: dict[str, Group]) -> list[Sums]:
 
 
 def _both_ways(came: Group | None, went: Group | None) -> tuple[Number, Number, Number]:
-    each = [cast("Number", group.value) if group else 0 for group in (came, went)]
-    return each[0], each[1], exact_sum((number, 1) for number in each)
+    plus, minus = (cast("Number", group.value) if group else 0 for group in (came, went))
+    return plus, minus, exact_sum([(plus, 1), (minus, 1)])

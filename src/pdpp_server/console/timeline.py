@@ -35,7 +35,8 @@ def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
         return _page(desks, desks.local_now().date(), [], [])
     streams = _streams(desks)
     queries = [_query(desks, connection, stream, day) for connection, _, stream in streams]
-    return desks.reads.reader(visit.request_id).pages(queries).shaped(partial(_page, desks, day, streams))
+    pages = desks.reads.reader(visit.request_id).pages(queries)
+    return pages.shaped(partial(_page, desks, day, streams))
 
 
 def _day(desks: Desks, text: str) -> date | None:
@@ -51,14 +52,23 @@ def _day(desks: Desks, text: str) -> date | None:
 def _streams(desks: Desks) -> list[tuple[str, str, Stream]]:
     """Streams whose records happen at a time: connection, the owner's name for it, stream. Of talks, what is said."""
     declared = desks.owner.declarations()
-    return [
-        (source.connection_id, source.called, stream)
-        for source in desks.owner.sources()
-        for held in source.streams
-        if held.records and (stream := declared[source.connection_id].streams.get(held.name)) and _happens(stream)
-        if not _is_told_by_others(stream, declared[source.connection_id])
-        if not _stands_twice(stream, declared[source.connection_id])
-    ]
+    streams: list[tuple[str, str, Stream]] = []
+    for source in desks.owner.sources():
+        for held in source.streams:
+            if not held.records:
+                continue
+            declaration = declared[source.connection_id]
+            stream = declaration.streams.get(held.name)
+            if stream and _stands(stream, declaration):
+                streams.append((source.connection_id, source.called, stream))
+    return streams
+
+
+def _stands(stream: Stream, declaration: Declaration) -> bool:
+    """Whether its records stand on the page, and no others tell the same."""
+    if not _happens(stream):
+        return False
+    return not _is_told_by_others(stream, declaration) and not _stands_twice(stream, declaration)
 
 
 def _is_told_by_others(stream: Stream, declaration: Declaration) -> bool:
@@ -96,17 +106,16 @@ def _query(desks: Desks, connection: str, stream: Stream, day: date) -> RecordsQ
 
 
 def _page(desks: Desks, day: date, streams: list[tuple[str, str, Stream]], pages: list[RecordPage]) -> Page:
-    lines = [
-        TimelineLine(row_of(record, stream, LINE_CHARS), name, stream.label or stream.name, connection, stream.name)
-        for (connection, name, stream), page in zip(streams, pages, strict=True)
-        for record in page.records
-        if isinstance(record, Record)
-    ]
-    more = [
-        (connection, name, stream.name, stream.label or stream.name)
-        for (connection, name, stream), page in zip(streams, pages, strict=True)
-        if page.is_short
-    ]
+    lines: list[TimelineLine] = []
+    more: list[tuple[str, str, str, str]] = []
+    for (connection, name, stream), page in zip(streams, pages, strict=True):
+        label = stream.label or stream.name
+        for record in page.records:
+            if isinstance(record, Record):
+                row = row_of(record, stream, LINE_CHARS)
+                lines.append(TimelineLine(row, name, label, connection, stream.name))
+        if page.is_short:
+            more.append((connection, name, stream.name, label))
     values = {
         "day": day.isoformat(),
         "words": day_words(day.isoformat(), desks.local_now()),

@@ -48,6 +48,9 @@ class Permitted(NamedTuple, Generic[Q_co]):
     def missing(self) -> tuple[MissingConnection, ...]:
         """Connections that may be asked, and that the owner has removed since they were granted."""
         sources = {grant.grant_id: grant.source.connector_key for grant in self.holder.grants}
-        named = ((name, scope.grant_id) for scope in self.scopes for name in scope.connections)
-        gone = ((name, grant_id) for name, grant_id in named if name not in self.holder.origins)
-        return tuple(MissingConnection(name, sources[grant_id], grant_id) for name, grant_id in dict.fromkeys(gone))
+        gone: dict[tuple[str, str], None] = {}
+        for scope in self.scopes:
+            for name in scope.connections:
+                if name not in self.holder.origins:
+                    gone.setdefault((name, scope.grant_id))
+        return tuple(MissingConnection(name, sources[grant_id], grant_id) for name, grant_id in gone)

@@ -214,10 +214,12 @@ class Stream:
     @cached_property
     def talk_fields(self) -> tuple[str, ...]:
         """The fields that may name the talk of a record, best first: its thread; where people speak, its title."""
-        scalars = {name: role for name, role in self.roles.items() if self.fields[name].type in _NAMES}
-        threads = [name for name, role in scalars.items() if role == THREAD_ROLE]
-        titles = [name for name, role in scalars.items() if role == "primary-title"]
-        return (*threads[:1], *titles[:1]) if self._is_spoken else tuple(threads[:1])
+        wanted = (THREAD_ROLE, "primary-title") if self._is_spoken else (THREAD_ROLE,)
+        named: dict[str, str] = {}
+        for name, role in self.roles.items():
+            if self.fields[name].type in _NAMES:
+                named.setdefault(role, name)
+        return tuple(named[role] for role in wanted if role in named)
 
     @property
     def _is_spoken(self) -> bool:
@@ -242,10 +244,12 @@ class Stream:
     @cached_property
     def time_fields(self) -> tuple[str, ...]:
         """The fields that may say when a record happened, best first."""
-        dated_cursor = self.cursor_field if self.cursor_field and self.fields[self.cursor_field].is_date else None
-        event = next((name for name, role in self.roles.items() if role == "event-time"), None)
-        ordered = (event, self.consent_time_field, dated_cursor)
-        return tuple(dict.fromkeys(name for name in ordered if name))
+        times = [name for name, role in self.roles.items() if role == "event-time"][:1]
+        if self.consent_time_field:
+            times.append(self.consent_time_field)
+        if self.cursor_field and self.fields[self.cursor_field].is_date:
+            times.append(self.cursor_field)
+        return tuple(dict.fromkeys(times))
 
     @cached_property
     def _shown_times(self) -> tuple[str, ...]:

@@ -191,10 +191,12 @@ class _Run:
 
     def _keep_blobs(self, snapshots: Iterable[Snapshot]) -> None:
         """Those of every snapshot that stays."""
-        wanted = {digest for each in snapshots for digest in snapshot.blobs_in(self.target / each.file)}
+        wanted: set[str] = set()
+        for each in snapshots:
+            wanted |= {*snapshot.blobs_in(self.target / each.file)}
         damaged = {remark.place for remark in self.remarks}
-        again = (path for path, name in self._home_files(BLOBS) if path.name in wanted and name not in damaged)
-        self._copy_blobs(again)
+        at_home = self._home_files(BLOBS)
+        self._copy_blobs(path for path, name in at_home if path.name in wanted and name not in damaged)
         known = {**self.before.files, **self.kept}
         there = [self._name_in_target(path) for path in files.plain_files(self.target / BLOBS)]
         self.kept = {name: known[name] for name in there if name in known and _digest(name) in wanted}

@@ -168,9 +168,11 @@ def _keys(patient: Patient) -> PartLooked:
     folder = patient.home / "keys"
     there = [name for name in KEY_FILES if (folder / name).is_file()]
     broken = tuple(f"keys/{name}" for name in there if (folder / name).stat().st_size != KEY_BYTES)
-    is_lost = "activity.key" not in there and bool(log.segment_paths(patient.home / "activity"))
-    faults = [Fault("key_broken", len(broken), broken)] if broken else []
-    faults += [Fault("key_missing", places=("keys/activity.key",))] if is_lost else []
+    faults: list[Fault] = []
+    if broken:
+        faults.append(Fault("key_broken", len(broken), broken))
+    if "activity.key" not in there and log.segment_paths(patient.home / "activity"):
+        faults.append(Fault("key_missing", places=("keys/activity.key",)))
     return PartLooked(tuple(faults), {"keys": len(there)})
 
 

@@ -61,8 +61,9 @@ class SignIn:
         """The same in every process that serves the same."""
         key = self._services.database.keys.kept(CURSOR_KEY)
         made = hmac.digest(key, b"setup code", "sha256")
-        letters = [_LETTERS[byte % len(_LETTERS)] for byte in made[: SETUP_GROUPS * 4]]
-        return "-".join("".join(letters[start : start + 4]) for start in range(0, len(letters), 4))
+        letters = "".join(_LETTERS[byte % len(_LETTERS)] for byte in made[: SETUP_GROUPS * 4])
+        groups = [letters[start : start + 4] for start in range(0, len(letters), 4)]
+        return "-".join(groups)
 
     @property
     def has_password(self) -> bool:

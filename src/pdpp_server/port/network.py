@@ -19,7 +19,7 @@ from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.evidence.window import window_of
 from pdpp_server.model.activity import Shown
 from pdpp_server.model.aggregates import Aggregation
-from pdpp_server.model.catalogue import Catalogue
+from pdpp_server.model.catalogue import Catalogue, StreamEntry
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import AggregateQuery, FetchQuery, RecordsQuery, SchemaQuery, SearchQuery, WindowQuery
 from pdpp_server.model.records import Around, Hit, Record, RecordId, RecordPage, SearchPage, Tombstone, Warned
@@ -292,17 +292,25 @@ def _has_handle(id: RecordId) -> bool:
 def _selected(catalogue: Catalogue, query: SchemaQuery) -> Catalogue:
     entries = [entry for entry in catalogue.entries if query.stream in (None, entry.stream.name)]
     if query.connection_id is not None:
-        held = [[one for one in entry.holdings if one.origin.connection_id == query.connection_id] for entry in entries]
-        entries = [replace(entry, holdings=tuple(of)) for entry, of in zip(entries, held, strict=True) if of]
+        entries = [_held_by(query.connection_id, entry) for entry in entries]
+        entries = [entry for entry in entries if entry.holdings]
     return replace(catalogue, entries=tuple(entries))
+
+
+def _held_by(connection_id: str, entry: StreamEntry) -> StreamEntry:
+    holdings = [one for one in entry.holdings if one.origin.connection_id == connection_id]
+    return replace(entry, holdings=tuple(holdings))
 
 
 def _placed(found: Found, connection_id: str | None) -> Found:
     """What a server leaves out because it was asked for: the connection."""
     if found.id.connection_id or connection_id is None:
         return found
-    origin, id = replace(found.origin, connection_id=connection_id), _placed_id(found.id, connection_id)
-    return found._replace(id=id, origin=origin) if isinstance(found, Record) else replace(found, id=id, origin=origin)
+    origin = replace(found.origin, connection_id=connection_id)
+    id = _placed_id(found.id, connection_id)
+    if isinstance(found, Record):
+        return found._replace(id=id, origin=origin)
+    return replace(found, id=id, origin=origin)
 
 
 def _placed_id(id: RecordId, connection_id: str | None) -> RecordId:

@@ -249,7 +249,8 @@ def _decode_stream(document: JSON, declaration: Declaration) -> StreamGrant:
     declared = declaration.streams.get(document["name"])
     time = TimeConstraint(**document["time_constraint"]) if "time_constraint" in document else None
     fields = frozenset[str](document["fields"])
-    if declared is None or not fields <= declared.fields.keys() or (time and time.field not in declared.fields):
+    named = fields | {time.field} if time else fields
+    if declared is None or not named <= declared.fields.keys():
         raise GrantInvalid("The grant names streams or fields that its declaration lacks.")
     resources = frozenset[str](document["resources"]) if "resources" in document else None
     return StreamGrant(declared, tuple(document["instance_ids"]), fields, time, resources)

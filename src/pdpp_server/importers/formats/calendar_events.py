@@ -143,10 +143,12 @@ def _attendee(line: ContentLine) -> Json:
 
 def _person(line: ContentLine) -> tuple[str, str]:
     """Name and address; an address that is none is left out."""
-    scheme, _, rest = line.value.strip().partition(":")
-    address = rest if scheme.lower() == "mailto" else line.param("EMAIL") or line.value.strip()
-    name = line.param("CN") or ""
-    return " ".join(name.split()), address.lower() if "@" in address else ""
+    value = line.value.strip()
+    name = " ".join((line.param("CN") or "").split())
+    scheme, _, address = value.partition(":")
+    if scheme.lower() != "mailto":
+        address = line.param("EMAIL") or value
+    return name, address.lower() if "@" in address else ""
 
 
 def _shown(line: ContentLine) -> str:

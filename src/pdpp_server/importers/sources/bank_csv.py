@@ -93,8 +93,11 @@ def _unfitting(file: File, fit: _Fit, mapping: BankMapping, zone: tzinfo) -> Acc
 
 def _wrong_encoding(head: Head, mapping: BankMapping) -> str:
     """Found in the head, which may end inside a character."""
-    name, encoding, start = head.file.name, mapping.encoding, head.first(HEAD_BYTES)
-    if "\ufffd" not in _text(start[:-4] if len(start) == HEAD_BYTES else start, encoding):
+    name, encoding = head.file.name, mapping.encoding
+    start = head.first(HEAD_BYTES)
+    if len(start) == HEAD_BYTES:
+        start = start[:-4]
+    if "\ufffd" not in _text(start, encoding):
         return ""
     return f"{name} is not all {encoding}: what cannot be read is shown as \ufffd. Another `encoding` may help."
 
@@ -106,18 +109,25 @@ def _readings(head: Head) -> tuple[TableReading, ...]:
         return ()
     encoding = encoding_of(start)
     lines = _text(start, encoding).splitlines()
-    return proposed(lines if len(start) < HEAD_BYTES else lines[:-1], encoding)
+    if len(start) == HEAD_BYTES:
+        lines = lines[:-1]
+    return proposed(lines, encoding)
 
 
 def _preview(file: File, readings: Sequence[TableReading], zone: tzinfo) -> Account:
     """The mapping that is proposed, and the first rows as they would be read with it; in doubt, with each."""
-    told = ["It would be read with this mapping:", *mapping_lines(readings[0].mapping)]
+    likeliest = readings[0].mapping
+    told = ["It would be read with this mapping:", *mapping_lines(likeliest)]
+    choices: list[Choice] = []
     for number, reading in enumerate(readings, 1):
-        rows = [one for one in _Rows(file, reading.mapping, zone, PREVIEW_ROWS) if isinstance(one, Incoming)]
-        doubt = f"{number}: if {reading.says}, the first rows are:"
-        told += [doubt if len(readings) > 1 else "The first rows would be read as:", *map(_preview_row, rows)]
-    choices = tuple(Choice(one.says, "\n".join(mapping_lines(one.mapping)).encode()) for one in readings)
-    proposal = Proposal(_form(readings[0].mapping), choices)
+        is_doubtful = len(readings) > 1
+        told.append(
+            f"{number}: if {reading.says}, the first rows are:" if is_doubtful else "The first rows would be read as:"
+        )
+        rows = _Rows(file, reading.mapping, zone, PREVIEW_ROWS)
+        told += [_preview_row(row) for row in rows if isinstance(row, Incoming)]
+        choices.append(Choice(reading.says, "\n".join(mapping_lines(reading.mapping)).encode()))
+    proposal = Proposal(_form(likeliest), tuple(choices))
     return Account(account_name(file.name), (file,), zone, tuple(told), lacks=_NO_MAPPING, proposal=proposal)
 
 
@@ -203,14 +213,21 @@ class _Rows:
         """None for a row that was there before under the same id."""
         if len(row) < len(header) - 1:
             return Rejection(place, "invalid_record", f"the row has {len(row)} columns of {len(header)}")
-        cells = {name: " ".join(cell.replace("\0", " ").split()) for name, cell in zip(header, row, strict=False)}
+        cells = dict(zip(header, map(_cell, row), strict=False))
         read = _row(cells, self._mapping, self._zone)
         if isinstance(read, str):
             return Rejection(place, "invalid_record", read)
         own = read.data.pop("id", "")  # the bank's
-        content = digest(*(f"{name}={cells.get(name, '')}" for name in self._mapping.needed() if name != read.balance))
+        telling = [name for name in self._mapping.needed() if name != read.balance]
+        content = digest(*(f"{name}={cells.get(name, '')}" for name in telling))
         key = self._seen.key(record_key(own), content) if own else self._repeats.key(content)
-        return Incoming(place, "transactions", key, {"id": key, **read.data}, None) if key else None
+        if key is None:
+            return None
+        return Incoming(place, "transactions", key, {"id": key, **read.data}, None)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("\0", " ").split())
 
 
 class _Row(NamedTuple):

@@ -118,10 +118,13 @@ class _Rollout:
         return self._session
 
     def _said(self, payload: Json, item: Item) -> Iterator[Json]:
-        session, at = self._of(), time_in(item.data, "timestamp")
+        session = self._of()
+        at = time_in(item.data, "timestamp")
         number = int(item.place.rpartition(":")[2])
         for role, piece in _pieces(payload):
-            key = self._log.key(session.id, number, f"{at} {piece.kind} {piece.text}") if piece.text else None
+            if not piece.text:
+                continue
+            key = self._log.key(session.id, number, f"{at} {piece.kind} {piece.text}")
             if key:
                 yield session.message(SessionPiece(key, role, piece, at, session.model))
 

@@ -91,11 +91,12 @@ def _is_mostly_notes(names: Iterable[str]) -> bool:
 
 def _is_inside(name: str, root: str, roots: set[str]) -> bool:
     """Notes and what can be embedded in them; a vault inside a vault is its own."""
-    if not (_NOTE.fullmatch(name) or _ending(name) in _MEDIA_TYPES) or (root and not name.startswith(f"{root}/")):
+    is_one = _NOTE.fullmatch(name) or _ending(name) in _MEDIA_TYPES
+    is_below = not root or name.startswith(f"{root}/")
+    if not (is_one and is_below) or _is_hidden(name[len(root) :].lstrip("/")):
         return False
-    if _is_hidden(name[len(root) :].lstrip("/")):
-        return False
-    return not any(len(other) > len(root) and name.startswith(f"{other}/") for other in roots)
+    deeper = [other for other in roots if len(other) > len(root)]
+    return not any(name.startswith(f"{other}/") for other in deeper)
 
 
 def _ending(name: str) -> str:
@@ -137,15 +138,22 @@ class _Found(NamedTuple):
     attachment: str | None = None
 
 
+def _depth(path: str) -> tuple[int, str]:
+    return path.count("/"), path
+
+
 class _Vault:
     def __init__(self, account: Account) -> None:
         self._zone = account.zone
-        paths = {file.name.removeprefix(account.found or ""): file for file in account.files}
-        self.notes = {path: file for path, file in paths.items() if _NOTE.fullmatch(path)}
-        self._others = {path: file for path, file in paths.items() if path not in self.notes}
-        self._by_path = {path.lower(): path for path in paths}
+        self.notes: dict[str, File] = {}
+        self._others: dict[str, File] = {}
+        self._by_path: dict[str, str] = {}
         self._by_name: dict[str, str] = {}
-        for path in sorted(paths, key=lambda path: (path.count("/"), path)):  # the shortest way is meant
+        for file in account.files:
+            path = file.name.removeprefix(account.found or "")
+            (self.notes if _NOTE.fullmatch(path) else self._others)[path] = file
+            self._by_path[path.lower()] = path
+        for path in sorted([*self.notes, *self._others], key=_depth):  # the shortest way is meant
             self._by_name.setdefault(path.rpartition("/")[2].lower(), path)
         self._attached: set[str] = set()
 

@@ -231,10 +231,10 @@ class _Ledger:
 
     def _key(self, values: Json, data: Json) -> str | None:
         """The bank's id, which is unique in an account; another that has it too gets its digest beside it."""
-        told = (str(data[name] or "") for name in ("amount_text", "booked_on", "counterparty", "description"))
+        told = [str(data[name] or "") for name in ("amount_text", "booked_on", "counterparty", "description")]
         content = digest(*told, values.get("CHECKNUM", ""))
-        key = f"{self._account}:{record_key(values['FITID']) if 'FITID' in values else content}"
-        return self._seen.key(key, content)
+        own = record_key(values["FITID"]) if "FITID" in values else content
+        return self._seen.key(f"{self._account}:{own}", content)
 
     def _trade(self, place: str, name: str, values: Json, security: Json) -> Iterator[Incoming | Rejection]:
         traded = _when(values.get("DTTRADE", ""))
@@ -276,7 +276,8 @@ class _Ledger:
             yield Rejection(place, "invalid_record", f"the trade is kept without its {field}, which is no number")
 
     def _balance(self, place: str, kind: str, values: Json) -> Incoming | Rejection:
-        value, day = amount(values.get("BALAMT", "")), _day(values.get("DTASOF", ""))
+        value = amount(values.get("BALAMT", ""))
+        day = _day(values.get("DTASOF", ""))
         if value is None or day is None or not self._account:
             return Rejection(place, "invalid_record", "the balance has no amount or no date that can be read")
         key = f"{self._account}:{kind}:{day}"

@@ -286,8 +286,9 @@ class _Export:
 
 
 def _who(source: Json) -> Json:
-    named = ("actor", "actor_id") if source.get("type") == "service" else ("from", "from_id")
-    name, number = (source.get(one) for one in named)
+    name, number = source.get("from"), source.get("from_id")
+    if source.get("type") == "service":
+        name, number = source.get("actor"), source.get("actor_id")
     identity = f"user{number}" if _is_number(number) else text_of(number)
     unnamed = "Deleted account" if identity else ""
     return {"sender": text_of(name) or unnamed, "sender_id": identity}
