@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pdpp_server.console.boxes import boxes
-from pdpp_server.console.choice import Ticks, day_as_time, first_ticks, kept_of, ticks_of_form
+from pdpp_server.console.choice import Most, Ticks, day_as_time, first_ticks, kept_of, ticks_of_form
 from pdpp_server.console.clients import STATES, labels, rows_of, services
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page, SeeOther
@@ -79,18 +79,25 @@ def _was(rows: list[GrantRow]) -> str:
     return " ".join(row.grant.grant_id for row in rows)
 
 
+def _asked(rows: list[GrantRow]) -> tuple[Selection, ...]:
+    """What is granted, as if it were asked for now."""
+    return tuple(selection_of(row.grant) for row in rows)
+
+
+def _most(rows: list[GrantRow]) -> Most:
+    return tuple(row.grant.streams for row in rows)
+
+
 def _ticks(rows: list[GrantRow]) -> Ticks:
     """Everything as it is; where the ends differ, the last is that of all, and the others are their own."""
-    asked = tuple(selection_of(row.grant) for row in rows)
     days = [(row.grant.expires_at or "")[:DATE_CHARS] for row in rows]
     last = "" if "" in days else max(days)
     own = {place: day for place, day in enumerate(days) if day != last}
-    return first_ticks(asked, tuple(row.grant.streams for row in rows), last, own)
+    return first_ticks(_asked(rows), _most(rows), last, own)
 
 
 def _kept(rows: list[GrantRow], ticks: Ticks) -> dict[str, Selection]:
-    asked = tuple(selection_of(row.grant) for row in rows)
-    kept = kept_of(ticks, asked, tuple(row.grant.streams for row in rows))
+    kept = kept_of(ticks, _asked(rows), _most(rows))
     if not kept:
         raise InvalidRequest(say("Leave something that it may read, or end its access."), param="stream")
     return {rows[place].grant.grant_id: selection for place, selection in kept.items()}
@@ -116,19 +123,18 @@ def _page(
     would: tuple[Grant, ...] = (),
     said: str = "",
 ) -> Page:
-    asked = tuple(selection_of(row.grant) for row in rows)
     reads = grants_read(desks, would)
-    today = desks.local_now().date()
+    state = STATES[rows[0].word(iso(desks.now()))]
     values = {
         "name": rows[0].name,
         "id": visit.named["grant_id"],
         "was": _was(rows),
-        "is_active": STATES[rows[0].word(iso(desks.now()))] == "active",
-        "state": STATES[rows[0].word(iso(desks.now()))],
+        "is_active": state == "active",
+        "state": state,
         "is_once": all(row.grant.access_mode == "single_use" for row in rows),
-        "sources": boxes(asked, tuple(row.grant.streams for row in rows), ticks, labels(desks), services(desks)),
+        "sources": boxes(_asked(rows), _most(rows), ticks, labels(desks), services(desks)),
         "ticks": ticks,
-        "today": today.isoformat(),
+        "today": desks.local_now().date().isoformat(),
         "said": said,
         "reads": reads,
         "ended": _ended(desks, rows, would),
@@ -139,6 +145,9 @@ def _page(
 
 def _ended(desks: Desks, rows: list[GrantRow], would: tuple[Grant, ...]) -> list[str]:
     """Sources of which nothing would be left."""
-    known, left = services(desks), {grant.source.id for grant in would}
-    gone = {row.grant.source.id: row.grant.source.connector_key for row in rows if row.grant.source.id not in left}
-    return [known.get(id, key) for id, key in gone.items()] if would else []
+    if not would:
+        return []
+    known = services(desks)
+    left = {grant.source.id for grant in would}
+    sources = {row.grant.source.id: row.grant.source for row in rows}
+    return [known.get(id, source.connector_key) for id, source in sources.items() if id not in left]

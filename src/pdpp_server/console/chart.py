@@ -1,5 +1,6 @@
 """What was read in the last weeks, by day and client: bars that are drawn, and the same numbers as a table."""
 
+from collections import Counter
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import NamedTuple
@@ -50,15 +51,17 @@ def chart(desks: Desks, clients: frozenset[str] | None = None) -> Chart | None:
     if not read:
         return None
     names = desks.owner.reader_names()
-    totals: dict[str, int] = {}
+    totals = Counter[str]()
     for each in read:
-        totals[each.client_id] = totals.get(each.client_id, 0) + each.disclosures
+        totals[each.client_id] += each.disclosures
     order = sorted(totals, key=lambda client: (-totals[client], client))
     colours = {client: min(place, COLOURS - 1) for place, client in enumerate(order)}
-    rows = [
-        ChartRow(each.day, names.get(each.client_id, each.client_id), each.disclosures, each.records) for each in read
-    ]
-    reads, records = sum(row.reads for row in rows), sum(row.records for row in rows)
+    rows: list[ChartRow] = []
+    for each in read:
+        name = names.get(each.client_id, each.client_id)
+        rows.append(ChartRow(each.day, name, each.disclosures, each.records))
+    reads = sum(row.reads for row in rows)
+    records = sum(row.records for row in rows)
     return Chart(
         _bars(days, read, rows, colours),
         rows,
@@ -82,9 +85,9 @@ def _is_drawn(read: ClientDay, clients: frozenset[str] | None) -> bool:
 def _bars(days: list[str], read: list[ClientDay], rows: Iterable[ChartRow], colours: dict[str, int]) -> list[Bar]:
     """Stacked: what a day already has is below."""
     said = {(each.day, each.client_id): row for each, row in zip(read, rows, strict=True)}
-    tops: dict[str, int] = {}
+    tops = Counter[str]()
     for each in read:
-        tops[each.day] = tops.get(each.day, 0) + each.disclosures
+        tops[each.day] += each.disclosures
     most = max(tops.values())
     bars: list[Bar] = []
     heights = dict.fromkeys(tops, 0.0)
@@ -94,7 +97,6 @@ def _bars(days: list[str], read: list[ClientDay], rows: Iterable[ChartRow], colo
         row = said[each.day, each.client_id]
         numbers = _numbers(row.reads, row.records)
         says = say("{day}: {name}, {numbers}", day=each.day, name=row.name, numbers=numbers)
-        bars.append(
-            Bar(days.index(each.day), round(HEIGHT - heights[each.day], 1), height, colours[each.client_id], says)
-        )
+        top = round(HEIGHT - heights[each.day], 1)
+        bars.append(Bar(days.index(each.day), top, height, colours[each.client_id], says))
     return bars

@@ -98,7 +98,10 @@ def _conditions(desks: Desks, stream: Stream, asked: Mapping[str, str]) -> list[
         found.append(Condition(stream.talk_fields[0], "eq", asked["talk"]))
     if asked["field"] and asked["is"]:
         found.append(Condition(asked["field"], "eq", asked["is"]))
-    first, end = _month(asked["month"]) if asked["month"] else (day_asked(asked["from"]), day_asked(asked["before"]))
+    if asked["month"]:
+        first, end = _month(asked["month"])
+    else:
+        first, end = day_asked(asked["from"]), day_asked(asked["before"])
     time = time_filter(stream)
     if time and first:
         found.append(Condition(time, "gte", instant_of(desks, stream, time, first)))
@@ -161,7 +164,7 @@ def _page(
         "next": page.next_cursor if not asked["around"] else None,
         "has_time": time_filter(stream) is not None,
         "fields": filter_fields(stream),
-        "is_money": any(row.amount is not None for row in rows),
+        "is_money": _has_money(rows),
         "has_sums": adds_up(stream),
         "sums": sums,
         "weeks": month,
@@ -173,6 +176,10 @@ def _page(
     return Page("stream.html", values, shown=_drawn(asked, rows, month))
 
 
+def _has_money(rows: list[RecordRow]) -> bool:
+    return any(row.amount is not None for row in rows)
+
+
 def _naming(asked: dict[str, str], rows: list[RecordRow]) -> list[RecordRow]:
     """The one by which a talk is called: its first, if that has a title."""
     return [row for row in rows[:1] if asked["talk"] and "title" in row.fields]
@@ -182,7 +189,7 @@ def _drawn(asked: dict[str, str], rows: list[RecordRow], month: list[list[MonthD
     """What the page shows of each: a month has titles alone, and not of all; a list also names talks."""
     if month:
         return rows_shown([row for week in month for day in week for row in day.rows], ("title", "at"))
-    if any(row.amount is not None for row in rows):
+    if _has_money(rows):
         return rows_shown(rows, ("title", "who", "amount", "currency", "at"))
     if asked["talk"] or asked["around"]:
         untold = [row for row in rows if not row.text]
@@ -194,12 +201,13 @@ def _drawn(asked: dict[str, str], rows: list[RecordRow], month: list[list[MonthD
 def _month_of(asked: dict[str, str], rows: list[RecordRow], desks: Desks) -> list[list[MonthDay]]:
     """Weeks of days, where each row has one and none is money: money is a table with sums."""
     is_dated = all(row.day or row.at for row in rows)
-    if not asked["month"] or not is_dated or any(row.amount is not None for row in rows):
+    if not asked["month"] or not is_dated or _has_money(rows):
         return []
     first, _ = _month(asked["month"])
     by_day: dict[int, list[RecordRow]] = {}
     for row in reversed(rows):
-        by_day.setdefault(int((row.day or local_day(row.at or "", desks.zone))[8:10]), []).append(row)
+        day = row.day or local_day(row.at or "", desks.zone)
+        by_day.setdefault(int(day[8:10]), []).append(row)
     return [
         [_month_day(day.day if day.month == first.month else 0, by_day) for day in week]
         for week in Calendar().monthdatescalendar(first.year, first.month)

@@ -30,7 +30,8 @@ def sources_skipped(missing: tuple[MissingConnection, ...]) -> tuple[Warned, ...
     """What makes an answer over several sources a partial one."""
     if not missing:
         return ()
-    first, others = missing[0], f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+    first = missing[0]
+    others = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
     message = f"Removed by the owner, so nothing of it is here: {first.connection_id} of {first.connector_key}{others}."
     return (Warned(SKIPPED, message, detail={"sources": encode_missing(missing), "total": len(missing)}),)
 
@@ -39,8 +40,9 @@ def prefixes_too_short(words: tuple[str, ...]) -> tuple[Warned, ...]:
     """Of what was asked for as a prefix and looked for as a word; named where the name is plain."""
     if not words:
         return ()
-    plain = next((word for word in words if word.isascii() and word.rstrip("*").isalnum() and len(word) <= 40), None)
-    named = f"{plain} was" if plain and len(words) == 1 else f"{len(words)} prefixes were"
+    first = words[0]
+    is_plain = first.isascii() and first.rstrip("*").isalnum() and len(first) <= 40
+    named = f"{first} was" if is_plain and len(words) == 1 else f"{len(words)} prefixes were"
     message = f"{named} looked for as a whole word: a prefix needs three letters, not counting an ending."
     return (Warned("prefix_too_short", message, "q", {"prefixes": len(words)}),)
 
@@ -126,26 +128,25 @@ def object_of(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def objects_of(body: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any], ...]:
+    return tuple(cast("Mapping[str, Any]", item) for item in _list_of(body, name) if is_object(item))
+
+
+def _list_of(body: Mapping[str, Any], name: str) -> list[Any]:
+    """The list under a name; an empty one where there is none."""
     value = body.get(name)
-    return (
-        tuple(cast("Mapping[str, Any]", item) for item in cast("list[Any]", value) if is_object(item))
-        if isinstance(value, list)
-        else ()
-    )
+    return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def listed(body: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any], ...]:
     """The objects of a list that an answer must have: without it, it would not be an empty answer but none."""
     found = objects_of(body, name)
-    value = body.get(name)
-    if not isinstance(value, list) or len(found) < len(cast("list[Any]", value)):
+    if not isinstance(body.get(name), list) or len(found) < len(_list_of(body, name)):
         raise SourceUnavailable(f"The server's answer has no list of objects called {name}.")
     return found
 
 
 def texts_of(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    value = body.get(name)
-    return tuple(item for item in cast("list[Any]", value) if isinstance(item, str)) if isinstance(value, list) else ()
+    return tuple(item for item in _list_of(body, name) if isinstance(item, str))
 
 
 def text_of(body: Mapping[str, Any], name: str) -> str | None:

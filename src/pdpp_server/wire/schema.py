@@ -103,14 +103,14 @@ def encode_compact(catalogue: Catalogue, links_self: str, warnings: Iterable[War
     is_of_one = len({entry.stream.name for entry in catalogue.entries}) == 1
     for source, entries in by_source(catalogue):
         lifted = _most_shared(entries)
+        rows = [_compact_row(entry, catalogue.narrows, lifted) for entry in entries]
+        if is_of_one:
+            rows = [row | _encode_said(entry) for row, entry in zip(rows, entries, strict=True)]
         connectors.append(
             {
                 **encode_connector(source, entries),
-                **({"granted_connections": _encode_origins(lifted)} if lifted else {}),
-                "streams": [
-                    _compact_row(entry, catalogue.narrows, lifted) | (_encode_said(entry) if is_of_one else {})
-                    for entry in entries
-                ],
+                **present(granted_connections=_encode_origins(lifted) or None),
+                "streams": rows,
             }
         )
     counts = {"connector_count": len(connectors), "stream_count": len(catalogue.entries)}
@@ -236,7 +236,8 @@ def freshness(holdings: Collection[Holding]) -> Json:
     Of several connections the change is the newest, and the day one since which all of them were refreshed.
     """
     days = [holding.refreshed_on for holding in holdings if holding.refreshed_on]
-    refreshed_on = min(days) if days and len(days) == len(holdings) else None
+    is_of_all = len(days) == len(holdings)
+    refreshed_on = min(days, default=None) if is_of_all else None
     changed_at = newest(holding.changed_at for holding in holdings)
     return {"status": "unknown", **present(captured_at=changed_at, refreshed_on=refreshed_on)}
 
@@ -249,7 +250,7 @@ def _encode_expandable(expandable: Expandable, stream: Stream) -> Json:
         "stream": expandable.stream,
         "target_stream": expandable.stream,
         "cardinality": expandable.cardinality,
-        **({} if held_here else {"child_parent_key_field": expandable.foreign_key}),
+        **present(child_parent_key_field=None if held_here else expandable.foreign_key),
         "foreign_key": expandable.foreign_key,
         "granted": expandable.granted,
         "usable": expandable.usable,
@@ -274,14 +275,12 @@ def _encode_holding(holding: Holding) -> Json:
 
 def _encode_query_block(stream: Stream) -> Json:
     aggregations = {name: value for name, value in asdict(stream.aggregations).items() if value}
-    search = {
-        name: list(fields)
-        for name, fields in (("lexical_fields", stream.lexical_fields), ("semantic_fields", stream.semantic_fields))
-        if fields
-    }
+    search = present(
+        lexical_fields=list(stream.lexical_fields) or None, semantic_fields=list(stream.semantic_fields) or None
+    )
     return {
         "range_filters": {name: list(operators) for name, operators in stream.range_filters.items()},
-        **({"search": search} if search else {}),  # a stream without such fields says nothing of search
+        **present(search=search or None),  # a stream without such fields says nothing of search
         "aggregations": {name: value if value is True else list(value) for name, value in aggregations.items()},
         "expand": [asdict(expansion) for expansion in stream.expansions],
     }
@@ -289,9 +288,10 @@ def _encode_query_block(stream: Stream) -> Json:
 
 def _capability(stream: Stream, field: Field, granted: bool, narrows: bool) -> Json:
     ranges = stream.range_filters.get(field.name)
+    aggregates = _aggregates(stream, field.name)
     filters = {
         "exact_filter": _flag(stream.compares(field), granted),
-        "range_filter": {**_flag(ranges is not None, granted), **({"operators": list(ranges)} if ranges else {})},
+        "range_filter": _flag(ranges is not None, granted) | present(operators=list(ranges or ()) or None),
     }
     return {
         **present(type=field.schema.get("x_pdpp_type"), role=field.role),
@@ -300,13 +300,15 @@ def _capability(stream: Stream, field: Field, granted: bool, narrows: bool) -> J
         **(filters if narrows else {}),
         "lexical_search": _flag(field.name in stream.lexical_fields, granted),
         "semantic_search": _flag(field.name in stream.semantic_fields, granted),
-        "aggregation": {kind: _flag(kind in _aggregates(stream, field.name), granted) for kind in AGGREGATES},
+        "aggregation": {kind: _flag(kind in aggregates, granted) for kind in AGGREGATES},
     }
 
 
 def _flag(declared: bool, granted: bool) -> Json:
-    reason = {"reason": NOT_GRANTED} if declared and not granted else {}
-    return {"declared": declared, "usable": declared and granted, **reason}
+    flag: Json = {"declared": declared, "usable": declared and granted}
+    if declared and not granted:
+        flag["reason"] = NOT_GRANTED
+    return flag
 
 
 def _aggregates(stream: Stream, name: str) -> list[str]:
@@ -345,7 +347,7 @@ def _compact_views(stream: Stream) -> Json:
     """Their names, and beside them what each shows, as far as that is known."""
     shown = {view.id: list(view.fields) for view in stream.views}
     names = [*shown, *stream.named_views]
-    return {**({"views": names} if names else {}), **({"view_fields": shown} if shown else {})}
+    return present(views=names or None, view_fields=shown or None)
 
 
 def _encode_short_expandable(expandable: Expandable) -> Json:
@@ -377,24 +379,33 @@ def _encode_amounts(holding: Holding) -> list[int | str | None]:
 
 
 def _flags(stream: Stream, field: Field, granted: bool, narrows: bool) -> str:
-    ranges, aggregates = stream.range_filters.get(field.name), _aggregates(stream, field.name)
-    flags = [f"t={_inline(field.type)}"] if field.type else []
+    flags: list[str] = []
+    if field.type:
+        flags.append(f"t={_inline(field.type)}")
     if field.role:
         flags.append(f"role={_inline(field.role)}")
     if not granted:
         flags.append("g=false")
-    abilities = {
-        "eq": "" if narrows and stream.compares(field) else None,
-        "r": "|".join(ranges) if narrows and ranges is not None else None,
-        "lex": "" if field.name in stream.lexical_fields else None,
-        "sem": "" if field.name in stream.semantic_fields else None,
-        "a": "|".join(aggregates) if aggregates else None,
-    }
-    for name, value in abilities.items():
-        if value is not None:
-            shown = value if granted else f"unusable:{NOT_GRANTED}"
-            flags.append(f"{name}={shown}" if shown else name)
+    for name, value in _abilities(stream, field, narrows).items():
+        shown = value if granted else f"unusable:{NOT_GRANTED}"
+        flags.append(f"{name}={shown}" if shown else name)
     return ",".join(flags) or SILENT
+
+
+def _abilities(stream: Stream, field: Field, narrows: bool) -> dict[str, str]:
+    """What the field can be asked, and with what, if that is to be said."""
+    abilities: dict[str, str] = {}
+    if narrows and stream.compares(field):
+        abilities["eq"] = ""
+    if narrows and field.name in stream.range_filters:
+        abilities["r"] = "|".join(stream.range_filters[field.name])
+    if field.name in stream.lexical_fields:
+        abilities["lex"] = ""
+    if field.name in stream.semantic_fields:
+        abilities["sem"] = ""
+    if aggregates := _aggregates(stream, field.name):
+        abilities["a"] = "|".join(aggregates)
+    return abilities
 
 
 def _inline(value: str) -> str:
@@ -450,15 +461,18 @@ def _decode_holdings(connector: Mapping[str, Any], row: Mapping[str, Any]) -> tu
     connections = objects_of(row if "granted_connections" in row else connector, "granted_connections")
     if not connections and decode_origin(row).connection_id:
         connections = (row,)
-    amounts, alone = object_of(row, "holdings"), len(connections) == 1
+    amounts = object_of(row, "holdings")
+    is_alone = len(connections) == 1
     holdings: list[Holding] = []
     for connection in connections:
         origin = decode_origin({**_named(connector), **connection})
+        told = connection
         said = amounts.get(origin.connection_id)
-        told = dict(zip(_AMOUNTS, cast("list[Any]", said), strict=False)) if isinstance(said, list) else connection
-        told_times = (text_of(told, name) for name in _AMOUNTS[1:])
-        records = whole_of(row if alone and "record_count" not in told else told, "record_count")
-        holdings.append(Holding(origin, records, *told_times))
+        if isinstance(said, list):
+            told = dict(zip(_AMOUNTS, cast("list[Any]", said), strict=False))
+        times = [text_of(told, name) for name in _AMOUNTS[1:]]
+        counted = row if is_alone and "record_count" not in told else told
+        holdings.append(Holding(origin, whole_of(counted, "record_count"), *times))
     return tuple(holdings)
 
 
@@ -467,11 +481,16 @@ def _named(connector: Mapping[str, Any]) -> Json:
 
 
 def _decode_full_stream(row: Mapping[str, Any]) -> Stream:
-    schema, query, display = object_of(row, "schema"), object_of(row, "query"), object_of(row, "display")
-    search, aggregations = object_of(query, "search"), object_of(query, "aggregations")
-    properties, selection = object_of(schema, "properties"), object_of(row, "selection")
-    ranges, abilities = object_of(query, "range_filters"), object_of(row, "field_capabilities")
-    fields = {name: _full_field(name, properties, abilities) for name in dict.fromkeys([*properties, *abilities])}
+    schema = object_of(row, "schema")
+    properties = object_of(schema, "properties")
+    abilities = object_of(row, "field_capabilities")
+    selection = object_of(row, "selection")
+    display = object_of(row, "display")
+    query = object_of(row, "query")
+    search = object_of(query, "search")
+    ranges = object_of(query, "range_filters")
+    aggregations = object_of(query, "aggregations")
+    fields = {name: _full_field(name, properties, abilities) for name in [*properties, *abilities]}
     words = [name for name in fields if _is_declared(abilities, name, "lexical_search")]
     meaning = [name for name in fields if _is_declared(abilities, name, "semantic_search")]
     says_search = bool(search) or any("lexical_search" in object_of(abilities, name) for name in abilities)

@@ -144,12 +144,15 @@ def _name(card: Component) -> str:
 
 def _labelled(card: Component, name: str, shown: Callable[[str], str]) -> list[Json]:
     """Every value with what it is called, the preferred one first."""
-    found: list[tuple[bool, Json]] = []
+    preferred: list[Json] = []
+    others: list[Json] = []
     for line in card.all(name):
         if value := shown(line.value):
-            label = _label(card, line)
-            found.append((not _is_preferred(line), {"value": value, "label": label} if label else {"value": value}))
-    return [one for _, one in sorted(found, key=lambda item: item[0])]
+            one = {"value": value}
+            if label := _label(card, line):
+                one["label"] = label
+            (preferred if _is_preferred(line) else others).append(one)
+    return preferred + others
 
 
 def _label(card: Component, line: ContentLine) -> str:
@@ -158,13 +161,17 @@ def _label(card: Component, line: ContentLine) -> str:
         for beside in card.all("X-ABLABEL"):
             if beside.group == line.group:
                 told = _APPLE_LABEL.fullmatch(beside.value.strip())
-                return (told[1] if told else unescaped(beside.value)).strip().lower()
-    types = (name.lower() for value in line.params.get("TYPE", ()) for name in value.split(","))
-    return ", ".join(dict.fromkeys(name for name in types if name not in _NO_LABELS))
+                label = told[1] if told else unescaped(beside.value)
+                return label.strip().lower()
+    return ", ".join(dict.fromkeys(name for name in _types(line) if name not in _NO_LABELS))
+
+
+def _types(line: ContentLine) -> list[str]:
+    return [name for value in line.params.get("TYPE", ()) for name in value.lower().split(",")]
 
 
 def _is_preferred(line: ContentLine) -> bool:
-    return "PREF" in line.params or any("pref" in value.lower().split(",") for value in line.params.get("TYPE", ()))
+    return "PREF" in line.params or "pref" in _types(line)
 
 
 def _plain(value: str) -> str:
@@ -230,7 +237,8 @@ def _photo(card: Component, key: str, file: str) -> Attachment | Rejection | Non
                 data = a2b_base64(uri[3].encode()) if "base64" in uri[2] else unquote_to_bytes(uri[3])
                 return Attachment("contacts", key, data, uri[1] or "image/jpeg")
             if (line.param("ENCODING") or "").upper() in ("B", "BASE64"):
-                return Attachment("contacts", key, a2b_base64(line.value.encode()), _picture(line.param("TYPE") or ""))
+                data = a2b_base64(line.value.encode())
+                return Attachment("contacts", key, data, _picture(line.param("TYPE") or ""))
         except NotBase64:
             return Rejection(f"{file}:{line.number}", "invalid_record", "the photo cannot be read; the contact is kept")
     return None
