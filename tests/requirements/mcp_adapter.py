@@ -811,7 +811,7 @@ PROMISES: dict[str, Promise] = {
         source="MCP transports: Streamable HTTP",
         says="What a database or a log that cannot be used keeps from being read is a fault at /mcp that says why and "
         "has the request id, with Retry-After, and 503 in the later era; no client loses its session by it. In a batch "
-        "it is the fault alone.",
+        "it is the fault alone. A token that asks too often is told so in the same way, with 429 in the later era.",
     ),
     "mcp.hosted.origin": Promise(
         source="MCP transports: security",

@@ -95,6 +95,11 @@ class Rates:
             if self._ledger:
                 self._fresh[whose] += 1
 
+    def knows(self, request: HeardRequest) -> bool:
+        """Whether its token was answered before."""
+        token = token_of(request)
+        return token is not None and self._limiter is not None and token in self._limiter
+
     async def metered(self, run: Callable[[HeardRequest], Awaitable[Response]], request: HeardRequest) -> Response:
         """A token that was answered before pays in advance, and without one an address does. Any other token pays when
         it is refused, out of what its address has, so that nobody who guesses tokens slows one that is good.

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pdpp_server.errors import InvalidRequest, PdppError, ServerTrouble
+from pdpp_server.errors import InvalidRequest, PdppError, RateLimited, ServerTrouble
 from pdpp_server.http.bodies import body_of
 from pdpp_server.http.heard import Course, HeardRequest
 from pdpp_server.http.kernel import Kernel
@@ -119,6 +119,17 @@ class MessageSession(McpSession):
             raise ProtocolFault(HEADER_MISMATCH, f"{name} must be sent once, and say what the body says.")
 
 
+class RefusedSession(MessageSession):
+    """One message, of which everything that was asked is refused for the same reason."""
+
+    def __init__(self, headers: Headers, refusal: PdppError, request_id: str) -> None:
+        super().__init__({}, headers, serve=self._result, icon=str)
+        self._fault = refused(refusal, request_id)
+
+    def _result(self, method: str, params: dict[str, Any]) -> bytes:
+        raise self._fault
+
+
 class Unsettled(Protocol):
     """Who asks is not certain yet: a read settles it, or else `settle`, which refuses."""
 
@@ -146,7 +157,31 @@ class HostedMcp:
         self._answers = _answers()
 
     def routes(self) -> list[Route]:
-        return [self._kernel.route(MCP, "mcp", self.answer)]
+        return [self._kernel.free_route(MCP, "mcp", self._metered)]
+
+    async def _metered(self, request: HeardRequest) -> Response:
+        """A token pays for each answer. A client whose token is known is told in its session that it has to wait."""
+        rates = self._kernel.rates
+        try:
+            return await rates.metered(self.answer, request)
+        except RateLimited as refusal:
+            if request.method != "POST" or not rates.knows(request):
+                raise
+            return await self._slowed(request, refusal)
+
+    async def _slowed(self, request: HeardRequest, refusal: RateLimited) -> Response:
+        body = await body_of(request, BODY_BYTES)
+        course = request.course
+        exchange = RefusedSession(request.headers, refusal, course.request_id)
+        try:
+            reply, _ = exchange.answer(decode(body))
+        except (ValueError, RecursionError):
+            raise refusal from None
+        course.code = refusal.code
+        _, status, waits = refusal_of(refusal, request)
+        if reply is None:
+            return Response(status_code=202, headers=waits)
+        return JsonBytes(reply, status if exchange.is_modern else 200, waits)
 
     async def answer(self, request: HeardRequest) -> Response:
         """Who asks comes before all else, so that nobody else learns what else is wrong.

@@ -164,7 +164,8 @@ def refused(refusal: PdppError, request_id: str | None, **about: str) -> Protoco
     if isinstance(refusal, NotFound | InvalidRecordId):
         code = RESOURCE_NOT_FOUND
     else:
-        code = INTERNAL_ERROR if refusal.status >= 500 else INVALID_PARAMS
+        is_ours = refusal.status >= 500 or refusal.retry_after_seconds > 0  # then no other params would help
+        code = INTERNAL_ERROR if is_ours else INVALID_PARAMS
     fault = ProtocolFault(code, said.text, {**about, **said.structured})
     fault.refusal = refusal
     return fault

@@ -16,7 +16,8 @@ OF_ONE_PROCESS = {
     "test_calls_are_counted_by_tool_and_code",  # metrics are those of a process
     "test_whoever_was_revoked_called_no_tool",  # so is this count
     "test_a_token_is_settled_once_in_a_call",  # from its second call at the same process on
-    "test_calls_are_metered",  # within a second: tests/scenarios/store/test_tries.py
+    "test_calls_are_metered_and_a_client_is_told_so_in_its_session",  # within a second: scenarios/store/test_tries.py
+    "test_whoever_has_no_token_that_is_known_has_no_session_to_lose",  # the same
 }
 
 

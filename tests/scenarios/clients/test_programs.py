@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from pdpp_server.app import create_app
-from pdpp_server.errors import DisclosureLogUnavailable
+from pdpp_server.errors import DisclosureLogUnavailable, RateLimited
+from pdpp_server.http.rate import Rates
 from pdpp_server.model.activity import Disclosure
 from pdpp_server.settings import Settings
 from tests.requirements import requirement
@@ -100,6 +101,27 @@ def test_a_client_goes_on_in_the_session_in_which_it_was_told_of_trouble(
     refused, answered = program.hits_twice()
 
     assert "disclosure_log_unavailable: The disk is full." in str(refused)
+    assert answered == program.hits()
+
+
+@requirement("mcp.hosted.trouble")
+@pytest.mark.parametrize("program", [OldPythonSdk, NewPythonSdk], indirect=True, ids=["1.x", "2.x"])
+def test_a_client_that_asks_too_often_goes_on_in_its_session(
+    program: PythonSdk, owner: Visitor, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program.sign_in(partial(say_yes, owner, world))
+    take, requests = Rates.take, count(1)
+
+    def too_often_once(rates: Rates, whose: str) -> None:
+        if next(requests) == (3 if program.is_old else 2):  # the first call of a tool, behind the greetings of its era
+            raise RateLimited("Too many requests.")
+        take(rates, whose)
+
+    monkeypatch.setattr(Rates, "take", too_often_once)
+
+    refused, answered = program.hits_twice()
+
+    assert "rate_limit_exceeded: Too many requests." in str(refused)
     assert answered == program.hits()
 
 

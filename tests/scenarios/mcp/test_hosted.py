@@ -381,12 +381,33 @@ def test_calls_are_counted_by_tool_and_code(world: World) -> None:
     assert "made_up" not in counted
 
 
-@requirement("mcp.hosted.observed")
-def test_calls_are_metered(world: World) -> None:
-    with hosting(world, rate_per_second=1, rate_burst=2) as client:
-        statuses = [post(client, world.token, PING).status_code for _ in range(3)]
+@requirement("mcp.hosted.observed", "mcp.hosted.trouble")
+@pytest.mark.parametrize(("version", "status"), [("2025-11-25", 200), (MODERN, 429)])
+def test_calls_are_metered_and_a_client_is_told_so_in_its_session(world: World, version: str, status: int) -> None:
+    message = {**PING, "params": {"_meta": ENVELOPE}} if version == MODERN else PING
+    with hosting(world, rate_per_second=1, rate_burst=2, metrics_remote=True) as client:
+        asked = {"MCP_Protocol_Version": version, "Mcp_Method": "ping"}
+        *answered, refused = [post(client, world.token, message, **asked) for _ in range(3)]
+        unheard = post(client, world.token, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+        nonsense = post(client, world.token, "no message")
+        batch = post(client, world.token, [PING, PING])
+        counted = client.get("/metrics").text
 
-    assert statuses == [200, 200, 429]
+    assert ["error" in answer.json() for answer in answered] == [version == MODERN] * 2  # which has no ping
+    assert (refused.status_code, refused.headers["Retry-After"]) == (status, "1")
+    assert (refused.json()["id"], refused.json()["error"]["code"]) == (PING["id"], -32603)
+    assert "rate_limit_exceeded" in refused.json()["error"]["message"]
+    assert refused.json()["error"]["data"]["error"]["request_id"] == refused.headers["Request-Id"]
+    assert (unheard.status_code, nonsense.json()["error"]["code"], len(batch.json())) == (202, -32600, 2)
+    assert 'pdpp_requests_total{operation="mcp",code="rate_limit_exceeded"} 4' in counted
+
+
+@requirement("rs.limits.rate")
+def test_whoever_has_no_token_that_is_known_has_no_session_to_lose(world: World) -> None:
+    with hosting(world, rate_per_second=1, rate_burst=2) as client:
+        statuses = [post(client, guess, PING).status_code for guess in ("a", "b", "c")]
+
+    assert statuses == [401, 401, 429]
 
 
 @requirement("mcp.hosted.goes-on")
