@@ -385,6 +385,11 @@ PROMISES: dict[str, Promise] = {
         "whole where it is short; later hits get less, and how much is missing is said.",
         ruling=(32, 43, 53),
     ),
+    "mcp.search.alike": Promise(
+        source="evidence per byte",
+        says="In the text, hits whose words are the same but for numbers stand under the first of them: each with its "
+        "handle, source, time, actor, amount and title, and then `as above`, with the numbers in which it differs.",
+    ),
     "mcp.search.exchange": Promise(
         source="evidence per byte",
         says="A hit that came by its neighbours stands in the order of the talk beside the hit that lifted it, is "

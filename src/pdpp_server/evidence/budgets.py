@@ -50,6 +50,8 @@ HIT_MEASURES = (
     (64, 32, 24, 16),
 )
 HIT_SECOND_CHARS = 140  # that a hit must be worth before a second text of it is shown
+ALIKE_LEAST_CHARS, ALIKE_NUMBERS_MOST = 40, 6  # of what is said once of hits that say the same but for numbers
+ALIKE_BEGINNING_CHARS = 3
 SEARCH_CURSOR_BYTES = 170  # kept free for a cursor that is yet to be asked for
 SEARCH_COPIED_BYTES = 64  # of a call that only turns the page and is printed whole, beside its cursor
 SEARCH_FETCHED_CHARS = 2000  # of a text that is better read whole than by windows

@@ -1,11 +1,12 @@
 """The hits of a page, each on one line: whole handle, where from, when, who, how much, its title, and its words."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import repeat, starmap
 from typing import NamedTuple
 
+from pdpp_server.evidence.alike import SaidOfHit, first_alike, numbers_apart
 from pdpp_server.evidence.budgets import HIT_MEASURES, HIT_SECOND_CHARS, HITS_FIRST, HITS_MIDDLE, LONG_HANDLE_BYTES
 from pdpp_server.evidence.lean import narrow_excerpt, shown_amount
 from pdpp_server.evidence.text import CUT, byte_len, clip_shown, compact_json, handle_text, name_text, one_line, quoted
@@ -17,6 +18,7 @@ from pdpp_server.model.times import instant
 METADATA_ONLY = "(only metadata known, no match of its own)"
 NO_MATCH = "(passage, no match of its own)"
 NO_PLACE = "(matched, place not proven)"
+AS_ABOVE = "as above"
 _BESIDE_BYTES = len(" (beside the hit above)")
 _TAG_BYTES, _CUT_BYTES = len("<mark></mark>"), len('text@99 "……" (+99 more)') + 4
 _QUOTE_BYTES = _NAME_BYTES = 4  # of what stands around a text, or a name
@@ -31,6 +33,7 @@ class Piece(NamedTuple):
     text: str
     fields: tuple[str, ...] = ()
     cut: Excerpt | None = None
+    like: int | None = None  # the place of the row under which it stands, as it says the same
 
 
 class Measure(NamedTuple):
@@ -42,16 +45,20 @@ class Measure(NamedTuple):
     names: int
 
 
-def _ranks(hits: Iterable[Hit]) -> Iterator[int]:
+def _ranks(named: Sequence["_About"]) -> list[int]:
     """Of each hit which of the first three numbers of a measure holds: of matches by their rank; what only stands
-    beside one takes no room from them."""
+    beside one, or says the same as an earlier one, takes no room from them."""
+    ranks: list[int] = []
     rank = 0
-    for hit in hits:
-        if hit.beside:
-            yield 1
-            continue
-        yield 0 if rank < HITS_FIRST else 1 if rank < HITS_MIDDLE else 2
-        rank += 1
+    for about in named:
+        if about.like is not None:
+            ranks.append(ranks[about.like])
+        elif about.hit.beside:
+            ranks.append(1)
+        else:
+            ranks.append(0 if rank < HITS_FIRST else 1 if rank < HITS_MIDDLE else 2)
+            rank += 1
+    return ranks
 
 
 # The first hits get the room. Where a page does not fit, all get less; a name alone is the least.
@@ -62,8 +69,8 @@ _NAMED = Measure(0, 0, 0, 0)
 def hit_rows(hits: Sequence[Hit], ids: Sequence[str], room: int) -> list[Piece]:
     """All hits in the richest way that fits; else as many names as do. Only ways that may fit are written out."""
     room -= _BESIDE_BYTES * sum([1 for hit in hits if hit.beside])
-    named = [_about(hit, id) for hit, id in zip(hits, ids, strict=True)]
-    usual, ranks, weighed = _usual_fields(named), [*_ranks(hits)], _weighed(named)
+    named = _with_first([_about(hit, id) for hit, id in zip(hits, ids, strict=True)])
+    usual, ranks, weighed = _usual_fields(named), _ranks(named), _weighed(named)
     shortest = _MEASURES[-1]
     may_fit = weighed.least([shortest[rank] for rank in ranks], shortest.names) <= room
     for measure in _MEASURES if may_fit else ():
@@ -93,6 +100,16 @@ class _About(NamedTuple):
     amount: str
     title: Excerpt | str
     texts: tuple[Excerpt, ...]
+    like: int | None = None  # the place of the first hit that says the same but for numbers
+
+    @property
+    def said(self) -> SaidOfHit:
+        return SaidOfHit(self.hit, self.texts)
+
+
+def _with_first(named: list[_About]) -> list[_About]:
+    firsts = first_alike([about.said for about in named])
+    return [about if first is None else about._replace(like=first) for about, first in zip(named, firsts, strict=True)]
 
 
 class _Weighed(NamedTuple):
@@ -122,7 +139,7 @@ class _Weighed(NamedTuple):
 def _weighed(named: Sequence[_About]) -> _Weighed:
     fixed, names = 0, list[int]()
     texts, marks = [_NO_TEXT] * len(named), [0] * len(named)
-    for row, (hit, handle, when, amount, title, excerpts) in enumerate(named):
+    for row, (hit, handle, when, amount, title, excerpts, like) in enumerate(named):
         fixed += len(handle) + 1
         if len(handle) >= LONG_HANDLE_BYTES:
             continue
@@ -130,7 +147,9 @@ def _weighed(named: Sequence[_About]) -> _Weighed:
         lengths = [len(name) for name in (hit.origin.label, hit.actor, titled) if name]
         fixed += len(hit.origin.connector_key) + len(when) + len(amount) + 2 + _NAME_BYTES * len(lengths)
         names += lengths
-        if excerpts:
+        if like is not None:
+            texts[row] = len(AS_ABOVE)
+        elif excerpts:
             texts[row], marks[row] = len(excerpts[0].text), len(excerpts[0].marks)
     return _Weighed(fixed, names, texts, marks)
 
@@ -153,22 +172,29 @@ def _measured(named: Sequence[_About], chars: Sequence[int], names: int, usual: 
         origin = about.hit.origin
         if id(origin) not in sources:
             sources[id(origin)] = _source_text(origin, names)
-        yield _row(about, most, names, sources[id(origin)], usual)
+        first = None if about.like is None else named[about.like]
+        yield _row(about, first, most, names, sources[id(origin)], usual)
 
 
 # In the order of a talk ---------------------------------------------------------------------------------------------
 
 
 def as_a_talk(hits: Sequence[Hit], rows: Sequence[Piece]) -> Iterator[str]:
-    """The rows by rank; but what came by its neighbours stands with the hit that lifted it, as they were said."""
+    """The rows by rank; but what came by its neighbours stands with the hit that lifted it, as they were said, and
+    what says the same as another one under that."""
     places = {hit.id: place for place, hit in enumerate(hits)}
     exchanges: dict[int, list[int]] = {}
-    for place, hit in enumerate(hits):
+    alike: dict[int, list[str]] = {}
+    for place, (hit, row) in enumerate(zip(hits, rows, strict=True)):
+        if row.like is not None:
+            alike.setdefault(row.like, []).append(row.text)
+            continue
         leading = places.get(hit.beside, place) if hit.beside else place
         exchanges.setdefault(leading, []).append(place)
     for leading, exchange in sorted(exchanges.items(), key=lambda item: min(item[1])):
         if exchange == [leading]:  # as nearly all
             yield rows[leading].text
+            yield from alike.get(leading, ())
             continue
         for place in sorted(exchange, key=lambda place: _in_talk(hits[place])):
             where = "" if place == leading else _beside_text(hits[place], hits[leading])
@@ -201,20 +227,31 @@ def _usual_fields(named: Sequence[_About]) -> Usual:
     return frozenset([(stream, name) for stream, name in firsts if fields[stream] == 1 and alone[stream] > 1])
 
 
-def _row(about: _About, chars: int, names: int, source: str, usual: Usual) -> Piece:
-    """The hit on one line: its whole handle, where it comes from, when, who, how much, its title, and its words."""
+def _row(about: _About, first: _About | None, chars: int, names: int, source: str, usual: Usual) -> Piece:
+    """The hit on one line: its whole handle, where it comes from, when, who, how much, its title, and its words, which
+    are not said again where the first of its kind has said them."""
     hit, handle, when = about.hit, about.handle, about.when
     if not chars or len(handle) > LONG_HANDLE_BYTES:
         return Piece(handle)
     who, what = _actor_text(hit, names), _title_text(hit, about.title, names)
     head = " ".join(filter(None, (handle, source, when, who, about.amount, what.text)))
     words = _words(hit, about.texts, chars, usual)
+    if first is not None:
+        words = words._replace(text=_as_above(about, first, words.cut, chars))
     told = (hit.time_field if when else None, hit.actor_field if who else None)
     fields = [name for name in told if name]
     if hit.amount:
         fields += hit.amount.fields
     text = f"{head}: {words.text}" if words.text else head
-    return Piece(text, (*fields, *what.fields, *words.fields), words.cut)
+    return Piece(text, (*fields, *what.fields, *words.fields), words.cut, about.like)
+
+
+def _as_above(about: _About, first: _About, cut: Excerpt | None, chars: int) -> str:
+    """With the numbers in which this one differs from the first."""
+    apart = numbers_apart(about.said, first.said, chars)
+    but = f" but {' '.join(apart)}" if apart else ""
+    more = f" (+{left} more)" if cut and cut.is_placed and (left := _unshown(cut)) else ""
+    return f"{AS_ABOVE}{but}{more}"
 
 
 def _source_text(origin: Origin, names: int) -> str:
@@ -272,8 +309,7 @@ def _excerpt_text(excerpt: Excerpt, chars: int, *, is_usual: bool) -> Piece:
     if is_whole(narrowed):
         return Piece(text if is_usual else f"{name} {text}", (excerpt.field,))
     place = narrowed.marks[0][0] if narrowed.marks else narrowed.start
-    left = narrowed.total_chars - len(narrowed.text)
-    return Piece(f"{name}@{place} {text} (+{left} more)", (excerpt.field,), narrowed)
+    return Piece(f"{name}@{place} {text} (+{_unshown(narrowed)} more)", (excerpt.field,), narrowed)
 
 
 def _quoted_text(excerpt: Excerpt) -> str:
@@ -310,6 +346,10 @@ def _joined(excerpt: Excerpt) -> Iterator[tuple[int, int]]:
 
 def _escaped(text: str) -> str:
     return escape(text, quote=False)
+
+
+def _unshown(excerpt: Excerpt) -> int:
+    return excerpt.total_chars - len(excerpt.text)
 
 
 def is_whole(excerpt: Excerpt) -> bool:

@@ -237,7 +237,7 @@ def _rest_ways(query: SearchQuery, shown: int, cursor: str | None) -> list[str]:
     return [f"rest: the same search with {compact_json({'limit': shown})}, then on from its cursor"]
 
 
-_AS_SHOWN = "ids as shown, connection_id only if shown separately"
+_AS_SHOWN = "ids as shown, connection_id only if shown separately"  # ids of ours always have their connection
 
 
 def _next_ways(page: SearchPage, ids: Sequence[str], cut: _Cut | None) -> list[str]:
@@ -247,7 +247,7 @@ def _next_ways(page: SearchPage, ids: Sequence[str], cut: _Cut | None) -> list[s
     opening = f"next: {fetch_of(first_id).text}"
     steps = _steps(page, ids, cut)
     if not steps:
-        return [f"{opening}, {_AS_SHOWN}", opening]
+        return [opening] if page.narrows else [f"{opening}, {_AS_SHOWN}", opening]
     best, *further = steps
     first = f"next: {best.text}{_what_for(best)}"
     if further and best.tool == "query_records":  # which other hits are cut can be seen
@@ -256,7 +256,7 @@ def _next_ways(page: SearchPage, ids: Sequence[str], cut: _Cut | None) -> list[s
     if not others and best.tool != "fetch":
         others = ['fetch {"id":ID}']
     whole = " · ".join((first, *others))
-    as_shown = [] if page.narrows else [f"{whole}, {_AS_SHOWN}"]  # ids of ours always have their connection
+    as_shown = [] if page.narrows else [f"{whole}, {_AS_SHOWN}"]
     return [*as_shown, whole, first, opening]
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 from pdpp_server.port.local import LocalReader
 from tests.requirements import requirement
@@ -68,13 +69,15 @@ def test_an_amount_or_a_currency_that_is_not_granted_is_not_told(ledger: Ledger)
 
 @requirement("mcp.search.one-line")
 def test_later_hits_get_less_and_no_cut_is_without_its_number(world: World) -> None:
-    text = f"{'so it goes ' * 30}walrus {'and on it goes ' * 30}"
-    world.deliver(WORK, [message(f"w{n}", text=text, author="Ada") for n in range(12)])
+    def text(word: str) -> str:  # another one in each, or they would be alike
+        return f"{'so it goes ' * 30}walrus {word} {'and on it goes ' * 30}"
+
+    world.deliver(WORK, [message(f"w{word}", text=text(word), author="Ada") for word in "abcdefghijkl"])
 
     found = agent_on(world.reader).call("search", query="walrus", limit=12)
 
     lines = [line for line in found.text.split("\n") if "<mark>walrus</mark>" in line]
-    shown = [len(text) - int(missing[1]) for line in lines if (missing := re.search(r"\(\+(\d+) more\)$", line))]
+    shown = [len(text("a")) - int(missing[1]) for line in lines if (missing := re.search(r"\(\+(\d+) more\)$", line))]
     assert len(shown) == len(lines) > 10
     assert shown == sorted(shown, reverse=True) and shown[0] > 3 * shown[-1] > 60
 
@@ -214,7 +217,9 @@ def test_a_page_is_not_turned_for_what_only_stands_beside_matches(world: World) 
 
 @requirement("mcp.search.one-line")
 def test_of_many_hits_it_is_said_how_many_are_whole(world: World) -> None:
-    world.deliver(WORK, [message(f"w{n}", text=f"walrus {'so it goes ' * 20}", author="Ada") for n in range(12)])
+    world.deliver(
+        WORK, [message(f"w{n}", text=f"walrus {n} {'so it goes ' * 20}", author="Ada") for n in "abcdefghijkl"]
+    )
     agent = agent_on(world.reader)
 
     many, few = agent.call("search", query="walrus", limit=12), agent.call("search", query="walrus", limit=3)
@@ -269,3 +274,34 @@ def test_in_strict_mode_no_step_is_offered_that_is_refused(world: World) -> None
     assert '"around"' in offered and "only by Bo" in offered
     assert '"around"' not in strict.text + str(strict.structured["next"]) and "only by" not in strict.text
     assert strict.next_call == ("fetch", {"id": f"{world.work}/messages:t1"})
+
+
+@requirement("mcp.search.alike")
+def test_hits_that_say_the_same_but_for_numbers_stand_under_the_first_and_say_so_once(world: World) -> None:
+    def receipt(number: int) -> str:
+        return f"Receipt {number}: one kilogram of smoked walrus, paid in cash at the harbour. {'Thank you! ' * 40}"
+
+    said = {"r1": receipt(7), "r2": "A walrus of its own kind, which nobody ever paid for", "r3": receipt(1204)}
+    days = {key: f"2026-07-0{9 - number}T09:00:00Z" for number, key in enumerate(said)}
+    world.deliver(WORK, [message(key, text=text, author="Bo", sent_at=days[key]) for key, text in said.items()])
+
+    found = agent_on(LocalReader(world.services, world.token)).call("search", query="walrus smoked", limit=3)
+
+    lines = [line for line in found.text.split("\n") if line.startswith(f"{world.work}/messages:r")]
+    above, alike = next((one, other) for one, other in pairwise(lines) if "as above" in other)
+    first, second = (line.partition(" ")[0][-2:] for line in (above, alike))
+    number, left = {"r1": ("7", len(said["r1"])), "r3": ("1204", len(said["r3"]))}[second]
+    head = f'{world.work}/messages:{second} chat "Work chat" {days[second][:16]}Z '
+    assert {first, second} == {"r1", "r3"} and alike.startswith(head)
+    assert re.search(rf": as above but {number} \(\+\d+ more\)$", alike) and 'by "Bo": ' in above
+    assert left > int(alike.rpartition("(+")[2].removesuffix(" more)")) > 0
+    assert {line.partition(" ")[0] for line in lines} == {hit["id"] for hit in found.structured["results"]}
+    assert {hit["actor"] for hit in found.structured["data"]["data"]} == {"Bo"}
+    assert {*world.owner.activity()[0].records} == {hit["id"] for hit in found.structured["results"]}
+
+
+@requirement("mcp.search.next-step")
+def test_of_ids_that_have_their_connection_nothing_is_said_beside_the_call(ledger: Ledger) -> None:
+    found = agent_on(LocalReader(ledger.services, ledger.token)).call("search", query="kiosk")
+
+    assert found.text.endswith(f'next: fetch {{"id":"{found.structured["results"][0]["id"]}"}}')

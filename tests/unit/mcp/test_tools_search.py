@@ -175,7 +175,7 @@ def test_a_text_with_fewer_hits_than_its_page_goes_on_without_a_gap(cursors: boo
         following = calls.get("rest") or calls.get("more")
         arguments = orjson.loads(following.split("search ", 1)[1]) if following else None
 
-    assert seen == [mint(one.id) for one in reader.records]
+    assert sorted(seen) == sorted(mint(one.id) for one in reader.records)  # each once; what is alike stands together
 
 
 def test_a_server_that_gives_every_hit_a_cursor_is_asked_once_and_another_once_more() -> None:
@@ -207,12 +207,13 @@ def test_every_hit_has_its_time_before_the_first_has_a_title() -> None:
     many = called(SEARCH, FakeReader(chats(8)), {"query": "walrus", "limit": 8}).text
 
     assert len(items(many)) == 8
-    assert all("2026-04-01T09:12Z" in line and "<mark>walrus</mark>" in line for line in items(many))
+    assert all("2026-04-01T09:12Z" in line for line in items(many))
+    assert all("<mark>walrus</mark>" in line or ": as above" in line for line in items(many))
 
 
 @requirement("mcp.search.default-page")
 def test_a_page_of_no_given_limit_is_seven_matches_that_can_be_read() -> None:
-    said = [f"walrus {n}{' and the tide came in again' * 5}" for n in range(12)]
+    said = [f"walrus {n}{' and the tide came in again' * 5}" for n in "abcdefghijkl"]
     reader = FakeReader(tuple(record(f"m{n}", {"text": text}) for n, text in enumerate(said)))
 
     text = called(SEARCH, reader, {"query": "walrus"}).text
