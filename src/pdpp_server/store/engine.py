@@ -113,6 +113,10 @@ class Records(Protocol):
         """How many those are."""
         ...
 
+    def left(self, reach: Reach, asked: Hashable, find: Callable[[], Reach]) -> Reach:
+        """What a filter leaves of a reach, as single records: found now, or kept since the same was asked before."""
+        ...
+
     def by_day(self, reach: Reach, bounds: IndexedRange, *, ascending: bool, chunk: int) -> list[Stored]:
         """The first visible records of one value in the order of their rids, which is that of days; or the last."""
         ...

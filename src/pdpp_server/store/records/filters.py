@@ -4,7 +4,7 @@ from pdpp_server.model.queries import Condition
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.records.conditions import asked_of, fewest, passing
 from pdpp_server.store.records.ingest import INDEXED_CHARS
-from pdpp_server.store.records.reach import IndexedRange, Reach, named, timed
+from pdpp_server.store.records.reach import FEW, IndexedRange, Reach, named, timed
 
 FEW_OF_A_FILTER = 300  # so many texts are read sooner than a common word's places are passed over
 
@@ -14,9 +14,11 @@ def left_of(reading: Reading, reach: Reach, conditions: tuple[Condition, ...]) -
     within, others = within_time(reach, conditions)
     if not others:
         return within
-    rids = passing_rids(reading, within, others)
     # Between single records that a grant names there are hidden ones; between those that a filter leaves are none.
-    return named(within, rids) if reach.rids is not None else named(within, rids, FEW_OF_A_FILTER)
+    few = FEW if reach.rids is not None else FEW_OF_A_FILTER
+    return reading.records.left(
+        within, (others, few), lambda: named(within, passing_rids(reading, within, others), few)
+    )
 
 
 def within_time(reach: Reach, conditions: tuple[Condition, ...]) -> tuple[Reach, tuple[Condition, ...]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import orjson
 
@@ -27,7 +27,7 @@ class Reach:
     origin: Origin
     place: StreamPlace
     shown: ReachShown
-    values: dict[str, int | str]
+    values: dict[str, Any]  # by the names under which an engine binds them
     rids: tuple[int, ...] | None = None  # in order, where single records are all that is visible
 
     @property

@@ -1,11 +1,13 @@
 """What SQLite says in its own way: a list in a statement, and the narrowing by grant."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
 
 import apsw
 import orjson
 
 from pdpp_server.store.engines.sqlite.counted import Counted
+from pdpp_server.store.engines.sqlite.mapped import MAPPED, is_mapped, look_up_in_maps, mapped
 from pdpp_server.store.engines.tables import Tables
 from pdpp_server.store.records.asked import Where
 from pdpp_server.store.records.reach import IndexedRange, Reach, ReachShown
@@ -34,6 +36,7 @@ _FEW = "{rid} in (select value from json_each(:rids))"
 _MANY = "{rid} >= :low and {rid} < :high and +{rid} in (select value from json_each(:rids))"
 STREAMS_KEPT, SIDES_KEPT = 64, 10_000  # for each connection; of each stream of a grant, records and what is beside them
 COUNTS_KEPT = 1_000  # of filters, for each connection
+LEFT_KEPT = 100_000  # records that filters leave, of all that are kept, for each connection; some 150 bytes each
 _NARROWING: dict[ReachShown, str] = {"whole": _WHOLE, "timed": _TIMED, "few": _FEW, "many": _MANY}
 
 
@@ -45,6 +48,13 @@ class SqliteTables(Tables):
         super().__init__(session)
         self._sides = Counted[dict[int, _Sides]](connection, session, STREAMS_KEPT)
         self._counts = Counted[int](connection, session, COUNTS_KEPT)
+        self._left = Counted[Reach](connection, session, LEFT_KEPT, lambda left: 1 + len(left.rids or ()))
+        look_up_in_maps(connection)
+
+    def left(self, reach: Reach, asked: Hashable, find: Callable[[], Reach]) -> Reach:
+        """A model asks several questions with one filter, so what it leaves is kept: of which records, and as a map."""
+        left = self._left.of(Where([reach], (), is_part=False), asked, lambda: mapped(find()))
+        return replace(reach, shown=left.shown, values=left.values, rids=left.rids)
 
     def passing_count(self, reach: Reach, bounds: IndexedRange, *also: IndexedRange) -> int:
         """Every entry of an index has to be passed for it: once, until something changes."""
@@ -53,7 +63,8 @@ class SqliteTables(Tables):
         return self._counts.of(where, (bounds, *also), lambda: count(reach, bounds, *also))
 
     def narrowing(self, reach: Reach, rid: str) -> str:
-        return _NARROWING[reach.shown].format(rid=rid)
+        narrowing = MAPPED if is_mapped(reach) else _NARROWING[reach.shown]
+        return narrowing.format(rid=rid)
 
     def listed(self, column: str) -> str:
         return f"json_group_array({column})"

@@ -7,6 +7,7 @@ import orjson
 
 from pdpp_server.store.engines.sqlite.beginnings import Beginnings
 from pdpp_server.store.engines.sqlite.counted import Counted
+from pdpp_server.store.engines.sqlite.mapped import is_mapped
 from pdpp_server.store.engines.sqlite.ranking import NotedRow, Ranking, TakenNotes
 from pdpp_server.store.engines.sqlite.tables import SqliteTables
 from pdpp_server.store.records.asked import Fullest, Narrowed, Where
@@ -32,7 +33,7 @@ select coalesce(min(rid), :high) from (
     select words.rowid rid from words where words match :match and {where} order by words.rowid desc limit :newest)
 """
 
-COUNTS_KEPT, NOTES_KEPT = 10_000, 64  # for each connection; notes are of hundreds of records each
+COUNTS_KEPT, NOTES_KEPT = 10_000, 50_000  # for each connection; of notes so many records together
 FAR = 50_000  # records; where nearly all of a count is its beginning, it is made once, as far as any is wanted
 MANY = 24  # words: of more, each would be cut by a call of its own
 
@@ -46,7 +47,7 @@ class SqliteWords:
         self._ranking = Ranking(connection)
         self._session, self._tables, self._beginnings = session, tables, beginnings
         self._counted = Counted[int](connection, session, COUNTS_KEPT)
-        self._taken = Counted[TakenNotes](connection, session, NOTES_KEPT)
+        self._taken = Counted[TakenNotes](connection, session, NOTES_KEPT, lambda taken: 1 + len(taken.rows))
 
     @property
     def noted(self) -> dict[int, MatchCounts]:
@@ -113,7 +114,8 @@ class SqliteWords:
                 rows += self._session.rows(statement.format(held=held, where=narrowing), {**bound, **values})
             return self._ranking.taken(rows)
 
-        is_kept = newest is not None and any(map(self._beginnings.is_endless, words.all))
+        is_dear = any(map(self._beginnings.is_endless, words.all)) or any(map(is_mapped, where.reaches))
+        is_kept = newest is not None and is_dear
         self._ranking.note(self._taken.of(where, (match, newest), taken) if is_kept else taken())
 
     def note_fullest(self, where: Where, words: WordQuery, narrowed: Narrowed, asked: Fullest) -> None:
