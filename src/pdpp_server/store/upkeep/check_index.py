@@ -92,8 +92,8 @@ class _IndexCheck:
         for rid, key, data in batch:
             for row in desk.values([(rid, key, data)]):
                 expected[row[0]] += self._has(_HAS_VALUE, row)
-            if position := desk.position(data):
-                expected[position[0]] += self._has(_HAS_POSITION, (*position, key, rid))
+            for position in desk.positions([(rid, key, data)]):
+                expected[position[0]] += self._has(_HAS_POSITION, position)
             for name, blob_id in dict.fromkeys(desk.blob_refs(data)):
                 expected[-1] += self._has(_HAS_BLOB_REF, (blob_id, desk.place.sid, name, rid))
             self._seen += 1
