@@ -36,7 +36,7 @@ _BEGINNINGS = frozenset(b"0123456789[\xe2\xef\xd8\xd9\xdb\xe0l")
 _MAY_BEGIN = re.compile("[0-9\\[l\u0600-\u067f\u06c0-\u06ff\u0800-\u0fff\u2000-\u2fff\uf000-\uffff]")
 _SENDER_CHARS_MAX = 100
 _AFTERNOON = ("p", "下", "오후", "م", "ch")
-_MARK = re.compile(f"[{_MARKS}]")
+_MARK, _MARK_SET = re.compile(f"[{_MARKS}]"), frozenset(_MARKS)
 
 
 class Stamp(NamedTuple):
@@ -97,46 +97,70 @@ def _alike(written: str) -> str:
 
 
 def said(stream: BinaryIO) -> Iterator[WhatsappMessage | int]:
-    """The messages; a line that no message begins before is told by its number."""
-    stamp, head = None, ""  # of the message that is open: its time, and how its line began
-    first, more = "", list[str]()
-    begun_at = size = 0
-    for number, line in enumerate(_lines(stream), start=1):
-        if head and line.startswith(head):  # one of the same minute
-            begun = stamp, line[len(head) :]
-        else:
-            begun = stamped(line) if _MAY_BEGIN.match(line) else None
+    """The messages; a line that no message begins before is told by its number.
+
+    Those of a block are cut out before the first of them is read on: to go back and forth between the two for each
+    message takes a sixth longer.
+    """
+    messages = _Cutting()
+    for lines in _blocks(stream):
+        yield from messages.ended(lines)
+    if messages.stamp:
+        yield messages.last()
+
+
+class _Cutting:
+    """Lines into messages, one of which is open: its time, how its line began, and what it says so far."""
+
+    def __init__(self) -> None:
+        self.stamp: Stamp | None = None
+        self._head, self._first, self._more = "", "", list[str]()
+        self._begun_at = self._size = self._number = 0
+
+    def ended(self, lines: Iterable[str]) -> list[WhatsappMessage | int]:
+        """Those that end before one of these lines."""
+        stamp, head, number = self.stamp, self._head, self._number
+        ended: list[WhatsappMessage | int] = []
+        for number, line in enumerate(lines, start=self._number + 1):
+            if head and line.startswith(head):  # one of the same minute
+                begun = stamp, line[len(head) :]
+            else:
+                begun = stamped(line) if _MAY_BEGIN.match(line) else None
+                if begun:
+                    head = line[: len(line) - len(begun[1])]
+                    head = "" if head.endswith("]") else head  # behind which another line may have a blank
             if begun:
-                head = line[: len(line) - len(begun[1])]
-                head = "" if head.endswith("]") else head  # behind which another line may have a blank
-        if begun:
-            if stamp:
-                yield _whole(begun_at, stamp, first, more)
-            (stamp, first), more, begun_at, size = begun, [], number, 0
-        elif stamp is None:
-            if line.strip(_MARKS + " \t"):
-                yield number
-        elif size < MESSAGE_CHARS_MAX:
-            more.append(line)
-            size += len(line) + 1  # an empty line is kept too
-    if stamp:
-        yield _whole(begun_at, stamp, first, more)
+                if stamp:
+                    ended.append(_whole(self._begun_at, stamp, self._first, self._more))
+                (stamp, self._first), self._more, self._begun_at, self._size = begun, [], number, 0
+            elif stamp is None:
+                if line.strip(_MARKS + " \t"):
+                    ended.append(number)
+            elif self._size < MESSAGE_CHARS_MAX:
+                self._more.append(line)
+                self._size += len(line) + 1  # an empty line is kept too
+        self.stamp, self._head, self._number = stamp, head, number
+        return ended
+
+    def last(self) -> WhatsappMessage:
+        assert self.stamp is not None
+        return _whole(self._begun_at, self.stamp, self._first, self._more)
 
 
-def _lines(stream: BinaryIO) -> Iterator[str]:
-    """Without their ends. What could be read of a file that is damaged further on comes before that is said."""
+def _blocks(stream: BinaryIO) -> Iterator[list[str]]:
+    """Lines without their ends. What could be read of a file that is damaged further on comes before that is said."""
     rest = b""
     while block := cast(BufferedIOBase, stream).read1(BLOCK_BYTES):
         block = rest + block
         while len(block) >= LINE_BYTES_MAX and block.find(b"\n", 0, LINE_BYTES_MAX) < 0:
-            yield from _decoded_lines(block[:LINE_BYTES_MAX])
+            yield _decoded_lines(block[:LINE_BYTES_MAX])
             block = block[LINE_BYTES_MAX:]
         end = block.rfind(b"\n")
         if end >= 0:
-            yield from _decoded_lines(block[:end])
+            yield _decoded_lines(block[:end])
         rest = block[end + 1 :]
     if rest:
-        yield from _decoded_lines(rest)
+        yield _decoded_lines(rest)
 
 
 def _decoded_lines(block: bytes) -> list[str]:
@@ -159,7 +183,7 @@ def _whole(number: int, stamp: Stamp, first: str, more: list[str]) -> WhatsappMe
     if not has_sender:
         return WhatsappMessage(number, stamp, "", "\n".join([first, *more]) if more else first, True)
     begins = text[1:]
-    is_marked = _MARK.match(begins) is not None
+    is_marked = begins[:1] in _MARK_SET
     if is_marked:
         begins = begins.lstrip(_MARKS)
     text = "\n".join([begins, *more]) if more else begins
