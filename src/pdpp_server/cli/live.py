@@ -327,10 +327,12 @@ def _syncing(
 
 def print_live(home: Home) -> None:
     for source in home.owner.live.all():
+        name = quoted(source.name)
         last = f"last read {moment(source.succeeded_at)}" if source.succeeded_at else "never read"
-        click.echo(f"{quoted(source.name)} is followed ({source.kind}), {last}, {_next(source)}")
+        click.echo(f"{name} is followed ({source.kind}), {last}, {_next(source)}")
         if source.trouble:
-            click.echo(f"  failed {counted(source.failures, 'time')}: {visible(source.trouble)}")
+            times = counted(source.failures, "time")
+            click.echo(f"  failed {times}: {visible(source.trouble)}")
 
 
 def _next(source: LiveSource) -> str:

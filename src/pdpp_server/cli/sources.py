@@ -93,7 +93,8 @@ def _print_removal(home: Home, source: StoredSource) -> None:
     print_columns([_row(stream) for stream in source.streams], indent="  ", err=True)
     live = _live_grants(home, source.connection_id)
     if live:
-        click.echo(f"  {counted(len(live), 'grant')} will show less: {', '.join(live)}", err=True)
+        grants = counted(len(live), "grant")
+        click.echo(f"  {grants} will show less: {', '.join(live)}", err=True)
 
 
 def _live_grants(home: Home, connection_id: str) -> list[str]:

@@ -216,10 +216,11 @@ def _connections(choosing: Choosing, named: Mapping[str, str]) -> list[Connectio
             for holding in holdings:
                 row = (number, stream.label or name, stream.detail or stream.description, holding.records or 0)
                 found.setdefault((place, holding.origin.connection_id), []).append(row)
-    names = Counter((named.get(connection, connection), offers[place].declaration.name) for place, connection in found)
+    called = {connection: named.get(connection, connection) for _, connection in found}
+    names = Counter((called[connection], offers[place].declaration.name) for place, connection in found)
     twins = Counter(place for place, _ in found)
     return [
-        _offer(choosing, place, connection, streams, named.get(connection, connection), names, twins[place] > 1)
+        _offer(choosing, place, connection, streams, called[connection], names, twins[place] > 1)
         for (place, connection), streams in found.items()
     ]
 
@@ -237,7 +238,7 @@ def _offer(
     declaration = choosing.offers[place].declaration
     spans = [each for held in choosing.offers[place].holdings.values() for each in held]
     own = [each for each in spans if each.origin.connection_id == connection]
-    picks = [pick for pick in choosing.picks if (pick.source, pick.connection_id) == (place, connection)]
+    picks = [pick for pick in choosing.picks if pick.card == (place, connection)]
     dated = next((pick for pick in picks if pick.since or pick.before), None)
     return ConnectionOffer(
         place,
@@ -263,10 +264,8 @@ def _ways(declaration: Declaration, place: int, connection: str, picks: list[Pic
         ConsentWay(f"{place}~{number}:{connection}", preset.label, chosen == number)
         for number, preset in enumerate(presets_of(declaration), 1)
     ]
-    nothing, everything = (
-        ConsentWay("", say("Nothing"), not picks),
-        ConsentWay(f"{place}:{connection}", say("Everything"), chosen == 0),
-    )
+    nothing = ConsentWay("", say("Nothing"), not picks)
+    everything = ConsentWay(f"{place}:{connection}", say("Everything"), chosen == 0)
     return [nothing, *presets, everything]
 
 
@@ -278,7 +277,7 @@ def _shown_cards(offered: list[ConnectionOffer], wanted: str) -> list[Connection
 
 def _is_shown(pick: Pick, offered: list[ConnectionOffer], wanted: str) -> bool:
     cards = {(offer.place, offer.connection_id) for offer in _shown_cards(offered, wanted)}
-    return (pick.source, pick.connection_id) in cards
+    return pick.card in cards
 
 
 def _chosen_before(choosing: Choosing, offered: list[ConnectionOffer]) -> list[str]:

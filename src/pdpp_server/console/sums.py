@@ -67,8 +67,8 @@ def _by_currency(numbers: Aggregation) -> dict[str, Group]:
 
 def _together(came: dict[str, Group], went: dict[str, Group]) -> list[Sums]:
     bookings = Counter[str]()
-    for groups in (came, went):
-        bookings.update({currency: group.count for currency, group in groups.items()})
+    for currency, group in [*came.items(), *went.items()]:
+        bookings[currency] += group.count
     ordered = sorted(bookings, key=lambda currency: (-bookings[currency], currency))
     return [Sums(currency, *_both_ways(came.get(currency), went.get(currency))) for currency in ordered]
 

@@ -110,8 +110,8 @@ def _table(path: Path, stream: str) -> Iterator[ProposedRow | Rejection]:
     for cells in _cells(reader, path.name):
         place = f"{path.name}:{reader.line_num}"
         if len(cells) == len(header):
-            told = {name: cell.strip() for name, cell in zip(header, cells, strict=True) if cell.strip()}
-            yield _row(place, stream, told)
+            told = dict(zip(header, map(str.strip, cells), strict=True))
+            yield _row(place, stream, {name: cell for name, cell in told.items() if cell})
         elif cells:
             yield Rejection(place, "invalid_record", f"{len(cells)} cells, not {len(header)}")
 
@@ -161,9 +161,9 @@ def declared_in(path: Path) -> DatabaseSays:
         keys = {stream: _called(table.key, "field") for stream, table in streams.items() if table.key}
         left = [f"table {table.name}" for table in database.tables()[STREAMS_MAX:]]
         for table in streams.values():
-            holds_bytes = {
-                c for told in database.rows_of(table) for c, value in told.items() if isinstance(value, bytes)
-            }
+            holds_bytes: set[str] = set()
+            for told in database.rows_of(table):
+                holds_bytes |= {column for column, value in told.items() if isinstance(value, bytes)}
             left += [f"bytes in {table.name}.{column}" for column in sorted(holds_bytes)]
     return DatabaseSays(keys, tuple(left))
 
@@ -270,9 +270,11 @@ class DeclarationProposal(NamedTuple):
             if name in data:
                 data[name] = float(data[name]) if "." in data[name] else int(data[name])
         if row.stream in self.made_keys:
-            told = digest(orjson.dumps(data, option=orjson.OPT_SORT_KEYS))
-            seen[told] = seen.get(told, 0) + 1
-            data = {MADE_KEY: told if seen[told] == 1 else f"{told}-{seen[told]}", **data}
+            key = digest(orjson.dumps(data, option=orjson.OPT_SORT_KEYS))
+            seen[key] = seen.get(key, 0) + 1
+            if seen[key] > 1:
+                key = f"{key}-{seen[key]}"
+            data = {MADE_KEY: key, **data}
         return Incoming(row.place, row.stream, None, data, None)
 
 

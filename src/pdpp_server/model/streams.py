@@ -244,12 +244,10 @@ class Stream:
     @cached_property
     def time_fields(self) -> tuple[str, ...]:
         """The fields that may say when a record happened, best first."""
-        times = [name for name, role in self.roles.items() if role == "event-time"][:1]
-        if self.consent_time_field:
-            times.append(self.consent_time_field)
-        if self.cursor_field and self.fields[self.cursor_field].is_date:
-            times.append(self.cursor_field)
-        return tuple(dict.fromkeys(times))
+        dated_cursor = self.cursor_field if self.cursor_field and self.fields[self.cursor_field].is_date else None
+        event = next((name for name, role in self.roles.items() if role == "event-time"), None)
+        ordered = (event, self.consent_time_field, dated_cursor)
+        return tuple(dict.fromkeys(name for name in ordered if name))
 
     @cached_property
     def _shown_times(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pdpp_server.model.blobs import Blob
 from pdpp_server.model.grants import SUBJECT
@@ -23,6 +23,8 @@ from pdpp_server.store.records.sources import connect, finish_run, is_untouched
 from pdpp_server.store.upkeep.erasure import remove_connection
 from pdpp_server.store.upkeep.history import prune
 from pdpp_server.store.upkeep.rebuild import rebuild_words
+
+T = TypeVar("T")
 
 UNDO_DAYS = 90  # for so long what a run removed can be brought back; then it is erased
 
@@ -66,18 +68,32 @@ class Writer:
 
         `still` are stream and key of what the export holds too and does not tell again.
         """
-        by_stream: dict[str, list[Incoming]] = {}
-        for incoming in batch:
-            by_stream.setdefault(incoming.stream, []).append(incoming)
-        receipt = Receipt()
+        records = _by_stream((incoming.stream, incoming) for incoming in batch)
         with self._services.database.write(self._now()) as write:
             known = self._current_desks(write)
-            for stream, records in by_stream.items():
-                receipt += deliver(write, known[stream], records, self._now(), mark)
+            receipt = self._delivered(write, records, mark)
             if mark is not None:
                 for stream, keys in _by_stream(still).items():
                     note_still(write, known[stream].place.sid, mark, keys)
         return receipt
+
+    def _delivered(self, write: Write, batch: Mapping[str, list[Incoming]], mark: Mark | None) -> Receipt:
+        known = self._current_desks(write)
+        receipt = Receipt()
+        for stream, records in batch.items():
+            receipt += deliver(write, known[stream], records, self._now(), mark)
+        return receipt
+
+    def _item_rows(self, write: Write, items: Mapping[str, Iterable[tuple[str, str]]]) -> list[tuple[str, int, str]]:
+        """Which records each item is; one that is none is known all the same."""
+        known = self._current_desks(write)
+        rows = [(item, known[stream].place.sid, key) for item, became in items.items() for stream, key in became]
+        return rows + [(item, 0, "") for item, became in items.items() if not became]
+
+    def _removed(self, write: Write, gone: Mapping[int, Sequence[str]], mark: Mark) -> int:
+        """How many of these records, by the number of their stream, went."""
+        known = {desk.place.sid: desk for desk in self._current_desks(write).values()}
+        return sum(runs.remove_keys(write, known[sid], mark, keys, self._now()) for sid, keys in gone.items())
 
     def _current_desks(self, write: Write) -> dict[str, Desk]:
         if write.layout is not self._layout:  # a declaration may have changed meanwhile
@@ -159,17 +175,10 @@ class Writer:
         cursor: Mapping[str, Any],
     ) -> Receipt:
         """Records of a live source, which items of it each is (as stream and key), how far it was read: together."""
-        by_stream: dict[str, list[Incoming]] = {}
-        for incoming in batch:
-            by_stream.setdefault(incoming.stream, []).append(incoming)
-        receipt = Receipt()
+        records = _by_stream((incoming.stream, incoming) for incoming in batch)
         with self._services.database.write(self._now()) as write:
-            known = self._current_desks(write)
-            for stream, records in by_stream.items():
-                receipt += deliver(write, known[stream], records, self._now(), mark)
-            rows = [(item, known[stream].place.sid, key) for item, became in items.items() for stream, key in became]
-            rows += [(item, 0, "") for item, became in items.items() if not became]
-            live.note_items(write, mark.collection, rows)
+            receipt = self._delivered(write, records, mark)
+            live.note_items(write, mark.collection, self._item_rows(write, items))
             live.keep_cursor(write, mark.collection, cursor)
         return receipt
 
@@ -177,19 +186,11 @@ class Writer:
         self, mark: Mark, batch: Sequence[Incoming], items: Mapping[str, Iterable[tuple[str, str]]]
     ) -> tuple[Receipt, int]:
         """Items as they are now: what they were before and are no longer goes. The receipt, and how many went."""
-        by_stream: dict[str, list[Incoming]] = {}
-        for incoming in batch:
-            by_stream.setdefault(incoming.stream, []).append(incoming)
-        receipt, removed = Receipt(), 0
+        records = _by_stream((incoming.stream, incoming) for incoming in batch)
         with self._services.database.write(self._now()) as write:
-            known = self._current_desks(write)
-            for stream, records in by_stream.items():
-                receipt += deliver(write, known[stream], records, self._now(), mark)
-            sids = {desk.place.sid: desk for desk in known.values()}
-            rows = [(item, known[stream].place.sid, key) for item, became in items.items() for stream, key in became]
-            rows += [(item, 0, "") for item, became in items.items() if not became]
-            for sid, keys in live.replace_items(write, mark.collection, list(items), rows).items():
-                removed += runs.remove_keys(write, sids[sid], mark, keys, self._now())
+            receipt = self._delivered(write, records, mark)
+            gone = live.replace_items(write, mark.collection, list(items), self._item_rows(write, items))
+            removed = self._removed(write, gone, mark)
         return receipt, removed
 
     def keep_cursor(self, collection: int, cursor: Mapping[str, Any]) -> None:
@@ -248,11 +249,8 @@ class Writer:
 
     def drop_items(self, mark: Mark, items: Iterable[str], cursor: Mapping[str, Any] | None) -> int:
         """Items are gone from a live source: how many records went with them, which can be undone."""
-        removed = 0
         with self._services.database.write(self._now()) as write:
-            known = {desk.place.sid: desk for desk in self._current_desks(write).values()}
-            for sid, keys in live.drop_items(write, mark.collection, items).items():
-                removed += runs.remove_keys(write, known[sid], mark, keys, self._now())
+            removed = self._removed(write, live.drop_items(write, mark.collection, items), mark)
             if cursor is not None:
                 live.keep_cursor(write, mark.collection, cursor)
         return removed
@@ -284,8 +282,8 @@ class Writer:
         return iso(self._services.now())
 
 
-def _by_stream(still: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for stream, key in still:
-        found.setdefault(stream, []).append(key)
+def _by_stream(named: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
+    found: dict[str, list[T]] = {}
+    for stream, one in named:
+        found.setdefault(stream, []).append(one)
     return found

@@ -75,9 +75,9 @@ def _user(name: str, number: str, workspace: str) -> dict[str, Any]:
 
 
 def _post(post: Post, people: Mapping[str, str]) -> dict[str, Any]:
-    who = (
-        {"user": people[post.sender]} if post.sender in people else {"subtype": "bot_message", "username": post.sender}
-    )
+    who = {"subtype": "bot_message", "username": post.sender}
+    if post.sender in people:
+        who = {"user": people[post.sender]}
     escaped = post.text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return {"type": "message", **who, "text": escaped, "ts": f"{int(post.at.timestamp())}.000100"}
 

@@ -31,7 +31,9 @@ def write_life(folder: Path) -> None:
 def life_files() -> dict[str, bytes]:
     """By name; the same bytes every time."""
     life = Life.of([*stories(), *Days(Random(SEED)).entries()])
-    files = {name: mbox(mail for mail in life.mails if mail.account == key) for key, name in MAIL_FILES.items()}
+    files: dict[str, bytes] = {}
+    for account, name in MAIL_FILES.items():
+        files[name] = mbox(mail for mail in life.mails if mail.account == account)
     for workspace, name in SLACK_ZIPS.items():
         files[name] = slack([post for post in life.posts if post.workspace == workspace], workspace)
     files["Takeout/Calendar/Nora.ics"] = calendar(life.events)
@@ -41,4 +43,6 @@ def life_files() -> dict[str, bytes]:
     files["ChatGPT/user.json"] = orjson.dumps(USER)
     files["ChatGPT/conversations.json"] = chatgpt(life.talks)
     files["Commonplace/.obsidian/app.json"] = b"{}"
-    return files | {f"Commonplace/{note.path}": markdown(note) for note in life.notes}
+    for note in life.notes:
+        files[f"Commonplace/{note.path}"] = markdown(note)
+    return files

@@ -25,12 +25,14 @@ def mbox(mails: Iterable[Mail]) -> bytes:
 
 
 def _stored(mail: Mail, root: str) -> str:
-    thread = 1_790_000_000_000_000_000 + int(digest(root)[:12], 16)
-    gmail = {"X-GM-THRID": str(thread), "X-Gmail-Labels": mail.label} if mail.account == "private" else {}
+    headers: dict[str, str] = {}
+    if mail.account == "private":
+        thread = 1_790_000_000_000_000_000 + int(digest(root)[:12], 16)
+        headers = {"X-GM-THRID": str(thread), "X-Gmail-Labels": mail.label}
+    mine = mail.sender if mail.label == "Sent" else mail.to
     answers = f"<{mail.answers}@{_host(mail.to)}>" if mail.answers else ""
-    headers = {
-        **gmail,
-        "Delivered-To": mail.to.address if mail.label != "Sent" else mail.sender.address,
+    headers |= {
+        "Delivered-To": mine.address,
         "From": _addressed(mail.sender),
         "To": _addressed(mail.to),
         "Subject": _encoded(mail.subject),
@@ -43,7 +45,8 @@ def _stored(mail: Mail, root: str) -> str:
         "Content-Transfer-Encoding": "8bit",
     }
     head = "\n".join(f"{name}: {value}" for name, value in headers.items() if value)
-    arrived, text = mail.at.astimezone(UTC).ctime(), _FROM_LINE.sub(r">\1", mail.text)
+    arrived = mail.at.astimezone(UTC).ctime()
+    text = _FROM_LINE.sub(r">\1", mail.text)
     return f"From {mail.sender.address} {arrived}\n{head}\n\n{text}\n\n"
 
 
@@ -82,7 +85,9 @@ def _event(event: LifeEvent) -> Iterator[str]:
     yield f"DTSTART{_when(event.start, event.zone)}"
     yield f"DTEND{_when(event.end, event.zone)}"
     said = {"SUMMARY": event.title, "LOCATION": event.place, "DESCRIPTION": event.text}
-    yield from (f"{name}:{_escaped(text)}" for name, text in said.items() if text)
+    for name, text in said.items():
+        if text:
+            yield f"{name}:{_escaped(text)}"
     if event.rule:
         yield f"RRULE:{event.rule}"
 
@@ -125,15 +130,22 @@ def ofx(payments: Sequence[Payment]) -> bytes:
 
 def _transaction(number: int, payment: Payment) -> str:
     kind = "CREDIT" if payment.cents > 0 else "DEBIT"
-    name, memo = (text.replace("&", "&amp;") for text in (payment.payee, payment.memo))
-    return (
-        f"<STMTTRN><TRNTYPE>{kind}</TRNTYPE><DTPOSTED>{payment.day:%Y%m%d}</DTPOSTED><TRNAMT>{_euros(payment.cents)}</TRNAMT>"
-        f"<FITID>{payment.day:%Y}-{number:05}</FITID><NAME>{name}</NAME><MEMO>{memo}</MEMO></STMTTRN>"
-    )
+    values = {
+        "TRNTYPE": kind,
+        "DTPOSTED": f"{payment.day:%Y%m%d}",
+        "TRNAMT": _euros(payment.cents),
+        "FITID": f"{payment.day:%Y}-{number:05}",
+        "NAME": payment.payee,
+        "MEMO": payment.memo,
+    }
+    tags = [f"<{name}>{value.replace('&', '&amp;')}</{name}>" for name, value in values.items()]
+    return f"<STMTTRN>{''.join(tags)}</STMTTRN>"
 
 
 def _euros(cents: int) -> str:
-    return f"{'-' if cents < 0 else ''}{abs(cents) // 100}.{abs(cents) % 100:02}"
+    sign = "-" if cents < 0 else ""
+    euros, rest = divmod(abs(cents), 100)
+    return f"{sign}{euros}.{rest:02}"
 
 
 # Notes --------------------------------------------------------------------------------------------------------------

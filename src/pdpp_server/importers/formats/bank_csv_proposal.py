@@ -62,32 +62,41 @@ class TableReading(NamedTuple):
 def proposed(lines: Sequence[str], encoding: str) -> tuple[TableReading, ...]:
     """From the first lines of a file: several where they leave a doubt, none where no line names a date and money."""
     for delimiter in _DELIMITERS:
-        for number, line in enumerate(lines[:HEADER_LINES]):
-            header = [name.strip() for name in next(split([line], delimiter), list[str]())]
-            columns, descriptions = _columns(header)
-            if "date" not in columns or not columns.keys() & _MONEY:
-                continue
-            rows = [dict(zip(header, row, strict=False)) for row in split(lines[number + 1 :], delimiter)]
-            account = columns.get("counterparty_account")
-            if account and _is_own_account([row.get(account, "") for row in rows]):
-                del columns["counterparty_account"]
-            dates = [text for row in rows if (text := row.get(columns["date"], "").strip())]
-            forms = _date_formats(dates)
-            if forms:
-                money = [row.get(columns[name], "") for name in _MONEY & columns.keys() for row in rows]
-                base = BankMapping(
-                    columns,
-                    descriptions,
-                    forms[0],
-                    delimiter=delimiter,
-                    encoding=encoding,
-                    skip_lines=number,
-                    decimal=_decimal_mark(money),
-                    currency=_currency(header),
-                )
-                signed = _signed(base, header, rows)
-                return tuple(_with_form(one, form, dates, forms) for one in signed for form in forms)
+        for number in range(min(HEADER_LINES, len(lines))):
+            found = _read_from(lines[number:], delimiter, encoding, number)
+            if found:
+                return found
     return ()
+
+
+def _read_from(lines: Sequence[str], delimiter: str, encoding: str, skipped: int) -> tuple[TableReading, ...]:
+    """As a table whose columns are named in the first of these lines."""
+    header = [name.strip() for name in next(split(lines[:1], delimiter), list[str]())]
+    columns, descriptions = _columns(header)
+    if "date" not in columns or not columns.keys() & _MONEY:
+        return ()
+    rows = [dict(zip(header, row, strict=False)) for row in split(lines[1:], delimiter)]
+    account = columns.get("counterparty_account")
+    if account and _is_own_account([row.get(account, "") for row in rows]):
+        del columns["counterparty_account"]
+    told = [row.get(columns["date"], "").strip() for row in rows]
+    dates = [text for text in told if text]
+    forms = _date_formats(dates)
+    if not forms:
+        return ()
+    money = [row.get(columns[name], "") for name in _MONEY & columns.keys() for row in rows]
+    base = BankMapping(
+        columns,
+        descriptions,
+        forms[0],
+        delimiter=delimiter,
+        encoding=encoding,
+        skip_lines=skipped,
+        decimal=_decimal_mark(money),
+        currency=_currency(header),
+    )
+    signed = _signed(base, header, rows)
+    return tuple(_with_form(one, form, dates, forms) for one in signed for form in forms)
 
 
 def _with_form(reading: TableReading, form: str, dates: Sequence[str], forms: Sequence[str]) -> TableReading:
@@ -110,9 +119,8 @@ def _signed(base: BankMapping, header: Sequence[str], rows: Sequence[Mapping[str
     for name in header:
         told = {row.get(name, "").strip().lower() for row in rows} - {""}
         if told and told <= _SPENT | _RECEIVED and name not in base.columns.values():
-            return [
-                TableReading(replace(base, sign_column=name, negative=frozenset(told & _SPENT) or frozenset({"debit"})))
-            ]
+            negative = frozenset(told & _SPENT) or frozenset({"debit"})
+            return [TableReading(replace(base, sign_column=name, negative=negative))]
     return [
         TableReading(replace(base, flip_sign=True), "amounts without a sign are spent"),
         TableReading(base, "amounts without a sign are received"),

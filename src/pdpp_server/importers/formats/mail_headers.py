@@ -65,7 +65,9 @@ def _people(headers: Headers) -> Json:
     data: Json = {}
     senders = addresses(headers.get("from", "")) or addresses(headers.get("sender", ""))
     if senders:
-        data["from_name"], data["from_address"] = senders[0].name or senders[0].address, senders[0].address
+        name, address = senders[0]
+        data["from_name"] = name or address
+        data["from_address"] = address
     recipients: dict[str, None] = {}
     for name in ("to", "cc", "bcc"):
         if found := addresses(headers.get(name, "")):
@@ -86,17 +88,21 @@ def addresses(header: str) -> list[MailAddress]:
 
 def _address(piece: str) -> MailAddress:
     angled = _ADDRESS.match(piece)
-    if angled:
-        name = angled[1].strip()
-        if name.startswith('"') and name.endswith('"') and len(name) > 1:
-            name = re.sub(r"\\(.)", r"\1", name[1:-1])
-        address = angled[2].strip().lower() if "@" in angled[2] else ""
-        return MailAddress(_line(name), address)
-    bare = _COMMENT.sub("", piece).rpartition(":")[2].strip()  # a group stands before its first member
+    if angled is None:
+        return _bare_address(piece)
+    name, address = angled[1].strip(), angled[2].strip()
+    if name.startswith('"') and name.endswith('"') and len(name) > 1:
+        name = re.sub(r"\\(.)", r"\1", name[1:-1])
+    return MailAddress(_line(name), address.lower() if "@" in address else "")
+
+
+def _bare_address(piece: str) -> MailAddress:
+    """A group stands before its first member, and a name in a comment beside the address."""
+    address = _COMMENT.sub("", piece).rpartition(":")[2].strip()
     named = _COMMENT.search(piece)
     name = _line(named[1]) if named else ""
-    is_address = "@" in bare and " " not in bare
-    return MailAddress(name, bare.lower() if is_address else "")
+    is_address = "@" in address and " " not in address
+    return MailAddress(name, address.lower() if is_address else "")
 
 
 def _labels(header: str) -> list[str]:

@@ -141,6 +141,11 @@ def links(words: str) -> list[Link]:
     return list(found.values())
 
 
+def _unquoted(text: str) -> str:
+    """No record can hold a NUL character."""
+    return unquote(text, errors="replace").replace("\0", "\ufffd")
+
+
 def _links(words: str) -> Iterator[Link]:
     for mark, target, part, shown in _WIKI.findall(words):
         if target.strip():
@@ -149,8 +154,9 @@ def _links(words: str) -> Iterator[Link]:
         address = (angled or plain).strip()
         if _ADDRESS.match(address):
             yield Link("web", address, "", shown.strip())
-        elif path := unquote(address.partition("#")[0], errors="replace").replace("\0", "\ufffd"):
-            part = unquote(address.partition("#")[2], errors="replace").replace("\0", "\ufffd")
-            yield Link("embed" if mark else "markdown", path, part, shown.strip())
+            continue
+        path, _, part = address.partition("#")
+        if path:
+            yield Link("embed" if mark else "markdown", _unquoted(path), _unquoted(part), shown.strip())
     for address in _BARE.findall(words):
         yield Link("web", address.rstrip(".,;:!?*_'\""), "", "")

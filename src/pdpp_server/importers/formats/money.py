@@ -3,6 +3,10 @@
 import re
 from decimal import Decimal
 
+from pdpp_server.importers.formats.json_values import without_gaps
+from pdpp_server.importers.identity import record_key
+from pdpp_server.importers.statements import Balance
+from pdpp_server.model.ingest import Incoming
 from pdpp_server.wire.envelope import Json
 
 DIGITS_MAX = 15  # what a JSON number keeps exactly
@@ -48,6 +52,20 @@ def money(value: Decimal, name: str = "amount") -> Json:
     """The fields of an amount: whole numbers stay whole, so that they are summed exactly."""
     is_whole = value == value.to_integral_value()
     return {name: int(value) if is_whole else float(value), f"{name}_text": f"{value:f}"}
+
+
+def balance_record(place: str, account: str, kind: str, balance: Balance, currency: str) -> Incoming:
+    """One for each account, kind and day, as every format of statements has them."""
+    key = f"{account}:{record_key(kind)}:{balance.day}"
+    data = {
+        "id": key,
+        "account_id": account,
+        "kind": kind,
+        **money(balance.value),
+        "currency": currency,
+        "as_of": balance.day,
+    }
+    return Incoming(place, "balances", key, without_gaps(data), None)
 
 
 def direction(value: Decimal) -> str:

@@ -82,22 +82,23 @@ def _account(name: str, scans: Mapping[File, Scan], zone: tzinfo, now: datetime 
         own = named_zone(scan.zone_name) if scan.zone_name else None
         clocks[file.name] = Clock(own_zones(scan.described), own or zone)
         uids += scan.uids
-    newest = max(scan.newest for scan in scans.values()) or max(scan.newest_start for scan in scans.values())
+    scanned = scans.values()
+    newest = max(scan.newest for scan in scanned) or max(scan.newest_start for scan in scanned)
     horizon = _horizon(newest) if now is None else _end_of_month(now.astimezone(zone) + AHEAD)
     repeated_uids = frozenset(uid for uid, count in uids.items() if count > 1)
     notes = tuple(_notes(scans, clocks, zone, horizon))
-    is_repeating = any(scan.is_repeating for scan in scans.values())
-    depends_on = f"{horizon:%Y-%m-%d}" if is_repeating else ""
+    is_repeating = any(scan.is_repeating for scan in scanned)
+    is_whole = all(scan.is_ended for scan in scanned)
     return Account(
         name,
         tuple(scans),
         zone,
         notes,
         FoundCalendars(clocks, repeated_uids, horizon),
-        depends_on=depends_on,
-        complete=("events", "occurrences") if all(scan.is_ended for scan in scans.values()) else (),
+        depends_on=f"{horizon:%Y-%m-%d}" if is_repeating else "",
+        complete=("events", "occurrences") if is_whole else (),
         derived={"occurrences": "events"},
-        as_of=_as_of(scans.values(), now),
+        as_of=_as_of(scanned, now),
     )
 
 
@@ -141,14 +142,16 @@ def _scan(file: File) -> Scan:
     try:
         with file.open() as stream:
             for item in components(stream, _KINDS):
-                scan.is_ended = (
-                    isinstance(item, ContentLine) and item.name == "END" and item.value.strip() == "VCALENDAR"
-                )
+                scan.is_ended = _is_end(item)
                 _note(item, scan)
     except DamagedFile:
         pass  # reading it will tell
     scan.unknown_zones -= own_zones(scan.described).keys()
     return scan
+
+
+def _is_end(item: Component | ContentLine) -> bool:
+    return isinstance(item, ContentLine) and item.name == "END" and item.value.strip() == "VCALENDAR"
 
 
 def _note(item: Component | ContentLine, scan: Scan) -> None:
@@ -177,10 +180,11 @@ def _note_event(event: Component, scan: Scan) -> None:
         scan.has_floating |= not zone and not start.value.strip().upper().endswith("Z")
         if zone and named_zone(zone) is None:
             scan.unknown_zones.add(zone)
-    stamps = (day_of(event.first(name)) for name in ("DTSTAMP", "LAST-MODIFIED", "CREATED"))
-    scan.newest = max(scan.newest, *stamps)
-    if noted := [stamp for line in event.lines if line.name in _NOTED and _UTC.fullmatch(stamp := line.value.strip())]:
-        scan.stamps = {min(*scan.stamps, *noted, noted[0]), max(*scan.stamps, *noted, noted[0])}
+    scan.newest = max(scan.newest, *(day_of(event.first(name)) for name in _NOTED))
+    noted = [line.value.strip() for line in event.lines if line.name in _NOTED]
+    stamps = scan.stamps.union(filter(_UTC.fullmatch, noted))
+    if stamps:
+        scan.stamps = {min(stamps), max(stamps)}
     scan.newest_start = max(scan.newest_start, day_of(event.first("DTSTART")))
 
 

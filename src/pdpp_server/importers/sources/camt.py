@@ -6,8 +6,8 @@ from datetime import date, datetime, tzinfo
 from decimal import Decimal
 from xml.etree.ElementTree import Element
 
-from pdpp_server.importers.formats.json_values import clipped, without_gaps
-from pdpp_server.importers.formats.money import amount, direction, money
+from pdpp_server.importers.formats.json_values import clipped, joined, without_gaps
+from pdpp_server.importers.formats.money import amount, balance_record, direction, money
 from pdpp_server.importers.formats.xml_items import UnreadableXml, XmlItem, xml_items
 from pdpp_server.importers.formats.zones import moment
 from pdpp_server.importers.identity import SeenRecords, account_name, digest, record_key
@@ -137,25 +137,20 @@ class _Ledger:
             return Rejection(place, "invalid_record", "the balance has no amount, no date or no account")
         code = _text(bal, "Tp/CdOrPrtry/Cd") or _text(bal, "Tp/CdOrPrtry/Prtry")
         kind = _BALANCES.get(code, code.lower() or "other")
+        balance = Balance(day, value)
         if kind in _BEFORE:
-            self.statements.opens(Balance(day, value))
+            self.statements.opens(balance)
         elif kind == _AFTER:
-            self.statements.closes(Balance(day, value))
-        key = f"{self._account}:{record_key(kind)}:{day}"
-        data = {
-            "account_id": self._account,
-            "kind": kind,
-            **money(value),
-            "currency": self._currency_of(bal),
-            "as_of": day,
-        }
-        return Incoming(place, "balances", key, {"id": key, **without_gaps(data)}, None)
+            self.statements.closes(balance)
+        return balance_record(place, self._account, kind, balance, self._currency_of(bal))
 
     def _booking(self, entry: Element, place: str) -> Iterator[Incoming | Rejection]:
-        value, booked = _signed(entry), self._day(entry, "BookgDt") or self._day(entry, "ValDt")
-        missing = "amount" if value is None else "date" if booked is None else None
-        if value is None or missing or not self._account:
-            yield Rejection(place, "invalid_record", f"the entry has no {missing or 'account'} that can be read")
+        value = _signed(entry)
+        booked = self._day(entry, "BookgDt") or self._day(entry, "ValDt")
+        there = {"amount": value is not None, "date": booked is not None, "account": bool(self._account)}
+        missing = next((name for name, is_there in there.items() if not is_there), None)
+        if value is None or missing:
+            yield Rejection(place, "invalid_record", f"the entry has no {missing} that can be read")
             return
         status = (_text(entry, "Sts/Cd") or _text(entry, "Sts")).lower()
         if status in ("", "book"):
@@ -178,7 +173,8 @@ class _Ledger:
             "detail_count": len(details) if len(details) > 1 else None,
         }
         told = [_text(entry, "AddtlNtryInf"), *(_text(one, "AddtlTxInf") for one in details[:1])]
-        data["description"] = data.get("description") or clipped("\n".join(dict.fromkeys(filter(None, told))))
+        if not data.get("description"):
+            data["description"] = clipped(joined("\n", dict.fromkeys(told)))
         key = self._key(data)
         if key is None:
             return  # the same booking, as in the statements of a day and of a month
@@ -189,11 +185,9 @@ class _Ledger:
 
     def _key(self, data: Json) -> str | None:
         """The bank's reference; where it gives none, what the booking says and how often it said so."""
-        told = (
-            str(data.get(name) or "")
-            for name in ("amount_text", "booked_on", "value_on", "counterparty", "description")
-        )
-        content = digest(*told, data.get("end_to_end_id") or "", str(data["detail_count"]))
+        names = ("amount_text", "booked_on", "value_on", "counterparty", "description", "end_to_end_id")
+        told = [str(data.get(name) or "") for name in names]
+        content = digest(*told, str(data["detail_count"]))
         reference = data["bank_reference"]
         if reference.upper() in _NO_REFERENCE:
             return f"{self._account}:{self._repeats.key(content)}"
@@ -256,21 +250,26 @@ def _instant(text: str, zone: tzinfo) -> str | None:
 
 def _kind(entry: Element) -> str:
     """The code of the business, as `PMNT-RCDT-ESCT`; else the one of the bank itself."""
-    domain = (_text(entry, f"BkTxCd/Domn/{path}") for path in ("Cd", "Fmly/Cd", "Fmly/SubFmlyCd"))
-    return "-".join(code for code in domain if code) or _text(entry, "BkTxCd/Prtry/Cd")
+    domain = [_text(entry, f"BkTxCd/Domn/{path}") for path in ("Cd", "Fmly/Cd", "Fmly/SubFmlyCd")]
+    return joined("-", domain) or _text(entry, "BkTxCd/Prtry/Cd")
+
+
+_AMOUNTS = ("Amt", "AmtDtls/TxAmt/Amt", "AmtDtls/InstdAmt/Amt")  # of one payment of a batch
 
 
 def _detail_amount(detail: Element, *, is_out: bool) -> Decimal | None:
-    told = (_text(detail, path) for path in ("Amt", "AmtDtls/TxAmt/Amt", "AmtDtls/InstdAmt/Amt"))
-    value = amount(next((text for text in told if text), ""), ".")
+    told = [_text(detail, path) for path in _AMOUNTS]
+    value = amount(next(filter(None, told), ""), ".")
     if value is None:
         return None
     marked = _text(detail, "CdtDbtInd")
-    return -value if (marked == "DBIT" if marked else is_out) else value
+    if marked:
+        is_out = marked == "DBIT"
+    return -value if is_out else value
 
 
 def _detail_currency(detail: Element) -> str:
-    for path in ("Amt", "AmtDtls/TxAmt/Amt", "AmtDtls/InstdAmt/Amt"):
+    for path in _AMOUNTS:
         found = detail.find(path)
         if found is not None:
             return found.get("Ccy", "")[:8]
@@ -288,7 +287,7 @@ def _payment(detail: Element, value: Decimal) -> Json:
         "counterparty": _text(parties, f"{other}/Nm") or _text(parties, f"{other}/Pty/Nm"),
         "counterparty_account": (_text(account, "IBAN") or _text(account, "Othr/Id")) if account is not None else "",
         "ultimate_counterparty": _text(parties, f"Ultmt{other}/Nm") or _text(parties, f"Ultmt{other}/Pty/Nm"),
-        "description": clipped("\n".join(line for line in purpose if line)),
+        "description": clipped(joined("\n", purpose)),
         "creditor_reference": _text(detail, "RmtInf/Strd/CdtrRefInf/Ref"),
         "end_to_end_id": _reference(detail, "EndToEndId"),
         "mandate_id": _reference(detail, "MndtId"),

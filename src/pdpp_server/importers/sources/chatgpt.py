@@ -104,7 +104,7 @@ def _custom_instructions(nodes: Mapping[str, Json]) -> str:
     for node in nodes.values():
         content = object_in(object_in(node, "message"), "content")
         if text_in(content, "content_type") in _INSTRUCTIONS:
-            told = (text_in(content, name) for name in ("user_profile", "user_instructions", "model_set_context"))
+            told = [text_in(content, name) for name in ("user_profile", "user_instructions", "model_set_context")]
             if text := joined("\n\n", told):
                 return clipped(text)
     return ""
@@ -166,15 +166,18 @@ def _path(nodes: Mapping[str, Json], current: str) -> set[str]:
 def _message(name: str, node: Json, above: _Message | None, is_current: bool) -> _Message | None:
     """None where there is nothing to show: roots, hidden instructions, empty steps."""
     source = object_in(node, "message")
-    metadata, content = object_in(source, "metadata"), object_in(source, "content")
+    metadata = object_in(source, "metadata")
+    content = object_in(source, "content")
     if not source or metadata.get("is_visually_hidden_from_conversation") is True:
         return None
     if _role(source) == "system" or text_in(content, "content_type") in _INSTRUCTIONS:
         return None
-    text, attachments = clipped(_text(content)), _attachments(content, metadata)
+    text = clipped(_text(content))
+    attachments = _attachments(content, metadata)
     if not text and not attachments:
         return None
-    return _Message(name, source, text, attachments, above, above.position + 1 if above else 1, is_current)
+    position = above.position + 1 if above else 1
+    return _Message(name, source, text, attachments, above, position, is_current)
 
 
 def _role(source: Json) -> str:
@@ -261,20 +264,23 @@ def _chip_text(chip: re.Match[str]) -> str:
 def _attachments(content: Json, metadata: Json) -> list[Json]:
     """Files that were uploaded or made: what is said of them. An image stands in both lists, with the same id."""
     found: dict[str, Json] = {}
-    for one in [*objects(metadata.get("attachments")), *_pointers(content)][:ATTACHMENTS_MAX]:
-        told = without_gaps(
-            {
-                "id": text_in(one, "id") or text_in(one, "asset_pointer").rpartition("/")[2],
-                "name": text_in(one, "name"),
-                "media_type": text_in(one, "mime_type") or text_in(one, "mimeType"),
-                "type": text_in(one, "content_type").removesuffix("_asset_pointer"),
-                "size_bytes": number_in(one, "size") or number_in(one, "size_bytes"),
-            }
-        )
+    listed = [*objects(metadata.get("attachments")), *_pointers(content)]
+    for told in map(_attachment, listed[:ATTACHMENTS_MAX]):
         if told:
             key = told.get("id") or written_out(told)
             found[key] = {**told, **found.get(key, {})}
     return list(found.values())
+
+
+def _attachment(source: Json) -> Json:
+    data = {
+        "id": text_in(source, "id") or text_in(source, "asset_pointer").rpartition("/")[2],
+        "name": text_in(source, "name"),
+        "media_type": text_in(source, "mime_type") or text_in(source, "mimeType"),
+        "type": text_in(source, "content_type").removesuffix("_asset_pointer"),
+        "size_bytes": number_in(source, "size") or number_in(source, "size_bytes"),
+    }
+    return without_gaps(data)
 
 
 def _pointers(content: Json) -> Iterator[Json]:

@@ -104,13 +104,16 @@ def _conversation(item: Item, key: str, seen: SeenMessages) -> Iterator[Outcome]
 def _records(about: Json, message: Json) -> Iterator[Json]:
     """What was said, with the files that came with it, then what was thought and what tools did."""
     sender = text_in(message, "sender")
-    role, sent_at = {"human": "user"}.get(sender, sender or "unknown"), time_in(message, "created_at")
+    role = "user" if sender == "human" else sender or "unknown"
+    sent_at = time_in(message, "created_at")
     found = list(pieces(message.get("content")))
     files = _files(message)
-    extracted = clipped("\n\n".join(text_in(one, "extracted_content") for one in objects(message.get("attachments"))))
+    extracts = [text_in(one, "extracted_content") for one in objects(message.get("attachments"))]
+    extracted = clipped("\n\n".join(extracts))
     if not any(piece.kind == "text" for piece in found):
         text = clipped(text_in(message, "text"))
-        found = [ContentPiece("", "text", text), *found] if text or files or extracted else found
+        if text or files or extracted:
+            found.insert(0, ContentPiece("", "text", text))
     for piece in found:
         data: Json = {
             **about,
@@ -122,24 +125,25 @@ def _records(about: Json, message: Json) -> Iterator[Json]:
             "tool": piece.tool,
         }
         if piece.kind == "text" and files:
-            data |= {"attachments": files, "attachment_names": ", ".join(one["name"] for one in files if "name" in one)}
+            data["attachments"] = files
+            data["attachment_names"] = ", ".join(one["name"] for one in files if "name" in one)
             data["attachment_text"] = extracted
         yield without_gaps(data)
 
 
 def _files(message: Json) -> list[Json]:
-    listed = [*objects(message.get("attachments")), *objects(message.get("files"))][:ATTACHMENTS_MAX]
-    told = (
-        without_gaps(
-            {
-                "name": text_in(one, "file_name"),
-                "type": text_in(one, "file_type") or text_in(one, "file_kind"),
-                "size_bytes": number_in(one, "file_size"),
-            }
-        )
-        for one in listed
-    )
+    listed = [*objects(message.get("attachments")), *objects(message.get("files"))]
+    told = [_file(one) for one in listed[:ATTACHMENTS_MAX]]
     return [one for one in told if one]
+
+
+def _file(source: Json) -> Json:
+    data = {
+        "name": text_in(source, "file_name"),
+        "type": text_in(source, "file_type") or text_in(source, "file_kind"),
+        "size_bytes": number_in(source, "file_size"),
+    }
+    return without_gaps(data)
 
 
 # Projects ---------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import BinaryIO, NamedTuple
 
 from pdpp_server.importers.formats.charsets import decoded
 from pdpp_server.importers.formats.json_values import clipped, without_gaps
-from pdpp_server.importers.formats.money import amount, direction, money
+from pdpp_server.importers.formats.money import amount, balance_record, direction, money
 from pdpp_server.importers.identity import SeenRecords, digest, record_key
 from pdpp_server.importers.repeats import Repeats
 from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Importer, Known, Outcome
@@ -176,21 +176,12 @@ class _Ledger:
             return
         self._currency = found["currency"]
         signed = -value if found["mark"] == "D" else value
-        self._note(field.tag, Balance(day.isoformat(), signed))
+        balance = Balance(day.isoformat(), signed)
+        self._note(field.tag, balance)
         yield from self._tell_account(place)
         kind = _BALANCES.get(field.tag)
-        if kind is None:
-            return  # of a page inside a statement
-        key = f"{self._account}:{kind}:{day}"
-        data = {
-            "id": key,
-            "account_id": self._account,
-            "kind": kind,
-            **money(signed),
-            "currency": self._currency,
-            "as_of": day.isoformat(),
-        }
-        yield Incoming(place, "balances", key, data, None)
+        if kind is not None:  # else of a page inside a statement
+            yield balance_record(place, self._account, kind, balance, self._currency)
 
     def _note(self, tag: str, balance: Balance) -> None:
         """A statement does not say when it was made: after the day of its last balance."""
@@ -297,12 +288,15 @@ def _of_german(marked: list[tuple[str, str]]) -> Json:
     parts: dict[str, str] = {}
     for code, value in marked:
         parts[code] = parts.get(code, "") + value
-    whole = "".join(parts[code] for code in sorted(parts) if "20" <= code <= "29" or "60" <= code <= "63")
+    purposes = [code for code in sorted(parts) if "20" <= code <= "29" or "60" <= code <= "63"]
+    whole = "".join(parts[code] for code in purposes)
     sepa = {name: value.strip() for name, value in _SEPA.findall(whole)}
+    said = sepa.get("SVWZ") if sepa else whole
+    name = parts.get("32", "") + parts.get("33", "")
     return {
-        "counterparty": " ".join((parts.get("32", "") + parts.get("33", "")).split()),
+        "counterparty": " ".join(name.split()),
         "counterparty_account": parts.get("31", "").strip() or sepa.get("IBAN"),
-        "description": clipped(sepa.get("SVWZ") or (whole if not sepa else "") or parts.get("00", "")),
+        "description": clipped(said or parts.get("00", "")),
         "end_to_end_id": _given(sepa.get("EREF", "")),
         "mandate_id": sepa.get("MREF"),
     }

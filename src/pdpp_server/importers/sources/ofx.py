@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from pdpp_server.importers.formats.charsets import decoded
 from pdpp_server.importers.formats.json_values import without_gaps
-from pdpp_server.importers.formats.money import amount, direction, money
+from pdpp_server.importers.formats.money import amount, balance_record, direction, money
 from pdpp_server.importers.formats.ofx_tags import FIRST_BYTES, HEAD_BYTES, charset_of, is_ofx, tags
 from pdpp_server.importers.identity import SeenRecords, account_name, digest, record_key
 from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Importer, Known, Outcome
-from pdpp_server.importers.statements import Statements
+from pdpp_server.importers.statements import Balance, Statements
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.times import iso
 from pdpp_server.wire.envelope import Json
@@ -280,9 +280,7 @@ class _Ledger:
         day = _day(values.get("DTASOF", ""))
         if value is None or day is None or not self._account:
             return Rejection(place, "invalid_record", "the balance has no amount or no date that can be read")
-        key = f"{self._account}:{kind}:{day}"
-        data = {"account_id": self._account, "kind": kind, **money(value), "currency": self._currency, "as_of": day}
-        return Incoming(place, "balances", key, {"id": key, **without_gaps(data)}, None)
+        return balance_record(place, self._account, kind, Balance(day, value), self._currency)
 
 
 def _booked_on(outcome: Incoming | Rejection) -> str | None:

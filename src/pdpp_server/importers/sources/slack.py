@@ -217,11 +217,14 @@ class _Workspace:
         }
 
     def _sender(self, source: Json) -> str:
-        named = object_in(source, "user_profile")
-        bot = object_in(source, "bot_profile")
-        told = (self._person(source.get("user")), _profile_name(named), text_in(source, "username"),
-                text_in(bot, "name"), text_in(source, "user"), text_in(source, "bot_id"))  # fmt: skip
-        return next((name for name in told if name), "")
+        return (
+            self._person(source.get("user"))
+            or _profile_name(object_in(source, "user_profile"))
+            or text_in(source, "username")
+            or text_in(object_in(source, "bot_profile"), "name")
+            or text_in(source, "user")
+            or text_in(source, "bot_id")
+        )
 
     def _person(self, number: object) -> str:
         return self.people.get(text_of(number), "")
@@ -261,20 +264,20 @@ def _reactions(source: Json) -> Json:
 
 def _files(source: Json) -> Json:
     """What they are called, not where they lie: the addresses in an export carry a key that opens them."""
-    found = [object_of(one) for one in list_in(source, "files")[:FILES_MAX]]
-    listed = [
-        without_gaps(
-            {
-                "id": text_in(one, "id"),
-                "name": text_in(one, "name") or text_in(one, "title"),
-                "media_type": text_in(one, "mimetype"),
-                "size_bytes": number_in(one, "size"),
-            }
-        )
-        for one in found
-    ]
+    found = [_file(object_of(one)) for one in list_in(source, "files")[:FILES_MAX]]
+    listed = [one for one in found if one]
     names = ", ".join(one["name"] for one in listed if "name" in one)
-    return {"files": [one for one in listed if one], "file_names": names}
+    return {"files": listed, "file_names": names}
+
+
+def _file(source: Json) -> Json:
+    data = {
+        "id": text_in(source, "id"),
+        "name": text_in(source, "name") or text_in(source, "title"),
+        "media_type": text_in(source, "mimetype"),
+        "size_bytes": number_in(source, "size"),
+    }
+    return without_gaps(data)
 
 
 SLACK = Importer(
