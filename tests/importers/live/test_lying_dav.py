@@ -53,8 +53,8 @@ def declaring(doctype: str) -> Told:
         ("changes", Told(b"<multistatus xmlns='DAV:'>" + b"<a>" * 1000), "no answer"),
         ("changes", Told(b"<multistatus/>", headers={"Content-Length": "5"}), "no answer"),
         ("changes", Told(b"<multistatus", headers={"Content-Length": "5000"}), "closed the connection in the middle"),
-        ("changes", Told(headers={"Content-Length": "many"}), "closed the connection in the middle"),
-        ("changes", Told(b"\0\xff", headers={"Content-Encoding": "gzip"}), "closed the connection in the middle"),
+        ("changes", Told(headers={"Content-Length": "many"}), "no answer"),
+        ("changes", Told(b"\0\xff", headers={"Content-Encoding": "gzip"}), "no answer"),
         ("changes", multi(part("http://[bad", "<getetag>1</getetag>"), "t2"), "no answer"),
         ("changes", multi("", "t" * 20_000), "more than was asked for"),
         ("changes", Told(status=301, headers={"Location": "/cal/"}), "leads in a circle"),
@@ -86,6 +86,24 @@ def test_a_lie_is_told_of_and_changes_nothing(
     server.instead.clear()
     followed.sync()
     assert events(followed) == "abcd"
+
+
+@requirement("imp.live.dav-trouble")
+@pytest.mark.parametrize(
+    ("told", "says"),
+    [
+        (b"\0\xff nonsense\r\n\r\n", "no answer"),
+        (b"", "closed the connection in the middle"),
+        (b"HTTP/1.1 207 x\r\nConte", "closed the connection in the middle"),
+    ],
+)
+def test_what_is_no_http_is_told_from_a_connection_that_was_closed(
+    world: World, server: CalendarServer, told: bytes, says: str
+) -> None:
+    server.pieces = lambda _: [told]
+    with pytest.raises(SourceTrouble, match=says) as trouble:
+        Followed(world, server.url).sync()
+    assert trouble.value.remedy
 
 
 @requirement("imp.live.dav-trouble")

@@ -223,7 +223,7 @@ class Dav:
             method, url, headers=headers, content=content, extensions={"trace": self._line.note}
         )
         self._line.begin()
-        with _troubles(self._where):
+        with _troubles(self._where, self._line):
             response = self._client.send(request, stream=True)
             try:
                 yield response
@@ -262,7 +262,7 @@ class Dav:
                     href = _here(url, (item.element.findtext("href") or "").strip())
                     answers.append(_Answer(href, _status(item.element), read(item.element)))
         except (UnreadableXml, ValueError) as error:
-            raise SourceTrouble(f"{self._where} sends what is no answer.", remedy="Check the address.") from error
+            raise _no_answer(self._where) from error
         if len(token) > TOKEN_CHARS_MAX:
             raise _too_much(self._where)
         return answers, token
@@ -277,7 +277,7 @@ class _Line:
 
     def begin(self) -> None:
         """With the next answer."""
-        self._left = ANSWER_BYTES_MAX
+        self._left, self.is_closed = ANSWER_BYTES_MAX, False
         self._pace.begin()
 
     def note(self, event: str, told: Mapping[str, Any]) -> None:
@@ -290,6 +290,7 @@ class _Line:
     def _came(self, read: Callable[..., bytes], *asked: Any, **how: Any) -> bytes:
         """Raises: SourceTrouble."""
         data = read(*asked, **how)
+        self.is_closed = not data
         self._left -= len(data)
         if self._left < 0:
             raise _too_much(self._where)
@@ -311,6 +312,10 @@ class _Body:
         if self._left < 0:
             raise _too_much(self._where)
         return chunk
+
+
+def _no_answer(where: str) -> SourceTrouble:
+    return SourceTrouble(f"{where} sends what is no answer.", remedy="Check the address.")
 
 
 def _too_much(where: str) -> SourceTrouble:
@@ -339,7 +344,7 @@ def _is_here(host: str) -> bool:
 
 
 @contextmanager
-def _troubles(where: str) -> Generator[None, None, None]:
+def _troubles(where: str, line: _Line) -> Generator[None, None, None]:
     try:
         yield
     except httpx2.TimeoutException as error:
@@ -352,6 +357,10 @@ def _troubles(where: str) -> Generator[None, None, None]:
                 remedy="Check the name; one that signs itself must be added to the certificates of this machine.",
             ) from error
         raise SourceTrouble(f"{where} cannot be reached.", remedy="Check the address, and the network.") from error
+    except (httpx2.RemoteProtocolError, httpx2.DecodingError) as error:
+        if not line.is_closed:
+            raise _no_answer(where) from error
+        raise SourceTrouble(f"{where} closed the connection in the middle.", remedy=AGAIN) from error
     except httpx2.HTTPError as error:
         raise SourceTrouble(f"{where} closed the connection in the middle.", remedy=AGAIN) from error
     except httpx2.InvalidURL as error:

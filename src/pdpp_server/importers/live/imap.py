@@ -357,7 +357,7 @@ class _Sync:
             if key not in lost and others and data.get("folder") == _leaf(gone.folder):
                 moved = {**data, "folder": _leaf(others[0].removeprefix(self.mailbox.mark))}
                 other = self.writer.open_collection(self.run, others[0], None)
-                self.writer.deliver([Incoming(key, "messages", key, moved, None)], other)
+                self.accepted += self.writer.deliver([Incoming(key, "messages", key, moved, None)], other).accepted
         mark = Mark(self.run, gone.collection)
         counted: dict[str, list[dict[str, Any]]] = {}
         for thread in {str(left[key].get("thread_id")) for key in lost & left.keys()}:
