@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from io import BufferedReader
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Protocol, Self
+from typing import Any, BinaryIO, Protocol, Self, TypeVar
 
 from pdpp_server.model.blobs import Blob
 from pdpp_server.store.activity import Activity, Log
@@ -21,6 +21,7 @@ from pdpp_server.store.session import Changing, Session, Statement
 from pdpp_server.store.tries import Tries
 from pdpp_server.store.turns import Turns
 
+V = TypeVar("V")
 Stored = tuple[int, str, int, int, str, str]  # rid, key, version, revised, emitted_at, data
 
 
@@ -115,6 +116,11 @@ class Records(Protocol):
 
     def left(self, reach: Reach, asked: Hashable, find: Callable[[], Reach]) -> Reach:
         """What a filter leaves of a reach, as single records: found now, or kept since the same was asked before."""
+        ...
+
+    def known(self, reach: Reach, asked: Hashable, find: Callable[[], V]) -> V:
+        """What is true of a reach as long as its stream does not change: found now, or kept from before. Nobody but the
+        same grant gets it."""
         ...
 
     def by_day(self, reach: Reach, bounds: IndexedRange, *, ascending: bool, chunk: int) -> list[Stored]:

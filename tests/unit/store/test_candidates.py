@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pdpp_server.model.queries import Condition, SearchQuery
 from pdpp_server.store.engines.sqlite import beginnings
 from pdpp_server.store.engines.sqlite.ranking import length_of
+from pdpp_server.store.engines.sqlite.words import SqliteWords
 from pdpp_server.store.records import candidates, filters
 from tests.requirements import requirement
 from tests.worlds.chat import FAMILY, WORK, deletion, message
@@ -261,3 +263,39 @@ def test_a_word_that_stands_nowhere_changes_no_score_in_any_source(world: World)
 
     assert scores("zebrafish walrus moon") == scores("walrus moon")
     assert len(scores("walrus moon")) >= 4
+
+
+@pytest.mark.sqlite("spies on its index")
+def test_a_word_of_one_source_is_counted_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "CANDIDATES", LIMIT)
+    world.deliver(WORK, [message(f"n{i}", text="alpenglow") for i in range(LIMIT + 5)])
+    made: list[int] = []
+    count = SqliteWords._count  # pyright: ignore[reportPrivateUsage]
+
+    def spied(self: SqliteWords, where: Any, any_of: Any, most: int) -> int:
+        made.append(most)
+        return count(self, where, any_of, most)
+
+    monkeypatch.setattr(SqliteWords, "_count", spied)
+    asked = SearchQuery("alpenglow", ("messages",), connection_id=world.work)
+    page = world.reader.search(asked).value
+
+    assert page.recall is not None and not page.recall.complete and page.recall.matches == LIMIT + 5
+    assert made == [candidates.COUNTED]
+
+
+@requirement("store.search.candidates")
+def test_where_the_time_is_hidden_the_last_by_their_keys_are_chosen_anew_when_the_stream_changes(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "CANDIDATES", LIMIT)
+    monkeypatch.setattr(candidates, "BY_KEY", 2)
+    world.deliver(WORK, [message(f"n{i}", text="alpenglow") for i in range(10, 30)])
+    token = world.grant(world.both("messages", fields=["id", "text"]))
+
+    hits = [sorted(found(world, token, "alpenglow")) for _ in range(2)]
+    for change in (message("n30", text="alpenglow"), deletion("n30")):
+        world.deliver(WORK, [change])
+        hits.append(sorted(found(world, token, "alpenglow")))
+
+    assert hits == [["n28", "n29"], ["n28", "n29"], ["n29", "n30"], ["n28", "n29"]]

@@ -7,6 +7,7 @@ import pytest
 
 from pdpp_server.model.queries import SearchQuery
 from pdpp_server.store.engines.sqlite import tables
+from pdpp_server.store.records import neighbours
 from tests.worlds.chat import WORK, message
 from tests.worlds.world import World
 
@@ -69,6 +70,54 @@ def test_no_more_is_kept_of_what_stands_beside_records_than_was_said(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tables, "SIDES_KEPT", 1)
+    token = world.grant(world.both("messages"))
+    for minute in range(5):
+        say(world, f"m{minute}", "An alpenglow evening." if minute % 2 else "And then?", minute)
+
+    assert keys(world, token) == keys(world, token) == {f"m{minute}" for minute in range(5)}
+
+
+@pytest.mark.parametrize("change", [{"text": "To the alpenglow hut?"}, {"subject": "A trip"}], ids=["asking", "title"])
+def test_what_was_told_of_a_record_is_told_anew_when_it_changes(world: World, change: dict[str, str]) -> None:
+    """Whether it asks, and of which talk it is: both say what its neighbour gets of its score."""
+    token = world.grant(world.both("messages"))
+    scores: list[float | None] = []
+    for told in ({}, {}, change, {}):
+        asked = {"text": "To the alpenglow hut!", **told}
+        first = message("m1", author="Ada", sent_at="2026-07-01T09:01:00Z", **asked)
+        second = message("m2", text="Fine with me.", author="Tom", sent_at="2026-07-01T09:02:00Z")
+        world.deliver(WORK, [first, second])
+        hits = world.reader_of(token).search(HUT).value.hits
+        scores.append(next((hit.score for hit in hits if hit.id.key == "m2"), None))
+
+    assert scores[0] == scores[1] == scores[3] != scores[2]
+    assert (scores[2] is None) == ("subject" in change)  # of another talk it is no neighbour any more
+
+
+@pytest.mark.sqlite("keeps what was told of records in memory")
+def test_what_a_field_tells_of_records_is_read_once_for_each_grant(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(world, "m1", "Where shall we go?", 1)
+    say(world, "m2", "To the alpenglow hut.", 2)
+    read: list[Any] = []
+    field_of = tables.SqliteTables.field_of
+
+    def spied(self: tables.SqliteTables, *asked: Any) -> dict[int, object]:
+        read.append(asked)
+        return field_of(self, *asked)
+
+    monkeypatch.setattr(tables.SqliteTables, "field_of", spied)
+    tokens = [world.grant(world.both("messages")) for _ in range(2)]
+    for token in (tokens[0], tokens[0], tokens[1], tokens[1]):
+        assert keys(world, token) == {"m1", "m2"}
+
+    assert len(read) == 2  # titles; nothing is said after the match, so nobody looks whether it asks
+
+
+@pytest.mark.sqlite("keeps what was told of records in memory")
+def test_no_more_is_kept_of_what_a_field_tells_than_was_said(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(neighbours, "FACTS_KEPT", 1)
     token = world.grant(world.both("messages"))
     for minute in range(5):
         say(world, f"m{minute}", "An alpenglow evening." if minute % 2 else "And then?", minute)

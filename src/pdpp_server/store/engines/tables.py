@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -10,6 +10,8 @@ from pdpp_server.store.layout import first_rid
 from pdpp_server.store.records.by_key import RECORD_BY_KEY
 from pdpp_server.store.records.reach import BoundValue, IndexedRange, Reach
 from pdpp_server.store.session import Session
+
+V = TypeVar("V")
 
 NO_VALUE = b""  # of a record without a value in positions; behind every number and text
 
@@ -243,6 +245,9 @@ class Tables(ABC):
         return self._session.one(_PASSING_COUNT.format(passing=passing), values)
 
     def left(self, reach: Reach, asked: Hashable, find: Callable[[], Reach]) -> Reach:
+        return find()
+
+    def known(self, reach: Reach, asked: Hashable, find: Callable[[], V]) -> V:
         return find()
 
     def _passing(self, reach: Reach, bounds: IndexedRange, also: Sequence[IndexedRange]) -> tuple[str, dict[str, Any]]:

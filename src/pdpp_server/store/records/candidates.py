@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import add
 from typing import NamedTuple
 
@@ -213,11 +214,15 @@ def _counted(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -
 def _note_standing(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -> tuple[HeldCounts | None, bool]:
     """Rare phrases are followed to every record; where all of them together are too many, the common ones only add to
     the scores of records that a rare one found, and give their newest records."""
-    if not words.unwanted and (found := count_matches(reading, groups, words.wanted, CANDIDATES + 1)) <= CANDIDATES:
-        if found:
-            _note_all(reading, groups, words, None)
-        return None, True
-    held = _counted(reading, groups, words)
+    # Of one phrase in one source both counts are the same, and the first would only be the beginning of the second.
+    held = _counted(reading, groups, words) if len(words.all) == len(_connections(groups)) == 1 else None
+    if not words.unwanted:
+        found = sum(totals(held, words)) if held else count_matches(reading, groups, words.wanted, CANDIDATES + 1)
+        if found <= CANDIDATES:
+            if found:
+                _note_all(reading, groups, words, None)
+            return None, True
+    held = held or _counted(reading, groups, words)
     counts = totals(held, words)
     rarest = sorted(range(len(counts)), key=counts.__getitem__)
     room = CANDIDATES * EACH_PHRASE // max(EACH_PHRASE, len(counts))
@@ -289,8 +294,11 @@ def _each_reach(groups: Sequence[ReachGroup]) -> list[Where]:
 def _note_last(reading: Reading, part: Where, words: WordQuery, narrowed: Narrowed, most: int) -> None:
     """What is newest would tell of a hidden time. Where that is hidden, the last by their keys are taken."""
     (reach,) = part.reaches
-    holding = reading.words.holding(part, words, narrowed)
-    if chosen := _last_by_key(reading, reach, holding, most):
+
+    def find() -> list[int]:
+        return _last_by_key(reading, reach, reading.words.holding(part, words, narrowed), most)
+
+    if chosen := reading.records.known(reach, (_last_by_key, part.slots, words, narrowed, most), find):
         reading.words.note(part._replace(reaches=[named(reach, chosen, few=0)]), words, narrowed)
 
 
@@ -320,6 +328,6 @@ def visible_records(reading: Reading, groups: Sequence[ReachGroup]) -> dict[str,
     total = dict.fromkeys(_connections(groups), 0)
     for group in groups:
         for reach in group.reaches:
-            visible = count(reading, reach)
+            visible = reading.records.known(reach, count, partial(count, reading, reach))
             total[reach.origin.connection_id] += visible if reach.is_whole else min(visible, COUNTED)
     return total

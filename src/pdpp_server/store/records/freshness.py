@@ -19,6 +19,10 @@ from pdpp_server.store.records.showing import Showing, StoredRow
 
 def newest_change(reading: Reading, reach: Reach) -> str | None:
     """When something that the reach shows last changed; None where it shows nothing, or where that is not known."""
+    return reading.records.known(reach, (_find_newest, reach.scope.granted), lambda: _find_newest(reading, reach))
+
+
+def _find_newest(reading: Reading, reach: Reach) -> str | None:
     scope = reach.scope
     if scope.resources is not None:
         return _newest_named(reading, reach)

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from math import fsum, sqrt
 from operator import itemgetter
 
@@ -16,6 +16,7 @@ SHARES = (0.5, 0.25)  # of a score, for the first and the second record on eithe
 AFTER_ASKING = (0.9, 0.25)  # after a question: what is said next answers it, often in other words
 SOURCES, QUESTIONS = 100, 10  # best records whose neighbours are looked for, and that may be questions
 TALK = 0.5  # how much the talk that matches most is lifted, as a share of its records' scores; others by less
+FACTS_KEPT = 5_000  # records of a stream of which a field was told
 SILENCE = 3_600_000_000  # microseconds without a word that end a talk
 
 _ENDS_ASKING = re.compile(r"[?\uff1f\u061f]\W*\Z").search
@@ -25,18 +26,39 @@ _AMOUNT = itemgetter(0)
 _Lifts = tuple[int, Sequence[tuple[int, float]]]  # a match, and what it lifts, each by which share of its score
 
 
-class TitlesRead:
-    """Of which talk a record is a part, by its title where one is declared; each is read once in a search."""
+class FieldTold:
+    """What one field tells of records, each read once in a search. An engine that keeps it for the next one keeps
+    nothing of the text itself."""
+
+    def __init__(self, reading: Reading, tell: Callable[[object], object]) -> None:
+        self._reading, self._tell = reading, tell
+        self._known: dict[int, dict[int, object]] = {}  # by sid
+
+    def of(self, reach: Reach, field: str | None, rids: Iterable[int]) -> Mapping[int, object]:
+        if field is None:
+            return {}
+        known = self._known.get(reach.place.sid)
+        if known is None:
+            known = self._reading.records.known(reach, (self._tell, field), dict[int, object])
+            self._known[reach.place.sid] = known
+        unknown = {*rids}.difference(known)
+        if len(known) + len(unknown) > FACTS_KEPT:
+            known.clear()
+            unknown = {*rids}
+        if unknown:
+            texts = self._reading.records.field_of(sorted(unknown), field)
+            known.update({rid: self._tell(texts.get(rid)) for rid in unknown})
+        return known
+
+
+class TitlesRead(FieldTold):
+    """Of which talk a record is a part, by its title where one is declared: a number by which it is known again."""
 
     def __init__(self, reading: Reading) -> None:
-        self._reading = reading
-        self._known: dict[int, object] = {}
+        super().__init__(reading, _known_again)
 
-    def of(self, reach: Reach, rids: Iterable[int]) -> Mapping[int, object]:
-        title = _title(reach)
-        if title is not None and (unknown := sorted({*rids}.difference(self._known))):
-            self._known.update(self._reading.records.field_of(unknown, title))
-        return self._known
+    def of_reach(self, reach: Reach, rids: Iterable[int]) -> Mapping[int, object]:
+        return self.of(reach, _title(reach), rids)
 
 
 def lifted(
@@ -81,7 +103,7 @@ def of_talks(reaches: Iterable[Reach], ranked: Mapping[int, float], titles: Titl
 def _talks(reach: Reach, rids: list[int], titles: TitlesRead) -> list[list[int]]:
     if len(rids) < 2 or not _is_talk(reach):
         return [[rid] for rid in rids]
-    known = titles.of(reach, rids)
+    known = titles.of_reach(reach, rids)
     talks: dict[tuple[int, str], list[int]] = {}
     for rid in rids:
         talks.setdefault((day_in(rid), str(known.get(rid))), []).append(rid)
@@ -122,8 +144,16 @@ def _asking(reading: Reading, reach: Reach, rids: Collection[int]) -> set[int]:
     body = next((name for name, role in scope.stream.roles.items() if role == "primary-body"), None)
     if body not in scope.granted or not rids:
         return set()
-    texts = reading.records.field_of(sorted(rids), body)
-    return {rid for rid, text in texts.items() if isinstance(text, str) and _ENDS_ASKING(text)}
+    asking = FieldTold(reading, _asks).of(reach, body, rids)
+    return {rid for rid in rids if asking[rid]}
+
+
+def _asks(text: object) -> bool:
+    return isinstance(text, str) and _ENDS_ASKING(text) is not None
+
+
+def _known_again(title: object) -> int | None:
+    return None if title is None else hash(str(title))
 
 
 def _beside(
@@ -135,7 +165,7 @@ def _beside(
     sides = [side for side in reading.records.beside(reach, fid, sources, SILENCE, len(SHARES)) if side[1] or side[2]]
     asking = _asking(reading, reach, [source for source, _, after in sides if after and source in first])
     is_titled = _title(reach) is not None
-    talk_of = titles.of(reach, [rid for source, before, after in sides for rid in (source, *before, *after)]).get
+    talk_of = titles.of_reach(reach, [rid for source, before, after in sides for rid in (source, *before, *after)]).get
     for source, before, after in sides:
         then = AFTER_ASKING if source in asking else SHARES
         lifts = [*zip(before, SHARES, strict=False), *zip(after, then, strict=False)]

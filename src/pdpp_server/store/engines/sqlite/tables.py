@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any, TypeVar
 
 import apsw
 import orjson
@@ -36,10 +37,12 @@ _FEW = "{rid} in (select value from json_each(:rids))"
 _MANY = "{rid} >= :low and {rid} < :high and +{rid} in (select value from json_each(:rids))"
 STREAMS_KEPT, SIDES_KEPT = 64, 10_000  # for each connection; of each stream of a grant, records and what is beside them
 COUNTS_KEPT = 1_000  # of filters, for each connection
+FACTS_KEPT = 256  # of reaches, for each connection; some are of thousands of records
 LEFT_KEPT = 100_000  # records that filters leave, of all that are kept, for each connection; some 150 bytes each
 _NARROWING: dict[ReachShown, str] = {"whole": _WHOLE, "timed": _TIMED, "few": _FEW, "many": _MANY}
 
 
+V = TypeVar("V")
 _Sides = tuple[list[int], list[int]]  # what stands before a record and after it, from the nearest on
 
 
@@ -49,12 +52,16 @@ class SqliteTables(Tables):
         self._sides = Counted[dict[int, _Sides]](connection, session, STREAMS_KEPT)
         self._counts = Counted[int](connection, session, COUNTS_KEPT)
         self._left = Counted[Reach](connection, session, LEFT_KEPT, lambda left: 1 + len(left.rids or ()))
+        self._facts = Counted[Any](connection, session, FACTS_KEPT)
         look_up_in_maps(connection)
 
     def left(self, reach: Reach, asked: Hashable, find: Callable[[], Reach]) -> Reach:
         """A model asks several questions with one filter, so what it leaves is kept: of which records, and as a map."""
         left = self._left.of(Where([reach], (), is_part=False), asked, lambda: mapped(find()))
         return replace(reach, shown=left.shown, values=left.values, rids=left.rids)
+
+    def known(self, reach: Reach, asked: Hashable, find: Callable[[], V]) -> V:
+        return self._facts.of(Where([reach], (), is_part=False), asked, find)
 
     def passing_count(self, reach: Reach, bounds: IndexedRange, *also: IndexedRange) -> int:
         """Every entry of an index has to be passed for it: once, until something changes."""
