@@ -16,7 +16,8 @@ ORIGIN, NOON = Origin("cin_1", "chat", "Work"), "2026-03-02T12:00:00Z"
 
 def message(at: str | None = NOON, **data: Any) -> Record:
     roles = {name: role for name, role in MESSAGES.roles.items() if name in data}
-    return Record(RecordId("cin_1", "messages", "m1"), ORIGIN, data, NOON, at, roles)
+    said_by = "sent_at" if at else None
+    return Record(RecordId("cin_1", "messages", "m1"), ORIGIN, data, NOON, at, roles, time_field=said_by)
 
 
 def test_a_line_shows_what_roles_are_declared_for() -> None:
