@@ -7,21 +7,21 @@ import psycopg
 from pdpp_server.errors import DatabaseUnavailable
 
 
-class Trouble(NamedTuple):
+class DatabaseTrouble(NamedTuple):
     message: str
     remedy: str = DatabaseUnavailable.remedy
     retry_after_seconds: int = DatabaseUnavailable.retry_after_seconds  # 0 where it would be the same again
 
 
 _GOES_ON = "then the server goes on by itself."
-_LOST = Trouble("The connection to the database was lost.")
-_RESTARTING = Trouble("The database is shutting down, or starting.")
-_OTHER_TABLES = Trouble(
+_LOST = DatabaseTrouble("The connection to the database was lost.")
+_RESTARTING = DatabaseTrouble("The database is shutting down, or starting.")
+_OTHER_TABLES = DatabaseTrouble(
     "The tables of the database are not those that this version of pdpp-server knows.",
     "Restore the database from a backup, or start this server again, which brings an older schema up to date.",
 )
-_IN_THE_WAY = Trouble("Another transaction was in the way.", "Try again: nothing is stored twice.")
-_DAMAGED = Trouble(
+_IN_THE_WAY = DatabaseTrouble("Another transaction was in the way.", "Try again: nothing is stored twice.")
+_DAMAGED = DatabaseTrouble(
     "The database cannot read or write its own files.",
     "The operator must look into the log of the database; a backup may have to be restored.",
     0,
@@ -36,38 +36,42 @@ _TROUBLES = {
     "57P01": _RESTARTING,
     "57P02": _RESTARTING,
     "57P03": _RESTARTING,
-    "57P04": Trouble("The database was dropped.", "PDPP_DATABASE_URL must lead to one that is there."),
-    "57014": Trouble(
+    "57P04": DatabaseTrouble("The database was dropped.", "PDPP_DATABASE_URL must lead to one that is there."),
+    "57014": DatabaseTrouble(
         "The database ended the statement: it took too long, or somebody there ended it.",
         "Try again: nothing is stored twice. PDPP_DATABASE_WRITE_MS says how long a statement that writes may take.",
     ),
-    "55P03": Trouble("Something in the database stays locked by others.", _IN_THE_WAY.remedy),
+    "55P03": DatabaseTrouble("Something in the database stays locked by others.", _IN_THE_WAY.remedy),
     "55006": _IN_THE_WAY,
     "40": _IN_THE_WAY,
-    "25006": Trouble(
+    "25006": DatabaseTrouble(
         "The database takes no writes: it is read-only, or a standby.",
         "PDPP_DATABASE_URL must lead to the primary; of several hosts, name all, and target_session_attrs=read-write.",
     ),
-    "53": Trouble("The database lacks what it needs for that.", f"The operator must look into its log; {_GOES_ON}"),
-    "53100": Trouble("The disk of the database is full.", f"The operator must give it room; {_GOES_ON}"),
-    "53200": Trouble("The database has too little memory for that.", f"The operator must give it more; {_GOES_ON}"),
-    "53300": Trouble(
+    "53": DatabaseTrouble(
+        "The database lacks what it needs for that.", f"The operator must look into its log; {_GOES_ON}"
+    ),
+    "53100": DatabaseTrouble("The disk of the database is full.", f"The operator must give it room; {_GOES_ON}"),
+    "53200": DatabaseTrouble(
+        "The database has too little memory for that.", f"The operator must give it more; {_GOES_ON}"
+    ),
+    "53300": DatabaseTrouble(
         "The database takes no more connections.",
         "Lower PDPP_DATABASE_CONNECTIONS of its servers, or raise max_connections there.",
     ),
-    "53400": Trouble(
+    "53400": DatabaseTrouble(
         "The database was told to take no more than that.",
         "The operator must raise its limit, such as temp_file_limit; its log says which.",
         0,
     ),
-    "42501": Trouble(
+    "42501": DatabaseTrouble(
         "The role of PDPP_DATABASE_URL has no right to that in the database.",
         f"Connect as the role that made the tables, or give it rights to them; {_GOES_ON}",
     ),
-    "28": Trouble("The database does not let this role in.", f"The operator must let it in; {_GOES_ON}"),
+    "28": DatabaseTrouble("The database does not let this role in.", f"The operator must let it in; {_GOES_ON}"),
     "42P01": _OTHER_TABLES,
     "3F000": _OTHER_TABLES,
-    "54": Trouble(
+    "54": DatabaseTrouble(
         "That is larger than what PostgreSQL has room for in one place.",
         "Make it smaller: it would be refused again.",
         0,
@@ -101,7 +105,7 @@ def refuse(error: psycopg.Error) -> Never:
     raise refusal from error
 
 
-def _trouble_of(error: psycopg.Error) -> Trouble | None:
+def _trouble_of(error: psycopg.Error) -> DatabaseTrouble | None:
     state = error.sqlstate
     if state is None:  # said by libpq, or by psycopg
         return _LOST if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) else None
