@@ -30,7 +30,7 @@ from tests.worlds.told import told
 
 Numbers = dict[str, Any]
 _POINT = "select data, emitted_at, at from records where sid = 1 and key = ?"
-_PDPP = str(Path(sys.executable).with_name("pdpp"))
+PDPP = str(Path(sys.executable).with_name("pdpp"))
 
 
 def ingest(count: int) -> Numbers:
@@ -147,11 +147,11 @@ def listing() -> Numbers:
 class Stdio:
     """One `pdpp mcp` process, spoken to by hand."""
 
-    def __init__(self, world: World) -> None:
-        environ = {**os.environ, "PDPP_HOME": str(world.home), "PDPP_ACCESS_TOKEN": world.token}
+    def __init__(self, home: Path, token: str, pdpp: str = PDPP) -> None:
+        environ = {**os.environ, "PDPP_HOME": str(home), "PDPP_ACCESS_TOKEN": token}
         environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
         self._process = subprocess.Popen(
-            [_PDPP, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ, stderr=subprocess.DEVNULL
+            [pdpp, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ, stderr=subprocess.DEVNULL
         )
         self._number = 0
 
@@ -173,6 +173,11 @@ class Stdio:
     def rss_mb(self) -> float:
         return rss_mb(self._process.pid)
 
+    def cpu(self) -> float:
+        """Processor time of all its threads so far, to the microsecond."""
+        threads = Path(f"/proc/{self._process.pid}/task").iterdir()
+        return sum([int((thread / "schedstat").read_text().split()[0]) for thread in threads]) / 1e9
+
     def close(self) -> None:
         assert self._process.stdin and self._process.stdout
         self._process.stdin.close()
@@ -191,7 +196,7 @@ def cold_start(world: World) -> Numbers:
 
     def ours() -> None:
         begin = perf_counter()
-        stdio = Stdio(world)
+        stdio = Stdio(world.home, world.token)
         stdio.start()
         stdio.ask("tools/list", {})
         listed.append(perf_counter() - begin)
@@ -220,7 +225,7 @@ for line in sys.stdin.buffer:
 
 def stdio_fetch(world: World) -> Numbers:
     """`fetch` over stdio, log on, beside the same point read and one JSON line over a bare pipe."""
-    stdio = Stdio(world)
+    stdio = Stdio(world.home, world.token)
     stdio.start()
     echo = subprocess.Popen(
         [sys.executable, "-c", _ECHO, str(world.home / "pdpp.sqlite")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -263,7 +268,7 @@ def serve_memory(world: World, calls: int = 10_000, settled: int = 1000) -> Numb
         port = probe.getsockname()[1]
     environ = {**os.environ, "PDPP_HOME": str(world.home)}
     server = subprocess.Popen(
-        [_PDPP, "serve", "--port", str(port)], env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [PDPP, "serve", "--port", str(port)], env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
         _until_healthy(port)

@@ -48,7 +48,7 @@ def of_fetch(world: World) -> dict[str, float]:
         return f"{world.connection_id}/messages:{key()}"
 
     call = Call(world.token, "req_profile")
-    stdio = Stdio(world)
+    stdio = Stdio(world.home, world.token)
     stdio.start()
     stages = {
         "fetch: token, permit, read, log": _us(

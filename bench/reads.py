@@ -186,7 +186,7 @@ def ingest_while_reading(world: World) -> Numbers:
         Incoming(str(i), "messages", None, {**record, "id": f"new{i}"}, None)
         for i, record in enumerate(records(40_000, seed=11))
     )
-    agent, turn, stop = Stdio(world), count(), threading.Event()
+    agent, turn, stop = Stdio(world.home, world.token), count(), threading.Event()
     agent.start()
 
     def read() -> None:
