@@ -43,7 +43,7 @@ STREAMS = (LETTERS, LETTERS, LETTERS, THREADS, THREADS, FACTS)
 SHORTENED = ("page_shortened", "expansion_shortened", "fields_not_shown")  # to fit a channel
 QUESTIONS = {"schema": 1, "query_records": 3, "aggregate": 1, "search": 2, "fetch": 2, "read_record_field": 1}
 Arguments = dict[str, Any]
-_SUGGESTS = b" stands nowhere, "
+_SUGGESTS = b" stands nowhere here, "
 _COUNTED_IN = re.compile(r'several_currencies|all in "|= -?[\d.]+ "|-?[\d.]+ "[^"]*" \(\d+\)')  # of a sum
 _MONTHS = re.compile(r"\b\d{4}-\d\d\.\.\d{4}-\d\d\b")
 _DAY = re.compile(r'"\d{4}-\d\d(?:-\d\d)?"')  # or month, of the first and the last record, as `schema` tells it

@@ -866,6 +866,14 @@ PROMISES: dict[str, Promise] = {
         source="resource server contract: search",
         says="A talk that matches in many places lifts its records.",
     ),
+    "rs.search.not-searched": Promise(
+        source="resource server contract: search",
+        says="A search in streams of which nothing that may be read is searched says so, and names no word as missing.",
+    ),
+    "rs.records.filter-parts": Promise(
+        source="resource server contract: records",
+        says="Where no record passes a filter on several fields, it is said how many pass what is asked of each alone.",
+    ),
     "rs.search.sources": Promise(
         source="resource server contract: search",
         says="Of several sources each word is as telling as in its own source or among all, by what is visible.",

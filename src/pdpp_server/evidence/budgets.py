@@ -56,6 +56,7 @@ SEARCH_CURSOR_BYTES = 170  # kept free for a cursor that is yet to be asked for
 SEARCH_COPIED_BYTES = 64  # of a call that only turns the page and is printed whole, beside its cursor
 SEARCH_FETCHED_CHARS = 2000  # of a text that is better read whole than by windows
 SEARCH_REMARK_BYTES = 600  # of a remark beside no hits
+SEARCH_VERDICT_BYTES = 300  # of what is said before the hits
 
 # A page of hits in the structured form --------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from pdpp_server.evidence.budgets import LEAD_CHARS, SEARCHED_CHARS
 from pdpp_server.evidence.text import compact_json
 from pdpp_server.model.parameters import arguments_of
 from pdpp_server.model.queries import Condition, SearchQuery
+from pdpp_server.model.times import instant
 
 AskedArguments = Mapping[str, Any]  # of the call that is answered
 
@@ -72,11 +73,16 @@ def records_of(stream: str, connection_id: str) -> NextCall:
 
 def words_of(stream: str, connection_id: str | None, conditions: Iterable[Condition]) -> NextCall | None:
     """A search for what a filter compared: it finds words inside values, where a filter takes whole ones."""
-    texts = [each.value for each in conditions if each.comparison == "eq" and any(map(str.isalpha, each.value))]
+    texts = [each.value for each in conditions if each.comparison == "eq" and _is_worded(each.value)]
     if not texts or len(texts[0]) > SEARCHED_CHARS:
         return None
     source = {"connection_id": connection_id} if connection_id else {}
     return NextCall("search", {"query": texts[0], "streams": [stream], **source})
+
+
+def _is_worded(value: str) -> bool:
+    """Whether a value holds words: neither yes or no, nor a number, nor a time."""
+    return any(map(str.isalpha, value)) and value not in ("true", "false") and instant(value) is None
 
 
 def around_of(stream: str, handle: str) -> NextCall:

@@ -246,7 +246,7 @@ def _more_text(page: RecordPage, query: RecordsQuery) -> str:
         return ", whether all of them is not said"
     if page.has_more:
         return " and more"
-    return ", the last" if query.cursor else ", all of them"
+    return ", the last" if query.cursor else " in all"
 
 
 def _order_text(page: RecordPage, query: RecordsQuery) -> str:

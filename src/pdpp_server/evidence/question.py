@@ -30,4 +30,4 @@ def _time(first: date, last: date, is_yearly: bool) -> str:
 def did_you_mean(typed: str, word: str, records: int) -> Warned:
     """Both are plain letters; of many records it is said that there are at least so many."""
     held = f"{records} record{'' if records == 1 else 's'}"
-    return Warned("did_you_mean", f"{typed} stands nowhere, {word} in {held}", "q", {"typed": typed, "word": word})
+    return Warned("did_you_mean", f"{typed} stands nowhere here, {word} in {held}", "q", {"typed": typed, "word": word})

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pdpp_server.evidence.budgets import RAREST_SHOWN, SOURCES_SHOWN, WARNING_CHARS, WARNING_CODE_CHARS, WORD_CHARS
-from pdpp_server.evidence.calls import words_of
+from pdpp_server.evidence.calls import schema_of, words_of
 from pdpp_server.evidence.text import clip_shown, compact_json, name_text, quoted
 from pdpp_server.evidence.titles import moment
 from pdpp_server.model.aggregates import Aggregation
@@ -32,7 +32,7 @@ def leaves_weaker(page: SearchPage, query: SearchQuery) -> bool:
 
 
 def _recall_says(recall: Recall) -> str:
-    any_word = "; any word may match, rare ones count most" if len(recall.words) > 1 else ""
+    any_word = "; any word may match, more and rarer ones rank higher" if len(recall.words) > 1 else ""
     if recall.complete:
         return f"all matches of these words ranked{any_word}"
     if recall.is_newest:
@@ -52,7 +52,7 @@ def _ranked_text(recall: Recall) -> str:
 
 
 def search_remarks(page: SearchPage, query: SearchQuery) -> list[str]:
-    lines = (*recall_lines(page.recall), *word_lines(page.recall, query), *_sender_lines(page, query))
+    lines = (*recall_lines(page.recall), *drowned_lines(page.recall), *_sender_lines(page, query))
     return [*lines, *warning_lines(page.warnings), *_source_lines(page)]
 
 
@@ -61,13 +61,17 @@ def recall_lines(recall: Recall) -> Iterator[str]:
         yield f"recall: {_ranked_text(recall)}; {_REACHES_OTHERS}"
 
 
-def word_lines(recall: Recall, query: SearchQuery) -> Iterator[str]:
-    """What matched nothing; and how many records hold each word, where one drowns the others."""
-    words = recall.words
-    missing = [quoted(clip_shown(word, WORD_CHARS)) for word, count in words if not count]
+def missing_lines(recall: Recall, query: SearchQuery) -> Iterator[str]:
+    """Which words matched nothing."""
+    missing = [quoted(clip_shown(word, WORD_CHARS)) for word, count in recall.words if not count]
     if missing:
         where = " (among what passes the filter)" if query.conditions else ""
         yield f"no match: {', '.join(missing)}{where}"
+
+
+def drowned_lines(recall: Recall) -> Iterator[str]:
+    """How many records hold each word, where one drowns the others."""
+    words = recall.words
     heres = recall.here or [None] * len(words)
     counted = sorted((count, word, here) for (word, count), here in zip(words, heres, strict=False) if count)
     if len(counted) > 1 and counted[-1][0] >= _DROWNED * counted[0][0]:
@@ -96,9 +100,27 @@ def _sender_lines(page: SearchPage, query: SearchQuery) -> Iterator[str]:
 def filtered_out(stream: str, connection_id: str | None, conditions: Sequence[Condition]) -> str:
     """What to do where no record passes a filter: the nearest call that works, and why this one did not."""
     call = words_of(stream, connection_id, conditions)
-    nearest = f"{call.text} finds words inside values" if call else "drop a condition"
+    if call is None:
+        return f"next: drop a condition or widen it; {schema_of(stream, connection_id).text} for what there is"
     listing = "aggregate with group_by lists them where schema shows agg(group_by)"
-    return f"next: {nearest}; a filter compares whole values, as they are stored; {listing}"
+    return f"next: {call.text} finds words inside values; a filter compares whole values, as they are stored; {listing}"
+
+
+NOT_SEARCHED = "not_searched"
+
+
+def not_searched(streams: Sequence[str]) -> Iterator[Warned]:
+    """Of streams that were asked for and hold nothing that a search looks into."""
+    if streams:
+        said = f"No words are looked for in {', '.join(streams)}: list it with query_records, or filter it."
+        yield Warned(NOT_SEARCHED, said, "streams")
+
+
+def filter_parts(passing: Sequence[tuple[str, int]]) -> Iterator[Warned]:
+    """How many records pass what is asked of each field alone, where none passes all of it."""
+    if passing:
+        counts = ", ".join([f"{field} {count}" for field, count in passing])
+        yield Warned("filter_parts", f"Records that pass what is asked of one field alone: {counts}.", "filter")
 
 
 PAGE_SHORTENED, BESIDE_LEFT_OUT = "page_shortened", "beside_left_out"

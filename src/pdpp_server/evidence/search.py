@@ -11,11 +11,20 @@ from pdpp_server.evidence.budgets import (
     SEARCH_CURSOR_BYTES,
     SEARCH_FETCHED_CHARS,
     SEARCH_REMARK_BYTES,
+    SEARCH_VERDICT_BYTES,
     WORD_CHARS,
 )
 from pdpp_server.evidence.calls import NextCall, around_of, fetch_of, read_around, read_at, schema_of, search_from
 from pdpp_server.evidence.hits import Piece, as_a_talk, beside_bytes, hit_rows, is_whole
-from pdpp_server.evidence.remarks import SOURCES, leaves_weaker, recall_lines, search_remarks, warning_lines, word_lines
+from pdpp_server.evidence.remarks import (
+    NOT_SEARCHED,
+    SOURCES,
+    leaves_weaker,
+    missing_lines,
+    recall_lines,
+    search_remarks,
+    warning_lines,
+)
 from pdpp_server.evidence.shown import shown_of
 from pdpp_server.evidence.text import (
     byte_len,
@@ -50,13 +59,15 @@ def search_text(page: SearchPage, query: SearchQuery, ids: Sequence[str], rest: 
     if not hits:
         return SearchText(_nothing_text(page, query), 0)
     opening = _Head(_found_text(page, query), _order_text(page), handle_text(ids[best_match(page)]))
-    remarks = search_remarks(page, query)
+    missing = [*missing_lines(page.recall, query)]
+    verdict = _verdict(missing)
+    remarks = [*(() if verdict else missing), *search_remarks(page, query)]
     more = _search_ways("more", query, page.next_cursor) if page.next_cursor else []
-    room = SEARCH_BYTES - byte_len(opening.text()) - _following_bytes(page, ids, more, remarks)
+    room = SEARCH_BYTES - byte_len(opening.text()) - byte_len(verdict) - _following_bytes(page, ids, more, remarks)
     rows = hit_rows(hits, ids, room if query.brief else room - _WHOLE_BYTES)
     shown = len(rows)
     part = "" if shown == len(hits) else f", the first {shown} of them here"
-    head = opening.text(part, _whole_text(rows, query))
+    head = opening.text(part, _whole_text(rows, query)) + verdict
     following = _following(page, query, ids, rows, rest, head, more, remarks)
     told = shown_of([hit.id for hit in hits[:shown]], [name for row in rows for name in row.fields])
     if any(line.startswith(SOURCES) for line in following):  # which names those of all hits
@@ -68,7 +79,7 @@ def search_text(page: SearchPage, query: SearchQuery, ids: Sequence[str], rest: 
 def search_next(page: SearchPage, query: SearchQuery, ids: Sequence[str]) -> tuple[NextCall, ...]:
     """Read on where the best hit is cut, else open it; then turn the page."""
     if not page.hits:
-        return (schema_of(),)
+        return (_schema(page, query),)
     more = (search_from(query, page.next_cursor),) if page.next_cursor else ()
     cuts = (next((excerpt for excerpt in hit.excerpts if not is_whole(excerpt)), None) for hit in page.hits)
     steps = _steps(page, ids, _first_cut(page, ids, cuts)) or (fetch_of(ids[best_match(page)]),)
@@ -109,7 +120,8 @@ def _steps(page: SearchPage, ids: Sequence[str], cut: _Cut | None) -> tuple[Next
 def _around(page: SearchPage, ids: Sequence[str]) -> tuple[NextCall, ...]:
     first = best_match(page)
     best, id = page.hits[first], ids[first]
-    is_said = best.actor is not None and bool(best.excerpts)  # else there is more to see of the hit itself
+    is_booked = best.amount is not None  # whose actor is who was paid, and said nothing
+    is_said = best.actor is not None and bool(best.excerpts) and not is_booked
     return (around_of(best.id.stream, id),) if page.narrows and is_said and len(id) <= LONG_HANDLE_BYTES else ()
 
 
@@ -130,6 +142,11 @@ def _whole_text(rows: Sequence[Piece], query: SearchQuery) -> str:
     whole = sum(1 for row in rows if row.cut is None)
     is_said = not query.brief and len(rows) > 1 and whole < len(rows)  # of one hit no limit shows more
     return f", {whole or 'none'} of them whole: a lower limit shows more" if is_said else ""
+
+
+def _verdict(missing: Sequence[str]) -> str:
+    """Which words stand nowhere: before the hits, which are read otherwise by whoever knows it."""
+    return "".join([f"\n{line}" for line in missing if byte_len(line) <= SEARCH_VERDICT_BYTES])
 
 
 class _Head(NamedTuple):
@@ -270,7 +287,7 @@ def _what_for(call: NextCall) -> str:
 
 
 def _nothing_text(page: SearchPage, query: SearchQuery) -> str:
-    lines = [*recall_lines(page.recall), *word_lines(page.recall, query), *warning_lines(page.warnings)]
+    lines = [*recall_lines(page.recall), *missing_lines(page.recall, query), *warning_lines(page.warnings)]
     as_of = moment(page.as_of)
     fresh = f" Data as of {as_of}." if as_of else ""
     said = [line for line in lines if byte_len(line) < SEARCH_REMARK_BYTES][:3]
@@ -278,6 +295,21 @@ def _nothing_text(page: SearchPage, query: SearchQuery) -> str:
         (
             f"search: 0 hits{_more_text(page)}.{fresh}",
             *said,
-            "next: search with other words, or schema {} for what can be searched",
+            f"next: {_other_ways(page, query)}",
         )
     )
+
+
+def _other_ways(page: SearchPage, query: SearchQuery) -> str:
+    schema = _schema(page, query).text
+    if _is_unsearched(page):
+        return f"{schema} for its filters"
+    return f"search with other words, or {schema} for what can be searched"
+
+
+def _schema(page: SearchPage, query: SearchQuery) -> NextCall:
+    return schema_of(query.streams[0], query.connection_id) if query.streams and _is_unsearched(page) else schema_of()
+
+
+def _is_unsearched(page: SearchPage) -> bool:
+    return any(warned.code == NOT_SEARCHED for warned in page.warnings)

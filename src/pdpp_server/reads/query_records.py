@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from pdpp_server.errors import InvalidCursor, InvalidRequest
+from pdpp_server.evidence.remarks import filter_parts
 from pdpp_server.grants.permitted import Permitted
 from pdpp_server.model.parameters import bound_by
 from pdpp_server.model.pending import Pending
@@ -27,7 +28,8 @@ def serve(services: Services, call: Call, query: RecordsQuery) -> Pending[Record
     with services.reading(call, "query_records") as read:
         permitted = read.permit(query)
         page = _kind_of(query)(read, permitted)
-        page = replace(page, warnings=sources_skipped(permitted.missing)) if permitted.missing else page
+        if permitted.missing:
+            page = replace(page, warnings=(*page.warnings, *sources_skipped(permitted.missing)))
         return read.pending(permitted, page)
 
 
@@ -51,7 +53,8 @@ def _page(read: Read, permitted: Permitted[RecordsQuery]) -> RecordPage:
         return seal.seal("records", listed.entries[index].mark.pack(), bound_to=bound_to)
 
     next_cursor = cursor_after(-1) if listed.has_more else None
-    return RecordPage(listed.records, next_cursor, listed.count, listed.span, cursor_after=cursor_after)
+    said = tuple(filter_parts(listed.passing_each))
+    return RecordPage(listed.records, next_cursor, listed.count, listed.span, warnings=said, cursor_after=cursor_after)
 
 
 # Neighbours -------------------------------------------------------------------------------------------------------

@@ -7,8 +7,9 @@ from typing import get_args
 
 from pdpp_server.errors import UnsupportedMode
 from pdpp_server.evidence.question import did_you_mean, no_words, read_as
+from pdpp_server.evidence.remarks import not_searched
 from pdpp_server.evidence.titles import Naming, namings
-from pdpp_server.grants.permitted import Permitted
+from pdpp_server.grants.permitted import Permitted, Scope
 from pdpp_server.meaning.loading import Meaning
 from pdpp_server.model.activity import NOTHING, Shown
 from pdpp_server.model.parameters import bound_by
@@ -42,6 +43,7 @@ def serve(services: Services, call: Call, query: SearchQuery) -> Pending[SearchP
         next_cursor = hits[-1].cursor if ranked.has_more and not ranked.recall.is_newest else None
         warnings = (
             *sources_skipped(permitted.missing),
+            *not_searched(_without_words(permitted)),
             *prefixes_too_short(ranked.short),
             *_understood(ranked),
             *meaning_missing(ranked.waiting, is_damaged=mode in BY_MEANING and by is None),
@@ -52,6 +54,19 @@ def serve(services: Services, call: Call, query: SearchQuery) -> Pending[SearchP
         if used != BY_WORDS[0]:
             page = replace(page, mode=used, waiting=ranked.waiting)
         return read.pending(permitted, page, _suggesting(permitted) if ranked.suggested else NOTHING)
+
+
+def _without_words(permitted: Permitted[SearchQuery]) -> list[str]:
+    """Of the streams that were asked for, those of which nothing that may be read is looked into."""
+    asked = permitted.query.streams or ()
+    looked_into = {scope.stream.name for scope in permitted.scopes if _is_looked_into(scope)}
+    known = {scope.stream.name for scope in permitted.scopes}
+    return [name for name in dict.fromkeys(asked) if name in known - looked_into]
+
+
+def _is_looked_into(scope: Scope) -> bool:
+    declared = (*scope.stream.lexical_fields, *scope.stream.semantic_fields)
+    return any(name in scope.fields for name in declared)
 
 
 def _understood(ranked: Ranked) -> tuple[Warned, ...]:

@@ -121,7 +121,11 @@ def _check_metric(query: AggregateQuery) -> None:
     if query.metric != "count" and query.field is None:
         raise InvalidRequest(f"{query.metric} needs a field.", param="field")
     if query.group_by is not None and query.group_by_time is not None:
-        raise InvalidRequest("group_by and group_by_time exclude each other.", param="group_by_time")
+        raise InvalidRequest(
+            "group_by and group_by_time exclude each other.",
+            param="group_by_time",
+            remedy="Group by one, and filter on a value of the other.",
+        )
 
 
 def _check_periods(query: AggregateQuery) -> None:

@@ -293,3 +293,15 @@ def test_a_stream_without_relations_is_named_and_nothing_of_it_is_read(agent: Ag
     assert refused.code == "invalid_expand"
     assert "'messages' has no expansion 'thread'" in refused.text
     assert [line.operation for line in world.owner.activity()] in ([], ["schema"])  # the kind of the token
+
+
+@requirement("rs.records.filter-parts")
+def test_where_nothing_passes_a_filter_on_several_fields_each_is_told_alone(agent: Agent) -> None:
+    """Only where it is asked about several, on the first page."""
+    found = agent.call("query_records", stream="messages", filter={"author": "Ada", "likes": {"gte": 7}})
+    alone = agent.call("query_records", stream="messages", filter={"author": "Zoe"})
+
+    said = "Records that pass what is asked of one field alone: author 2, likes 1."
+    assert found.text.split("\n")[:2] == ["messages: 0 records, no record passes the filter.", f'note: "{said}"']
+    assert [warned["message"] for warned in found.structured["data"]["meta"]["warnings"]] == [said]
+    assert alone.structured["data"]["meta"]["warnings"] == []

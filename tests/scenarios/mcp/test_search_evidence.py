@@ -190,10 +190,30 @@ def test_for_a_word_that_stands_nowhere_one_is_named_that_somebody_wrote(world: 
 
     mistyped, begun = agent.call("search", query="commund"), agent.call("search", query="soupcon communicate")
 
-    assert '\nnote: "commund stands nowhere, communal in 3 records"\n' in mistyped.text
-    assert mistyped.structured["data"]["meta"]["notes"] == ["commund stands nowhere, communal in 3 records"]
+    assert '\nnote: "commund stands nowhere here, communal in 3 records"\n' in mistyped.text
+    assert mistyped.structured["data"]["meta"]["notes"] == ["commund stands nowhere here, communal in 3 records"]
     assert "warning" not in mistyped.text and "warnings" not in mistyped.structured["data"]["meta"]
-    assert "soupcon stands nowhere, soup in 3 records" in begun.text
+    assert "soupcon stands nowhere here, soup in 3 records" in begun.text
+
+
+@requirement("mcp.search.teaches", "rs.search.not-searched")
+def test_a_stream_in_which_nothing_is_searched_is_named_and_no_word_is_called_missing(world: World) -> None:
+    hidden = {"name": "channels", "fields": ["team", "number"], "instance_ids": [world.work]}
+    token = world.grant(hidden, {"name": "messages", "instance_ids": [world.work]})
+    agent = agent_on(LocalReader(world.services, token))
+
+    alone, beside = (
+        agent.call("search", query="lease", streams=names) for names in (["channels"], ["channels", "messages"])
+    )
+
+    said = "No words are looked for in channels: list it with query_records, or filter it."
+    assert alone.text == (
+        f'search: 0 hits.\nwarning not_searched: "{said}"\nnext: schema {{"stream":"channels"}} for its filters'
+    )
+    assert alone.structured["next"] == [{"tool": "schema", "arguments": {"stream": "channels"}}]
+    assert "words" not in alone.structured["data"]["meta"]
+    assert said in beside.text and "/messages:m1 " in beside.text
+    assert "not_searched" not in agent.call("search", query="lease").text
 
 
 @requirement("mcp.search.teaches")

@@ -5,14 +5,17 @@ from dataclasses import replace
 import pytest
 
 from pdpp_server.evidence.remarks import (
+    drowned_lines,
+    filter_parts,
     filtered_out,
     hits_shortened,
+    missing_lines,
+    not_searched,
     recall_lines,
     recall_says,
     records_shortened,
     search_remarks,
     warning_lines,
-    word_lines,
 )
 from pdpp_server.model.queries import Condition, SearchQuery
 from pdpp_server.model.records import Recall, RecordPage, SearchPage, Warned
@@ -30,7 +33,7 @@ BY_ANN = (Condition("from", "eq", "Ann"),)
         (ALL, "all matches of these words ranked"),
         (
             replace(ALL, words=(("a", 1), ("b", 2))),
-            "all matches of these words ranked; any word may match, rare ones count most",
+            "all matches of these words ranked; any word may match, more and rarer ones rank higher",
         ),
         (Recall(False, None, False, 3, is_newest=True), "nothing was looked for; these are the newest records"),
         (Recall(False, None, False, None), "that server does not say what it ranked"),
@@ -63,14 +66,14 @@ def test_matches_that_were_not_ranked_are_told_and_which_they_are_where_that_is_
 
 
 def test_words_that_match_nothing_and_one_that_drowns_the_others_are_told() -> None:
-    assert list(word_lines(replace(ALL, words=(("a", 0), ("b c", 3))), ANY)) == ['no match: "a"']
-    assert list(word_lines(replace(ALL, words=(("a", 1), ("b", 29))), ANY)) == []
+    assert list(missing_lines(replace(ALL, words=(("a", 0), ("b c", 3))), ANY)) == ['no match: "a"']
+    assert list(drowned_lines(replace(ALL, words=(("a", 1), ("b", 29))))) == []
     drowned = replace(ALL, words=(("the", 900), ("b", 30), ("c", 40), ("d", 50)), here=(2, 0, 1, 1))
-    assert list(word_lines(drowned, ANY)) == ['records: "b" 30 (none here), "c" 40 (1 here), "the" 900 (2 here)']
+    assert list(drowned_lines(drowned)) == ['records: "b" 30 (none here), "c" 40 (1 here), "the" 900 (2 here)']
 
 
 def test_what_matches_nothing_under_a_filter_may_stand_elsewhere() -> None:
-    (said,) = word_lines(replace(ALL, words=(("a", 0),)), replace(ANY, conditions=BY_ANN))
+    (said,) = missing_lines(replace(ALL, words=(("a", 0),)), replace(ANY, conditions=BY_ANN))
     assert said == 'no match: "a" (among what passes the filter)'
 
 
@@ -97,7 +100,24 @@ def test_a_filter_that_nothing_passes_names_the_nearest_call_that_works() -> Non
     assert said.startswith(
         'next: search {"query":"Ann","streams":["messages"],"connection_id":"cin_1"} finds words inside'
     )
-    assert filtered_out("messages", None, ()).startswith("next: drop a condition; ")
+    told = (
+        Condition("is_read", "eq", "false"),
+        Condition("at", "eq", "2026-03-02T09:12:00Z"),
+        Condition("n", "gte", "9"),
+    )
+    for condition in told:
+        said = filtered_out("messages", None, (condition,))
+        assert said == 'next: drop a condition or widen it; schema {"stream":"messages"} for what there is'
+
+
+def test_streams_without_words_and_conditions_alone_are_told_where_there_are_any() -> None:
+    assert [said.message for said in not_searched(["a", "b"])] == [
+        "No words are looked for in a, b: list it with query_records, or filter it."
+    ]
+    (parts,) = filter_parts([("is_open", 14), ("at", 0)])
+    assert parts.is_note
+    assert parts.message == "Records that pass what is asked of one field alone: is_open 14, at 0."
+    assert [*not_searched(()), *filter_parts(())] == []
 
 
 def test_that_not_all_fits_is_said_once() -> None:

@@ -134,9 +134,10 @@ def _cut(page: SearchPage, count: int) -> SearchPage | None:
 SEARCH = Tool(
     "search",
     "Search records",
-    'Find records by words over every granted source; any word may match. "quotes", prefix* and -minus narrow. limit '
-    "counts matches: more of them, less of each text. Each hit has an id (connection_id/stream:record_key) that fetch, "
-    "read_record_field and around take as it is, when, who, and its text.",
+    'Find records by words over every granted source; any word may match. "quotes" keep words together, '
+    "prefix* begins, -minus leaves out. limit counts matches: more of them, less of each text. Each hit has an id "
+    "(connection_id/stream:record_key) that fetch, read_record_field and around take as it is, when, who, "
+    "and its text.",
     input_schema(
         {
             **arguments_for(SearchQuery),

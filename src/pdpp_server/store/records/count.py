@@ -26,6 +26,18 @@ def count(reading: Reading, reach: Reach, conditions: tuple[Condition, ...] = ()
     return count_by_days(reading, reach) if reach.rids is None else len(reach.rids)
 
 
+def passing_each(
+    reading: Reading, reaches: Sequence[Reach], conditions: tuple[Condition, ...]
+) -> tuple[tuple[str, int], ...]:
+    """How many pass what is asked of each field alone; nothing where only one is asked about."""
+    of_fields: dict[str, list[Condition]] = {}
+    for condition in conditions:
+        of_fields.setdefault(condition.field, []).append(condition)
+    if len(of_fields) < 2:
+        return ()
+    return tuple([(name, sum([count(reading, reach, (*of,)) for reach in reaches])) for name, of in of_fields.items()])
+
+
 def span(reading: Reading, reaches: Sequence[Reach], conditions: tuple[Condition, ...]) -> Span:
     """The total over all reaches, with the first and the last consent time where the grant shows that field."""
     total = 0

@@ -16,7 +16,7 @@ from pdpp_server.model.records import Record, Span
 from pdpp_server.model.streams import Field
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.records.conditions import GATHERED, bounds_of, fewest, index_of, passes, passing, within_grant
-from pdpp_server.store.records.count import count, span
+from pdpp_server.store.records.count import count, passing_each, span
 from pdpp_server.store.records.expand import expanded
 from pdpp_server.store.records.fetch import require_declared
 from pdpp_server.store.records.ingest import NO_VALUE, indexed_value
@@ -59,6 +59,7 @@ class Listed:
     has_more: bool
     count: int | None
     span: Span | None
+    passing_each: tuple[tuple[str, int], ...]  # where nothing passes the filter, how many pass what is asked of a field
 
 
 class _Start(NamedTuple):
@@ -99,6 +100,7 @@ def query_records(reading: Reading, permitted: Permitted[RecordsQuery], after: P
         len(found) > query.limit,
         sum(count(reading, reach, query.conditions) for reach in reached) if query.count else None,
         span(reading, reached, query.conditions) if query.window else None,
+        passing_each(reading, reached, query.conditions) if not (found or after) else (),
     )
 
 

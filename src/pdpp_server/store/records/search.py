@@ -117,7 +117,7 @@ def search(
         ranked = fused(ranked if by.words_count else {}, similar)
     page, has_more = next_page(reading, everything, ranked, after, permitted.query, lifted_by)
     matches = len(scores) if is_complete else max(*counts, len(scores))
-    each = [*_each_word(words, counts, told.dates)] if permitted.query.lean else []
+    each = [*_each_word(words, counts, told.dates)] if permitted.query.lean and reached else []
     window = None if is_complete else CANDIDATES
     meant = sum(1 for rid in ranked if rid not in scores and rid not in lifted_by) if by else 0
     held_by = tuple([(words.wanted[i].typed, counts[i]) for i in each])

@@ -95,8 +95,8 @@ def _commonest(forms: Counter[str]) -> str:
 
 
 def _one_letter_off(word: str) -> set[str]:
-    """One letter left out, two of them turned round, one put in, or changed."""
-    parts = [(word[:i], word[i:]) for i in range(len(word) + 1)]
+    """One letter left out, two of them turned round, one put in, or changed; the first is seldom wrong."""
+    parts = [(word[:i], word[i:]) for i in range(1, len(word) + 1)]
     return {
         *[before + after[1:] for before, after in parts if after],
         *[before + after[1] + after[0] + after[2:] for before, after in parts if len(after) > 1],
