@@ -14,8 +14,9 @@ BASE64_CHARS_MIN = 512
 _PIECE_CHARS = 24  # of a longer value: so many characters of the alphabet in a row are no words
 _DEPTH_MAX = 64
 _ALPHABET = r"[A-Za-z0-9+/\-_]"
-_BASE64 = re.compile(rf"(?:{_ALPHABET}{{4}}|[\r\n])+(?:{_ALPHABET}{{2}}==|{_ALPHABET}{{3}}=)?[\r\n]*")
-_PIECE = re.compile(rf"[\r\n]*{_ALPHABET}[A-Za-z0-9+/\-_\r\n]*={{0,2}}[\r\n]*")
+# Nothing in them can be taken in two ways: a text of a megabyte of empty lines is looked at once.
+_BASE64 = re.compile(rf"(?:{_ALPHABET}{{4}}|[\r\n])++(?:(?:{_ALPHABET}{{2}}==|{_ALPHABET}{{3}}=)[\r\n]*+)?")
+_PIECE = re.compile(rf"[\r\n]*+{_ALPHABET}[A-Za-z0-9+/\-_\r\n]*+(?:={{1,2}}[\r\n]*+)?")
 _DATA_URL = re.compile(r"data:(?=[\w;])([\w.+-]{1,60}/[\w.+-]{1,60})?((?:;[\w=.+-]{1,100}){0,4}),[!-~\r\n]*", re.ASCII)
 _DATA = "data:"
 _PLAIN_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")  # any other name could be words, and words do not speak for us

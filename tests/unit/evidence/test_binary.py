@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdpp_server.evidence.binary import binary_text, record_without_bytes, without_bytes
+from pdpp_server.evidence.binary import binary_text, is_piece_of_bytes, record_without_bytes, without_bytes
 from pdpp_server.model.records import Record, RecordId
 from pdpp_server.model.sources import Origin
 from tests.requirements import requirement
@@ -42,6 +42,14 @@ def test_a_blob_is_type_size_digest_and_the_read_that_gets_it() -> None:
 )
 def test_an_ordinary_value_is_no_binary(value: object) -> None:
     assert binary_text(value) is None
+
+
+@pytest.mark.parametrize("end", ["!", "a", "=", "a=\n!"])
+def test_a_megabyte_of_empty_lines_is_looked_at_once(end: str) -> None:
+    lines = "Aa1b" + "\n" * 1_000_000  # looked at anew from each of them, it would take hours
+
+    assert binary_text(lines + end) is None
+    assert not is_piece_of_bytes(f"{lines}!", len(lines) + 1)
 
 
 @pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode, base64.encodebytes])
