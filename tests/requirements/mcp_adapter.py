@@ -388,7 +388,8 @@ PROMISES: dict[str, Promise] = {
     "mcp.search.alike": Promise(
         source="evidence per byte",
         says="In the text, hits whose words are the same but for numbers stand under the first of them: each with its "
-        "handle, source, time, actor, amount and title, and then `as above`, with the numbers in which it differs.",
+        "handle, source, time, actor, amount and title, and then `as above`, with each number in which it differs from "
+        "what is shown there, and for which.",
     ),
     "mcp.search.exchange": Promise(
         source="evidence per byte",

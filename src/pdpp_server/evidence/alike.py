@@ -3,10 +3,14 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import zip_longest
 from typing import NamedTuple
 
-from pdpp_server.evidence.budgets import ALIKE_BEGINNING_CHARS, ALIKE_LEAST_CHARS, ALIKE_NUMBERS_MOST
+from pdpp_server.evidence.budgets import (
+    ALIKE_BEGINNING_CHARS,
+    ALIKE_LEAST_CHARS,
+    ALIKE_NUMBERS_MOST,
+    HIT_SECOND_CHARS,
+)
 from pdpp_server.evidence.lean import narrow_excerpt
 from pdpp_server.model.records import Excerpt, Hit
 
@@ -44,14 +48,54 @@ def first_alike(said: Sequence[SaidOfHit]) -> list[int | None]:
     return found
 
 
-def numbers_apart(one: SaidOfHit, first: SaidOfHit, chars: int | None = None) -> list[str]:
-    """The numbers of a hit that differ from those of the first, in so many characters of their texts."""
-    pairs = zip_longest(_numbers(one, chars), _numbers(first, chars))
-    return [mine for mine, theirs in pairs if mine is not None and mine != theirs]
+def shown_texts(texts: Sequence[Excerpt], chars: int) -> list[Excerpt]:
+    """As much of the texts of a hit as its row shows."""
+    widths = (chars, chars // 2) if chars >= HIT_SECOND_CHARS else (chars,)
+    return [narrow_excerpt(excerpt, width) for excerpt, width in zip(texts, widths, strict=False)]
+
+
+class Apart(NamedTuple):
+    """What a hit says otherwise than the row above it."""
+
+    numbers: list[tuple[str, str]]  # each with the one above in whose place it stands
+    left: int  # characters of the hit that neither row shows
+
+
+def apart(one: SaidOfHit, first: SaidOfHit, chars: int) -> Apart:
+    """By what is shown of the first: each number there has one in its place here, wherever that would be cut."""
+    numbers: list[tuple[str, str]] = []
+    left = 0
+    for mine, theirs, above in zip(one.texts, first.texts, shown_texts(first.texts, chars), strict=False):
+        replaced = [pair for pair in _number_pairs(mine, theirs) if pair.is_seen_in(above)]
+        numbers += [(pair.mine, pair.theirs) for pair in replaced if pair.mine != pair.theirs]
+        longer = sum([len(pair.mine) - len(pair.theirs) for pair in replaced])
+        left = left or (max(0, mine.total_chars - len(above.text) - longer) if above.is_placed else 0)
+    return Apart(numbers, left)
+
+
+class _Pair(NamedTuple):
+    """Two numbers that stand at the same place of the same words."""
+
+    mine: str
+    theirs: str
+    start: int  # where theirs begins in its field
+
+    def is_seen_in(self, shown: Excerpt) -> bool:
+        """Whether any of theirs is."""
+        return self.start < shown.end and self.start + len(self.theirs) > shown.start
+
+
+def _number_pairs(mine: Excerpt, theirs: Excerpt) -> list[_Pair]:
+    found = zip(_NUMBER.finditer(mine.text), _NUMBER.finditer(theirs.text), strict=True)
+    return [_Pair(one.group(), other.group(), theirs.start + other.start()) for one, other in found]
 
 
 def _differ_much(one: SaidOfHit, first: SaidOfHit) -> bool:
-    return len(numbers_apart(one, first)) > ALIKE_NUMBERS_MOST
+    """Or so that nobody could tell which of the numbers above is meant."""
+    pairs = [pair for mine, theirs in zip(one.texts, first.texts, strict=True) for pair in _number_pairs(mine, theirs)]
+    replaced = [pair.theirs for pair in pairs if pair.mine != pair.theirs]
+    often = Counter([pair.theirs for pair in pairs])
+    return len(replaced) > ALIKE_NUMBERS_MOST or any(often[number] > 1 for number in replaced)
 
 
 def _beginning(one: SaidOfHit) -> str:
@@ -67,8 +111,3 @@ def _shape(one: SaidOfHit) -> object:
     words = [(excerpt.field, excerpt.is_placed, _NUMBER.sub(_ANY, excerpt.text)) for excerpt in texts]
     where = (hit.id.connection_id, hit.id.stream, hit.actor)
     return where, (*words,), (*marked,), hit.also_matched
-
-
-def _numbers(one: SaidOfHit, chars: int | None) -> list[str]:
-    shown = [excerpt if chars is None else narrow_excerpt(excerpt, chars) for excerpt in one.texts]
-    return [number for excerpt in shown for number in _NUMBER.findall(excerpt.text)]

@@ -6,8 +6,8 @@ from html import escape
 from itertools import repeat, starmap
 from typing import NamedTuple
 
-from pdpp_server.evidence.alike import SaidOfHit, first_alike, numbers_apart
-from pdpp_server.evidence.budgets import HIT_MEASURES, HIT_SECOND_CHARS, HITS_FIRST, HITS_MIDDLE, LONG_HANDLE_BYTES
+from pdpp_server.evidence.alike import SaidOfHit, apart, first_alike, shown_texts
+from pdpp_server.evidence.budgets import HIT_MEASURES, HITS_FIRST, HITS_MIDDLE, LONG_HANDLE_BYTES
 from pdpp_server.evidence.lean import narrow_excerpt, shown_amount
 from pdpp_server.evidence.text import CUT, byte_len, clip_shown, compact_json, handle_text, name_text, one_line, quoted
 from pdpp_server.evidence.titles import dated, hit_title, is_made_up, label
@@ -237,7 +237,7 @@ def _row(about: _About, first: _About | None, chars: int, names: int, source: st
     head = " ".join(filter(None, (handle, source, when, who, about.amount, what.text)))
     words = _words(hit, about.texts, chars, usual)
     if first is not None:
-        words = words._replace(text=_as_above(about, first, words.cut, chars))
+        words = _as_above(about, first, words, chars)
     told = (hit.time_field if when else None, hit.actor_field if who else None)
     fields = [name for name in told if name]
     if hit.amount:
@@ -246,12 +246,12 @@ def _row(about: _About, first: _About | None, chars: int, names: int, source: st
     return Piece(text, (*fields, *what.fields, *words.fields), words.cut, about.like)
 
 
-def _as_above(about: _About, first: _About, cut: Excerpt | None, chars: int) -> str:
-    """With the numbers in which this one differs from the first."""
-    apart = numbers_apart(about.said, first.said, chars)
-    but = f" but {' '.join(apart)}" if apart else ""
-    more = f" (+{left} more)" if cut and cut.is_placed and (left := _unshown(cut)) else ""
-    return f"{AS_ABOVE}{but}{more}"
+def _as_above(about: _About, first: _About, words: Piece, chars: int) -> Piece:
+    """With the numbers in which this one differs from the first, as far as that is shown."""
+    numbers, left = apart(about.said, first.said, chars)
+    but = f" but {', '.join([f'{mine} for {theirs}' for mine, theirs in numbers])}" if numbers else ""
+    more = f" (+{left} more)" if left else ""
+    return words._replace(text=f"{AS_ABOVE}{but}{more}", cut=words.cut or (about.texts[0] if left else None))
 
 
 def _source_text(origin: Origin, names: int) -> str:
@@ -289,27 +289,27 @@ def _words(hit: Hit, texts: Sequence[Excerpt], chars: int, usual: Usual) -> Piec
     """What was proven, and what of the text is shown beside that."""
     if not texts:
         return Piece("" if hit.matched_fields else METADATA_ONLY)
-    first = _excerpt_text(texts[0], chars, is_usual=(hit.id.stream, texts[0].field) in usual)
+    shown = shown_texts(texts, chars)
+    first = _excerpt_text(shown[0], is_usual=(hit.id.stream, texts[0].field) in usual)
     remark = "" if hit.matched_fields or hit.beside else f" {NO_MATCH}"
-    if len(texts) == 1 or chars < HIT_SECOND_CHARS:
+    if len(shown) == 1:
         return first._replace(text=first.text + remark) if remark else first
-    second = _excerpt_text(texts[1], chars // 2, is_usual=False)
+    second = _excerpt_text(shown[1], is_usual=False)
     return Piece(f"{first.text} {second.text}{remark}", (*first.fields, *second.fields), first.cut or second.cut)
 
 
-def _excerpt_text(excerpt: Excerpt, chars: int, *, is_usual: bool) -> Piece:
+def _excerpt_text(excerpt: Excerpt, *, is_usual: bool) -> Piece:
     """Where it stands and the words around; how many characters are not shown."""
     name = name_text(excerpt.field)
     if not excerpt.text:
         return Piece(f"{name} {NO_PLACE}", (excerpt.field,))
-    narrowed = narrow_excerpt(excerpt, chars)
-    text = _quoted_text(narrowed)
+    text = _quoted_text(excerpt)
     if not excerpt.is_placed:
-        return Piece(f"{name} {text} {NO_PLACE}", (excerpt.field,), narrowed)
-    if is_whole(narrowed):
+        return Piece(f"{name} {text} {NO_PLACE}", (excerpt.field,), excerpt)
+    if is_whole(excerpt):
         return Piece(text if is_usual else f"{name} {text}", (excerpt.field,))
-    place = narrowed.marks[0][0] if narrowed.marks else narrowed.start
-    return Piece(f"{name}@{place} {text} (+{_unshown(narrowed)} more)", (excerpt.field,), narrowed)
+    place = excerpt.marks[0][0] if excerpt.marks else excerpt.start
+    return Piece(f"{name}@{place} {text} (+{_unshown(excerpt)} more)", (excerpt.field,), excerpt)
 
 
 def _quoted_text(excerpt: Excerpt) -> str:

@@ -310,10 +310,10 @@ def test_hits_that_say_the_same_but_for_numbers_stand_under_the_first_and_say_so
     lines = [line for line in found.text.split("\n") if line.startswith(f"{world.work}/messages:r")]
     above, alike = next((one, other) for one, other in pairwise(lines) if "as above" in other)
     first, second = (line.partition(" ")[0][-2:] for line in (above, alike))
-    number, left = {"r1": ("7", len(said["r1"])), "r3": ("1204", len(said["r3"]))}[second]
+    number, other, left = {"r1": ("7", "1204", len(said["r1"])), "r3": ("1204", "7", len(said["r3"]))}[second]
     head = f'{world.work}/messages:{second} chat "Work chat" {days[second][:16]}Z '
     assert {first, second} == {"r1", "r3"} and alike.startswith(head)
-    assert re.search(rf": as above but {number} \(\+\d+ more\)$", alike) and 'by "Bo": ' in above
+    assert re.search(rf": as above but {number} for {other} \(\+\d+ more\)$", alike) and 'by "Bo": ' in above
     assert left > int(alike.rpartition("(+")[2].removesuffix(" more)")) > 0
     assert {line.partition(" ")[0] for line in lines} == {hit["id"] for hit in found.structured["results"]}
     assert {hit["actor"] for hit in found.structured["data"]["data"]} == {"Bo"}
