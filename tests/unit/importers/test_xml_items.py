@@ -17,6 +17,19 @@ def test_a_tag_that_does_not_end_is_not_waited_for(monkeypatch: pytest.MonkeyPat
     assert endless.tell() < 1_000_000
 
 
+@requirement("imp.files.safe-xml")
+def test_many_elements_with_a_letter_between_them_are_read_once_and_are_one_part_too_long() -> None:
+    """Their letters are one text; joined anew with each of them, this would take an hour."""
+    letters = io.BytesIO(b"<r><a>" + b"x<b/>" * 2_000_000 + b"</a></r>")
+    with pytest.raises(xml_items.UnreadableXml, match="one part of it is longer"):
+        list(xml_items.xml_items(letters, {"a": "r"}))
+    assert letters.tell() < 5_000_000
+
+
+def test_the_text_of_an_element_is_its_own_wherever_others_part_it() -> None:
+    assert items(b"<a><b>one<c>no</c> and <c/>two</b><b/></a>") == [("b", 1, "one and two", ["c", "c"]), ("b", 1, "", [])]
+
+
 def items(data: bytes) -> list[tuple[str, int, str, list[str]]]:
     found = xml_items.xml_items(io.BytesIO(data), {"b": ("a",)})
     return [(one.name, one.line, one.element.text or "", [inner.tag for inner in one.element]) for one in found]

@@ -8,6 +8,7 @@ from xml.parsers.expat import ExpatError, ParserCreate
 CHUNK_BYTES = 64 * 1024
 DEPTH_MAX = 64
 ITEM_BYTES_MAX = 8 * 1024 * 1024  # of text and elements in one part
+ELEMENT_BYTES = 16  # that an empty one counts for, beside its name: it takes more memory than that
 TAG_BYTES_MAX = 1024 * 1024  # or of a comment: the parser begins each anew with every chunk
 
 
@@ -51,6 +52,7 @@ class _Reader:
         self._names = names
         self._path: list[str] = []
         self._open: list[Element] = []  # from the part that is being read down to where we are
+        self._texts: list[list[str]] = []  # of each of them: its own text, which other elements may part
         self._line = self._size = self._fed = 0
         self._ready: list[XmlItem] = []
         self._parser = ParserCreate(namespace_separator=" ")
@@ -92,19 +94,21 @@ class _Reader:
             if self._open:
                 self._open[-1].append(element)
             self._open.append(element)
-            self._grow(len(name) + sum(map(len, attributes.values())))
+            self._texts.append([])
+            self._grow(ELEMENT_BYTES + len(name) + sum(map(len, attributes.values())))
 
     def _end(self, _name: str) -> None:
         self._path.pop()
         if self._open:
             element = self._open.pop()
+            element.text = "".join(self._texts.pop()) or None
             if not self._open:
                 self._ready.append(XmlItem(element.tag, self._line, element))
 
     def _text(self, text: str) -> None:
         if self._open:
             self._grow(len(text))
-            self._open[-1].text = (self._open[-1].text or "") + text
+            self._texts[-1].append(text)
 
     def _grow(self, size: int) -> None:
         self._size += size
