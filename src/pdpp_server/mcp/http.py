@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pdpp_server.errors import InvalidRequest, PdppError, RateLimited, ServerTrouble
+from pdpp_server.errors import InvalidRequest, PdppError, RateLimited, ServerTrouble, TooLarge
 from pdpp_server.http.bodies import body_of
 from pdpp_server.http.heard import Course, HeardRequest
 from pdpp_server.http.kernel import Kernel
@@ -48,6 +48,8 @@ from pdpp_server.port.reader import Reader
 from pdpp_server.wire.discovery import MCP
 
 BODY_BYTES = 1024 * 1024
+SLOWED_BYTES = 32 * 1024  # of a message that is heard though its token has nothing left to pay with
+LOOP_BYTES = 32 * 1024  # of a message that is shorter to decode than a change of thread takes
 BATCH_MAX = 16  # a batch pays for one request
 VERSION_HEADER, METHOD_HEADER, NAME_HEADER = "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"
 NAMED_BY = {"tools/call": "name", "resources/read": "uri"}  # the parameter that Mcp-Name repeats
@@ -160,7 +162,8 @@ class HostedMcp:
         return [self._kernel.free_route(MCP, "mcp", self._metered)]
 
     async def _metered(self, request: HeardRequest) -> Response:
-        """A token pays for each answer. A client whose token is known is told in its session that it has to wait."""
+        """A token pays for each answer. A client whose token is known is told in its session that it has to wait, where
+        it says no more than calls usually do: nothing was paid for what is read of it."""
         rates = self._kernel.rates
         try:
             return await rates.metered(self.answer, request)
@@ -170,8 +173,11 @@ class HostedMcp:
             return await self._slowed(request, refusal)
 
     async def _slowed(self, request: HeardRequest, refusal: RateLimited) -> Response:
-        body = await body_of(request, BODY_BYTES)
         course = request.course
+        try:
+            body = await body_of(request, SLOWED_BYTES)
+        except TooLarge:
+            raise refusal from None
         exchange = RefusedSession(request.headers, refusal, course.request_id)
         try:
             reply, _ = exchange.answer(decode(body))
@@ -209,13 +215,14 @@ class HostedMcp:
         body = await body_of(request, BODY_BYTES)
         serve, icon = partial(self._serve, course, reader), partial(self._kernel.icon_of, request)
         exchange = MessageSession(self._answers, headers, serve, icon)
+        threads = self._kernel.threads
+        is_long = len(body) > LOOP_BYTES
         try:
-            message = decode(body)
+            message = await threads.read(request, partial(decode, body)) if is_long else decode(body)
         except (ValueError, RecursionError):
             reply, fault = _told(ProtocolFault(PARSE_ERROR, "The body is not JSON."))
         else:
             work: Work = partial(exchange.answer, message)
-            threads = self._kernel.threads
             is_left_to_others = threads.reads_wait or self._may_take_long(message)
             reply, fault = await threads.read(request, work) if is_left_to_others else work()
         if reply is None:

@@ -4,6 +4,7 @@ import json
 import socket
 from collections.abc import Iterator
 from datetime import timedelta
+from threading import current_thread
 from typing import Any
 
 import httpx2
@@ -15,7 +16,8 @@ from starlette.testclient import TestClient
 
 from pdpp_server.app import create_app
 from pdpp_server.mcp.generate import front
-from pdpp_server.mcp.http import BATCH_MAX, BODY_BYTES
+from pdpp_server.mcp.http import BATCH_MAX, BODY_BYTES, LOOP_BYTES, SLOWED_BYTES
+from pdpp_server.mcp.server import decode
 from pdpp_server.mcp.session import HANDSHAKE
 from pdpp_server.reads import services
 from pdpp_server.settings import Settings
@@ -400,6 +402,34 @@ def test_calls_are_metered_and_a_client_is_told_so_in_its_session(world: World, 
     assert refused.json()["error"]["data"]["error"]["request_id"] == refused.headers["Request-Id"]
     assert (unheard.status_code, nonsense.json()["error"]["code"], len(batch.json())) == (202, -32600, 2)
     assert 'pdpp_requests_total{operation="mcp",code="rate_limit_exceeded"} 4' in counted
+
+
+@requirement("rs.limits.rate")
+def test_of_a_token_that_has_nothing_left_to_pay_with_no_long_message_is_heard(world: World) -> None:
+    long = {**PING, "params": {"a": "a" * SLOWED_BYTES}}
+    with hosting(world, rate_per_second=1, rate_burst=2) as client:
+        statuses = [post(client, world.token, message).status_code for message in (long, PING, PING, long)]
+
+    assert statuses == [200, 200, 200, 429]
+
+
+@requirement("rs.limits.shares")
+def test_a_long_message_is_decoded_where_its_token_has_a_share(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded_by: list[str] = []
+
+    def noted(body: bytes) -> Any:
+        decoded_by.append(current_thread().name.partition("_")[0])
+        return decode(body)
+
+    monkeypatch.setattr("pdpp_server.mcp.http.decode", noted)
+    with hosting(world) as client:
+        long = post(client, world.token, {**PING, "params": {"a": "a" * LOOP_BYTES}})
+        short = post(client, world.token, PING)
+        asked = {"Authorization": f"Bearer {world.token}", "Content-Type": "application/json"}
+        cut = client.post("/mcp", content=b"[" * LOOP_BYTES * 2, headers=asked)
+
+    assert (long.json(), code_of(cut)) == (short.json(), (400, -32700))
+    assert [name == "reader" for name in decoded_by[-3:]] == [True, False, True]
 
 
 @requirement("rs.limits.rate")
