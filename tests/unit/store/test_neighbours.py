@@ -50,6 +50,14 @@ def test_two_records_on_either_side_of_a_match_get_a_half_and_a_quarter_of_its_s
     assert [hits[key].score for key in ("t1", "t3", "t0", "t4")] == [whole / 2, whole / 2, whole / 4, whole / 4]
 
 
+def test_a_megabyte_of_question_marks_is_looked_at_once(world: World) -> None:
+    """Looked at anew from each of them it would take hours, in which no deadline is heard."""
+    marks = "?" * 1_000_000
+    say(world, ("t0", f"Alpenglow{marks}a", "08:58"), ("t1", "To the alpenglow hut.", "08:59"))
+
+    assert by_key(found(world)).keys() == {"t0", "t1"}
+
+
 @requirement("rs.search.passage")
 @pytest.mark.parametrize(("asked", "share"), [("Who knows the alpenglow hut? :)", 0.9), ("The alpenglow hut.", 0.5)])
 def test_what_is_said_after_a_question_is_lifted_as_its_answer(world: World, asked: str, share: float) -> None:

@@ -19,7 +19,7 @@ TALK = 0.5  # how much the talk that matches most is lifted, as a share of its r
 FACTS_KEPT = 5_000  # records of a stream of which a field was told
 SILENCE = 3_600_000_000  # microseconds without a word that end a talk
 
-_ENDS_ASKING = re.compile(r"[?\uff1f\u061f]\W*\Z").search
+_ASKS_BACKWARDS = re.compile(r"[^\w?\uff1f\u061f]*+[?\uff1f\u061f]").match  # from its end: looked at once, however long
 
 _NOTHING = (0.0, 0)  # given, by no match
 _AMOUNT = itemgetter(0)
@@ -149,7 +149,8 @@ def _asking(reading: Reading, reach: Reach, rids: Collection[int]) -> set[int]:
 
 
 def _asks(text: object) -> bool:
-    return isinstance(text, str) and _ENDS_ASKING(text) is not None
+    """Whether nothing but signs follows a question mark."""
+    return isinstance(text, str) and _ASKS_BACKWARDS(text[::-1]) is not None
 
 
 def _known_again(title: object) -> int | None:
