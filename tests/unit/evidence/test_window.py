@@ -1,5 +1,7 @@
 """A bounded window of one value."""
 
+import re
+
 import pytest
 
 from pdpp_server.errors import FieldNotFound, FieldNotText, QueryNotFound
@@ -30,6 +32,32 @@ def test_a_window_around_a_match_begins_before_it_whatever_its_case() -> None:
     assert (found.text, found.match, found.start) == ("The lease", (4, 9), 0)
     with pytest.raises(QueryNotFound):
         window_of(ID, TEXT, None, None, WindowQuery("letters", "l1", "text", q=".ease"))
+
+
+@pytest.mark.parametrize(
+    ("text", "q"),
+    [
+        ("\u0130\u0130 the \u0130stanbul papers", "istanbul"),
+        ("the \u0130stanbul papers", "\u0130STANBUL"),
+        ("\u0131s it?", "IS"),
+        ("a gla\u017fs", "GLASS"),
+        ("5 \u212aelvin", "kelvin"),
+        ("\u1f48\u03b4\u03c5\u03c3\u03c3\u03b5\u03cd\u03c2 \u03a3", "\u03a3\u03a3\u0395\u038e\u03a3"),
+        ("7 \xb5m", "\u039cM"),
+        ("Stra\xdfe", "STRA\u1e9eE"),
+    ],
+)
+def test_a_match_stands_at_its_place_in_any_script(text: str, q: str) -> None:
+    found = window_of(ID, text, None, None, WindowQuery("letters", "l1", "text", q=q))
+
+    assert found.match == re.search(re.escape(q), text, re.IGNORECASE).span()  # type: ignore[union-attr]
+
+
+def test_words_that_nearly_stand_everywhere_are_looked_for_once() -> None:
+    nearly = WindowQuery("letters", "l1", "text", q="a" * 500_000 + "b")  # tried anew from each place, minutes
+
+    with pytest.raises(QueryNotFound):
+        window_of(ID, "a" * 1_000_000, None, None, nearly)
 
 
 def test_an_object_is_read_as_canonical_json() -> None:
