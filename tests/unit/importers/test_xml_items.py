@@ -27,7 +27,10 @@ def test_many_elements_with_a_letter_between_them_are_read_once_and_are_one_part
 
 
 def test_the_text_of_an_element_is_its_own_wherever_others_part_it() -> None:
-    assert items(b"<a><b>one<c>no</c> and <c/>two</b><b/></a>") == [("b", 1, "one and two", ["c", "c"]), ("b", 1, "", [])]
+    assert items(b"<a><b>one<c>no</c> and <c/>two</b><b/></a>") == [
+        ("b", 1, "one and two", ["c", "c"]),
+        ("b", 1, "", []),
+    ]
 
 
 def items(data: bytes) -> list[tuple[str, int, str, list[str]]]:
