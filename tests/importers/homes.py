@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import orjson
 
@@ -32,6 +33,12 @@ class Home:
         path.write_bytes(text.encode() if isinstance(text, str) else text)
         (found,) = look_into(path, UTC, None, registry.IMPORTERS, now).found
         return found
+
+    def packed(self, name: str, files: dict[str, Text]) -> FoundAccount:
+        with ZipFile(self._folder / name, "w") as archive:
+            for inner, text in files.items():
+                archive.writestr(inner, text)
+        return self.found(name, (self._folder / name).read_bytes())
 
     def folder(self, files: dict[str, str], *, now: datetime) -> FoundAccount:
         top = self._folder / "notes"

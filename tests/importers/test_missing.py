@@ -227,6 +227,36 @@ def test_a_chat_that_begins_later_or_ends_earlier_removes_nothing_outside(home: 
     assert len(home.live("messages")) == 5
 
 
+@requirement("imp.newer.files")
+def test_a_chat_that_is_exported_without_files_takes_none_away(home: Home) -> None:
+    first, last = "15/11/2026, 09:00 - Ann: hello", "15/11/2026, 09:20 - Ann: bye"
+    picture = "15/11/2026, 09:10 - Ann: {}\nSea"
+    with_files = chat(first, picture.format("a.jpg (file attached)"), last)
+    home.bring(home.packed("WhatsApp Chat with Ann.zip", {"_chat.txt": with_files, "a.jpg": b"picture"}))
+    name = "WhatsApp Chat with Ann.txt"
+
+    home.bring(home.found(name, chat(first, picture.format("<Media omitted>"), last)))
+    home.bring(home.found(name, chat(first, picture.format("b.jpg (file attached)"), last)))
+
+    (kept,) = [one for one in home.data("messages") if one["kind"] == "media"]
+    assert (kept["media_kind"], kept["media_name"], kept["media"]["size_bytes"]) == ("photo", "b.jpg", 7)
+    assert b"picture" in blobs_in(home.world.services.database)
+
+
+@requirement("imp.newer.files")
+def test_a_telegram_chat_that_is_exported_without_files_takes_none_away(home: Home) -> None:
+    def export(photo: str) -> bytes:
+        told = {"type": "message", "id": 1, "from": "Ann", "from_id": "user1", "date_unixtime": "1790000000", "text": ""}
+        return orjson.dumps({"name": "Ann", "type": "personal_chat", "id": 7, "messages": [{**told, "photo": photo}]})
+
+    home.bring(home.packed("Ann.zip", {"result.json": export("photos/a.jpg"), "photos/a.jpg": b"picture"}))
+    left_out = "(File not included. Change data exporting settings to download.)"
+    home.bring(home.found("result.json", export(left_out)))
+
+    (kept,) = home.data("messages")
+    assert (kept["media_name"], kept["media"]["size_bytes"]) == ("a.jpg", 7)
+
+
 @requirement("imp.newer.edited")
 def test_an_edited_message_with_an_id_replaces_its_predecessor(home: Home) -> None:
     def export(*texts: str) -> bytes:

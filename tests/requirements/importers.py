@@ -270,6 +270,10 @@ PROMISES: dict[str, Promise] = {
         says="What a run removed comes back with its blobs when it is undone, for 90 days, and later runs keep it; "
         "what the owner deletes does not come back.",
     ),
+    "imp.newer.files": Promise(
+        source="imports that lose nothing",
+        says="An export of a chat that was made without files takes no file away that an earlier one brought.",
+    ),
     "imp.newer.edited": Promise(
         source="issue 18",
         says="Where an export has ids, an edited message replaces its predecessor.",

@@ -13,6 +13,7 @@ class Incoming(NamedTuple):
     key: str | tuple[str, ...] | None
     data: Mapping[str, Any] | None
     emitted_at: str | None
+    stays: tuple[str, ...] = ()  # fields that stay as they are kept: this time the source left out what they tell
 
 
 class Rejection(NamedTuple):

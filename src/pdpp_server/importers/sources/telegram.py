@@ -57,6 +57,7 @@ _WANTED = _MESSAGES | {_OWNER, _CONTACT}
 _MEDIA = re.compile(
     r"(?:chats/chat_[0-9]+/)?(?:photos|files|video_files|voice_messages|round_video_messages|stickers|animations)/"
 )
+_OF_FILE = ("media_name", "media")  # an export without files does not take them from an earlier one
 _TOLD_OF_SERVICE = ("title", "members", "inviter", "duration_seconds", "discard_reason", "new_title")
 
 
@@ -260,7 +261,8 @@ class _Export:
         media = attached(self._file_of(source), "messages", key)
         if isinstance(media, Attachment):
             data["media"] = media.reference
-        yield Incoming(item.place, "messages", key, without_gaps(data), None)
+        stays = _OF_FILE if data["media_kind"] and not isinstance(media, Attachment) else ()
+        yield Incoming(item.place, "messages", key, without_gaps(data), None, stays)
         if isinstance(media, Attachment):
             yield media
         elif media:

@@ -48,6 +48,7 @@ NAME = "WhatsApp"  # the files do not say whose phone it was
 HEAD_BYTES = 8192
 PARTICIPANTS_MAX = 200
 
+_MEDIA = ("media_kind", "media_name", "media")
 _SIGNAL = re.compile(r"\[[0-9]{4}-[0-9]{2}-[0-9]{2},? [0-9]{2}:[0-9]{2}\] ")
 _TITLES = (
     re.compile(
@@ -194,7 +195,7 @@ class _Chat:
             content = content_of(one)
             self._count(sent_at, one.sender, content)
             data = self._data(one, content, sent_at)
-            if not content.media_name:
+            if content.kind != "media":
                 yield Incoming(place, "messages", data["id"], data, None)
             else:
                 yield from self._with_media(place, content.media_name, data)
@@ -221,7 +222,8 @@ class _Chat:
         media = attached(self.media.get(_beside(self.found.file.name, name)), "messages", data["id"])
         if isinstance(media, Attachment):
             data["media"] = media.reference
-        yield Incoming(place, "messages", data["id"], data, None)
+        stays = () if isinstance(media, Attachment) else _MEDIA[2 if name else 0 :]  # as an export with files told it
+        yield Incoming(place, "messages", data["id"], data, None, stays)
         if isinstance(media, Attachment):
             yield media
         elif media:
@@ -284,7 +286,7 @@ WHATSAPP = Importer(
     knows=knows,
     accounts=accounts,
     read=read,
-    version=4,
+    version=5,
     takes="WhatsApp chats (.txt, or .zip with media)",
     obtain="In the chat: menu, More, Export chat (iPhone: name of the chat, Export chat), with or without media",
 )

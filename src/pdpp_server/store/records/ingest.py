@@ -108,7 +108,7 @@ class Desk:
             return Rejection(incoming.place, code, str(unfit))
 
     def _check(self, incoming: Incoming, now: str) -> _Ready:
-        _, _, given, data, told_at = incoming
+        _, _, given, data, told_at, _ = incoming
         emitted_at = told_at or now
         if told_at and instant(told_at) is None:
             raise _Unfit("invalid_record", "`emitted_at` is not an ISO 8601 time")
@@ -242,7 +242,7 @@ def deliver(writer: Writing, desk: Desk, batch: Iterable[Incoming], now: str, ma
     receipt = Receipt()
     ready: dict[str, tuple[str, _Ready]] = {}
     rejected: list[Rejection] = []
-    for incoming in batch:
+    for incoming in _with_what_stays(writer, desk, list(batch)):
         checked = desk.check(incoming, now)
         if isinstance(checked, Rejection):
             rejected.append(checked)
@@ -253,6 +253,23 @@ def deliver(writer: Writing, desk: Desk, batch: Iterable[Incoming], now: str, ma
         ready[checked.key] = (incoming.place, checked)
     receipt += _store(writer, desk, ready, now, mark)
     return receipt + Receipt(rejected=tuple(rejected))
+
+
+def _with_what_stays(writer: Writing, desk: Desk, batch: list[Incoming]) -> Iterable[Incoming]:
+    """Each record with the fields that it leaves as they are: as they are kept, or as the batch told them before."""
+    named = [one.key for one in batch if one.stays and isinstance(one.key, str)]
+    if not named:
+        return batch
+    stored = _stored(writer, desk, named)
+    known: dict[Any, Mapping[str, Any]] = {key: orjson.loads(row.data or "{}") for key, row in stored.items()}
+    completed: list[Incoming] = []
+    for incoming in batch:
+        before = known.get(incoming.key, {})
+        kept = {name: before[name] for name in incoming.stays if name in before}
+        data = {**incoming.data, **kept} if incoming.data and kept else incoming.data
+        known[incoming.key] = data or {}
+        completed.append(incoming._replace(data=data))
+    return completed
 
 
 def bury(writer: Writing, desk: Desk, keys: Iterable[str], now: str) -> None:
