@@ -50,6 +50,10 @@ def note_of(text: str) -> str:
         ("21:05, 28/02/2026 - Ann: Hi", "2026-02-28T20:05:00.000Z"),  # Vietnamese
         ("[21:05:09, 28/2/2026] Ann: Hi", "2026-02-28T20:05:09.000Z"),
         ("l\u00fac 9:05 CH, 28/02/2026 - Ann: Hi", "2026-02-28T20:05:00.000Z"),
+        ("2026/2/28 午後9:05 - Ann: Hi", "2026-02-28T20:05:00.000Z"),  # Japanese
+        ("[28/2/2569 BE 21:05:09] Ann: Hi", "2026-02-28T20:05:09.000Z"),  # Thai
+        ("28/2/69 21:05 - Ann: Hi", "2026-02-28T20:05:00.000Z"),
+        ("28.02.26 г., 21:05 ч. - Ann: Hi", "2026-02-28T20:05:00.000Z"),  # Bulgarian
     ],
 )
 def test_times_of_many_phones_are_read(line: str, sent_at: str) -> None:
@@ -64,6 +68,22 @@ def test_lines_of_a_message_belong_to_it_and_notes_have_no_sender() -> None:
         ("Ann", "message", "one\n\n12:30 - two\nBo: three"),
         (None, "system", "Ann left"),
     ]
+
+
+@requirement("imp.whatsapp.phones")
+@pytest.mark.parametrize(
+    "note",
+    ['Ann changed the group name from "Sea: 1" to "Sea: 2"', "Ann hat den Namen von „Sea: 1“ zu „Sea: 2“ geändert"],
+)
+def test_a_colon_inside_a_quotation_makes_nobody_a_sender(note: str) -> None:
+    (first, second) = messages(f"28/02/2026, 21:05 - {note}\n28/02/2026, 21:06 - Ann: „Sea: 3“\n")
+    assert (first.get("sender"), first["kind"], first["text"]) == (None, "system", note)
+    assert (second["sender"], second["text"]) == ("Ann", "„Sea: 3“")
+
+
+@requirement("imp.whatsapp.dates")
+def test_a_year_of_another_calendar_is_no_date() -> None:
+    assert reasons_of(outcomes("1404/12/9, 21:05 - Ann: Hi\n1404/12/9, 21:06 - Ann: Ho\n"))[0][1].endswith("not exist")
 
 
 @requirement("imp.whatsapp.phones")

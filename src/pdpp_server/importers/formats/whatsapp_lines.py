@@ -19,11 +19,11 @@ _BLANKS = re.compile("[\u202f\u00a0\u2009]")
 _ANY = f"[{_MARKS}]*"
 _DATE = (
     rf"(?P<date>(?P<a>\d{{1,2}}|\d{{4}}){_ANY}(?P<mark>[./-]){_ANY}[ ]?(?P<b>\d{{1,2}})"
-    rf"{_ANY}(?P=mark){_ANY}[ ]?(?P<c>\d{{4}}|\d{{1,2}})\.?)"
+    rf"{_ANY}(?P=mark){_ANY}[ ]?(?P<c>\d{{4}}|\d{{1,2}})\.?)(?:[ ](?:BE|\u0433\.))?"
 )
 _TIME = (
-    rf"(?P<time>(?P<early>上午|下午|오전|오후)?[ ]?(?P<hour>\d{{1,2}})[:.](?P<minute>\d{{2}})"
-    rf"(?:[:.](?P<second>\d{{2}}))?[ ]?{_ANY}(?P<half>[AaPp]\.?[ ]?[Mm]\.?|[صم]|SA|CH)?)"
+    rf"(?P<time>(?P<early>上午|下午|午前|午後|오전|오후)?[ ]?(?P<hour>\d{{1,2}})[:.](?P<minute>\d{{2}})"
+    rf"(?:[:.](?P<second>\d{{2}}))?[ ]?{_ANY}(?P<half>[AaPp]\.?[ ]?[Mm]\.?|[صم]|SA|CH)?(?:[ ]ч\.)?)"
 )
 _END = rf"{_ANY}(?(open)\][ ]?|[ ][-\u2013][ ])"
 _WORDS = "(?:klo |kl |um |às |à |a las |at |lúc )?"
@@ -35,8 +35,14 @@ _DAY, _CLOCK = re.compile(_DATE), re.compile(_TIME)
 _BEGINNINGS = frozenset(b"0123456789[\xe2\xef\xd8\xd9\xdb\xe0l")
 _MAY_BEGIN = re.compile("[0-9\\[l\u0600-\u067f\u06c0-\u06ff\u0800-\u0fff\u2000-\u2fff\uf000-\uffff]")
 _SENDER_CHARS_MAX = 100
-_AFTERNOON = ("p", "下", "오후", "م", "ch")
+_AFTERNOON = ("p", "下", "午後", "오후", "م", "ch")
 _MARK, _MARK_SET = re.compile(f"[{_MARKS}]"), frozenset(_MARKS)
+
+
+# A note without a sender may have a colon inside a quotation, as where a group gets another name.
+_IN_QUOTES = re.compile(r'(?:\A|\s)(?:"[^"]*|[“„][^“”]*|«[^»]*|「[^」]*)\Z')
+_FIRST_YEAR = 2009  # of WhatsApp; what is earlier is of another calendar
+_BUDDHIST_YEARS = 543
 
 
 class Stamp(NamedTuple):
@@ -180,19 +186,21 @@ def _whole(number: int, stamp: Stamp, first: str, more: list[str]) -> WhatsappMe
     """Whoever says something stands before the first colon, if a blank or nothing is behind that."""
     name, colon, text = first.partition(":")
     has_sender = colon and 0 < len(name) <= _SENDER_CHARS_MAX and text[:1] in (" ", "")
-    if not has_sender:
+    sender = _sender(name) if has_sender else ""
+    if not sender:
         return WhatsappMessage(number, stamp, "", "\n".join([first, *more]) if more else first, True)
     begins = text[1:]
     is_marked = begins[:1] in _MARK_SET
     if is_marked:
         begins = begins.lstrip(_MARKS)
     text = "\n".join([begins, *more]) if more else begins
-    return WhatsappMessage(number, stamp, _sender(name), text, is_marked)
+    return WhatsappMessage(number, stamp, sender, text, is_marked)
 
 
 @lru_cache(maxsize=1024)
 def _sender(name: str) -> str:
-    return unmarked(name).strip()
+    """Nobody where the colon stands inside a quotation."""
+    return "" if _IN_QUOTES.search(name) else unmarked(name).strip()
 
 
 def unmarked(text: str) -> str:
@@ -264,11 +272,20 @@ def wall_time(stamp: Stamp, order: Order) -> datetime | None:
         year, month, day = first, second, third
     else:
         month, day = (second, first) if order.is_day_first else (first, second)
-        year = third if third > 99 else 2000 + third
+        year = third
+    year = _common_year(year)
     hour, minute, seconds = stamp.clock
     if stamp.half:
         hour = hour % 12 + (12 if stamp.half.lower().startswith(_AFTERNOON) else 0)
+    if year < _FIRST_YEAR:
+        return None
     try:
         return datetime(year, month, day, hour, minute, seconds)  # noqa: DTZ001  the zone comes from the owner
     except ValueError:
         return None
+
+
+def _common_year(year: int) -> int:
+    """Phones in Thailand write the years of the Buddha, of which two numbers are above those of ours."""
+    whole = year if year > 99 else 2500 + year if 2500 + year - _BUDDHIST_YEARS >= _FIRST_YEAR else 2000 + year
+    return whole - _BUDDHIST_YEARS if whole > 2500 else whole
