@@ -290,6 +290,33 @@ def test_what_another_collection_or_other_hands_brought_stays(home: Home) -> Non
     assert "b" not in home.live("events")  # the first had given it up, so now nobody has it
 
 
+@requirement("imp.newer.others")
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"all.ics": ics(event("a"), event("b"), name="Home") + ics(event("c"), name="Work")},
+        {"A/Home.ics": ics(event("a"), event("b"), name="Home"), "B/Home.ics": ics(event("c"), name="Home")},
+    ],
+    ids=["two in one file", "two of one name"],
+)
+def test_one_of_several_calendars_takes_none_of_the_others(home: Home, files: dict[str, Any]) -> None:
+    home.bring(home.packed("all.zip", files))
+    home.bring(home.found("Home.ics", ics(event("a"), event("b"), name="Home", stamp=TODAY)))
+    assert home.live("events") == ["a", "b", "c"]
+
+
+@requirement("imp.newer.others", "imp.newer.removes")
+def test_one_of_several_address_books_takes_none_of_the_others(home: Home) -> None:
+    old, new = "20261001T080000Z", "20261110T080000Z"
+    work = card("w1", rev=old) + card("w2", rev=old) + card("w3", rev=old)
+    home.bring(home.packed("all.zip", {"private.vcf": card("p1", rev=old), "work.vcf": work}))
+
+    home.bring(home.packed("all.zip", {"private.vcf": card("p1", rev=new)}))
+    assert home.live("contacts") == ["p1", "w1", "w2", "w3"]
+    home.bring(home.packed("all.zip", {"work.vcf": card("w1", rev=new) + card("w2", rev=old)}))
+    assert home.live("contacts") == ["p1", "w1", "w2"]
+
+
 @requirement("imp.newer.half")
 def test_more_than_half_waits_for_the_owner(home: Home) -> None:
     home.bring(home.found("Home.ics", ics(*THREE)))

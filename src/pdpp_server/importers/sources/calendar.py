@@ -18,7 +18,7 @@ from pdpp_server.importers.formats.calendar_times import Clock, When, day_of
 from pdpp_server.importers.formats.content_lines import Component, ContentLine, components, unescaped
 from pdpp_server.importers.formats.recurrence import OCCURRENCES_MAX, UnreadableRule, repeated
 from pdpp_server.importers.formats.zones import named_zone, own_zones, zone_name
-from pdpp_server.importers.identity import account_name, record_key
+from pdpp_server.importers.identity import account_name, digest, record_key
 from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Importer, Known, Outcome, Still
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.runs import AsOf
@@ -40,7 +40,8 @@ _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*BEGIN:(?:VCALENDAR|VEVENT)\s*\n", re
 class Scan:
     """What one look at a whole file tells."""
 
-    name: str | None = None
+    names: set[str] = field(default_factory=set[str])  # of the calendars in it
+    name: str | None = None  # of the first
     zone_name: str | None = None
     described: list[Component] = field(default_factory=list[Component])
     events: int = 0
@@ -96,10 +97,17 @@ def _account(name: str, scans: Mapping[File, Scan], zone: tzinfo, now: datetime 
         notes,
         FoundCalendars(clocks, repeated_uids, horizon),
         depends_on=f"{horizon:%Y-%m-%d}" if is_repeating else "",
+        collection=_collection(name, scans),
         complete=("events", "occurrences") if is_whole else (),
         derived={"occurrences": "events"},
         as_of=_as_of(scanned, now),
     )
+
+
+def _collection(name: str, scans: Mapping[File, Scan]) -> str:
+    """Its own name; of several calendars in one account another one, as a newer export may hold some of them only."""
+    held = [one for file, scan in scans.items() for one in sorted(scan.names or {account_name(file.name)})]
+    return name if len(held) == 1 else f"{name} {digest(*held)}"
 
 
 def _as_of(scans: Iterable[Scan], now: datetime | None) -> AsOf | None:
@@ -156,8 +164,10 @@ def _is_end(item: Component | ContentLine) -> bool:
 
 def _note(item: Component | ContentLine, scan: Scan) -> None:
     match item:
-        case ContentLine(name="X-WR-CALNAME" | "NAME") if item.value.strip() and not scan.name:
-            scan.name = unescaped(item.value).strip()[:200]
+        case ContentLine(name="X-WR-CALNAME" | "NAME") if item.value.strip():
+            name = unescaped(item.value).strip()[:200]
+            scan.names.add(name)
+            scan.name = scan.name or name
         case ContentLine(name="X-WR-TIMEZONE"):
             scan.zone_name = item.value.strip()
         case Component(name="VTIMEZONE"):

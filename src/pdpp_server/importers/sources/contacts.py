@@ -45,10 +45,11 @@ def accounts(files: Files, known: Known) -> Iterable[Account]:
 
 
 def read(account: Account) -> Iterator[Outcome]:
-    """The cards of all files; together they are the address book."""
-    seen, revised = SeenRecords(), set[str]()
-    yield Opened(account.name)
+    """The cards of all files. Each is an address book of its own: the next export may hold some of them only."""
+    seen = SeenRecords()
     for file in account.files:
+        revised = set[str]()
+        yield Opened(account_name(file.name))
         try:
             with file.open() as stream:
                 for card in components(stream, frozenset({"VCARD"})):
@@ -57,8 +58,8 @@ def read(account: Account) -> Iterator[Outcome]:
                         _note_revision(card, account.zone, revised)
         except DamagedFile as damaged:
             yield Rejection(file.name, "invalid_record", str(damaged))
-    as_of = AsOf(max(revised), is_varied=len(revised) > 1) if revised else None
-    yield Covered({"contacts": Coverage()}, as_of)
+        as_of = AsOf(max(revised), is_varied=len(revised) > 1) if revised else None
+        yield Covered({"contacts": Coverage()}, as_of)
 
 
 def _note_revision(card: Component, zone: tzinfo, revised: set[str]) -> None:
