@@ -36,6 +36,12 @@ def test_what_is_taken_back_goes_the_other_way(mark: bytes, amount: float) -> No
     assert one(b"260302" + mark + b"7,50NTRFNONREF")["amount"] == amount
 
 
+@requirement("imp.bank.amounts")
+def test_a_whole_amount_may_lack_its_comma_and_letters_behind_it_are_its_kind() -> None:
+    data = one(b"2603020302C500NTRF29-07-2014 10:05//B4G29")
+    assert (data["amount_text"], data["kind"]) == ("500", "NTRF")
+
+
 @requirement("imp.bank.once")
 def test_equal_bookings_of_one_statement_are_two_and_of_two_statements_one() -> None:
     twice = BEGIN + b":61:260302D1,00NTRFNONREF\r\n:86:Tea\r\n" * 2

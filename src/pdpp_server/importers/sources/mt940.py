@@ -26,11 +26,13 @@ _FIELD = re.compile(r":([0-9]{2}[A-Z]?|NS):(.*)", re.DOTALL)
 _PURPOSES = ("86", "NS")  # the second one is of banks in Austria and Hungary
 _BANK = re.compile(r"([A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?|[0-9]{8})/(.+)")
 _BOOKING = re.compile(
-    r"(?P<day>[0-9]{6})(?P<entry>[0-9]{4})?(?P<mark>R?[CD])[A-Z]?(?P<amount>[0-9]{1,15}[,.][0-9]{0,6})"
+    r"(?P<day>[0-9]{6})(?P<entry>[0-9]{4})?(?P<mark>R?[CD])[A-Z]?(?P<amount>[0-9]{1,15}(?:[,.][0-9]{0,6})?)"
     r"(?P<kind>[A-Z][A-Z0-9 ]{3})?(?P<rest>.*)",
     re.DOTALL,
 )
-_BALANCE = re.compile(r"(?P<mark>[CD])(?P<day>[0-9]{6})(?P<currency>[A-Z]{3})(?P<amount>[0-9]{1,15}[,.][0-9]{0,6})\s*")
+_BALANCE = re.compile(
+    r"(?P<mark>[CD])(?P<day>[0-9]{6})(?P<currency>[A-Z]{3})(?P<amount>[0-9]{1,15}(?:[,.][0-9]{0,6})?)\s*"
+)
 _BALANCES = {"60F": "opening", "62F": "closing", "64": "available"}
 _NO_REFERENCE = frozenset({"", "NONREF", "NOREF", "NONE", "NOTPROVIDED"})
 _MARKED = re.compile(r"[?~]([0-9]{2})([^?~]*)")  # German banks: ?20 and on is the purpose, ?32 the name
