@@ -300,3 +300,11 @@ def test_of_a_file_that_is_nobodys_only_the_beginning_is_unpacked(tmp_path: Path
     files = opened(path)
     assert recognise(files) == []
     assert files.meter.read <= 3 * module.FIRST_BYTES
+
+
+@requirement("imp.files.opened-once")
+def test_pictures_and_films_are_not_opened_to_be_recognised(tmp_path: Path) -> None:
+    names = ("a.jpg", "b/C.JPEG", "d.mp4", "e.opus")
+    files = opened(packed(tmp_path / "export.zip", *((name, b"From a@b.example") for name in names)))
+    assert recognise(files) == []
+    assert files.meter.read == 0

@@ -29,7 +29,8 @@ PROMISES: dict[str, Promise] = {
     ),
     "imp.files.opened-once": Promise(
         source="issue 13",
-        says="To recognise an export each of its files is opened once, however many importers there are.",
+        says="To recognise an export each of its files is opened once, however many importers there are; "
+        "pictures, recordings and films not at all.",
     ),
     "imp.files.every-part": Promise(
         source="issue 18",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from pdpp_server.importers.source import File, Files, Head
+from pdpp_server.importers.source import MEDIA, File, Files, Head
 
 HEAD_BYTES = 4096
 PARTS_MAX = 40  # that are told one by one
@@ -81,9 +81,6 @@ _STARTS = (
     (b"\xff\xd8\xff", Guess("a picture", _BESIDE)),
     (b"GIF8", Guess("a picture", _BESIDE)),
 )
-_MEDIA = re.compile(
-    r"\.(?:jpe?g|png|gif|webp|heic|heif|svg|mp4|mov|avi|mkv|mp3|m4a|opus|ogg|wav|aac|3gp)$", re.IGNORECASE
-)
 _TEXTS = (
     (
         re.compile(rb"\s*<\?xml[^>]*>\s*(?:<!DOCTYPE HealthData|<HealthData)"),
@@ -126,7 +123,7 @@ def guess_of(head: Head) -> Guess | None:
     for begins, guess in _STARTS:
         if start.startswith(begins):
             return guess
-    if _MEDIA.search(head.file.name):
+    if MEDIA.search(head.file.name):
         return Guess("a picture, a recording or a film", _BESIDE)
     return None if b"\0" in start else _guess_of_text(start.removeprefix(b"\xef\xbb\xbf"), head.file.name.lower())
 

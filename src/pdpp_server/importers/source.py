@@ -1,5 +1,6 @@
 """What an importer is: it knows the files of its source, and turns them into outcomes."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
@@ -12,6 +13,11 @@ from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.runs import AsOf, Coverage, Covered
 from pdpp_server.wire.blobs import encode_reference
 from pdpp_server.wire.envelope import Json
+
+# Pictures, recordings and films: an export may hold a hundred thousand, and nobody reads one by itself.
+MEDIA = re.compile(
+    r"\.(?:jpe?g|png|gif|webp|heic|heif|svg|mp4|mov|avi|mkv|mp3|m4a|opus|ogg|wav|aac|3gp)$", re.IGNORECASE
+)
 
 
 class DamagedFile(InvalidRequest):
@@ -183,9 +189,13 @@ class Importer:
 
 
 def known_files(files: Files, importers: Iterable[Importer]) -> list[tuple[Importer, Known]]:
-    """What each importer knows of an export. A file is opened once, and its beginning is shown to all of them."""
+    """What each importer knows of an export. A file is opened once, and its beginning is shown to all of them;
+    media are not opened.
+    """
     asked = [(importer, dict[File, Any]()) for importer in importers]
     for file in files.entries.values():
+        if MEDIA.search(file.name):
+            continue
         head = Head(file, files.mapping)
         try:
             for importer, known in asked:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from pdpp_server.importers.formats.bank_csv_mapping import BankMapping
 from pdpp_server.importers.formats.money import amount
 
+NAME_CHARS = 100  # of a column; what is longer is a text
 HEADER_LINES = 40  # before which the names of the columns must stand
 
 _MONEY = frozenset({"amount", "debit", "credit"})
@@ -139,7 +140,7 @@ def _columns(header: Iterable[str]) -> tuple[dict[str, str], tuple[str, ...]]:
     """Each name of a column for what it says best; several may describe."""
     called: dict[str, str] = {}
     for name in header:
-        if name:  # of `Amount (total)` and `Amount (tip)` the first
+        if 0 < len(name) <= NAME_CHARS:  # of `Amount (total)` and `Amount (tip)` the first
             called.setdefault(_SPACES.sub(" ", _UNIT.sub("", name.lower())), name)
             called.setdefault(_SPACES.sub(" ", name.lower()), name)
     columns: dict[str, str] = {}
