@@ -171,6 +171,9 @@ def _reader(grant: str | None) -> Generator[Reader | Bridge, None, None]:
     if grant and meta[OWNER]:
         raise click.UsageError(f"--grant shows what its client sees, {OWNER} everything: choose one of them.")
     if url is None:
+        if meta[CLIENT]:
+            does = f"{CLIENT} chooses a token for another server, with {PROVIDER}"
+            raise click.UsageError(f"{does}; --grant reads this home as a client of it would.")
         with open_home(settings) as home:
             yield _reader_here(home, grant, as_owner=meta[OWNER])
         return

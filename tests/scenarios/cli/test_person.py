@@ -302,6 +302,14 @@ def test_with_a_grant_the_owner_is_asked_for_by_name_and_not_for_another_server(
     assert notes("schema", "--owner", "--provider-url", "https://other.example").code == 64
 
 
+@requirement("cli.read.owner", "cli.exit.usage")
+def test_a_client_of_another_server_is_not_taken_for_everything_here(notes: Command) -> None:
+    refused = notes("search", "walrus", "--client", "my-agent")
+
+    assert (refused.code, refused.out) == (64, "")
+    assert "--grant reads this home as a client of it would" in " ".join(refused.err.split())
+
+
 # What an import says ----------------------------------------------------------------------------------------------
 
 
