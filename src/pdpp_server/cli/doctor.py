@@ -27,6 +27,7 @@ WORDS = {
         "there is a file where the home should be",
         "Move it away, or let PDPP_HOME name another folder.",
     ),
+    "not_ours": ("your user may not look into it or write there", "Run this as whoever owns it, or make it yours."),
     "open_to_others": ("others can read {number} file{s} or folder{s}", REPAIR),
     "little_space": ("there is little space left on the disk", "Free some: without it nothing can be logged or read."),
     "key_broken": (
@@ -202,8 +203,11 @@ def _findings(*, repair: bool) -> Iterator[Finding]:
         settings = Settings.from_environ(home)
     settings = as_served(settings)
     yield from examine(settings, now=now(), repair=repair)
-    yield inbox(settings)
-    yield client_files(settings)
+    for part, look in (("inbox", inbox), ("client files", client_files)):
+        try:
+            yield look(settings)
+        except PermissionError as refusal:
+            yield Finding(part, (Fault("not_ours", places=(str(refusal.filename),)),))
 
 
 def _say(finding: Finding) -> None:
@@ -251,4 +255,4 @@ def _well(finding: Finding) -> str:
 
 def _told(fault: Fault) -> FaultTold:
     _, remedy = WORDS[fault.code]
-    return FaultTold(_wrong(fault), remedy)
+    return FaultTold(_wrong(fault), fault.remedy or remedy)

@@ -32,6 +32,7 @@ class Fault(NamedTuple):
     code: str
     number: int = 1
     places: tuple[str, ...] = ()
+    remedy: str = ""  # of a refusal, which says it itself
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Try every part of a home once: what is well, what is wrong, and mend what can be made anew."""
 
 import hashlib
+import os
 import shutil
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -116,7 +117,9 @@ def _looked(part: DoctorPart, patient: Patient) -> PartLooked:
     try:
         return part.look(patient)
     except PdppError as refusal:
-        return PartLooked((Fault("refused", places=(refusal.message,)),))
+        return PartLooked((Fault("refused", places=(refusal.message.removesuffix("."),), remedy=refusal.remedy),))
+    except PermissionError as refusal:
+        return PartLooked((Fault("not_ours", places=(str(refusal.filename),)),))
     except Exception as trouble:  # noqa: BLE001 - whatever ails one part, the others are tried too
         return PartLooked((Fault("failed", places=(f"{type(trouble).__name__}: {trouble}",)),))
 
@@ -124,10 +127,16 @@ def _looked(part: DoctorPart, patient: Patient) -> PartLooked:
 def _can_try(part: DoctorPart, patient: Patient) -> bool:
     if part.needs_database:
         return patient.database is not None
-    return part.name in WITHOUT_HOME or patient.settings.database_url is not None or _has_home(patient)
+    if part.name in WITHOUT_HOME or patient.settings.database_url is not None:
+        return True
+    try:
+        return _has_home(patient)
+    except PermissionError:
+        return False
 
 
 def _has_home(patient: Patient) -> bool:
+    """Raises: PermissionError."""
     return (patient.home / "pdpp.sqlite").is_file()
 
 
@@ -135,9 +144,13 @@ def _has_home(patient: Patient) -> bool:
 
 
 def _home(patient: Patient) -> PartLooked:
+    """The folder, or the nearest one that is there, in which it would be made."""
     facts = {"home": str(patient.home)}
-    if patient.home.exists() and not patient.home.is_dir():
-        return PartLooked((Fault("home_no_folder", places=(str(patient.home),)),), facts)
+    nearest = next(path for path in (patient.home, *patient.home.parents) if path.exists())
+    if not nearest.is_dir():
+        return PartLooked((Fault("home_no_folder", places=(str(nearest),)),), facts)
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        return PartLooked((Fault("not_ours", places=(str(nearest),)),), facts)
     return PartLooked((), {**facts, "made": int(_has_home(patient))})
 
 

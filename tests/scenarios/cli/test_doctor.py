@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import apsw
 import pytest
@@ -17,7 +17,9 @@ from pdpp_server.owner.doctor import PARTS, SHARED_PARTS, examine
 from pdpp_server.owner.sign_in import SignIn
 from pdpp_server.port.credentials import save
 from pdpp_server.settings import Settings
+from pdpp_server.store.engine import Reading
 from pdpp_server.store.log import segment_paths
+from pdpp_server.store.upkeep import check
 from pdpp_server.wire.grants import decode_selection
 from tests.requirements import requirement
 from tests.scenarios.cli.command import Command
@@ -123,6 +125,15 @@ def _flip(path: Path) -> None:
     raw = bytearray(path.read_bytes())
     raw[0] ^= 1
     path.write_bytes(raw)
+
+
+class SaysOnly(NamedTuple):
+    """A reading of which every statement gives the same rows."""
+
+    said: list[tuple[str]]
+
+    def rows(self, _: str) -> list[tuple[str]]:
+        return self.said
 
 
 def examined(life: Kept, *, repair: bool = False) -> dict[str, Finding]:
@@ -242,6 +253,14 @@ def test_a_damaged_database_is_said_and_the_other_parts_are_tried(tmp_path: Path
 
 
 @requirement("cli.doctor.finds")
+def test_what_sqlite_says_of_damage_is_told_line_by_line_without_its_heading() -> None:
+    pages = ["Tree 31 page 7: never used", "Tree 31 page 8: never used"]
+    said = SaysOnly([("\n".join(["*** in database main ***", *pages]),), ("ok",)])
+
+    assert check.damage(cast("Reading", said)) == pages
+
+
+@requirement("cli.doctor.finds")
 @pytest.mark.parametrize(
     ("answer", "fault"),
     [
@@ -293,6 +312,52 @@ def test_where_there_is_no_home_none_is_made(pdpp: Command) -> None:
     assert ran.code == 0
     assert "nothing is here yet" in ran.out
     assert not pdpp.home.exists()
+
+
+@requirement("cli.doctor.finds")
+def test_a_home_that_cannot_be_made_is_said_with_what_is_in_the_way(pdpp: Command) -> None:
+    in_the_way = pdpp.file("home", "a file")
+
+    ran = pdpp("doctor", PDPP_HOME=str(in_the_way / "below"), PDPP_PORT=str(_free_port()))
+
+    assert ran.code == 1
+    assert f"WRONG   home: there is a file where the home should be ({in_the_way})" in ran.out
+
+
+@requirement("cli.doctor.finds")
+def test_a_home_of_somebody_else_is_a_fault_and_the_rest_is_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    settings = Settings(home=tmp_path, port=_free_port())
+    monkeypatch.setattr(Path, "is_file", refuse)  # whoever runs the tests may be allowed everything
+    found = {finding.part: finding for finding in examine(settings, now=NOW, repair=False)}
+    monkeypatch.setattr(os, "access", lambda *_: False)
+
+    assert found["home"].faults[0].places == (str(tmp_path / "pdpp.sqlite"),)
+    assert [*found] == ["home", "port", "address"]
+    assert _part("home", settings).faults[0].places == (str(tmp_path),)
+
+
+@pytest.mark.sqlite("examines the files of a home")
+@requirement("cli.doctor.finds")
+def test_a_database_that_is_refused_is_told_with_the_remedy_of_its_refusal(notes: Command) -> None:
+    port = str(_free_port())
+    connection = apsw.Connection(str(notes.home / "pdpp.sqlite"))
+    connection.execute("pragma user_version = 999")
+    connection.close()
+
+    ran = notes("doctor", PDPP_PORT=port)
+    (database,) = [part for part in notes("doctor", "--json", PDPP_PORT=port).json["parts"] if not part["well"]]
+
+    (line,) = [line for line in ran.out.splitlines() if line.startswith("WRONG")]
+    assert line.startswith(
+        "WRONG   database: it could not be tried (pdpp.sqlite has schema 999; this pdpp-server knows "
+    )
+    assert ". Install the newer pdpp-server again" in line
+    assert database["faults"][0].keys() == {"code", "number", "places", "says", "do"}
 
 
 @pytest.mark.sqlite("examines the files of a home")

@@ -37,12 +37,14 @@ where kind = 'client' and not exists(select 1 from grants where grants.grant_id 
 or kind = 'mcp_package' and not exists(select 1 from grants where grants.package_id = tokens.package_id)
 """
 
+_HEADING = "*** in database"
 _WORDS = re.compile(r"\bfts5\b.*\bwords\b", re.IGNORECASE)  # as SQLite says it
 
 
 def damage(reading: Reading) -> list[str]:
     """What SQLite itself finds wrong with the database, but for the word index, which can be made anew."""
-    return [found for (found,) in reading.rows(_INTEGRITY) if found != "ok" and not _WORDS.search(found)]
+    lines = [line for (found,) in reading.rows(_INTEGRITY) for line in found.splitlines()]
+    return [line for line in lines if line != "ok" and not line.startswith(_HEADING) and not _WORDS.search(line)]
 
 
 def words_damage(reading: Reading) -> list[str]:

@@ -24,9 +24,14 @@ def _encode_finding(finding: Finding, told: Callable[[Fault], FaultTold]) -> Jso
         "part": finding.part,
         "well": finding.is_well,
         "facts": dict(finding.facts),
-        "faults": [{**fault._asdict(), **told(fault)._asdict()} for fault in finding.faults],
-        "mended": [fault._asdict() for fault in finding.mended],
+        "faults": [{**_encode_fault(fault), **told(fault)._asdict()} for fault in finding.faults],
+        "mended": [_encode_fault(fault) for fault in finding.mended],
     }
+
+
+def _encode_fault(fault: Fault) -> Json:
+    """Its remedy is told in words."""
+    return {name: value for name, value in fault._asdict().items() if name != "remedy"}
 
 
 def encode_meaning(state: str, *, model_bytes: int | None, indexed: int, waiting: int, index_bytes: int) -> Json:
