@@ -35,8 +35,11 @@ def draft_of(path: Path) -> Path:
 
 @contextmanager
 def written_whole(path: Path) -> Generator[BinaryIO, None, None]:
-    """A file that takes its name only when all of it is on disk; after a failure nothing of it is left."""
-    private_folder(path.parent)
+    """A file that takes its name only when all of it is on disk; after a failure nothing of it is left.
+
+    Its folder may be anybody's: it is made where it is missing, and else stays as open as it was.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = draft_of(path)
     try:
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:

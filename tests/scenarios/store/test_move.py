@@ -206,7 +206,9 @@ def test_what_was_left_of_a_home_that_changed_since_is_copied_anew(
 def test_the_same_move_once_more_changes_nothing(mover: Mover, tmp_path: Path) -> None:
     assert mover.out().was_there is False
     assert mover.out().was_there is True
+    tmp_path.chmod(0o755)
     assert mover.back(tmp_path / "again").was_there is False
+    assert (tmp_path.stat().st_mode & 0o777, (tmp_path / "again").stat().st_mode & 0o777) == (0o755, 0o700)
     assert mover.back(tmp_path / "again").was_there is True
 
 

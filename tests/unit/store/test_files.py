@@ -22,6 +22,15 @@ def test_a_file_takes_its_name_when_it_is_whole_and_is_its_owners(tmp_path: Path
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
 
 
+def test_a_folder_that_is_there_stays_as_open_as_it_was(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+
+    with written_whole(tmp_path / "file") as file:
+        file.write(b"mine")
+
+    assert tmp_path.stat().st_mode & 0o777 == 0o755
+
+
 def test_after_a_failure_the_old_file_is_there_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"old")
 
