@@ -273,8 +273,8 @@ PROMISES: dict[str, Promise] = {
     ),
     "store.engines.refused": Promise(
         source="design: when one machine is not enough",
-        says="A database that is away, full, too old, newer, read-only, without rights or opened above row security is "
-        "refused by name with what to do, never with its password.",
+        says="A database that is away, damaged, full, too old, newer, read-only, without rights or opened above row "
+        "security is refused by name with what to do, never with its password.",
     ),
     "store.engines.pool": Promise(
         source="design: when one machine is not enough",

@@ -9,7 +9,7 @@ from time import monotonic
 import apsw
 import pytest
 
-from pdpp_server.errors import QueryTimeout
+from pdpp_server.errors import DatabaseUnavailable, QueryTimeout
 from pdpp_server.store.engines.sqlite.db import SqliteDatabase
 from tests.requirements import requirement
 
@@ -67,6 +67,20 @@ def test_whatever_error_an_interrupt_ends_in_it_is_the_deadline_that_is_told(dat
         with suppress(apsw.InterruptError):
             reading.rows(ENDLESS)
         raise meant
+
+
+@requirement("store.engines.refused")
+@pytest.mark.parametrize("damage", [apsw.CorruptError("malformed"), apsw.NotADBError("no database")])
+def test_damage_is_told_with_its_remedy_by_whoever_reads_or_writes(
+    database: SqliteDatabase, damage: apsw.Error
+) -> None:
+    with pytest.raises(DatabaseUnavailable, match="is damaged") as read, database.reading():
+        raise damage
+    with pytest.raises(DatabaseUnavailable, match="is damaged") as written, database.writing():
+        raise damage
+
+    assert "restore a backup" in read.value.remedy
+    assert (read.value.retry_after_seconds, written.value.retry_after_seconds) == (0, 0), "it would be the same again"
 
 
 @requirement("store.deadlines.query")

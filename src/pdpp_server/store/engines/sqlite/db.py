@@ -10,7 +10,7 @@ from typing import Self
 
 import apsw
 
-from pdpp_server.errors import IngestStorageError, QueryTimeout, ServerTrouble
+from pdpp_server.errors import DatabaseUnavailable, IngestStorageError, QueryTimeout, ServerTrouble
 from pdpp_server.store.blob_files import BlobFiles
 from pdpp_server.store.engines.meanings import KeptMeanings
 from pdpp_server.store.engines.sqlite.activity import SqliteActivity
@@ -44,6 +44,7 @@ pragma cache_size = -32000;
 pragma wal_autocheckpoint = 4000;
 """
 _SCRUB_TRIES = 30  # a second importer comes in between again and again; each try that fails is short
+_DAMAGED = (apsw.CorruptError, apsw.NotADBError)
 BUSY_TIMEOUT_MS = 30_000
 
 
@@ -84,6 +85,8 @@ class SqliteReading(SqliteSession):
         # Where the interrupt meets the opening of the word index, SQLite tells of another error.
         if isinstance(error, apsw.InterruptError) or (was_late and isinstance(error, apsw.Error)):
             raise QueryTimeout(f"The read took longer than {self._seconds:g} s.") from error
+        if isinstance(error, _DAMAGED):
+            raise _damaged(error) from error
 
     def _leave_snapshot(self) -> None:
         """An interrupt lasts while any statement is open, and one may be: what it stopped can be far below."""
@@ -96,10 +99,19 @@ class SqliteReading(SqliteSession):
             self.connection.close(True)
 
 
+def _damaged(error: BaseException) -> DatabaseUnavailable:
+    remedy = "The owner may have to restore a backup; `pdpp doctor` shows what is damaged."
+    refusal = DatabaseUnavailable(f"The database is damaged ({error}).", remedy=remedy)
+    refusal.retry_after_seconds = 0  # it would be the same again
+    return refusal
+
+
 @contextmanager
 def _disk_trouble() -> Generator[None, None, None]:
     try:
         yield
+    except _DAMAGED as error:
+        raise _damaged(error) from error
     except (apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.BusyError) as error:
         raise IngestStorageError(
             f"The database could not be written ({error}).",
