@@ -79,7 +79,7 @@ def move_to_home(settings: Settings, name: str | None, home: Path, progress: Row
         if home.exists() and (not home.is_dir() or any(home.iterdir())):
             raise _in_the_way(str(home))
         laid_out = home.with_name(f".{home.name}.moving")
-        home.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        files.made_folder(home.parent)
         with _held_beside(laid_out):
             moved = _laid_out(source, laid_out, progress)
             if home.exists():

@@ -23,9 +23,15 @@ def silent(_: int) -> None:
     """Nobody listens."""
 
 
+def made_folder(path: Path) -> Path:
+    """Whatever is missing on the way to it is made for its owner alone; what is there stays as open as it was."""
+    for folder in reversed((path, *path.parents)):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    return path
+
+
 def private_folder(path: Path) -> Path:
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.chmod(0o700)
+    made_folder(path).chmod(0o700)
     return path
 
 
@@ -35,11 +41,8 @@ def draft_of(path: Path) -> Path:
 
 @contextmanager
 def written_whole(path: Path) -> Generator[BinaryIO, None, None]:
-    """A file that takes its name only when all of it is on disk; after a failure nothing of it is left.
-
-    Its folder may be anybody's: it is made where it is missing, and else stays as open as it was.
-    """
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """A file that takes its name only when all of it is on disk; after a failure nothing of it is left."""
+    made_folder(path.parent)
     draft = draft_of(path)
     try:
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:

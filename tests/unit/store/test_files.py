@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pdpp_server.model.backup import KeptFile
-from pdpp_server.store.files import copy_whole, digest, forget_drafts, plain_files, written_whole
+from pdpp_server.store.files import copy_whole, digest, forget_drafts, made_folder, plain_files, written_whole
 
 
 def test_a_file_takes_its_name_when_it_is_whole_and_is_its_owners(tmp_path: Path) -> None:
@@ -29,6 +29,12 @@ def test_a_folder_that_is_there_stays_as_open_as_it_was(tmp_path: Path) -> None:
         file.write(b"mine")
 
     assert tmp_path.stat().st_mode & 0o777 == 0o755
+
+
+def test_every_folder_that_is_made_on_the_way_is_its_owners(tmp_path: Path) -> None:
+    made_folder(tmp_path / "owners" / "2")
+
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("owners", "owners/2")] == [0o700, 0o700]
 
 
 def test_after_a_failure_the_old_file_is_there_and_nothing_else(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ from pdpp_server.store.engines.postgres.troubles import refuse, trouble
 from pdpp_server.store.engines.postgres.turns import PostgresTurns
 from pdpp_server.store.engines.postgres.words import PostgresWords
 from pdpp_server.store.engines.sqlite.cutting import cutter_in_memory
+from pdpp_server.store.files import made_folder
 from pdpp_server.store.keeping import let_go_when_old
 from pdpp_server.store.keys import WRAPPING_KEY, KeyFiles
 from pdpp_server.store.layout import GENERATION, Layout, LayoutCache
@@ -270,7 +271,7 @@ class PostgresDatabase:
         self._written = (str(owner), f"{write_seconds * 1000:.0f}")
         self._local = threading.local()
         self._write_lock = threading.Lock()
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        made_folder(home)
         try:
             self._prepare()
         except psycopg.Error as error:

@@ -25,6 +25,7 @@ from pdpp_server.store.engines.sqlite.tables import SqliteTables
 from pdpp_server.store.engines.sqlite.tries import SqliteTries
 from pdpp_server.store.engines.sqlite.watchdog import Watchdog, WatchedStatement
 from pdpp_server.store.engines.sqlite.words import SqliteWords
+from pdpp_server.store.files import made_folder
 from pdpp_server.store.keeping import let_go_when_old
 from pdpp_server.store.keys import KeyFiles
 from pdpp_server.store.layout import Layout, LayoutCache
@@ -151,7 +152,7 @@ class SqliteDatabase:
         self._writer: apsw.Connection | None = None
         self._write_lock = threading.Lock()
         self._opened: list[apsw.Connection] = []
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        made_folder(home)
         try:
             self._writer = self._open()
             migrate(self._writer, path)
