@@ -32,22 +32,26 @@ def import_own(path: Path, unknown: InvalidRequest, wish: Wish) -> int:
     except InvalidRequest as refusal:
         raise (refusal if is_database(path) else unknown) from None
     shown = orjson.dumps(proposal.document, option=orjson.OPT_INDENT_2).decode()
-    click.echo(f"{visible(path.name)} is no export that is known. As records of your own it could be:", err=True)
-    click.echo("\n".join(map(visible, shown.splitlines())), err=not wish.dry_run)
+    declared = parse_declaration(orjson.dumps(proposal.document))
+    kept = read_settings().home / FOLDER / f"{declared.source.connector_key}.json"
+    is_agreed = kept.is_file() and kept.read_bytes() == shown.encode()
+    if is_agreed and not wish.dry_run:
+        click.echo(f"{visible(path.name)} is read as you agreed before: {visible(str(kept))}", err=True)
+    else:
+        click.echo(f"{visible(path.name)} is no export that is known. As records of your own it could be:", err=True)
+        click.echo("\n".join(map(visible, shown.splitlines())), err=not wish.dry_run)
     click.echo(f"  {counted(proposal.records, 'record')}, {len(proposal.rejected)} rejected", err=True)
     for what in proposal.left_out:
         click.echo(f"  left out: {visible(what)}", err=True)
     if wish.dry_run:
         return 0
-    if not wish.yes and not _agreed(chosen):
+    if not (wish.yes or is_agreed or _agreed(chosen)):
         again = shell_line(named_home(), "import", str(path), "--name", chosen, "--yes")
         click.echo(f"Import it so with: {again}", err=True)
         raise InvalidRequest(
             f"{visible(path.name)} was not imported: nobody agreed to the declaration above.",
             remedy="Say --yes, or write the declaration as you want it, and give it with --declaration.",
         )
-    declared = parse_declaration(orjson.dumps(proposal.document))
-    kept = read_settings().home / FOLDER / f"{declared.source.connector_key}.json"
     with recipient(wish.to) as taking:
         kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with written_whole(kept) as file:
@@ -57,7 +61,8 @@ def import_own(path: Path, unknown: InvalidRequest, wish: Wish) -> int:
     print_receipt(
         writer.connection_id, chosen, receipt, len(receipt.rejected), receipt.rejected, to=wish.to, as_json=wish.as_json
     )
-    click.echo(f"  The declaration is kept as {visible(str(kept))}.", err=True)
+    if not is_agreed:
+        click.echo(f"  The declaration is kept as {visible(str(kept))}.", err=True)
     return 0
 
 

@@ -37,6 +37,10 @@ def test_a_table_becomes_a_stream_when_the_owner_agrees(pdpp: Command) -> None:
     (source,) = pdpp("sources", "--json").json["connections"]
     assert (source["name"], source["streams"][0]["earliest"][:10]) == ("Books", "2026-01-02")
 
+    newer = pdpp("import", pdpp.file("books.csv", BOOKS.replace("120", "121")), "--name", "Books", "--json")
+    assert (newer.code, newer.json["accepted"], '"read_on"' in newer.err) == (0, 1, False), "agreed before"
+    assert pdpp("import", path, "--name", "Other books").code == 1
+
 
 @requirement("imp.own.proposed")
 @pytest.mark.parametrize(
