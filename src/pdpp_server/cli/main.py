@@ -3,6 +3,7 @@
 # `pdpp mcp` must answer before a person would notice, so nothing dear may be imported here.
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     from pdpp_server.settings import Settings
 
 OTHER, USAGE_ERROR, UNUSABLE = 1, 64, 78
+_REMEDIES = {
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "Name another place, or run this as whoever may."),
+    **dict.fromkeys((errno.EEXIST, errno.ENOTDIR), "Move that aside, or name another place."),
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "Free some, and run it again."),
+}
 
 
 def main() -> None:
@@ -143,7 +149,8 @@ def _trouble_line(trouble: Exception) -> str:
     import traceback
 
     if isinstance(trouble, OSError) and trouble.strerror:
-        return f"{trouble.strerror}{f': {trouble.filename}' if trouble.filename else ''}."
+        place = f": {trouble.filename}" if trouble.filename else ""
+        return f"{trouble.strerror}{place}. {_REMEDIES.get(trouble.errno or 0, '')}".rstrip()
     ours = [frame for frame in traceback.extract_tb(trouble.__traceback__) if "pdpp_server" in frame.filename]
     place = f" at {os.path.basename(ours[-1].filename)}:{ours[-1].lineno}" if ours else ""  # noqa: PTH119
     return f"Something unforeseen: {type(trouble).__name__}{place}: {trouble}"

@@ -1,5 +1,7 @@
 """`pdpp owner`: the password of your pages, credentials for your own tools, and keys."""
 
+import sys
+
 import click
 
 from pdpp_server.cli.home import open_home
@@ -64,10 +66,16 @@ def password(generate: bool, as_json: bool) -> None:
 
 
 def _typed() -> str:
-    prompt = f"New password, at least {PASSWORD_CHARS_MIN} characters"
-    chosen: str = click.prompt(
-        prompt, hide_input=True, confirmation_prompt="The same again", value_proc=_long_enough, err=True
-    )
+    prompt, again = f"New password, at least {PASSWORD_CHARS_MIN} characters", "The same again"
+    try:
+        chosen: str = click.prompt(
+            prompt, hide_input=True, confirmation_prompt=again, value_proc=_long_enough, err=True
+        )
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        elsewhere = "elsewhere --generate makes one up"
+        raise click.ClickException(f"A password is typed twice, on a terminal; {elsewhere}.") from None
     return chosen
 
 

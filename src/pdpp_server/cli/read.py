@@ -10,7 +10,7 @@ import orjson
 
 from pdpp_server.cli.home import Home, now, open_home, read_settings
 from pdpp_server.cli.options import Verb, arguments_from, options_of
-from pdpp_server.cli.terminal import json_option, print_json
+from pdpp_server.cli.terminal import NOTHING_HERE, json_option, print_json
 from pdpp_server.evidence.activity import COMMAND_CLIENT
 from pdpp_server.mcp.server import BOTH_CHANNELS, STRUCTURED, TEXT, Channels, McpServer
 from pdpp_server.mcp.surface import TOOLS
@@ -25,6 +25,7 @@ from pdpp_server.wire.address import server_address
 from pdpp_server.wire.envelope import Json, present
 from pdpp_server.wire.far_tools import ToolAnswer, decode_result
 
+ALL_HERE = "No grant is live, so this is read as you: all that is here."
 PROVIDER, CLIENT, OWNER = "--provider-url", "--client", "--owner"
 
 
@@ -196,7 +197,7 @@ def _reader_here(home: Home, grant: str | None, *, as_owner: bool) -> Reader:
     if chosen is not None:
         return LocalReader(home.services, home.owner.preview_token(chosen), home.settings.public_url)
     if not as_owner:
-        click.echo("No grant is live, so this is read as you: all that is here.", err=True)
+        click.echo(ALL_HERE if home.owner.sources() else NOTHING_HERE, err=True)
     return OwnReads(home.services, home.settings.public_url, COMMAND_CLIENT).reader()
 
 

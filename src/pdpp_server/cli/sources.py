@@ -6,7 +6,15 @@ import click
 
 from pdpp_server.cli.home import Home, named_home, now, open_home, shell_line
 from pdpp_server.cli.live import add, print_live, stop
-from pdpp_server.cli.terminal import connection_name, counted, json_option, moment, print_columns, print_json
+from pdpp_server.cli.terminal import (
+    NOTHING_HERE,
+    connection_name,
+    counted,
+    json_option,
+    moment,
+    print_columns,
+    print_json,
+)
 from pdpp_server.errors import ConnectionNotFound
 from pdpp_server.evidence.text import quoted, visible
 from pdpp_server.model.grants import Grant
@@ -131,7 +139,7 @@ def rename(connection: str, name: str, as_json: bool) -> None:
 
 def _print_sources(found: list[StoredSource], last_read: dict[str, Finished]) -> None:
     if not found:
-        click.echo("Nothing is here yet. Begin with: pdpp import PATH (`pdpp import --list` shows what it takes)")
+        click.echo(NOTHING_HERE)
     for source in found:
         name = quoted(source.called)
         click.echo(

@@ -13,6 +13,7 @@ from pdpp_server.evidence.text import compact_json, visible
 from pdpp_server.evidence.words import counted, moment, size_text
 
 __all__ = [
+    "NOTHING_HERE",
     "connection_name",
     "counted",
     "json_option",
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 NAME_CHARS = 80
+NOTHING_HERE = "Nothing is here yet. Begin with: pdpp import PATH (`pdpp import --list` shows what it takes)"
 _WORD = re.compile(r"\s*\S+")
 _MOVES = ("\x1b", "\r")  # whoever sends these places the text itself
 

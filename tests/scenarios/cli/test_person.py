@@ -292,6 +292,14 @@ def test_without_a_grant_the_owner_reads_all_of_it_and_the_log_says_who(notes: C
     assert all("you, by the command" in line for line in logged)
 
 
+@requirement("cli.read.owner")
+def test_a_home_that_holds_nothing_is_not_said_to_be_read(pdpp: Command) -> None:
+    said = pdpp("search", "walrus").err
+
+    assert "Nothing is here yet. Begin with: pdpp import PATH" in said
+    assert "all that is here" not in said
+
+
 @requirement("cli.read.owner", "cli.read.one-grant")
 def test_with_a_grant_the_owner_is_asked_for_by_name_and_not_for_another_server(notes: Command) -> None:
     made = notes.grant()

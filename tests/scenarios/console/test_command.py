@@ -32,6 +32,7 @@ def test_the_terminal_sets_the_password_and_ends_every_session(owner: Visitor, p
 
 @requirement("con.sign-in.first-password")
 def test_a_short_password_is_refused_by_the_terminal_too(pdpp: Command) -> None:
+    assert "--generate" in pdpp("owner", "password").err
     done = pdpp("owner", "password", stdin="short\nshort\n")
 
     assert (done.code, "A password has at least 10 characters." in done.err) == (1, True)
