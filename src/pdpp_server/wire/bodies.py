@@ -502,6 +502,7 @@ SCHEMAS: dict[str, Any] = {
             "resource_name": TEXT,
             "bearer_methods_supported": TEXTS,
             "pdpp_core_query_base": TEXT,
+            "pdpp_provider_connect_version": TEXT,
             "pdpp_self_export_supported": FLAG,
             "pdpp_token_kinds_supported": TEXTS,
             "pdpp_agent_discovery": AGENT_DISCOVERY,

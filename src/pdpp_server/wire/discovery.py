@@ -11,6 +11,7 @@ from pdpp_server.wire.oauth_clients import GRANT_TYPES
 from pdpp_server.wire.search import DISTANCE_KIND, DISTANCE_ORDER, SCORE_KIND, SCORE_ORDER
 
 NAME = "Personal data server"
+CONNECT_VERSION = "draft-2026-04-16"  # of how clients find their way here, as the public reference numbers it
 RESOURCE_METADATA = "/.well-known/oauth-protected-resource"
 SERVER_METADATA = "/.well-known/oauth-authorization-server"
 REGISTER, PUSH, AUTHORIZE, TOKEN = "/oauth/register", "/oauth/par", "/oauth/authorize", "/oauth/token"
@@ -79,6 +80,7 @@ def encode_resource(origin: str, issuer: str, *, core_strict: bool, by_meaning: 
         "scopes_supported": [READ_SCOPE],
         "bearer_methods_supported": ["header"],
         "pdpp_core_query_base": f"{origin}{QUERY_BASE}",
+        "pdpp_provider_connect_version": CONNECT_VERSION,
         "pdpp_self_export_supported": True,
         "pdpp_token_kinds_supported": list(TOKEN_KINDS),
         "pdpp_agent_discovery": _encode_agents(origin),
@@ -139,6 +141,7 @@ def encode_authorization_server(origin: str, *, documents: bool = True) -> Json:
         "authorization_response_iss_parameter_supported": True,
         "client_id_metadata_document_supported": documents,
         "pdpp_authorization_details_types_supported": [DETAIL_TYPE],
+        "pdpp_provider_connect_capabilities": ["third_party_client_connect"],
         "pdpp_registration_modes_supported": ["dynamic", *(["client_id_metadata_document"] if documents else [])],
     }
 

@@ -21,6 +21,7 @@ def test_the_document_is_there_for_the_origin_and_for_the_endpoint(flow: Flow, p
     assert said["client_id_metadata_document_supported"] is True
     assert said["authorization_response_iss_parameter_supported"] is True
     assert "offline_access" in said["scopes_supported"]
+    assert said["pdpp_provider_connect_capabilities"] == ["third_party_client_connect"]
     assert None not in said.values()
     assert not [name for name in said if "profile" in name or "agent_connect" in name]
 

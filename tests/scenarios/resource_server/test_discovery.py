@@ -72,6 +72,16 @@ def test_what_is_not_served_is_not_named(api: Api) -> None:
         assert word not in text.replace(METADATA, "")
 
 
+@requirement("rs.discovery.protected-resource")
+def test_the_four_members_that_a_conformance_suite_asks_for_are_there(api: Api) -> None:
+    said = document(api, METADATA)
+
+    assert said["pdpp_core_query_base"] == "http://127.0.0.1/v1"
+    assert said["pdpp_provider_connect_version"] == "draft-2026-04-16"
+    assert said["pdpp_self_export_supported"] is True
+    assert said["pdpp_token_kinds_supported"] == ["owner", "client"]
+
+
 @requirement("rs.search.score")
 def test_a_score_is_of_the_kind_that_is_advertised(api: Api) -> None:
     advertised = document(api, METADATA)["capabilities"]["lexical_retrieval"]
