@@ -49,20 +49,27 @@ def decode(status: int, body: object, *, server: str = "The server") -> PdppErro
     said = object_of({"body": body}, "body")
     error = object_of(said, "error") or _oauth_error(said)
     code, message = text_of(error, "code"), text_of(error, "message")
-    if code is None or message is None:
+    refusal = CONTEXTS.get((text_of(error, "context") or code or "").removeprefix("context.")) or _meant(status, code)
+    if refusal is None and message is None:
         return UNEXPLAINED.get(status, SourceUnavailable)(f"{server} answered {status} without saying why.")
-    refusal = CONTEXTS.get(text_of(error, "context") or code) or CLASSES.get(code)
     if refusal is None:
         refusal = CATEGORIES.get(status, ServerTrouble)
-        message = f"{message} ({server} answered {status} with {_named(code)}, which this version does not know.)"
+        why = f"which is no code of {status}" if code in CLASSES else "which this version does not know"
+        message = f"{message} ({server} answered {status} with {_named(code)}, {why}.)"
     decoded = refusal(
-        message,
+        message or f"{server} answered {status} with {_named(code)}.",
         param=text_of(error, "param"),
         remedy=text_of(error, "next_step") or text_of(error, "remedy"),
         candidates=tuple(_decode_candidate(entry) for entry in objects_of(error, "available_connections")),
     )
     decoded.request_id = text_of(error, "request_id")
     return decoded
+
+
+def _meant(status: int, code: str | None) -> type[PdppError] | None:
+    """The refusal of that code, where it is one of that status: what the status says, no code takes back."""
+    refusal = CLASSES.get(code or "")
+    return refusal if refusal is not None and refusal.status == status else None
 
 
 def _oauth_error(said: Mapping[str, Any]) -> Json:
@@ -120,6 +127,6 @@ def _decode_candidate(entry: Mapping[str, Any]) -> Candidate:
     return Candidate(origin.connection_id, origin.connector_key, text_of(entry, "grant_id"), origin.label)
 
 
-def _named(code: str) -> str:
+def _named(code: str | None) -> str:
     """A stranger's code is repeated only if it looks like one."""
-    return code if _CODE.fullmatch(code) else "a code"
+    return code if code and _CODE.fullmatch(code) else "a code"

@@ -19,6 +19,7 @@ from pdpp_server.errors import (
     Unauthenticated,
 )
 from pdpp_server.wire.errors import decode, encode
+from tests.requirements import requirement
 
 
 def test_a_refusal_is_one_object() -> None:
@@ -136,3 +137,29 @@ def test_a_401_that_is_not_about_the_token_does_not_send_anybody_to_connect_agai
 
     assert type(decoded) is refusal
     assert "Connect again" not in (decoded.remedy or "")
+
+
+@requirement("port.network.foreign-refusals")
+@pytest.mark.parametrize(
+    ("status", "error", "refusal", "words"),
+    [
+        (
+            403,
+            {"code": "cursor_expired", "message": "Gone."},
+            PermissionDenied,
+            "cursor_expired, which is no code of 403",
+        ),
+        (500, {"code": "authentication_error", "message": "Boom."}, ServerTrouble, "which is no code of 500"),
+        (404, {"code": "rate_limit_exceeded", "message": "No."}, NotFound, "which is no code of 404"),
+        (403, {"code": {"future": True}, "type": ["future"], "message": "Not you."}, PermissionDenied, "Not you. ("),
+        (401, {"code": "context.stream_not_allowed", "message": "No."}, StreamNotGranted, "No."),
+        (400, "invalid_request", InvalidRequest, "The server answered 400 with invalid_request."),
+    ],
+)
+def test_no_code_takes_back_what_the_status_says(
+    status: int, error: object, refusal: type[PdppError], words: str
+) -> None:
+    decoded = decode(status, {"error": error})
+
+    assert type(decoded) is refusal
+    assert words in decoded.message
