@@ -37,6 +37,7 @@ class Reference:
     asked: list[str] = field(default_factory=list[str])
     sent: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])  # to its tools and its device flow
     says_more: bool = True  # whether lists say `has_more` at all
+    behind: int = 0  # how much of its index is not up to date
 
     def app(self) -> Starlette:
         messages = "/v1/streams/messages"
@@ -163,7 +164,9 @@ class Reference:
     async def _search(self, request: Request) -> JSONResponse:
         self._remember(request)
         hits = [_hit(key, id) for id in LABELS for key in [*MESSAGES][:2]]
-        meta = {"count": 28, "count_accuracy": "exact", "warnings": []}
+        meta: dict[str, Any] = {"count": 28, "count_accuracy": "exact", "warnings": []}
+        if self.behind:
+            meta["index_maintenance"] = {"pending_scopes": self.behind, "note": "Some results may be missing."}
         return JSONResponse({"object": "list", "url": "/v1/search", "has_more": True, "data": hits, "meta": meta})
 
     async def _window(self, request: Request) -> JSONResponse:

@@ -1,7 +1,7 @@
 """Search: query string and result page."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from html import escape, unescape
 from typing import Any, NamedTuple, cast
@@ -137,12 +137,19 @@ def decode_page(body: Mapping[str, Any], parse: Callable[[str], RecordId] | None
         text_of(body, "next_cursor"),
         _decode_recall(meta),
         text_of(meta, "as_of"),
-        decode_warnings(body),
+        (*decode_warnings(body), *_decode_upkeep(meta)),
         decode_short(body),
         mode=text_of(meta, "retrieval_mode"),
         waiting=whole_of(object_of(meta, "index_state"), "waiting"),
         narrows=meta.get("narrows") is True,
     )
+
+
+def _decode_upkeep(meta: Mapping[str, Any]) -> Iterator[Warned]:
+    """That an index lags, which the public reference says beside its warnings."""
+    upkeep = object_of(meta, "index_maintenance")
+    if upkeep:
+        yield Warned("index_maintenance", text_of(upkeep, "note") or "")
 
 
 # Hits -------------------------------------------------------------------------------------------------------------
@@ -323,7 +330,8 @@ def _decode_evidence(body: Mapping[str, Any]) -> tuple[Excerpt, ...]:
     also = texts_of(body, "also_matched")
     fields = [name for name in texts_of(body, "matched_fields") if name not in also]
     snippet = object_of(body, "snippet")
-    said = {text_of(one, "field_path"): text_of(one, "preview_text") for one in excerpts if _tells_match(one)}
+    said = {text_of(one, "field_path"): text_of(one, "text") for one in objects_of(body, "match_windows")}
+    said |= {text_of(one, "field_path"): text_of(one, "preview_text") for one in excerpts if _tells_match(one)}
     said |= {text_of(snippet, "field"): text_of(snippet, "text")} if not said else {}
     return tuple(_unplaced(field, said.get(field) or "") for field in dict.fromkeys(fields))
 

@@ -155,6 +155,26 @@ def test_a_field_that_matched_is_named_even_without_words() -> None:
 
 
 @requirement("port.unknown.places")
+def test_the_words_of_a_match_window_are_shown() -> None:
+    window = {"field_path": "what", "text": "Paint the gate green", "complete": True}
+    bare = {"stream": "tasks", "record_key": "t-1", "connection_id": WORK, "matched_fields": ["what"]}
+    with served(Foreign(hits=[{**bare, "match_windows": [window]}]).app()) as address, network(address) as reader_of:
+        found = agent_on(reader_of(TOKEN)).call("search", query="gate")
+
+    assert 'what "Paint the gate green" (matched, place not proven)' in found.text
+
+
+@requirement("port.unknown.places")
+def test_an_index_that_lags_is_told_of(agent: Agent) -> None:
+    with agent_of(Reference(behind=2)) as lagging:
+        found = lagging.call("search", query="overdraft")
+
+    assert 'warning index_maintenance: "Some results may be missing."' in found.text
+    assert found.structured["data"]["meta"]["warnings"][0]["code"] == "index_maintenance"
+    assert "index_maintenance" not in agent.call("search", query="overdraft").text
+
+
+@requirement("port.unknown.places")
 def test_what_no_server_said_is_not_an_empty_text(agent: Agent) -> None:
     page = agent.call("query_records", stream="messages", limit=1)
 
