@@ -162,13 +162,19 @@ PROMISES: dict[str, Promise] = {
     ),
     "con.data.month": Promise(
         source="issue 17: your data, browsable",
-        says="A month is shown as a calendar, and of amounts as a table with what came in, what went out and both, "
-        "of each currency by itself and of all that the month has; amounts that are not declared to add up have none.",
+        says="A month is shown as a calendar, with times by the owner's clock, and of amounts as a table with what "
+        "came in, what went out and both, of each currency by itself and of all that the month has; amounts that are "
+        "not declared to add up have none.",
     ),
     "con.data.timeline": Promise(
         source="issue 17: your data, browsable",
         says="A day is shown over all sources, in the order of its times, as one read with one line in the log; an "
         "event that repeats stands on each of its days once.",
+    ),
+    "con.data.whole-days": Promise(
+        source="issue 17: your data, browsable",
+        says="What takes whole days is found under its day, in months, on the timeline and between two dates, whatever "
+        "the zones of its calendar and of the owner.",
     ),
     "con.data.search": Promise(
         source="issue 17: your data, browsable",

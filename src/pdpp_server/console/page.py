@@ -126,6 +126,10 @@ class Wall:
         local = datetime.fromisoformat(time).astimezone(self.zone)
         return self._told(time, say("at {clock}", clock=f"{local:%H:%M %Z}"))
 
+    def clock(self, time: str) -> Markup:
+        """The same in a cell of a month, which has no room for more."""
+        return _pointed(time, f"{datetime.fromisoformat(time).astimezone(self.zone):%H:%M}")
+
     def when(self, time: str | None) -> Markup:
         """A stored time by that clock; the exact instant is under the pointer."""
         if not time:
@@ -137,9 +141,14 @@ class Wall:
         return self.when(at) if at else day
 
     def _told(self, time: str, words: Said) -> Markup:
-        instant, said = escape(time), escape(words.in_words_of(catalogue(self.language)))
-        # `Markup.format` would escape them as well, and take many times as long: a list has one of these in each line.
-        return Markup(f'<time datetime="{instant}" title="{instant}">{said}</time>')
+        return _pointed(time, words.in_words_of(catalogue(self.language)))
+
+
+def _pointed(time: str, words: str) -> Markup:
+    """With the exact instant under the pointer."""
+    instant, said = escape(time), escape(words)
+    # `Markup.format` would escape them as well, and take many times as long: a list has one of these in each line.
+    return Markup(f'<time datetime="{instant}" title="{instant}">{said}</time>')
 
 
 def rendered(page: Page, visit: Visit, *, signed_in: bool, decided_at: str | None, wall: Wall) -> Response:
@@ -147,6 +156,7 @@ def rendered(page: Page, visit: Visit, *, signed_in: bool, decided_at: str | Non
         "counted": _counted,
         "when": wall.when,
         "at": wall.at,
+        "clock": wall.clock,
         "dated": wall.dated,
         "signed_in": signed_in,
         "decided_at": decided_at,

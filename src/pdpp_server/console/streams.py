@@ -1,7 +1,7 @@
 """One stream of one source: its records newest first, one talk, one month, or what stands around a record."""
 
 from calendar import Calendar
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import MAXYEAR, MINYEAR, date, datetime, timedelta
 from functools import partial
 from typing import NamedTuple
@@ -19,11 +19,12 @@ from pdpp_server.model.activity import Shown, together
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import Condition, RecordsQuery
 from pdpp_server.model.records import RecordPage
-from pdpp_server.model.streams import Stream
+from pdpp_server.model.streams import DAY_ROLE, Stream
 from pdpp_server.model.times import iso
 
 LIMIT, TALK_LIMIT, MONTH_LIMIT, AROUND_LIMIT = 25, 50, 100, 11
 DAY_SHOWN = 4
+MIDNIGHTS = timedelta(hours=26)  # from where a day begins first on earth to where it begins last
 WEEKDAYS = (say("Mon"), say("Tue"), say("Wed"), say("Thu"), say("Fri"), say("Sat"), say("Sun"))
 
 
@@ -98,23 +99,45 @@ def _conditions(desks: Desks, stream: Stream, asked: Mapping[str, str]) -> list[
         found.append(Condition(stream.talk_fields[0], "eq", asked["talk"]))
     if asked["field"] and asked["is"]:
         found.append(Condition(asked["field"], "eq", asked["is"]))
-    if asked["month"]:
-        first, end = _month(asked["month"])
-    else:
-        first, end = day_asked(asked["from"]), day_asked(asked["before"])
+    return [*found, *span_of(desks, stream, *_days(asked))]
+
+
+def _days(asked: Mapping[str, str]) -> tuple[date | None, date | None]:
+    """The first that was asked for, and that before which it ends."""
+    return _month(asked["month"]) if asked["month"] else (day_asked(asked["from"]), day_asked(asked["before"]))
+
+
+def span_of(desks: Desks, stream: Stream, first: date | None, end: date | None) -> Iterator[Condition]:
+    """The records of some days; of a stream of whole days a little more, of which `stands_in` then leaves out the rest.
+
+    A whole day begins at midnight where its calendar is, which may be another day by the owner's clock.
+    """
     time = time_filter(stream)
+    around = MIDNIGHTS if has_whole_days(stream) else timedelta()
     if time and first:
-        found.append(Condition(time, "gte", instant_of(desks, stream, time, first)))
+        yield Condition(time, "gte", instant_of(desks, stream, time, first, -around))
     if time and end:
-        found.append(Condition(time, "lt", instant_of(desks, stream, time, end)))
-    return found
+        yield Condition(time, "lt", instant_of(desks, stream, time, end, around))
 
 
-def instant_of(desks: Desks, stream: Stream, field: str, day: date) -> str:
+def stands_in(desks: Desks, row: RecordRow, first: date | None, end: date | None) -> bool:
+    day = _day_of(desks, row)
+    return (first is None or day >= first.isoformat()) and (end is None or day < end.isoformat())
+
+
+def _day_of(desks: Desks, row: RecordRow) -> str:
+    return row.day or local_day(row.at or "", desks.zone)
+
+
+def has_whole_days(stream: Stream) -> bool:
+    return DAY_ROLE in stream.roles.values()
+
+
+def instant_of(desks: Desks, stream: Stream, field: str, day: date, later: timedelta = timedelta()) -> str:
     """Where a day begins: by the owner's clock, or as it is where the field knows days alone."""
     if stream.fields[field].type == "date":
         return day.isoformat()
-    return iso(datetime(day.year, day.month, day.day, tzinfo=desks.zone))
+    return iso(datetime(day.year, day.month, day.day, tzinfo=desks.zone) + later)
 
 
 def day_asked(text: str) -> date | None:
@@ -149,6 +172,8 @@ def _page(
     desks: Desks, connection: str, stream: Stream, asked: dict[str, str], sums: list[Sums], page: RecordPage
 ) -> Page:
     rows = rows_of(page.records, stream, TALK_CHARS if asked["talk"] or asked["around"] else 240)
+    if has_whole_days(stream):
+        rows = [row for row in rows if stands_in(desks, row, *_days(asked))]
     here = asked["around"]
     named = {source.connection_id: source.called for source in desks.owner.sources()}
     month = _month_of(asked, rows, desks)
@@ -171,7 +196,7 @@ def _page(
         "weekdays": WEEKDAYS,
         "month_words": month_words(asked["month"]) if asked["month"] else "",
         "around_month": _around_month(asked["month"]) if asked["month"] else None,
-        "latest_month": next(((row.at or row.day)[:7] for row in rows if row.at or row.day), None),
+        "latest_month": next((_day_of(desks, row)[:7] for row in rows if row.at or row.day), None),
     }
     return Page("stream.html", values, shown=_drawn(asked, rows, month))
 
@@ -206,8 +231,7 @@ def _month_of(asked: dict[str, str], rows: list[RecordRow], desks: Desks) -> lis
     first, _ = _month(asked["month"])
     by_day: dict[int, list[RecordRow]] = {}
     for row in reversed(rows):
-        day = row.day or local_day(row.at or "", desks.zone)
-        by_day.setdefault(int(day[8:10]), []).append(row)
+        by_day.setdefault(int(_day_of(desks, row)[8:10]), []).append(row)
     return [
         [_month_day(day.day if day.month == first.month else 0, by_day) for day in week]
         for week in Calendar().monthdatescalendar(first.year, first.month)

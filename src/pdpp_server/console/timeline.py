@@ -6,17 +6,18 @@ from typing import NamedTuple
 
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
-from pdpp_server.console.rows import RecordRow, row_of, rows_shown, shown_fields
-from pdpp_server.console.streams import day_asked, instant_of, time_filter
+from pdpp_server.console.rows import RecordRow, rows_of, rows_shown, shown_fields
+from pdpp_server.console.streams import day_asked, has_whole_days, span_of, stands_in, time_filter
 from pdpp_server.console.visit import Visit
 from pdpp_server.evidence.words import day_words
 from pdpp_server.model.pending import Pending
-from pdpp_server.model.queries import Condition, RecordsQuery
-from pdpp_server.model.records import Record, RecordPage
+from pdpp_server.model.queries import RecordsQuery
+from pdpp_server.model.records import RecordPage
 from pdpp_server.model.sources import Declaration
 from pdpp_server.model.streams import AMOUNT_ROLE, Stream
 
 EACH = 8  # of one stream
+ASKED = 40  # of one that has whole days: some of them are of the days beside
 LINE_CHARS = 160
 DRAWN = ("title", "who", "text", "amount", "currency", "at")
 
@@ -98,11 +99,9 @@ def _happens(stream: Stream) -> bool:
 
 
 def _query(desks: Desks, connection: str, stream: Stream, day: date) -> RecordsQuery:
-    time = time_filter(stream)
-    assert time is not None
-    first, end = (instant_of(desks, stream, time, each) for each in (day, day + timedelta(days=1)))
-    span = (Condition(time, "gte", first), Condition(time, "lt", end))
-    return RecordsQuery(stream.name, connection, fields=shown_fields(stream), conditions=span, limit=EACH)
+    span = tuple(span_of(desks, stream, day, day + timedelta(days=1)))
+    limit = ASKED if has_whole_days(stream) else EACH
+    return RecordsQuery(stream.name, connection, fields=shown_fields(stream), conditions=span, limit=limit)
 
 
 def _page(desks: Desks, day: date, streams: list[tuple[str, str, Stream]], pages: list[RecordPage]) -> Page:
@@ -110,11 +109,9 @@ def _page(desks: Desks, day: date, streams: list[tuple[str, str, Stream]], pages
     more: list[tuple[str, str, str, str]] = []
     for (connection, name, stream), page in zip(streams, pages, strict=True):
         label = stream.label or stream.name
-        for record in page.records:
-            if isinstance(record, Record):
-                row = row_of(record, stream, LINE_CHARS)
-                lines.append(TimelineLine(row, name, label, connection, stream.name))
-        if page.is_short:
+        rows = _of_day(desks, day, stream, page)
+        lines += [TimelineLine(row, name, label, connection, stream.name) for row in rows[:EACH]]
+        if page.is_short or len(rows) > EACH:
             more.append((connection, name, stream.name, label))
     values = {
         "day": day.isoformat(),
@@ -126,3 +123,10 @@ def _page(desks: Desks, day: date, streams: list[tuple[str, str, Stream]], pages
         "has_sources": bool(streams) or bool(desks.owner.sources()),
     }
     return Page("timeline.html", values, shown=rows_shown([line.row for line in lines], DRAWN))
+
+
+def _of_day(desks: Desks, day: date, stream: Stream, page: RecordPage) -> list[RecordRow]:
+    rows = rows_of(page.records, stream, LINE_CHARS)
+    if not has_whole_days(stream):
+        return rows
+    return [row for row in rows if stands_in(desks, row, day, day + timedelta(days=1))]

@@ -154,7 +154,8 @@ def test_a_month_of_bookings_has_sums_and_one_of_messages_is_a_calendar(owner: V
 
     assert "came in 100.00 went out -12.50 together 87.50" in march
     assert "Of 2026-04-01" not in march
-    assert re.search(r'<span class="weekday">Mon </span>9</span><a href="[^"]+c1">On the ninth</a>', calendar)
+    assert "Mon 9 08:00 On the ninth" in shown(calendar)
+    assert '<time datetime="2026-03-09T08:00:00Z" title="2026-03-09T08:00:00Z">08:00</time>' in calendar
 
 
 @requirement("con.data.month")
@@ -210,6 +211,31 @@ def test_an_event_stands_on_each_of_its_days_once(owner: Visitor, world: World, 
     first, second, third = (shown(owner.page(f"/timeline?day=2026-03-0{number}")) for number in (2, 3, 4))
 
     assert [page.count("Choir") for page in (first, second, third)] == [1, 1, 0]
+
+
+@requirement("con.data.whole-days")
+def test_a_whole_day_is_found_by_its_day_wherever_its_calendar_is(owner: Visitor, world: World, tmp_path: Path) -> None:
+    home = Home(world, tmp_path / "exports")
+    days = ("20260430", "20260501", "20260503")
+    whole = [f"UID:{day}\r\nSUMMARY:Day {day}\r\nDTSTART;VALUE=DATE:{day}" for day in days]
+    timed = "UID:night\r\nSUMMARY:Night\r\nDTSTART:20260430T230000Z"
+    there = ics(*whole, timed).replace("X-WR-CALNAME", "X-WR-TIMEZONE:Europe/Amsterdam\r\nX-WR-CALNAME")
+    home.bring(home.found("holidays.ics", there))  # in UTC, each of them begins on the day before
+    (calendar,) = [each.connection_id for each in world.owner.sources() if each.connector_key == "calendar"]
+    times = f"/sources/{calendar}/occurrences"
+
+    assert "Thu 30 Day 20260430 23:00 Night" in shown(owner.page(f"{times}?month=2026-04"))
+    assert "Day 2026050" not in owner.page(f"{times}?month=2026-04")
+    assert "Fri 1 Day 20260501 Sat 2 Sun 3 Day 20260503 " in shown(owner.page(f"{times}?month=2026-05"))
+    assert "Night" not in owner.page(f"{times}?month=2026-05")
+    assert "Day 20260501" in owner.page(f"{times}?from=2026-05-01&before=2026-05-02")
+    assert "Day 20260503" not in owner.page(f"{times}?from=2026-05-01&before=2026-05-02")
+    days_shown = {day: owner.page(f"/timeline?day={day}") for day in ("2026-04-30", "2026-05-01", "2026-05-02")}
+    assert {day: re.findall(r">(Day \d+|Night)</a>", page) for day, page in days_shown.items()} == {
+        "2026-04-30": ["Day 20260430", "Night"],
+        "2026-05-01": ["Day 20260501"],
+        "2026-05-02": [],
+    }
 
 
 @requirement("con.data.timeline")
