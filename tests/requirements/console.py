@@ -119,7 +119,7 @@ PROMISES: dict[str, Promise] = {
     ),
     "con.pages.narrow": Promise(
         source=PAGES,
-        says="No page is wider than a screen of 390 pixels, whatever things are called.",
+        says="No page is wider than a screen of 320 pixels, whatever things are called.",
     ),
     "con.pages.print": Promise(
         source=PAGES,

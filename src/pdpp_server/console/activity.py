@@ -12,6 +12,7 @@ import orjson
 from pdpp_server.console.chart import chart
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page, SeeOther
+from pdpp_server.console.sources import chosen_from
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRecordId, InvalidRequest
 from pdpp_server.evidence.activity import (
@@ -94,7 +95,7 @@ def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
         "is_narrowed": is_narrowed,
         "before": shown[-1].at if len(found) > LIMIT else None,
         "clients": _clients(desks),
-        "sources": [(each.connection_id, each.called) for each in desks.owner.sources()],
+        "sources": chosen_from(desks),
         "chart": None if is_narrowed else chart(desks),
         "keeps_words": desks.owner.keeps_asked,
         "kept_days": kept,

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
+from pdpp_server.console.sources import chosen_from
 from pdpp_server.console.streams import day_asked, declared, instant_of, source_gone, time_filter
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRequest
@@ -66,7 +67,7 @@ def _choices(desks: Desks) -> dict[str, object]:
         (each.name, labels.get((one.connection_id, each.name), each.name)) for one in sources for each in one.streams
     }
     return {
-        "sources": [(each.connection_id, each.called) for each in sources],
+        "sources": chosen_from(desks),
         "streams": sorted(dict(sorted(kept)).items()),
     }
 

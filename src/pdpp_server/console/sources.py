@@ -1,5 +1,6 @@
 """What has been brought in, how much, from when to when, how fresh, and what was rejected."""
 
+from collections import Counter
 from typing import NamedTuple
 
 from pdpp_server.console.desks import Desks
@@ -7,7 +8,7 @@ from pdpp_server.console.following import followed, follows
 from pdpp_server.console.page import Page
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import ConnectionNotFound
-from pdpp_server.evidence.said import say
+from pdpp_server.evidence.said import all_ours, say
 from pdpp_server.model.sources import Declaration, StoredSource
 from pdpp_server.model.times import iso, iso_micros
 
@@ -28,6 +29,19 @@ class SourceShown(NamedTuple):
     rejected: int
     records: int
     streams: list[StreamShown]
+
+
+def chosen_from(desks: Desks) -> list[tuple[str, str]]:
+    """What a page is narrowed to: id and name of each source, with the service where two are called alike."""
+    sources, declared = desks.owner.sources(), desks.owner.declarations()
+    called = Counter(each.called for each in sources)
+    services = {each.connection_id: declared[each.connection_id].name for each in sources if called[each.called] > 1}
+    return [
+        (each.connection_id, all_ours([each.called, services[each.connection_id]]))
+        if each.connection_id in services
+        else (each.connection_id, each.called)
+        for each in sources
+    ]
 
 
 def show_all(desks: Desks, visit: Visit) -> Page:

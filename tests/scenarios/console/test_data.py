@@ -263,6 +263,28 @@ def test_a_search_is_narrowed_to_a_source_a_stream_and_dates(owner: Visitor, wor
     assert "Choose a source and a stream" in owner.get("/search?q=walrus&from=2026-05-01").text
 
 
+@requirement("con.data.search")
+def test_sources_that_are_called_alike_are_chosen_by_their_service(owner: Visitor, world: World) -> None:
+    world.owner.writer(decode_declaration(BANK), "Family chat").deliver(
+        [Incoming("test", "bookings", None, {"id": "a", "what": "Rent", "amount": 1, "on": "2026-03-02"}, None)]
+    )
+
+    for page in ("/search", "/activity?day=2026-03-02"):
+        choices = re.findall(r"<option[^>]*>([^<]*)</option>", owner.page(page))
+        assert {"Family chat, Bank", "Family chat, Chat", "Work chat"} <= {*choices}, page
+
+
+@requirement("con.data.search")
+def test_a_search_of_a_home_without_sources_leads_to_bringing_some_in(owner: Visitor, world: World) -> None:
+    for connection in (world.work, world.family):
+        world.owner.remove_source(connection)
+
+    page = owner.page("/search?q=rent")
+
+    assert 'class="button" href="/import"' in page
+    assert "Fewer or other words" not in page
+
+
 @requirement("con.data.gone")
 def test_what_was_removed_is_said_to_be_gone(owner: Visitor, world: World) -> None:
     world.owner.remove_source(world.work)

@@ -15,7 +15,7 @@ from tools.tree import ROOT
 
 AXE = ROOT / "tests/node/node_modules/axe-core/axe.min.js"
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
-WIDE, NARROW = (1280, 900), (390, 844)
+WIDE, NARROW, LEAST = (1280, 900), (390, 844), (320, 640)
 PAGE_BYTES = 60_000
 
 
@@ -49,7 +49,7 @@ def test_a_page_is_for_everybody_and_fits(walk: Walk, state: State) -> None:
     assert faults(walk, runOnly=LEVELS) == []
     walk.page.emulate_media(color_scheme="dark")
     assert faults(walk, runOnly=["color-contrast"]) == []  # nothing else depends on colours
-    for width, height in (WIDE, NARROW):
+    for width, height in (WIDE, NARROW, LEAST):
         walk.page.set_viewport_size({"width": width, "height": height})
         assert sticking_out(walk) == []
     assert len(walk.page.content().encode()) <= PAGE_BYTES
