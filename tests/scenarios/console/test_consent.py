@@ -375,6 +375,16 @@ def test_where_nothing_is_yet_the_page_leads_to_bringing_it_in(owner: Visitor, f
     assert 'value="review"' not in page
 
 
+@requirement("con.consent.many")
+def test_what_holds_nothing_yet_is_called_by_its_service_alone(owner: Visitor, flow: Flow, world: World) -> None:
+    world.deliver("Quiet chat", [])
+
+    page = shown(owner.page(f"/consent?ask={flow.ask(authorization_details=None)}"))
+
+    assert "Quiet chat Chat Nothing" in page
+    assert "Work chat Chat · " in page
+
+
 @requirement("con.consent.presets")
 @pytest.mark.parametrize(
     "pick", ["0~9:{work}", "7:{work}", "0~1:cin_none", "0.0.9.0.0.0:{work}", "x:{work}", "0~x:{work}"]
