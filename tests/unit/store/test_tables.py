@@ -4,10 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from apsw import InterruptError
 
+from pdpp_server.errors import QueryTimeout
 from pdpp_server.model.queries import SearchQuery
 from pdpp_server.store.engines.sqlite import tables
+from pdpp_server.store.engines.sqlite.session import SqliteSession
 from pdpp_server.store.records import neighbours
+from pdpp_server.store.session import Values
 from tests.worlds.chat import WORK, message
 from tests.worlds.world import World
 
@@ -63,6 +67,24 @@ def test_what_stands_beside_a_match_is_looked_for_once_for_each_grant(
 
     assert [keys(world, token) for token in (whole, whole, later, later)] == [{"m1", "m2"}] * 2 + [{"m2"}] * 2
     assert len(looked_for) == 2
+
+
+@pytest.mark.sqlite("keeps what stands beside records in memory")
+def test_of_a_question_that_was_stopped_nothing_is_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    for minute in range(3):
+        say(world, f"m{minute}", "An alpenglow evening." if minute == 1 else "Fine with me.", minute)
+    rows = SqliteSession.rows
+
+    def stopped(self: SqliteSession, statement: str, values: Values = ()) -> list[Any]:
+        if "from positions" in statement:
+            raise InterruptError("interrupted")
+        return rows(self, statement, values)
+
+    with monkeypatch.context() as patch, pytest.raises(QueryTimeout):
+        patch.setattr(SqliteSession, "rows", stopped)
+        keys(world, world.token)
+
+    assert keys(world, world.token) == {"m0", "m1", "m2"}
 
 
 @pytest.mark.sqlite("keeps what stands beside records in memory")

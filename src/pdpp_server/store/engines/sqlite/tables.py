@@ -94,14 +94,14 @@ class SqliteTables(Tables):
             known.update(self._find_beside(reach, fid, unknown, silence, most))
         return ((rid, *known[rid]) for rid in rids)
 
-    def _find_beside(
-        self, reach: Reach, fid: int, rids: Sequence[int], silence: int, most: int
-    ) -> Iterator[tuple[int, _Sides]]:
+    def _find_beside(self, reach: Reach, fid: int, rids: Sequence[int], silence: int, most: int) -> dict[int, _Sides]:
+        """Whole before any of it is kept: whoever asks may be stopped in the middle."""
         statement = _BESIDE.format(where=self.narrowing(reach, "p.rid"))
         asked = {"fid": fid, "silence": silence, "most": most, "sources": orjson.dumps(rids).decode()}
-        yield from [(rid, ([], [])) for rid in rids]  # those without a time have nothing beside them
+        found: dict[int, _Sides] = {rid: ([], []) for rid in rids}  # those without a time have nothing beside them
         for rid, before, after in self._session.rows(statement, {**reach.values, **asked}):
-            yield rid, (orjson.loads(before), orjson.loads(after))
+            found[rid] = (orjson.loads(before), orjson.loads(after))
+        return found
 
     def field_of(self, rids: Sequence[int], field: str) -> dict[int, object]:
         return dict(self._session.rows(_FIELD_OF, {"field": field, "rids": orjson.dumps(rids).decode()}))
