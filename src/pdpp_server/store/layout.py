@@ -18,6 +18,8 @@ _DAYS_BEFORE_1970 = 62_091  # 1800-01-01
 _FIRST_DAY = date(1800, 1, 1).toordinal()
 
 GENERATION: Statement = ("select generation from layout", ())
+# Whoever writes what no version of a stream tells of says so by it: nothing that was kept of before is believed then.
+NEW_GENERATION = "update layout set generation = generation + 1"
 _CONNECTIONS = """
 select connection, connection_id, declaration, connector_key, display_name from connections order by connection
 """

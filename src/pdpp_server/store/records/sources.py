@@ -16,7 +16,7 @@ from pdpp_server.model.ingest import RefusedLine, Rejection
 from pdpp_server.model.sources import Declaration, StoredSource, StoredStream
 from pdpp_server.model.streams import Stream
 from pdpp_server.store.engine import Writing
-from pdpp_server.store.layout import INDEXED, POSITIONED, ConnectionPlace, Layout, first_rid
+from pdpp_server.store.layout import INDEXED, NEW_GENERATION, POSITIONED, ConnectionPlace, Layout, first_rid
 from pdpp_server.store.records.connection_ids import connection_id_of, keep_connection_id
 from pdpp_server.store.session import Session
 from pdpp_server.wire.declarations import decode_declaration
@@ -49,7 +49,6 @@ _STREAM = "select sid from streams where connection = ? and name = ?"
 _FIELDS = "select name, slot, indexed, type from fields where sid = ?"
 _CLEAR_FIELDS = "delete from fields where sid = ?"
 _NEW_FIELD = "insert into fields(sid, name, slot, indexed, type) values(?, ?, ?, ?, ?)"
-_CHANGED = "update layout set generation = generation + 1"
 _FORGET_REJECTED = "delete from rejections where connection = ? and (place = ? or place >= ? and place < ?)"
 _REJECTIONS = """
 select place, code, reason from rejections join connections using(connection) where connection_id = ?
@@ -130,7 +129,7 @@ def connect(writer: Writing, declaration: Declaration, name: str, *, subject: st
         _forget_other_meanings(writer, connection, held, declaration)
         writer.run(_ADOPT, (number, now, connection))
     changed = [_lay_out(writer, connection, stream, declaration) for stream in declaration.streams.values()]
-    writer.run(_CHANGED)
+    writer.run(NEW_GENERATION)
     return Connected(connection_id, is_new=known is None, is_stale=known is not None and any(changed))
 
 
@@ -269,7 +268,7 @@ def finish_delivery(writer: Writing, connection: int, stream: str, refused: Sequ
 
 def rename(writer: Writing, connection: int, name: str) -> None:
     writer.run(_RENAME, (name, connection))
-    writer.run(_CHANGED)
+    writer.run(NEW_GENERATION)
 
 
 def list_rejections(reader: Session, connection_id: str) -> list[Rejection]:

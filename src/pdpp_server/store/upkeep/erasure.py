@@ -3,7 +3,7 @@
 import orjson
 
 from pdpp_server.store.engine import Write, Writing
-from pdpp_server.store.layout import ConnectionPlace, first_rid
+from pdpp_server.store.layout import NEW_GENERATION, ConnectionPlace, first_rid
 from pdpp_server.store.records.ingest import Desk, desk_of
 from pdpp_server.store.upkeep.rebuild import rebuild_words
 
@@ -54,7 +54,6 @@ delete from connections where connection = :connection;
 delete from declarations where source_id = :source_id
     and declaration not in (select declaration from connections)
     and declaration not in (select declaration from grants);
-update layout set generation = generation + 1;
 """
 
 
@@ -81,6 +80,7 @@ def remove_connection(write: Write, connection: ConnectionPlace) -> None:
         _erase(writer, place.sid)
     writer.run(_NOTE_REMOVAL, (connection.origin.connection_id, writer.one(_TURN_CLOCK)))
     writer.run(_REMOVE, {"connection": connection.number, "source_id": declaration.source.id})
+    writer.run(NEW_GENERATION)
     writer.note_erasure()
     if are_left or not connection.streams.keys() <= connection.declared:
         rebuild_words(writer)  # of a stream that is no longer declared nobody knows which of its words are indexed

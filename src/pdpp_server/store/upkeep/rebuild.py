@@ -3,7 +3,7 @@
 import orjson
 
 from pdpp_server.store.engine import Writing
-from pdpp_server.store.layout import LayoutCache, first_rid
+from pdpp_server.store.layout import NEW_GENERATION, LayoutCache, first_rid
 from pdpp_server.store.records.ingest import desks, index_records
 
 _CLEAR_VALUES = "delete from field_values; delete from positions; delete from blob_refs"
@@ -23,3 +23,4 @@ def rebuild_words(writer: Writing) -> None:
                 start = batch[-1][0] + 1
     while writer.merge_words():
         pass
+    writer.run(NEW_GENERATION)
