@@ -1,6 +1,6 @@
 """What an engine must provide: the one list that everything else in the store stands upon."""
 
-from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from io import BufferedReader
 from pathlib import Path
@@ -121,6 +121,12 @@ class Records(Protocol):
     def known(self, reach: Reach, asked: Hashable, find: Callable[[], V]) -> V:
         """What is true of a reach as long as its stream does not change: found now, or kept from before. Nobody but the
         same grant gets it."""
+        ...
+
+    def told(
+        self, reach: Reach, asked: Hashable, rids: Sequence[int], find: Callable[[Sequence[int]], Mapping[int, V]]
+    ) -> Mapping[int, V]:
+        """The same of single records: what `find` tells of those of which it is not kept from before."""
         ...
 
     def by_day(self, reach: Reach, bounds: IndexedRange, *, ascending: bool, chunk: int) -> list[Stored]:

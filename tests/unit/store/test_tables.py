@@ -1,6 +1,5 @@
 """What each engine says of tables in its own way."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ from pdpp_server.errors import QueryTimeout
 from pdpp_server.model.queries import SearchQuery
 from pdpp_server.store.engines.sqlite import tables
 from pdpp_server.store.engines.sqlite.session import SqliteSession
-from pdpp_server.store.records import neighbours
 from pdpp_server.store.session import Values
 from tests.worlds.chat import WORK, message
 from tests.worlds.world import World
@@ -57,7 +55,7 @@ def test_what_stands_beside_a_match_is_looked_for_once_for_each_grant(
     looked_for: list[Any] = []
     find = tables.SqliteTables._find_beside  # pyright: ignore[reportPrivateUsage]
 
-    def spied(self: tables.SqliteTables, *asked: Any) -> Iterator[Any]:
+    def spied(self: tables.SqliteTables, *asked: Any) -> Any:
         looked_for.append(asked)
         return find(self, *asked)
 
@@ -85,18 +83,6 @@ def test_of_a_question_that_was_stopped_nothing_is_kept(world: World, monkeypatc
         keys(world, world.token)
 
     assert keys(world, world.token) == {"m0", "m1", "m2"}
-
-
-@pytest.mark.sqlite("keeps what stands beside records in memory")
-def test_no_more_is_kept_of_what_stands_beside_records_than_was_said(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tables, "SIDES_KEPT", 1)
-    token = world.grant(world.both("messages"))
-    for minute in range(5):
-        say(world, f"m{minute}", "An alpenglow evening." if minute % 2 else "And then?", minute)
-
-    assert keys(world, token) == keys(world, token) == {f"m{minute}" for minute in range(5)}
 
 
 @pytest.mark.parametrize("change", [{"text": "To the alpenglow hut?"}, {"subject": "A trip"}], ids=["asking", "title"])
@@ -135,13 +121,3 @@ def test_what_a_field_tells_of_records_is_read_once_for_each_grant(
         assert keys(world, token) == {"m1", "m2"}
 
     assert len(read) == 2  # titles; nothing is said after the match, so nobody looks whether it asks
-
-
-@pytest.mark.sqlite("keeps what was told of records in memory")
-def test_no_more_is_kept_of_what_a_field_tells_than_was_said(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(neighbours, "FACTS_KEPT", 1)
-    token = world.grant(world.both("messages"))
-    for minute in range(5):
-        say(world, f"m{minute}", "An alpenglow evening." if minute % 2 else "And then?", minute)
-
-    assert keys(world, token) == keys(world, token) == {f"m{minute}" for minute in range(5)}

@@ -1,7 +1,7 @@
 """Records in tables, in the SQL that every engine here understands; what differs between them is a hook."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import orjson
@@ -249,6 +249,11 @@ class Tables(ABC):
 
     def known(self, reach: Reach, asked: Hashable, find: Callable[[], V]) -> V:
         return find()
+
+    def told(
+        self, reach: Reach, asked: Hashable, rids: Sequence[int], find: Callable[[Sequence[int]], Mapping[int, V]]
+    ) -> Mapping[int, V]:
+        return find(rids)
 
     def _passing(self, reach: Reach, bounds: IndexedRange, also: Sequence[IndexedRange]) -> tuple[str, dict[str, Any]]:
         values = {**reach.values, **self._bound(bounds)}

@@ -16,9 +16,12 @@ def left_of(reading: Reading, reach: Reach, conditions: tuple[Condition, ...]) -
         return within
     # Between single records that a grant names there are hidden ones; between those that a filter leaves are none.
     few = FEW if reach.rids is not None else FEW_OF_A_FILTER
-    return reading.records.left(
-        within, (others, few), lambda: named(within, passing_rids(reading, within, others), few)
-    )
+
+    def find() -> Reach:
+        return named(within, passing_rids(reading, within, others), few)
+
+    is_long = any(len(condition.value) > INDEXED_CHARS for condition in others)  # hardly asked again, but large
+    return find() if is_long else reading.records.left(within, (others, few), find)
 
 
 def within_time(reach: Reach, conditions: tuple[Condition, ...]) -> tuple[Reach, tuple[Condition, ...]]:

@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from math import fsum, sqrt
 from operator import itemgetter
 
@@ -16,7 +17,6 @@ SHARES = (0.5, 0.25)  # of a score, for the first and the second record on eithe
 AFTER_ASKING = (0.9, 0.25)  # after a question: what is said next answers it, often in other words
 SOURCES, QUESTIONS = 100, 10  # best records whose neighbours are looked for, and that may be questions
 TALK = 0.5  # how much the talk that matches most is lifted, as a share of its records' scores; others by less
-FACTS_KEPT = 5_000  # records of a stream of which a field was told
 SILENCE = 3_600_000_000  # microseconds without a word that end a talk
 
 _ASKS_BACKWARDS = re.compile(r"[^\w?\uff1f\u061f]*+[?\uff1f\u061f]").match  # from its end: looked at once, however long
@@ -37,18 +37,15 @@ class FieldTold:
     def of(self, reach: Reach, field: str | None, rids: Iterable[int]) -> Mapping[int, object]:
         if field is None:
             return {}
-        known = self._known.get(reach.place.sid)
-        if known is None:
-            known = self._reading.records.known(reach, (self._tell, field), dict[int, object])
-            self._known[reach.place.sid] = known
-        unknown = {*rids}.difference(known)
-        if len(known) + len(unknown) > FACTS_KEPT:
-            known.clear()
-            unknown = {*rids}
-        if unknown:
-            texts = self._reading.records.field_of(sorted(unknown), field)
-            known.update({rid: self._tell(texts.get(rid)) for rid in unknown})
+        known = self._known.setdefault(reach.place.sid, dict[int, object]())
+        if unknown := {*rids}.difference(known):
+            read = partial(self._read, field)
+            known.update(self._reading.records.told(reach, (self._tell, field), sorted(unknown), read))
         return known
+
+    def _read(self, field: str, rids: Sequence[int]) -> dict[int, object]:
+        texts = self._reading.records.field_of(rids, field)
+        return {rid: self._tell(texts.get(rid)) for rid in rids}
 
 
 class TitlesRead(FieldTold):

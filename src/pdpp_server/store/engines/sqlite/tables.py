@@ -1,13 +1,13 @@
 """What SQLite says in its own way: a list in a statement, and the narrowing by grant."""
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import apsw
 import orjson
 
-from pdpp_server.store.engines.sqlite.counted import Counted
+from pdpp_server.store.engines.sqlite.counted import Counted, CountedOfRecords
 from pdpp_server.store.engines.sqlite.mapped import MAPPED, is_mapped, look_up_in_maps, mapped
 from pdpp_server.store.engines.tables import Tables
 from pdpp_server.store.records.asked import Where
@@ -35,10 +35,8 @@ _FIELD_OF = "select rid, data ->> :field from records where rid in (select value
 LIST = "(select value from json_each(:{name}))"
 _FEW = "{rid} in (select value from json_each(:rids))"
 _MANY = "{rid} >= :low and {rid} < :high and +{rid} in (select value from json_each(:rids))"
-STREAMS_KEPT, SIDES_KEPT = 64, 10_000  # for each connection; of each stream of a grant, records and what is beside them
-COUNTS_KEPT = 1_000  # of filters, for each connection
-FACTS_KEPT = 256  # of reaches, for each connection; some are of thousands of records
-LEFT_KEPT = 100_000  # records that filters leave, of all that are kept, for each connection; some 150 bytes each
+# For each connection, in things of about 150 bytes: what is told of records, what filters leave, counts, other facts.
+TOLD_KEPT, LEFT_KEPT, COUNTS_KEPT, FACTS_KEPT = 200_000, 100_000, 10_000, 20_000
 _NARROWING: dict[ReachShown, str] = {"whole": _WHOLE, "timed": _TIMED, "few": _FEW, "many": _MANY}
 
 
@@ -49,10 +47,10 @@ _Sides = tuple[list[int], list[int]]  # what stands before a record and after it
 class SqliteTables(Tables):
     def __init__(self, connection: apsw.Connection, session: Session) -> None:
         super().__init__(session)
-        self._sides = Counted[dict[int, _Sides]](connection, session, STREAMS_KEPT)
+        self._told = CountedOfRecords[Any](connection, session, TOLD_KEPT)
         self._counts = Counted[int](connection, session, COUNTS_KEPT)
-        self._left = Counted[Reach](connection, session, LEFT_KEPT, lambda left: 1 + len(left.rids or ()))
-        self._facts = Counted[Any](connection, session, FACTS_KEPT)
+        self._left = Counted[Reach](connection, session, LEFT_KEPT, lambda left: len(left.rids or ()))
+        self._facts = Counted[Any](connection, session, FACTS_KEPT, _listed_size)
         look_up_in_maps(connection)
 
     def left(self, reach: Reach, asked: Hashable, find: Callable[[], Reach]) -> Reach:
@@ -62,6 +60,11 @@ class SqliteTables(Tables):
 
     def known(self, reach: Reach, asked: Hashable, find: Callable[[], V]) -> V:
         return self._facts.of(Where([reach], (), is_part=False), asked, find)
+
+    def told(
+        self, reach: Reach, asked: Hashable, rids: Sequence[int], find: Callable[[Sequence[int]], Mapping[int, V]]
+    ) -> Mapping[int, V]:
+        return self._told.of(reach, asked, rids, find)
 
     def passing_count(self, reach: Reach, bounds: IndexedRange, *also: IndexedRange) -> int:
         """Every entry of an index has to be passed for it: once, until something changes."""
@@ -85,17 +88,14 @@ class SqliteTables(Tables):
         self, reach: Reach, fid: int, rids: Sequence[int], silence: int, most: int
     ) -> Iterator[tuple[int, list[int], list[int]]]:
         """Questions of one grant find the same records again and again, so what stands beside them is kept."""
-        known = self._sides.of(Where([reach], (), is_part=False), (fid, silence, most), dict)
-        unknown = [rid for rid in rids if rid not in known]
-        if len(known) + len(unknown) > SIDES_KEPT:
-            known.clear()
-            unknown = [*rids]
-        if unknown:
-            known.update(self._find_beside(reach, fid, unknown, silence, most))
-        return ((rid, *known[rid]) for rid in rids)
+
+        def find(unknown: Sequence[int]) -> dict[int, _Sides]:
+            return self._find_beside(reach, fid, unknown, silence, most)
+
+        beside = self._told.of(reach, (fid, silence, most), rids, find)
+        return ((rid, *beside[rid]) for rid in rids)
 
     def _find_beside(self, reach: Reach, fid: int, rids: Sequence[int], silence: int, most: int) -> dict[int, _Sides]:
-        """Whole before any of it is kept: whoever asks may be stopped in the middle."""
         statement = _BESIDE.format(where=self.narrowing(reach, "p.rid"))
         asked = {"fid": fid, "silence": silence, "most": most, "sources": orjson.dumps(rids).decode()}
         found: dict[int, _Sides] = {rid: ([], []) for rid in rids}  # those without a time have nothing beside them
@@ -105,3 +105,8 @@ class SqliteTables(Tables):
 
     def field_of(self, rids: Sequence[int], field: str) -> dict[int, object]:
         return dict(self._session.rows(_FIELD_OF, {"field": field, "rids": orjson.dumps(rids).decode()}))
+
+
+def _listed_size(fact: Any) -> int:
+    """Most facts are a number or a time, and some are a list of records."""
+    return len(fact) if isinstance(fact, Sized) and not isinstance(fact, str) else 0

@@ -33,7 +33,7 @@ select coalesce(min(rid), :high) from (
     select words.rowid rid from words where words match :match and {where} order by words.rowid desc limit :newest)
 """
 
-COUNTS_KEPT, NOTES_KEPT = 10_000, 50_000  # for each connection; of notes so many records together
+COUNTS_KEPT, NOTES_KEPT = 50_000, 50_000  # of each connection, in things of about 150 bytes
 FAR = 50_000  # records; where nearly all of a count is its beginning, it is made once, as far as any is wanted
 MANY = 24  # words: of more, each would be cut by a call of its own
 
@@ -47,7 +47,9 @@ class SqliteWords:
         self._ranking = Ranking(connection)
         self._session, self._tables, self._beginnings = session, tables, beginnings
         self._counted = Counted[int](connection, session, COUNTS_KEPT)
-        self._taken = Counted[TakenNotes](connection, session, NOTES_KEPT, lambda taken: 1 + len(taken.rows))
+        self._taken = Counted[TakenNotes](
+            connection, session, NOTES_KEPT, lambda taken: len(taken.rows) + len(taken.cases)
+        )
 
     @property
     def noted(self) -> dict[int, MatchCounts]:
