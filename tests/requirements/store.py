@@ -149,6 +149,10 @@ PROMISES: dict[str, Promise] = {
         source="design: the embedded store",
         says="After any sequence of writes, grants, revocations, reads and crashes every read equals a plain model.",
     ),
+    "store.reads.asked-before": Promise(
+        source="decision 0009: one snapshot per read",
+        says="What a process was asked before changes no byte of an answer, whoever wrote what meanwhile.",
+    ),
     "store.versions.monotonic": Promise(
         source="record model: ingest",
         says="Each effective change takes the next number of one clock, so that no two changes share one.",
