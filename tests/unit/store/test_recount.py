@@ -22,7 +22,7 @@ EMPTIED = "insert into words(words) values('delete-all')"
 def test_what_was_read_before_a_mending_is_read_anew(
     world: World, damage: str, mend: Callable[[Writing], None]
 ) -> None:
-    def scores() -> list[float]:
+    def scores() -> list[float | None]:
         return [hit.score for hit in world.reader.search(SearchQuery("lease")).value.hits]
 
     well = scores()
