@@ -21,7 +21,7 @@ OTHERS = {
     "evidence/values.py": {1000},  # likewise
     "evidence/words.py": {1000, 1_000_000, 1_000_000_000},  # kB, MB, GB
     "mcp/generate.py": {300_000},  # for how long a listing may be kept
-    "mcp/http.py": {200, 202, 400, 404, 405, 406, 1024},  # statuses; what may come in
+    "mcp/http.py": {32, 200, 202, 400, 404, 405, 406, 1024},  # statuses; what may come in
     "mcp/resources.py": {8192},  # what may come in
     "mcp/server.py": {500},  # a status
     "mcp/session.py": {128, 32002, 32020, 32022, 32600, 32601, 32602, 32603, 32700},  # codes; said before all is loaded

@@ -63,7 +63,7 @@ def _header_ways(window: FieldWindow, handle: str, asked: int | None) -> Iterato
     """The longest way first; the last one always fits."""
     place = _place_text(window)
     short = f", {asked} asked, shortened to fit" if asked and asked > window.limit else ""
-    state = "complete=true" if window.complete else "complete=false"
+    state = _state_text(window)
     remarks = "".join(f"\n{line}" for line in warning_lines(window.warnings))
     steps = _steps_text(window, whole=True)
     field = name_text(window.field)
@@ -71,6 +71,12 @@ def _header_ways(window: FieldWindow, handle: str, asked: int | None) -> Iterato
     yield f"{handle} {field} {place}{short}, {state}{steps}"
     yield f"{handle} field {place}{short}, {state}{steps}"
     yield f"{handle} {place}, {state}{_steps_text(window, whole=False)}"
+
+
+def _state_text(window: FieldWindow) -> str:
+    if window.complete:
+        return "complete=true"
+    return "complete=false, this is the end" if window.end == window.total else "complete=false"
 
 
 def _place_text(window: FieldWindow) -> str:

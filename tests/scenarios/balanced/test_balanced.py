@@ -18,6 +18,7 @@ OF_ONE_PROCESS = {
     "test_a_token_is_settled_once_in_a_call",  # from its second call at the same process on
     "test_calls_are_metered_and_a_client_is_told_so_in_its_session",  # within a second: scenarios/store/test_tries.py
     "test_whoever_has_no_token_that_is_known_has_no_session_to_lose",  # the same
+    "test_of_a_token_that_has_nothing_left_to_pay_with_no_long_message_is_heard",  # the same
 }
 
 

@@ -50,6 +50,15 @@ def test_a_window_reads_like_this() -> None:
     assert result.structured["request_id"] == "req_window"
 
 
+@requirement("mcp.field.inline")
+def test_the_last_window_of_a_text_says_that_it_is_the_end() -> None:
+    reader = FakeReader((record("r17", {"text": "abc\ndef\nghi"}),))
+
+    result = called(READ_RECORD_FIELD, reader, {"id": ID, "field_path": "text", "offset_chars": 8, "limit_chars": 4})
+
+    assert result.text.startswith(f"{ID} text characters 8..11 of 11, complete=false, this is the end\nprevious: ")
+
+
 @requirement("mcp.field.inline", "mcp.field.json")
 def test_a_small_field_is_whole_and_an_object_is_read_as_json() -> None:
     reader = FakeReader((record("r17", {"text": "abc", "tags": ["x", {"y": 1}]}),))

@@ -12,9 +12,11 @@ from pdpp_server.store.engines.postgres.session import asking
 from pdpp_server.store.engines.postgres.troubles import refuse
 
 _BEGIN, _END = asking("begin"), asking("rollback")
+# A turn may take as long as it takes; but a machine that vanished in the middle is missed within a minute.
 _NAME = """
 select set_config('pdpp.owner', ?, true), set_config('statement_timeout', ?, true),
-    set_config('idle_in_transaction_session_timeout', '0', true)
+    set_config('idle_in_transaction_session_timeout', '0', true), set_config('tcp_keepalives_idle', '30', true),
+    set_config('tcp_keepalives_interval', '10', true), set_config('tcp_keepalives_count', '3', true)
 """
 _WAIT = "select pg_advisory_xact_lock(hashtextextended('turn ' || ?, named_owner()))"
 _TRY = "select pg_try_advisory_xact_lock(hashtextextended('turn ' || ?, named_owner()))"
