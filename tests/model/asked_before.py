@@ -38,13 +38,14 @@ from pdpp_server.wire.grants import decode_selection
 from tests.engine.beneath import is_postgres, rows_in
 from tests.two_worlds.ask import DOORS, Asked, Side, Tooled, calls
 from tests.two_worlds.plan import Arrival, Json, Plan, plan
+from tests.worlds.lives import PATIENCE
 from tests.worlds.meant import put_model
 from tests.worlds.told import ToldReader
 from tests.worlds.world import Clock, close
 
 FIRST, BATCH = 12, 4  # arrivals before the first question; and at once, afterwards
 ASKED_EACH, PAGES = 6, 2  # questions after each write; pages of each
-READERS_MAX, PATIENCE = 5, 600.0
+READERS_MAX = 5
 ROLES = (None, "primary-title", "primary-body", "actor", "secondary")
 DAMAGE = (
     "update streams set live = live + 1",

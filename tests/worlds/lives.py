@@ -12,6 +12,7 @@ from pdpp_server.owner.desk import Owner
 from pdpp_server.owner.writer import Writer
 from pdpp_server.port.local import LocalReader
 from pdpp_server.reads.services import Services, open_services
+from pdpp_server.store.opened import open_database
 from pdpp_server.wire.declarations import decode_declaration
 from pdpp_server.wire.grants import DETAIL_TYPE, decode_selection
 from tests.worlds.injection import CORPUS
@@ -24,6 +25,7 @@ PASSING = "passing"  # the key of a record that comes and goes
 RIGHT_TO_LEFT = "\u05e9\u05dc\u05d5\u05dd"
 WIDE_FIELDS = [f"{number:03}_{RIGHT_TO_LEFT * 15}" for number in range(500)]  # names as long as names may be
 MEGABYTE = 1_000_000
+PATIENCE = 600.0  # seconds that a read may take
 NOISE = "\n".join(CORPUS.values())
 
 
@@ -160,8 +162,8 @@ class Life:
 
 
 def opened(home: Path, needle: str = "") -> Life:
-    """An empty one."""
-    services = open_services(home, now=Clock())
+    """An empty one. Its largest records take a busy machine longer than a read may take elsewhere."""
+    services = open_services(home, now=Clock(), database=open_database(home, read_seconds=PATIENCE))
     return Life(services, Owner(services, home), needle)
 
 
