@@ -312,4 +312,5 @@ def _schema(page: SearchPage, query: SearchQuery) -> NextCall:
 
 
 def _is_unsearched(page: SearchPage) -> bool:
-    return any(warned.code == NOT_SEARCHED for warned in page.warnings)
+    """Whether no word was looked for anywhere; beside a stream that was searched, other words may find something."""
+    return not page.recall.words and any(warned.code == NOT_SEARCHED for warned in page.warnings)

@@ -213,6 +213,8 @@ def test_a_stream_in_which_nothing_is_searched_is_named_and_no_word_is_called_mi
     assert alone.structured["next"] == [{"tool": "schema", "arguments": {"stream": "channels"}}]
     assert "words" not in alone.structured["data"]["meta"]
     assert said in beside.text and "/messages:m1 " in beside.text
+    nowhere = agent.call("search", query="zeppelin", streams=["messages", "channels"]).text
+    assert 'no match: "zeppelin"' in nowhere and "next: search with other words, or schema {} for" in nowhere
     assert "not_searched" not in agent.call("search", query="lease").text
 
 
