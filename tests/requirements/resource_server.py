@@ -868,7 +868,8 @@ PROMISES: dict[str, Promise] = {
     ),
     "rs.search.not-searched": Promise(
         source="resource server contract: search",
-        says="A search in streams of which nothing that may be read is searched says so, and names no word as missing.",
+        says="A search in streams of which nothing that may be read is looked into in the mode that is used says so, "
+        "and names no word as missing.",
     ),
     "rs.records.filter-parts": Promise(
         source="resource server contract: records",

@@ -9,7 +9,7 @@ from pdpp_server.evidence.calls import schema_of, words_of
 from pdpp_server.evidence.text import clip_shown, compact_json, name_text, quoted
 from pdpp_server.evidence.titles import moment
 from pdpp_server.model.aggregates import Aggregation
-from pdpp_server.model.queries import Condition, SearchQuery
+from pdpp_server.model.queries import Condition, SearchQuery, UsedMode
 from pdpp_server.model.records import Recall, RecordPage, SearchPage, Warned
 
 SOURCES = "sources: "
@@ -109,11 +109,13 @@ def filtered_out(stream: str, connection_id: str | None, conditions: Sequence[Co
 NOT_SEARCHED = "not_searched"
 
 
-def not_searched(streams: Sequence[str]) -> Iterator[Warned]:
-    """Of streams that were asked for and hold nothing that a search looks into."""
+def not_searched(streams: Sequence[str], used: UsedMode) -> Iterator[Warned]:
+    """Of streams that hold nothing that a search in this mode looks into."""
     if streams:
-        said = f"No words are looked for in {', '.join(streams)}: list it with query_records, or filter it."
-        yield Warned(NOT_SEARCHED, said, "streams")
+        names = ", ".join(streams)
+        by_meaning = f"Nothing is looked for by meaning in {names}: leave out mode, list it with query_records"
+        by_words = f"No words are looked for in {names}: list it with query_records"
+        yield Warned(NOT_SEARCHED, f"{by_meaning if used == 'semantic' else by_words}, or filter it.", "streams")
 
 
 def filter_parts(passing: Sequence[tuple[str, int]]) -> Iterator[Warned]:

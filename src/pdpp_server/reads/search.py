@@ -43,7 +43,7 @@ def serve(services: Services, call: Call, query: SearchQuery) -> Pending[SearchP
         next_cursor = hits[-1].cursor if ranked.has_more and not ranked.recall.is_newest else None
         warnings = (
             *sources_skipped(permitted.missing),
-            *not_searched(_without_words(permitted)),
+            *not_searched(_unsearched(permitted, used), used),
             *prefixes_too_short(ranked.short),
             *_understood(ranked),
             *meaning_missing(ranked.waiting, is_damaged=mode in BY_MEANING and by is None),
@@ -56,17 +56,25 @@ def serve(services: Services, call: Call, query: SearchQuery) -> Pending[SearchP
         return read.pending(permitted, page, _suggesting(permitted) if ranked.suggested else NOTHING)
 
 
-def _without_words(permitted: Permitted[SearchQuery]) -> list[str]:
-    """Of the streams that were asked for, those of which nothing that may be read is looked into."""
-    asked = permitted.query.streams or ()
-    looked_into = {scope.stream.name for scope in permitted.scopes if _is_looked_into(scope)}
-    known = {scope.stream.name for scope in permitted.scopes}
-    return [name for name in dict.fromkeys(asked) if name in known - looked_into]
+def _unsearched(permitted: Permitted[SearchQuery], used: UsedMode) -> list[str]:
+    """Of the streams that were asked for, those of which nothing that may be read is looked into. Where none was named
+    all were, and of them it is said where there is no other."""
+    looked_into = {scope.stream.name for scope in permitted.scopes if _is_looked_into(scope, used)}
+    others = dict.fromkeys(scope.stream.name for scope in permitted.scopes if not _is_looked_into(scope, used))
+    asked = permitted.query.streams or (() if looked_into else others)
+    return [f"{name} of some sources" if name in looked_into else name for name in others if name in asked]
 
 
-def _is_looked_into(scope: Scope) -> bool:
-    declared = (*scope.stream.lexical_fields, *scope.stream.semantic_fields)
-    return any(name in scope.fields for name in declared)
+def _is_looked_into(scope: Scope, used: UsedMode) -> bool:
+    by_words, by_meaning = scope.stream.lexical_fields, scope.stream.semantic_fields
+    match used:
+        case "lexical":
+            searched = by_words
+        case "semantic":
+            searched = by_meaning
+        case "hybrid":
+            searched = (*by_words, *by_meaning)
+    return any(name in scope.fields for name in searched)
 
 
 def _understood(ranked: Ranked) -> tuple[Warned, ...]:

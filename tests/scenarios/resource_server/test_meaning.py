@@ -1,5 +1,6 @@
 """Search by meaning: found in other words, inside the grant only, and never silently something else."""
 
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -7,13 +8,18 @@ import orjson
 import pytest
 
 from pdpp_server.errors import InvalidCursor, UnsupportedMode
+from pdpp_server.evidence.remarks import NOT_SEARCHED
 from pdpp_server.mcp.server import McpServer
 from pdpp_server.mcp.surface import TOOLS
 from pdpp_server.meaning import encoder
 from pdpp_server.model.queries import SearchQuery
 from pdpp_server.model.records import SearchPage
 from pdpp_server.port.local import LocalReader
+from pdpp_server.wire.declarations import decode_declaration
+from pdpp_server.wire.grants import decode_selection
 from tests.requirements import requirement
+from tests.scenarios.packages.package import NOTES, packed
+from tests.worlds import chat
 from tests.worlds.chat import FAMILY, WORK, message
 from tests.worlds.meant import Meant, meant, put_model
 from tests.worlds.world import World
@@ -59,6 +65,71 @@ def test_by_words_it_is_not_found(told: Meant) -> None:
     page = asked(told, "ship", "lexical")
 
     assert (keys(page), page.mode, page.waiting) == ([], None, None)
+
+
+@pytest.fixture
+def apart(world: World) -> World:
+    """Messages are looked into by their words alone, channels by their meaning alone."""
+    document = deepcopy(chat.DOCUMENT)
+    document["declaration_version"] = "3"
+    document["streams"][1]["query"]["search"] = {"semantic_fields": ["topic"]}
+    for account in (WORK, FAMILY):
+        world.owner.writer(decode_declaration(document), account).deliver([])
+    return world
+
+
+@requirement("rs.search.not-searched")
+@pytest.mark.parametrize(
+    ("has_model", "mode", "said"),
+    [
+        (False, "auto", {"channels": "No words are looked for in channels"}),
+        (True, "lexical", {"channels": "No words are looked for in channels"}),
+        (True, "semantic", {"messages": "Nothing is looked for by meaning in messages"}),
+        (True, "hybrid", {}),
+    ],
+)
+def test_a_stream_that_the_mode_does_not_look_into_is_named(
+    apart: World, has_model: bool, mode: str, said: dict[str, str]
+) -> None:
+    if has_model:
+        put_model(apart.home)
+    made = Meant(apart, apart.grant(apart.both("messages"), apart.both("channels")))
+
+    for stream in ("messages", "channels"):
+        alone = apart.grant(apart.both(stream))
+        pages = [asked(made, "ship", mode, streams=(stream,)), asked(made, "ship", mode, alone)]
+        assert [unsearched(page) for page in pages] == [said.get(stream)] * 2
+    assert unsearched(asked(made, "ship", mode)) is None, (
+        "of a search in everything that can be read the rest is enough"
+    )
+
+
+def unsearched(page: SearchPage) -> str | None:
+    said = [warned.message.partition(":")[0] for warned in page.warnings if warned.code == NOT_SEARCHED]
+    return said[0] if said else None
+
+
+@requirement("rs.search.not-searched")
+def test_by_meaning_alone_no_words_are_counted_in_a_stream_that_is_not_looked_into(apart: World) -> None:
+    put_model(apart.home)
+    reader = apart.reader_of(apart.grant(apart.both("messages")))
+
+    page = reader.search(SearchQuery("lease", streams=("messages",), mode="semantic", lean=True)).value
+
+    assert (page.hits, page.recall.matches, page.recall.words) == ((), 0, ())
+
+
+@requirement("rs.search.not-searched", "mcp.packages.search-merged")
+def test_of_a_stream_that_one_source_of_a_package_lets_be_searched_the_others_are_told(world: World) -> None:
+    package = packed(world)
+    hidden = chat.detail(world.both("messages", fields=["id", "likes"]))
+    notes = {**chat.detail({"name": "messages", "instance_ids": [package.notes]}), "source": {"id": NOTES}}
+    token = world.owner.create_grant(decode_selection([hidden, notes]), "Agent", None).token
+
+    page = world.reader_of(token).search(SearchQuery("lease", streams=("messages",))).value
+
+    assert page.hits
+    assert unsearched(page) == "No words are looked for in messages of some sources"
 
 
 @requirement("rs.search.hybrid")

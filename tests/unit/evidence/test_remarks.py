@@ -111,13 +111,16 @@ def test_a_filter_that_nothing_passes_names_the_nearest_call_that_works() -> Non
 
 
 def test_streams_without_words_and_conditions_alone_are_told_where_there_are_any() -> None:
-    assert [said.message for said in not_searched(["a", "b"])] == [
+    assert [said.message for said in not_searched(["a", "b"], "hybrid")] == [
         "No words are looked for in a, b: list it with query_records, or filter it."
+    ]
+    assert [said.message for said in not_searched(["a"], "semantic")] == [
+        "Nothing is looked for by meaning in a: leave out mode, list it with query_records, or filter it."
     ]
     (parts,) = filter_parts([("is_open", 14), ("at", 0)])
     assert parts.is_note
     assert parts.message == "Records that pass what is asked of one field alone: is_open 14, at 0."
-    assert [*not_searched(()), *filter_parts(())] == []
+    assert [*not_searched((), "semantic"), *filter_parts(())] == []
 
 
 def test_that_not_all_fits_is_said_once() -> None:

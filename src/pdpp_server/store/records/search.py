@@ -33,7 +33,7 @@ from pdpp_server.store.records.fetch import require_declared
 from pdpp_server.store.records.filters import left_of
 from pdpp_server.store.records.freshness import newest_change
 from pdpp_server.store.records.fusion import fused
-from pdpp_server.store.records.meanings import Near, Nearness, nearness, similarities
+from pdpp_server.store.records.meanings import Near, Nearness, meant_fields, nearness, similarities
 from pdpp_server.store.records.neighbours import TitlesRead, lifted, of_talks
 from pdpp_server.store.records.query_records import newest_of
 from pdpp_server.store.records.rank import HeldPhrases
@@ -89,13 +89,15 @@ def search(
     words = reading.tokenizer.query(permitted.query.text, dates)
     require_declared(reading.layout, permitted)
     everything = _everything(reading, permitted)
-    groups = grouped_by_columns(everything)
     if by is not None and not by.words_count and words.unwanted:
         raise InvalidRequest(
             "A search by meaning alone cannot leave words out.", param="q", remedy="Leave out the minus, or use hybrid."
         )
     if not words.has_topic:
-        return _newest(reading, groups, permitted.query, words)
+        return _newest(reading, grouped_by_columns(everything), permitted.query, words)
+    if by is not None and not by.words_count:  # words are counted where a record could be found, and nowhere else
+        everything = [reach for reach in everything if meant_fields(reach)]
+    groups = grouped_by_columns(everything)
     held, holding, is_complete = note_candidates(reading, groups, words)
     counts = totals(held, words)
     reached = [reach for group in groups for reach in group.reaches]
