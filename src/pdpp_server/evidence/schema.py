@@ -27,7 +27,6 @@ from pdpp_server.model.queries import BY_MEANING, BY_WORDS
 from pdpp_server.model.sources import Origin
 from pdpp_server.model.streams import Aggregations, Field, Stream
 
-WORDS_TEXT, MEANING_TEXT = ", ".join(BY_WORDS), ", ".join((*BY_WORDS, *BY_MEANING))
 UNSAID = "?"  # a number or type that the server did not say
 _MONTH_CHARS = len("2026-11")
 _FLAGS = (
@@ -210,9 +209,10 @@ def _others_text(entries: Sequence[StreamEntry]) -> str:
 
 
 def stream_next(catalogue: Catalogue) -> tuple[NextCall, ...]:
-    """A search in the stream where words can be searched, and a list of its records; else what else there is."""
+    """A search in the stream where it can be searched, and a list of its records; else what else there is."""
     for entry in catalogue.entries:
-        if entry.holdings and entry.granted & set(entry.stream.lexical_fields):
+        searched = {*entry.stream.lexical_fields, *entry.stream.semantic_fields}
+        if entry.holdings and entry.granted & searched:
             connection = entry.holdings[0].origin.connection_id
             arguments = {"query": "WORDS", "streams": [entry.stream.name], "connection_id": connection}
             return (NextCall("search", arguments), records_of(entry.stream.name, connection))
@@ -281,7 +281,7 @@ def _facts_text(stream: Stream) -> str:
 def _abilities_ways(catalogue: Catalogue, entry: StreamEntry) -> Iterator[str]:
     stream = entry.stream
     always = f"always_returned={_names(stream.primary_key) if stream.primary_key else UNSAID}"
-    modes = f"search modes: {_modes_text(stream)}"
+    modes = f"search modes: {_modes_text(entry)}"
     counts = [modes] if catalogue.extensions is None else ["count: exact", modes]
     usable = [name for name in _sortable(catalogue, stream) if name in entry.granted]
     sort = [f"sort: {_names(usable)}"] if usable else []
@@ -301,10 +301,14 @@ def _abilities_ways(catalogue: Catalogue, entry: StreamEntry) -> Iterator[str]:
     yield modes
 
 
-def _modes_text(stream: Stream) -> str:
-    if stream.lexical_fields:
-        return MEANING_TEXT if stream.semantic_fields else WORDS_TEXT
-    return "none" if stream.says_search else "not said"
+def _modes_text(entry: StreamEntry) -> str:
+    """In which modes something is found that may be read."""
+    usable: tuple[str, ...] = ()
+    if entry.granted & set(entry.stream.lexical_fields):
+        usable += BY_WORDS
+    if entry.granted & set(entry.stream.semantic_fields):
+        usable += BY_MEANING
+    return ", ".join(usable) or ("none" if entry.stream.says_search else "not said")
 
 
 def _sortable(catalogue: Catalogue, stream: Stream) -> tuple[str | None, ...]:

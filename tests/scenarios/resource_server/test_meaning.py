@@ -168,6 +168,22 @@ def test_the_catalogue_tells_of_meaning_only_where_there_is_a_model(world: World
     assert (",sem" in stream["field_capabilities"]["text"]) == has_model
 
 
+@requirement("mcp.schema.usable-only")
+def test_the_catalogue_tells_of_the_modes_that_find_something_in_what_is_granted(apart: World) -> None:
+    put_model(apart.home)
+    hidden = apart.both("messages", fields=["id", "likes"])
+    reader = apart.reader_of(apart.grant(hidden, apart.both("channels")))
+
+    def schema_of(stream: str) -> tuple[str, str]:
+        answer = orjson.loads(McpServer(TOOLS).call(lambda: reader, "schema", {"stream": stream}))
+        return answer["content"][0]["text"], answer["structuredContent"]["next"][0]["tool"]
+
+    (messages, after_messages), (channels, after_channels) = schema_of("messages"), schema_of("channels")
+
+    assert ("search modes: none " in messages, after_messages) == (True, "query_records")
+    assert ("search modes: semantic, hybrid\n" in channels, after_channels) == (True, "search")
+
+
 @requirement("rs.search.mode-refused", "rs.search.semantic")
 @pytest.mark.parametrize("mode", ["semantic", "hybrid"])
 def test_without_a_model_these_modes_are_refused_with_those_that_there_are(world: World, mode: str) -> None:
