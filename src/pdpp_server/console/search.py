@@ -1,26 +1,45 @@
 """A search over everything of one's own, by the ordinary reads."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import date
 from functools import partial
 from typing import NamedTuple
 
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
 from pdpp_server.console.sources import chosen_from
-from pdpp_server.console.streams import day_asked, declared, instant_of, source_gone, time_filter
+from pdpp_server.console.streams import (
+    day_asked,
+    declared,
+    has_whole_days,
+    source_gone,
+    span_of,
+    stands_in,
+    time_filter,
+)
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.said import say
 from pdpp_server.evidence.shown import hits_shown
 from pdpp_server.evidence.titles import hit_title, label
+from pdpp_server.evidence.words import local_day
 from pdpp_server.model.pending import Pending
-from pdpp_server.model.queries import Condition, SearchQuery
+from pdpp_server.model.queries import SearchQuery
 from pdpp_server.model.records import Excerpt, Hit, SearchPage
+from pdpp_server.model.streams import Stream
 
 LIMIT, EXCERPTS = 20, 2
+DAY_CHARS = len("2026-11-15")
 
 Labels = Mapping[tuple[str, str], str]
+
+
+class AskedDays(NamedTuple):
+    stream: Stream
+    first: date | None
+    end: date | None  # before which
 
 
 class ExcerptPiece(NamedTuple):
@@ -46,17 +65,21 @@ def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
         return Page("search.html", {**choices, "asked": asked, "words": "", "page": None, "hits": [], "next": None})
     if asked["source"] and asked["source"] not in desks.owner.declarations():
         raise source_gone()
+    days = _asked_days(desks, asked)
     query = SearchQuery(
         asked["q"],
         streams=(asked["stream"],) if asked["stream"] else None,
         connection_id=asked["source"] or None,
         limit=LIMIT,
         cursor=visit.query.get("cursor") or None,
-        conditions=_conditions(desks, asked),
+        conditions=tuple(span_of(desks, *days)) if days else (),
     )
     values = {**choices, "asked": asked, "words": asked["q"]}
     reader = desks.reads.reader(visit.request_id)
-    return reader.search(query).shaped(partial(_page, _labels(desks), values))
+    found = reader.search(query)
+    if days and has_whole_days(days.stream):
+        found = found.shaped(partial(_within, desks, days))
+    return found.shaped(partial(_page, _labels(desks), values))
 
 
 def _choices(desks: Desks) -> dict[str, object]:
@@ -72,25 +95,30 @@ def _choices(desks: Desks) -> dict[str, object]:
     }
 
 
-def _conditions(desks: Desks, asked: dict[str, str]) -> tuple[Condition, ...]:
+def _asked_days(desks: Desks, asked: dict[str, str]) -> AskedDays | None:
     """Dates belong to a field, so they need one stream of one source."""
     first, end = day_asked(asked["from"]), day_asked(asked["before"])
     if not (first or end):
-        return ()
+        return None
     if not (asked["source"] and asked["stream"]):
         raise InvalidRequest(
             say("Dates narrow a search of one stream."), remedy=say("Choose a source and a stream as well.")
         )
     stream = declared(desks, asked["source"], asked["stream"])
-    field = time_filter(stream)
-    if field is None:
+    if time_filter(stream) is None:
         raise InvalidRequest(say("That stream cannot be narrowed by dates."))
-    found: list[Condition] = []
-    if first:
-        found.append(Condition(field, "gte", instant_of(desks, stream, field, first)))
-    if end:
-        found.append(Condition(field, "lt", instant_of(desks, stream, field, end)))
-    return tuple(found)
+    return AskedDays(stream, first, end)
+
+
+def _within(desks: Desks, days: AskedDays, page: SearchPage) -> SearchPage:
+    """Of what takes whole days a little more was asked for than stands on these days, so nobody counted that."""
+    kept = tuple([hit for hit in page.hits if stands_in(_day_of(desks, hit), days.first, days.end)])
+    return replace(page, hits=kept, recall=replace(page.recall, matches=None))
+
+
+def _day_of(desks: Desks, hit: Hit) -> str:
+    at = hit.authored_at or ""
+    return at if len(at) <= DAY_CHARS else local_day(at, desks.zone)
 
 
 def _labels(desks: Desks) -> Labels:
@@ -112,7 +140,7 @@ def _page(labels: Labels, values: dict[str, object], page: SearchPage) -> Page:
 
 def _hit(hit: Hit, stream: str) -> HitShown:
     at = hit.authored_at or ""
-    is_day = len(at) <= len("2026-11-15")
+    is_day = len(at) <= DAY_CHARS
     return HitShown(
         mint(hit.id),
         hit_title(hit),

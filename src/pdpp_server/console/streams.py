@@ -120,12 +120,11 @@ def span_of(desks: Desks, stream: Stream, first: date | None, end: date | None) 
         yield Condition(time, "lt", instant_of(desks, stream, time, end, around))
 
 
-def stands_in(desks: Desks, row: RecordRow, first: date | None, end: date | None) -> bool:
-    day = _day_of(desks, row)
+def stands_in(day: str, first: date | None, end: date | None) -> bool:
     return (first is None or day >= first.isoformat()) and (end is None or day < end.isoformat())
 
 
-def _day_of(desks: Desks, row: RecordRow) -> str:
+def day_of(desks: Desks, row: RecordRow) -> str:
     return row.day or local_day(row.at or "", desks.zone)
 
 
@@ -173,7 +172,7 @@ def _page(
 ) -> Page:
     rows = rows_of(page.records, stream, TALK_CHARS if asked["talk"] or asked["around"] else 240)
     if has_whole_days(stream):
-        rows = [row for row in rows if stands_in(desks, row, *_days(asked))]
+        rows = [row for row in rows if stands_in(day_of(desks, row), *_days(asked))]
     here = asked["around"]
     named = {source.connection_id: source.called for source in desks.owner.sources()}
     month = _month_of(asked, rows, desks)
@@ -196,7 +195,7 @@ def _page(
         "weekdays": WEEKDAYS,
         "month_words": month_words(asked["month"]) if asked["month"] else "",
         "around_month": _around_month(asked["month"]) if asked["month"] else None,
-        "latest_month": next((_day_of(desks, row)[:7] for row in rows if row.at or row.day), None),
+        "latest_month": next((day_of(desks, row)[:7] for row in rows if row.at or row.day), None),
     }
     return Page("stream.html", values, shown=_drawn(asked, rows, month))
 
@@ -231,7 +230,7 @@ def _month_of(asked: dict[str, str], rows: list[RecordRow], desks: Desks) -> lis
     first, _ = _month(asked["month"])
     by_day: dict[int, list[RecordRow]] = {}
     for row in reversed(rows):
-        by_day.setdefault(int(_day_of(desks, row)[8:10]), []).append(row)
+        by_day.setdefault(int(day_of(desks, row)[8:10]), []).append(row)
     return [
         [_month_day(day.day if day.month == first.month else 0, by_day) for day in week]
         for week in Calendar().monthdatescalendar(first.year, first.month)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
 from pdpp_server.console.rows import RecordRow, rows_of, rows_shown, shown_fields
-from pdpp_server.console.streams import day_asked, has_whole_days, span_of, stands_in, time_filter
+from pdpp_server.console.streams import day_asked, day_of, has_whole_days, span_of, stands_in, time_filter
 from pdpp_server.console.visit import Visit
 from pdpp_server.evidence.words import day_words
 from pdpp_server.model.pending import Pending
@@ -129,4 +129,4 @@ def _of_day(desks: Desks, day: date, stream: Stream, page: RecordPage) -> list[R
     rows = rows_of(page.records, stream, LINE_CHARS)
     if not has_whole_days(stream):
         return rows
-    return [row for row in rows if stands_in(desks, row, day, day + timedelta(days=1))]
+    return [row for row in rows if stands_in(day_of(desks, row), day, day + timedelta(days=1))]

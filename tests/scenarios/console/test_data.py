@@ -238,6 +238,27 @@ def test_a_whole_day_is_found_by_its_day_wherever_its_calendar_is(owner: Visitor
     }
 
 
+@requirement("con.data.whole-days", "con.data.search")
+def test_a_search_between_dates_finds_what_stands_on_these_days(owner: Visitor, world: World, tmp_path: Path) -> None:
+    home = Home(world, tmp_path / "exports")
+    whole = [f"UID:{day}\r\nSUMMARY:Free {day}\r\nDTSTART;VALUE=DATE:{day}" for day in ("20260430", "20260501")]
+    timed = "UID:night\r\nSUMMARY:Free night\r\nDTSTART:20260430T230000Z"
+    there = ics(*whole, timed).replace("X-WR-CALNAME", "X-WR-TIMEZONE:Europe/Amsterdam\r\nX-WR-CALNAME")
+    home.bring(home.found("holidays.ics", there))
+    (calendar,) = [each.connection_id for each in world.owner.sources() if each.connector_key == "calendar"]
+    asked = f"/search?q=free&source={calendar}&stream=events"
+
+    may = owner.page(f"{asked}&from=2026-05-01&before=2026-06-01")
+    april = owner.page(f"{asked}&from=2026-04-01&before=2026-05-01")
+
+    def found(page: str) -> list[str]:
+        return sorted(re.findall(r">Free (\w+)</a>", page))
+
+    assert (found(april), found(may)) == (["20260430", "night"], ["20260501"])
+    assert "2 hits" in april and "1 hit" in may
+    assert [len(line.records) for line in world.owner.activity()] == [2, 1]
+
+
 @requirement("con.data.timeline")
 def test_a_day_is_shown_over_all_sources_as_one_read(owner: Visitor, world: World) -> None:
     with_bank(world)
