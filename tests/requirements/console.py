@@ -176,6 +176,11 @@ PROMISES: dict[str, Promise] = {
         says="What takes whole days is found under its day, in months, on the timeline and between two dates, whatever "
         "the zones of its calendar and of the owner.",
     ),
+    "con.data.goes-on": Promise(
+        source="issue 17: your data, browsable",
+        says="What is declared to end on a later day stands on each of its days, in months, on the timeline and "
+        "between two dates, and says until when.",
+    ),
     "con.data.search": Promise(
         source="issue 17: your data, browsable",
         says="A search is narrowed to a source, to a stream, and of one stream to dates.",

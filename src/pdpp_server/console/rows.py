@@ -1,6 +1,7 @@
 """A record as a line of a page: when, who, what it is called, what it says; by declared roles and nothing else."""
 
 from collections.abc import Collection, Iterable, Mapping
+from datetime import MAXYEAR, date, tzinfo
 from typing import Any, NamedTuple
 
 from pdpp_server.evidence.binary import binary_text
@@ -9,19 +10,23 @@ from pdpp_server.evidence.handles import mint, parse
 from pdpp_server.evidence.shown import shown_of
 from pdpp_server.evidence.text import clip_shown
 from pdpp_server.evidence.titles import declared_title, title
+from pdpp_server.evidence.words import local_day
 from pdpp_server.model.activity import Shown
 from pdpp_server.model.records import Record, Tombstone
-from pdpp_server.model.streams import Stream
+from pdpp_server.model.streams import END_ROLE, Stream
+from pdpp_server.model.times import DAY_MICROS, instant, iso_micros
 
 LINE_CHARS, TALK_CHARS = 240, 4000
+FOREVER = (date(MAXYEAR, 1, 1) - date(1970, 1, 1)).days * DAY_MICROS  # later than that some zone has no day
 _PARTS = {"primary-title": "title", "actor": "who", "primary-body": "text", "amount": "amount"}  # by role
-SHOWN_ROLES = ("primary-title", "actor", "primary-body", "amount", "event-day", "event-time", "thread")
+SHOWN_ROLES = ("primary-title", "actor", "primary-body", "amount", "event-day", "event-time", END_ROLE, "thread")
 
 
 class RecordRow(NamedTuple):
     handle: str
     day: str  # of a date without a time; empty where `at` tells more
     at: str | None
+    until: str  # the last day; empty where it is the first one, or nobody says
     title: str
     who: str
     text: str
@@ -39,13 +44,16 @@ def shown_fields(stream: Stream) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*stream.primary_key, *by_role, *currency, *stream.time_fields[:1]]))
 
 
-def rows_of(records: Iterable[Record | Tombstone], stream: Stream, chars: int = LINE_CHARS) -> list[RecordRow]:
-    return [row_of(record, stream, chars) for record in records if isinstance(record, Record)]
+def rows_of(
+    records: Iterable[Record | Tombstone], stream: Stream, zone: tzinfo, chars: int = LINE_CHARS
+) -> list[RecordRow]:
+    return [row_of(record, stream, zone, chars) for record in records if isinstance(record, Record)]
 
 
-def row_of(record: Record, stream: Stream, chars: int) -> RecordRow:
+def row_of(record: Record, stream: Stream, zone: tzinfo, chars: int) -> RecordRow:
     at = record.authored_at
     is_day = at is not None and len(at) <= len("2026-11-15")
+    until = _until(record, stream, zone, at, is_whole=is_day) if at else ""
     amount = _value(record, "amount")
     is_money = isinstance(amount, int | float)
     currency = str(record.data.get(stream.currency_field) or "") if is_money and stream.currency_field else ""
@@ -61,6 +69,7 @@ def row_of(record: Record, stream: Stream, chars: int) -> RecordRow:
         "amount": is_money,
         "currency": currency,
         "at": at,
+        "until": until,
         "talk": talk is not None,
     }
     taken = _taken_from(record, stream)
@@ -68,6 +77,7 @@ def row_of(record: Record, stream: Stream, chars: int) -> RecordRow:
         mint(record.id),
         at if at and is_day else "",
         None if is_day else at,
+        until,
         called,
         who,
         text,
@@ -95,9 +105,27 @@ def _taken_from(record: Record, stream: Stream) -> dict[str, str]:
         taken["currency"] = stream.currency_field
     if record.time_field:
         taken["at"] = record.time_field
+    if stream.end_field:
+        taken["until"] = stream.end_field
     if stream.talk_fields:
         taken["talk"] = stream.talk_fields[0]
     return taken
+
+
+def _until(record: Record, stream: Stream, zone: tzinfo, at: str, *, is_whole: bool) -> str:
+    """The day on which it ends, by the owner's clock; of whole days by that of its calendar, which nobody tells: it is
+    as many days after the first as it takes."""
+    if stream.end_field is None or not stream.time_fields:
+        return ""
+    first, begins, ends = map(instant, (at, record.data.get(stream.time_fields[0]), record.data.get(stream.end_field)))
+    if first is None or begins is None or ends is None or ends <= begins:
+        return ""
+    if is_whole:
+        days = round((ends - begins) / DAY_MICROS)
+        last = iso_micros(min(first + (days - 1) * DAY_MICROS, FOREVER))[: len(at)]
+        return last if last > at else ""
+    last = local_day(iso_micros(min(ends - 1, FOREVER)), zone)
+    return last if last > local_day(at, zone) else ""
 
 
 def _text(value: object, called: str, chars: int) -> str:

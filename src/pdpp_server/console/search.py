@@ -10,11 +10,11 @@ from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
 from pdpp_server.console.sources import chosen_from
 from pdpp_server.console.streams import (
+    begun_in,
     day_asked,
     declared,
     has_whole_days,
     source_gone,
-    span_of,
     stands_in,
     time_filter,
 )
@@ -72,7 +72,7 @@ def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
         connection_id=asked["source"] or None,
         limit=LIMIT,
         cursor=visit.query.get("cursor") or None,
-        conditions=tuple(span_of(desks, *days)) if days else (),
+        conditions=tuple(begun_in(desks, *days)) if days else (),
     )
     values = {**choices, "asked": asked, "words": asked["q"]}
     reader = desks.reads.reader(visit.request_id)
@@ -112,13 +112,15 @@ def _asked_days(desks: Desks, asked: dict[str, str]) -> AskedDays | None:
 
 def _within(desks: Desks, days: AskedDays, page: SearchPage) -> SearchPage:
     """Of what takes whole days a little more was asked for than stands on these days, so nobody counted that."""
-    kept = tuple([hit for hit in page.hits if stands_in(_day_of(desks, hit), days.first, days.end)])
+    kept = tuple([hit for hit in page.hits if stands_in(_days_of(desks, hit), days.first, days.end)])
     return replace(page, hits=kept, recall=replace(page.recall, matches=None))
 
 
-def _day_of(desks: Desks, hit: Hit) -> str:
+def _days_of(desks: Desks, hit: Hit) -> tuple[str, str]:
+    """The day on which it begins: a hit does not say when it ends."""
     at = hit.authored_at or ""
-    return at if len(at) <= DAY_CHARS else local_day(at, desks.zone)
+    first = at if len(at) <= DAY_CHARS else local_day(at, desks.zone)
+    return first, first
 
 
 def _labels(desks: Desks) -> Labels:

@@ -1,7 +1,7 @@
 """One stream of one source: its records newest first, one talk, one month, or what stands around a record."""
 
 from calendar import Calendar
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import MAXYEAR, MINYEAR, date, datetime, timedelta
 from functools import partial
 from typing import NamedTuple
@@ -19,12 +19,14 @@ from pdpp_server.model.activity import Shown, together
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import Condition, RecordsQuery
 from pdpp_server.model.records import RecordPage
-from pdpp_server.model.streams import DAY_ROLE, Stream
+from pdpp_server.model.streams import AMOUNT_ROLE, DAY_ROLE, Stream
 from pdpp_server.model.times import iso
 
 LIMIT, TALK_LIMIT, MONTH_LIMIT, AROUND_LIMIT = 25, 50, 100, 11
 DAY_SHOWN = 4
 MIDNIGHTS = timedelta(hours=26)  # from where a day begins first on earth to where it begins last
+LONGEST = timedelta(days=366)  # that something is followed: whoever looked for more would look at all that ever was
+FIRST_DAY = date(MINYEAR + 1, 1, 1)
 WEEKDAYS = (say("Mon"), say("Tue"), say("Wed"), say("Thu"), say("Fri"), say("Sat"), say("Sun"))
 
 
@@ -99,7 +101,7 @@ def _conditions(desks: Desks, stream: Stream, asked: Mapping[str, str]) -> list[
         found.append(Condition(stream.talk_fields[0], "eq", asked["talk"]))
     if asked["field"] and asked["is"]:
         found.append(Condition(asked["field"], "eq", asked["is"]))
-    return [*found, *span_of(desks, stream, *_days(asked))]
+    return [*found, *standing_in(desks, stream, *_days(asked))]
 
 
 def _days(asked: Mapping[str, str]) -> tuple[date | None, date | None]:
@@ -107,25 +109,59 @@ def _days(asked: Mapping[str, str]) -> tuple[date | None, date | None]:
     return _month(asked["month"]) if asked["month"] else (day_asked(asked["from"]), day_asked(asked["before"]))
 
 
-def span_of(desks: Desks, stream: Stream, first: date | None, end: date | None) -> Iterator[Condition]:
-    """The records of some days; of a stream of whole days a little more, of which `stands_in` then leaves out the rest.
+def begun_in(desks: Desks, stream: Stream, first: date | None, end: date | None) -> Iterator[Condition]:
+    """What begins on some days; of a stream of whole days a little more, of which `stands_in` then leaves out the rest.
 
     A whole day begins at midnight where its calendar is, which may be another day by the owner's clock.
     """
     time = time_filter(stream)
-    around = MIDNIGHTS if has_whole_days(stream) else timedelta()
     if time and first:
-        yield Condition(time, "gte", instant_of(desks, stream, time, first, -around))
+        yield Condition(time, "gte", instant_of(desks, stream, time, first, -_around(stream)))
     if time and end:
-        yield Condition(time, "lt", instant_of(desks, stream, time, end, around))
+        yield Condition(time, "lt", instant_of(desks, stream, time, end, _around(stream)))
 
 
-def stands_in(day: str, first: date | None, end: date | None) -> bool:
-    return (first is None or day >= first.isoformat()) and (end is None or day < end.isoformat())
+def standing_in(desks: Desks, stream: Stream, first: date | None, end: date | None) -> Iterator[Condition]:
+    """What is on: also what began before, and goes on."""
+    ends = _end_filter(stream)
+    if ends and first:
+        yield Condition(ends, "gte", instant_of(desks, stream, ends, first, -_around(stream)))
+        first -= min(LONGEST, first - FIRST_DAY)
+    yield from begun_in(desks, stream, first, end)
 
 
-def day_of(desks: Desks, row: RecordRow) -> str:
-    return row.day or local_day(row.at or "", desks.zone)
+def _around(stream: Stream) -> timedelta:
+    return MIDNIGHTS if has_whole_days(stream) else timedelta()
+
+
+def _end_filter(stream: Stream) -> str | None:
+    """The field by which is found what goes on, and stands on each of its days. An amount counts once."""
+    end = stream.end_field
+    is_found = end is not None and "gte" in stream.range_filters.get(end, ())
+    return end if is_found and AMOUNT_ROLE not in stream.roles.values() else None
+
+
+def is_asked_for_more(stream: Stream) -> bool:
+    """Whether some of what is asked for stands on days beside, and is left out by `stands_in`."""
+    return has_whole_days(stream) or _end_filter(stream) is not None
+
+
+def days_of(desks: Desks, row: RecordRow) -> tuple[str, str]:
+    """The first and the last."""
+    first = row.day or local_day(row.at or "", desks.zone)
+    return first, row.until or first
+
+
+def stands_in(days: tuple[str, str], first: date | None, end: date | None) -> bool:
+    began, ended = days
+    return (first is None or ended >= first.isoformat()) and (end is None or began < end.isoformat())
+
+
+def on_day(desks: Desks, rows: Iterable[RecordRow], day: date) -> list[RecordRow]:
+    """Those that stand on it; when something began on a day before is not told as its time."""
+    standing = [(days_of(desks, row), row) for row in rows]
+    here = [(began, row) for (began, ended), row in standing if began <= day.isoformat() <= ended]
+    return [row if began == day.isoformat() else row._replace(at=None) for began, row in here]
 
 
 def has_whole_days(stream: Stream) -> bool:
@@ -170,9 +206,9 @@ def next_month(first: date) -> date:
 def _page(
     desks: Desks, connection: str, stream: Stream, asked: dict[str, str], sums: list[Sums], page: RecordPage
 ) -> Page:
-    rows = rows_of(page.records, stream, TALK_CHARS if asked["talk"] or asked["around"] else 240)
-    if has_whole_days(stream):
-        rows = [row for row in rows if stands_in(day_of(desks, row), *_days(asked))]
+    rows = rows_of(page.records, stream, desks.zone, TALK_CHARS if asked["talk"] or asked["around"] else 240)
+    if is_asked_for_more(stream):
+        rows = [row for row in rows if stands_in(days_of(desks, row), *_days(asked))]
     here = asked["around"]
     named = {source.connection_id: source.called for source in desks.owner.sources()}
     month = _month_of(asked, rows, desks)
@@ -195,7 +231,7 @@ def _page(
         "weekdays": WEEKDAYS,
         "month_words": month_words(asked["month"]) if asked["month"] else "",
         "around_month": _around_month(asked["month"]) if asked["month"] else None,
-        "latest_month": next((day_of(desks, row)[:7] for row in rows if row.at or row.day), None),
+        "latest_month": next((days_of(desks, row)[0][:7] for row in rows if row.at or row.day), None),
     }
     return Page("stream.html", values, shown=_drawn(asked, rows, month))
 
@@ -212,14 +248,14 @@ def _naming(asked: dict[str, str], rows: list[RecordRow]) -> list[RecordRow]:
 def _drawn(asked: dict[str, str], rows: list[RecordRow], month: list[list[MonthDay]]) -> Shown:
     """What the page shows of each: a month has titles alone, and not of all; a list also names talks."""
     if month:
-        return rows_shown([row for week in month for day in week for row in day.rows], ("title", "at"))
+        return rows_shown([row for week in month for day in week for row in day.rows], ("title", "at", "until"))
     if _has_money(rows):
         return rows_shown(rows, ("title", "who", "amount", "currency", "at"))
     if asked["talk"] or asked["around"]:
         untold = [row for row in rows if not row.text]
         titled = rows_shown([*_naming(asked, rows), *untold], ("title",))
-        return together(titled, rows_shown(rows, ("who", "text", "at")))
-    return rows_shown(rows, ("title", "who", "text", "at", "talk"))
+        return together(titled, rows_shown(rows, ("who", "text", "at", "until")))
+    return rows_shown(rows, ("title", "who", "text", "at", "until", "talk"))
 
 
 def _month_of(asked: dict[str, str], rows: list[RecordRow], desks: Desks) -> list[list[MonthDay]]:
@@ -228,18 +264,15 @@ def _month_of(asked: dict[str, str], rows: list[RecordRow], desks: Desks) -> lis
     if not asked["month"] or not is_dated or _has_money(rows):
         return []
     first, _ = _month(asked["month"])
-    by_day: dict[int, list[RecordRow]] = {}
-    for row in reversed(rows):
-        by_day.setdefault(int(day_of(desks, row)[8:10]), []).append(row)
     return [
-        [_month_day(day.day if day.month == first.month else 0, by_day) for day in week]
+        [_month_day(desks, rows[::-1], day) if day.month == first.month else MonthDay(0, [], 0) for day in week]
         for week in Calendar().monthdatescalendar(first.year, first.month)
     ]
 
 
-def _month_day(number: int, by_day: dict[int, list[RecordRow]]) -> MonthDay:
-    rows = by_day.get(number, [])
-    return MonthDay(number, rows[:DAY_SHOWN], len(rows[DAY_SHOWN:]))
+def _month_day(desks: Desks, rows: list[RecordRow], day: date) -> MonthDay:
+    here = on_day(desks, rows, day)
+    return MonthDay(day.day, here[:DAY_SHOWN], len(here[DAY_SHOWN:]))
 
 
 def _around_month(month: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
 from pdpp_server.console.rows import RecordRow, rows_of, rows_shown, shown_fields
-from pdpp_server.console.streams import day_asked, day_of, has_whole_days, span_of, stands_in, time_filter
+from pdpp_server.console.streams import day_asked, is_asked_for_more, on_day, standing_in, time_filter
 from pdpp_server.console.visit import Visit
 from pdpp_server.evidence.words import day_words
 from pdpp_server.model.pending import Pending
@@ -17,9 +17,9 @@ from pdpp_server.model.sources import Declaration
 from pdpp_server.model.streams import AMOUNT_ROLE, Stream
 
 EACH = 8  # of one stream
-ASKED = 40  # of one that has whole days: some of them are of the days beside
+ASKED = 40  # of one of which some stand on the days beside
 LINE_CHARS = 160
-DRAWN = ("title", "who", "text", "amount", "currency", "at")
+DRAWN = ("title", "who", "text", "amount", "currency", "at", "until")
 
 
 class TimelineLine(NamedTuple):
@@ -99,8 +99,8 @@ def _happens(stream: Stream) -> bool:
 
 
 def _query(desks: Desks, connection: str, stream: Stream, day: date) -> RecordsQuery:
-    span = tuple(span_of(desks, stream, day, day + timedelta(days=1)))
-    limit = ASKED if has_whole_days(stream) else EACH
+    span = tuple(standing_in(desks, stream, day, day + timedelta(days=1)))
+    limit = ASKED if is_asked_for_more(stream) else EACH
     return RecordsQuery(stream.name, connection, fields=shown_fields(stream), conditions=span, limit=limit)
 
 
@@ -126,7 +126,5 @@ def _page(desks: Desks, day: date, streams: list[tuple[str, str, Stream]], pages
 
 
 def _of_day(desks: Desks, day: date, stream: Stream, page: RecordPage) -> list[RecordRow]:
-    rows = rows_of(page.records, stream, LINE_CHARS)
-    if not has_whole_days(stream):
-        return rows
-    return [row for row in rows if stands_in(day_of(desks, row), day, day + timedelta(days=1))]
+    rows = rows_of(page.records, stream, desks.zone, LINE_CHARS)
+    return on_day(desks, rows, day) if is_asked_for_more(stream) else rows

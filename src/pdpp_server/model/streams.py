@@ -14,6 +14,7 @@ TOLD_MAX = 16  # sets of fields of which it is kept what is declared: whoever as
 BLOB_ROLE = "blob-reference"
 THREAD_ROLE = "thread"  # of a field that names the talk which a record is a part of: a thread, a chat, a session
 DAY_ROLE = "event-day"  # of the first day of what takes whole days, for which an instant is only midnight somewhere
+END_ROLE = "event-end"  # of the instant at which something ends
 AMOUNT_ROLE, CURRENCY_ROLE = "amount", "currency"
 CURRENCY = "currency"  # so declarations call it that were made before it had a role
 BLOB_REF = "blob_ref"  # the one field name that the record model itself keeps for a blob
@@ -254,6 +255,12 @@ class Stream:
         """As a reader is told of them: the day of what takes whole days, wherever the clock of the reader is."""
         days = (name for name, role in self.roles.items() if role == DAY_ROLE and self.fields[name].type == "date")
         return (*days, *self.time_fields)
+
+    @cached_property
+    def end_field(self) -> str | None:
+        """The field that says when each record ends: where some could leave it out, they would not be found by it."""
+        named = [name for name in self.schema.get("required", ()) if self.roles.get(name) == END_ROLE]
+        return next((name for name in named if self.fields[name].schema.get("type") == "string"), None)
 
     @cached_property
     def order_field(self) -> str | None:

@@ -238,6 +238,40 @@ def test_a_whole_day_is_found_by_its_day_wherever_its_calendar_is(owner: Visitor
     }
 
 
+@requirement("con.data.goes-on")
+def test_what_goes_on_stands_on_each_of_its_days_and_says_until_when(
+    owner: Visitor, world: World, tmp_path: Path
+) -> None:
+    home = Home(world, tmp_path / "exports")
+    fair = (
+        "UID:f\r\nSUMMARY:Fair\r\nDTSTART;VALUE=DATE:20260328\r\nDTEND;VALUE=DATE:20260403"  # over a change of clocks
+    )
+    night = "UID:n\r\nSUMMARY:Night\r\nDTSTART:20260402T210000Z\r\nDTEND:20260403T030000Z"
+    ball = "UID:b\r\nSUMMARY:Ball\r\nDTSTART:20260331T200000Z\r\nDTEND:20260401T000000Z"  # until midnight
+    ever = "UID:e\r\nSUMMARY:Ever\r\nDTSTART:20260404T080000Z\r\nDTEND:99991231T235959Z"
+    there = ics(fair, night, ball, ever).replace("X-WR-CALNAME", "X-WR-TIMEZONE:Europe/Amsterdam\r\nX-WR-CALNAME")
+    home.bring(home.found("fairs.ics", there))
+    (calendar,) = [each.connection_id for each in world.owner.sources() if each.connector_key == "calendar"]
+    times = f"/sources/{calendar}/occurrences"
+
+    march, april = (shown(owner.page(f"{times}?month=2026-0{number}")) for number in (3, 4))
+    days = {number: owner.page(f"/timeline?day=2026-04-0{number}") for number in (1, 2, 3, 5)}
+
+    assert "Sat 28 Fair Sun 29 Fair Mon 30 Fair Tue 31 Fair 20:00 Ball" in march
+    assert "Wed 1 Fair Thu 2 Fair 21:00 Night Fri 3 Night Sat 4 08:00 Ever Sun 5 Ever" in april
+    assert {number: re.findall(r">(Fair|Night|Ball|Ever)</a>", page) for number, page in days.items()} == {
+        1: ["Fair"],
+        2: ["Fair", "Night"],
+        3: ["Night"],
+        5: ["Ever"],
+    }
+    assert "at 21:00 UTC · until 2026-04-03 · " in shown(days[2])
+    assert "21:00" not in days[3] and "until 2026-04-03 · " in shown(days[3])
+    assert "2026-03-28 until 2026-04-02" in shown(owner.page(times))
+    assert "Ball" in owner.page(f"{times}?from=2026-03-31&before=2026-04-01")
+    assert "Ball" not in owner.page(f"{times}?from=2026-04-01&before=2026-04-02")
+
+
 @requirement("con.data.whole-days", "con.data.search")
 def test_a_search_between_dates_finds_what_stands_on_these_days(owner: Visitor, world: World, tmp_path: Path) -> None:
     home = Home(world, tmp_path / "exports")
