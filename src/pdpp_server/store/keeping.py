@@ -50,7 +50,7 @@ def let_go_of_old(database: Database, now: str) -> int:
     old = [id for id, last in ended.items() if not _is_note(id) and _time_of(last) < before]
     for start in range(0, len(old), AT_ONCE):
         _let_go(database, old[start : start + AT_ONCE], now)
-    return sum(ended[id].n for id in old)
+    return sum(ended[id].n + 1 for id in old)  # its header is line 0
 
 
 def let_go_when_old(database: Database, at: str) -> None:

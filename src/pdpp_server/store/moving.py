@@ -188,7 +188,7 @@ class Moving:
                 whole = [line.raw for line in _whole(lines)]
                 if whole and (id not in arrived or whole != [line.raw for line in arrived[id]()]):
                     raise _differing(f"segment {id} of the log")
-                number += max(0, len(whole) - 1)  # without its header
+                number += len(whole)
             if surplus := arrived.keys() - sent.keys():
                 raise _differing(f"segment {min(surplus)} of the log")
         return number
