@@ -52,7 +52,9 @@ def _require_local(request: Request, settings: Settings) -> None:
 def _tried(services: Services) -> tuple[bool, bool]:
     """Whether it can be read, and whether it has the tables that this version knows."""
     try:
-        with services.database.reading() as reading:
-            return True, services.database.has_schema(reading)
+        if not services.database.has_schema():
+            return True, False
+        with services.database.reading():
+            return True, True
     except Exception:  # noqa: BLE001 - for whatever reason, it cannot be read
         return False, False

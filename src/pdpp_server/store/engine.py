@@ -431,8 +431,8 @@ class Database(Protocol):
         """Whether whoever asks it waits for another process, and so must not keep others waiting."""
         ...
 
-    def has_schema(self, reading: Session, /) -> bool:
-        """Whether its tables are those that this version knows."""
+    def has_schema(self) -> bool:
+        """Whether its tables are those that this version knows, or the next."""
         ...
 
     def reading(self, *ahead: Statement, is_all: bool = False) -> Reading:

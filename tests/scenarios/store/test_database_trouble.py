@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from httpx2 import Response
 
-from pdpp_server.errors import DatabaseUnavailable, QueryTimeout, ServerTrouble
+from pdpp_server.errors import DatabaseUnavailable, IngestStorageError, QueryTimeout, ServerTrouble
 from pdpp_server.settings import Settings
 from pdpp_server.store.engines.postgres import connecting, pool
 from pdpp_server.store.opened import database_of
@@ -72,8 +72,12 @@ class Trouble:
 
     def make(self, *statements: str) -> None:
         """In the database, by whoever owns all of it; every connection of the server ends with it."""
-        self._as_operator(self._name, *statements)
+        self.as_operator(*statements)
         self._as_operator("postgres", END_ALL_OTHERS.format(database=self._name))
+
+    def as_operator(self, *statements: str) -> None:
+        """The same, while the server's connections stay."""
+        self._as_operator(self._name, *statements)
 
     def let_in(self, who: str) -> None:
         self._as_operator("postgres", f"alter database {self._name} allow_connections {who == 'anybody'}")
@@ -290,6 +294,25 @@ def test_a_schema_of_another_version_is_told_to_the_balancer(trouble: Trouble) -
     told = trouble.api.get("/readyz", token=None)
 
     assert (told.status_code, told.json()) == (503, {**READY, "schema": False})
+
+
+@requirement("store.engines.refused")
+@pytest.mark.parametrize("steps", [2, -1])
+def test_a_schema_that_became_another_under_a_server_is_refused(trouble: Trouble, steps: int) -> None:
+    writing = trouble.api.chats.services.database.writing
+    assert trouble.api.get(M1).status_code == 200
+    trouble.as_operator(f"update schema_version set version = version + {steps}")
+    refused = trouble.api.get(M1)
+    with pytest.raises(IngestStorageError, match="The database has schema"), writing():
+        pass
+    trouble.as_operator(f"update schema_version set version = version - {steps} + 1")  # the next works beside this one
+
+    error = refused.json()["error"]
+    assert (refused.status_code, error["code"], refused.headers["Retry-After"]) == (503, "database_unavailable", "5")
+    assert "The database has schema" in error["message"]
+    assert trouble.api.get(M1).status_code == 200
+    with writing():
+        pass
 
 
 @requirement("store.engines.refused")

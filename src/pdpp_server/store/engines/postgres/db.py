@@ -53,7 +53,9 @@ SCHEMA_VERSION = len(STEPS)
 NEWEST_VERSION = SCHEMA_VERSION + 1  # a step takes nothing away that the version before needs: both run side by side
 _BEGIN_READ = asking("begin isolation level repeatable read read only")
 _END, _ROLLBACK = asking("commit"), asking("rollback")
-_NAME = "select set_config('pdpp.owner', ?, true), set_config('statement_timeout', ?, true)"
+_NAME_AND_VERSION = """
+select (select version from schema_version), set_config('pdpp.owner', ?, true), set_config('statement_timeout', ?, true)
+"""
 _BEGIN_WRITE = """
 begin;
 select set_config('pdpp.owner', ?, true), set_config('statement_timeout', ?, true);
@@ -100,7 +102,7 @@ class PostgresReading(PostgresSession):
         self.ahead: tuple[Statement, ...] = ()
         self.is_all = False  # of what will be asked
         self._answered: dict[Statement, list[Any]] = {}
-        self._named = asking(_NAME, (str(owner), str(ceil(seconds * 1000))))
+        self._named = asking(_NAME_AND_VERSION, (str(owner), str(ceil(seconds * 1000))))
         self._seconds = seconds
 
     def __enter__(self) -> Self:
@@ -140,7 +142,8 @@ class PostgresReading(PostgresSession):
         """What is asked in every read, and what this one said ahead, is answered with the beginning."""
         asked = [GENERATION, *(each for each in self.ahead if not holds_nul(each[1]))]
         end = [_END] if self.is_all else []
-        _, _, *found = connection.ask(_BEGIN_READ, self._named, *(asking(*each) for each in asked), *end)
+        _, [(version, *_)], *found = connection.ask(_BEGIN_READ, self._named, *(asking(*each) for each in asked), *end)
+        _require_known(version)
         self._answered = dict(zip(asked, found, strict=False))
 
     def _ask(self, *questions: SentQuestion) -> list[list[Any]]:
@@ -221,6 +224,23 @@ def _unwritten(why: DatabaseUnavailable) -> IngestStorageError:
     return refusal
 
 
+def _is_known(version: int) -> bool:
+    return SCHEMA_VERSION <= version <= NEWEST_VERSION
+
+
+def _require_known(version: int) -> None:
+    """Somebody may have brought the tables up to date, or back, since this process began.
+
+    Raises:
+        DatabaseUnavailable: what is read and written here means something else by now.
+    """
+    if not _is_known(version):
+        raise DatabaseUnavailable(
+            f"The database has schema {version}; this pdpp-server knows {SCHEMA_VERSION}.",
+            remedy="Whoever runs it must replace this process by one of the version that fits; another may answer now.",
+        )
+
+
 def _prepare_tables(writing: PostgresWriting) -> None:
     """Step by step, where they are of an older version or not there yet."""
     version: int = writing.one(_VERSION) if writing.one(_HAS_SCHEMA) else 0
@@ -255,7 +275,7 @@ class PostgresDatabase:
     ) -> None:
         """Alone on its pools, it closes them."""
         wrapping = key_file or home / "keys" / WRAPPING_KEY
-        aside = Aside(pools.aside, owner)
+        aside = self._aside = Aside(pools.aside, owner)
         self.path = home
         self.log = PostgresLog(aside)
         self.activity = PostgresActivity(aside, self.reading)
@@ -301,8 +321,9 @@ class PostgresDatabase:
                 rebuild_words(writing)
                 writing.run(_NEW_FORM, (WORDS_FORM,))
 
-    def has_schema(self, reading: Session) -> bool:
-        return SCHEMA_VERSION <= reading.one(_VERSION) <= NEWEST_VERSION
+    def has_schema(self) -> bool:
+        with self._aside.writing() as asking:
+            return _is_known(asking.one(_VERSION))
 
     def reading(self, *ahead: Statement, is_all: bool = False) -> PostgresReading:
         """This thread's reader, or another where that one is open; use it as a context manager."""
@@ -333,6 +354,7 @@ class PostgresDatabase:
         try:
             with self._write_lock, self._begun(_BEGIN_WRITE) as connection:
                 writing = PostgresWriting(connection)
+                _require_known(writing.one(_VERSION))
                 before = self._limits.used(writing)
                 yield connection
                 erase_released(writing)

@@ -31,7 +31,7 @@ from pdpp_server.store.keys import KeyFiles
 from pdpp_server.store.layout import Layout, LayoutCache
 from pdpp_server.store.log import DisclosureLog
 from pdpp_server.store.records.words import Tokenizer
-from pdpp_server.store.session import Session, Statement
+from pdpp_server.store.session import Statement
 from pdpp_server.store.turns import FileTurns
 
 _PRAGMAS = """
@@ -182,8 +182,9 @@ class SqliteDatabase:
         self._opened.append(connection)
         return connection
 
-    def has_schema(self, reading: Session) -> bool:
-        return reading.one("pragma user_version") == len(migration_files())
+    def has_schema(self) -> bool:
+        with self.reading() as reading:
+            return reading.one("pragma user_version") == len(migration_files())
 
     def reading(self, *_ahead: Statement, is_all: bool = False) -> SqliteReading:
         """This thread's reader; use it as a context manager."""
