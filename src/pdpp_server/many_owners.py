@@ -38,6 +38,11 @@ class OwnersApp(Starlette):
         super().__init__(lifespan=closing)
         self._settings, self._fetch = settings, fetch
         self._owners = open_owners(settings)
+        try:
+            self._owners.require_keys()
+        except PdppError:
+            self._owners.close()
+            raise
         chosen = None if len(self._owners.every()) > 1 else chosen_owner(self._owners, None)
         self._by_owner = ByOwner(self._owners)
         self._threads = Threads(reads_wait=True)

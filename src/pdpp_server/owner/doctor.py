@@ -481,6 +481,13 @@ def _share(patient: Patient) -> PartLooked:
         return PartLooked((), {"records": check.live_records(reading)})
 
 
+def _wrapped_keys(patient: Patient) -> PartLooked:
+    """Whether they can be opened here; the doctor makes none."""
+    assert patient.database is not None
+    keys = patient.database.keys
+    return PartLooked((), {"keys": sum(keys.find(name) is not None for name in keys.names())})
+
+
 def _shared_log(patient: Patient) -> PartLooked:
     assert patient.database is not None
     verdicts = patient.database.activity.verify()
@@ -526,6 +533,7 @@ SHARED_PARTS = (
     DoctorPart("word blocks", _word_blocks),
     DoctorPart("erased", _erased),
     DoctorPart("share", _share),
+    DoctorPart("keys", _wrapped_keys, needs_database=True),
     DoctorPart("counts", _counts, {"streams_miscounted": _recount, "days_miscounted": _recount}, needs_database=True),
     MEANING,
     DoctorPart("history", _history, needs_database=True),

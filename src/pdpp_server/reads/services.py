@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple, TypeVar, cast
 
-from pdpp_server.errors import GrantInvalid, PdppError
+from pdpp_server.errors import DisclosureLogUnavailable, GrantInvalid, PdppError
 from pdpp_server.evidence.activity import PREVIEW_CLIENT, is_own
 from pdpp_server.grants.lifecycle import ends_at, live_grants
 from pdpp_server.grants.permit import permit
@@ -61,7 +61,7 @@ class Call(NamedTuple):
     digest: bytes | None = None  # of the bearer, where whoever asks has it from before
 
 
-CURSOR_KEY = "cursors.key"
+CURSOR_KEY, LOG_KEY = "cursors.key", "activity.key"
 KNOWN_MAX = 10_000  # holders in memory: a client can have as many tokens as it likes
 STAGES = ("token", "permit", "read")  # and then "log", at whichever door the answer leaves by
 WatchStages = Callable[[str, str, dict[str, float]], None]  # request id, operation, seconds by stage
@@ -101,7 +101,15 @@ class Services:
 
     @cached_property
     def log_key(self) -> bytes:
-        return self.database.keys.kept("activity.key")
+        return self.database.keys.kept(LOG_KEY)
+
+    def can_log(self) -> bool:
+        """Whether a line could be kept now: each needs a key, which may not be for this process to open."""
+        try:
+            self.database.keys.find(LOG_KEY)
+        except (DisclosureLogUnavailable, OSError):
+            return False
+        return self.log.can_append()
 
     def reading(self, call: Call, operation: str, named: NamedRecord | None = None) -> "Read":
         """`named` is what a read of one record will ask for, which may be said ahead."""

@@ -16,7 +16,7 @@ from pdpp_server.wire.discovery import LIVE, encode_health, encode_ready
 def health(inside: Inside, __: Request) -> Response:
     """Nothing here depends on what is stored, and nothing stored is said."""
     can_read, _ = _tried(inside.services)
-    can_log = inside.services.log.can_append()
+    can_log = inside.services.can_log()
     return json_reply(encode_health(database=can_read, log=can_log), 200 if can_read and can_log else 503)
 
 
@@ -27,7 +27,7 @@ def live(_: Inside, __: Request) -> Response:
 def ready(inside: Inside, __: Request) -> Response:
     """Not the reason, which would tell anybody where the database is; the server's log and `pdpp doctor` have it."""
     can_read, has_schema = _tried(inside.services)
-    can_log = inside.services.log.can_append()
+    can_log = inside.services.can_log()
     is_ready = can_read and has_schema and can_log
     waits = {} if is_ready else {"Retry-After": str(DatabaseUnavailable.retry_after_seconds)}
     told = encode_ready(database=can_read, schema=has_schema, log=can_log)

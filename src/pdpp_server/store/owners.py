@@ -63,6 +63,14 @@ class Owners(Protocol):
         """The share of one, on the connections of all; alone, it takes them with it when it is closed."""
         ...
 
+    def require_keys(self) -> None:
+        """Whoever serves must be able to open them.
+
+        Raises:
+            DisclosureLogUnavailable: another key wraps them.
+        """
+        ...
+
     def health(self) -> DatabaseHealth:
         """How the database does, whoever has a share of it."""
         ...

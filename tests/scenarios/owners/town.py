@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
+from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from pdpp_server.many_owners import OwnersApp
@@ -66,7 +67,7 @@ class Town:
         self.owners.close()
 
 
-def client_of(app: OwnersApp) -> TestClient:
+def client_of(app: Starlette) -> TestClient:
     return TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 50_000), follow_redirects=False)
 
 

@@ -11,12 +11,22 @@ import psycopg
 import pytest
 from httpx2 import Response
 
-from pdpp_server.errors import DatabaseUnavailable, IngestStorageError, QueryTimeout, ServerTrouble
+from pdpp_server.app import create_app
+from pdpp_server.errors import (
+    DatabaseUnavailable,
+    DisclosureLogUnavailable,
+    IngestStorageError,
+    QueryTimeout,
+    ServerTrouble,
+)
+from pdpp_server.reads.services import open_services
 from pdpp_server.settings import Settings
 from pdpp_server.store.engines.postgres import connecting, pool
-from pdpp_server.store.opened import database_of
+from pdpp_server.store.opened import FIRST_NAME, database_of
 from tests.requirements import requirement
-from tests.scenarios.resource_server.chats import Api, Chats
+from tests.scenarios.cli.command import Command
+from tests.scenarios.owners.town import client_of
+from tests.scenarios.resource_server.chats import NOW, Api, Chats
 from tests.scenarios.resource_server.writes import OwnersTools, envelope
 from tests.worlds.postgres import Cluster
 
@@ -313,6 +323,58 @@ def test_a_schema_that_became_another_under_a_server_is_refused(trouble: Trouble
     assert trouble.api.get(M1).status_code == 200
     with writing():
         pass
+
+
+@requirement("store.engines.refused")
+@pytest.mark.parametrize("was_read", [True, False])
+@pytest.mark.parametrize(
+    ("breaks", "mends"),
+    [
+        ("revoke insert on disclosures from pdpp", "grant insert on disclosures to pdpp"),
+        (FULL.format(table="disclosures"), "drop trigger filled on disclosures"),
+    ],
+)
+def test_the_balancer_is_told_that_no_line_can_be_kept(
+    trouble: Trouble, breaks: str, mends: str, was_read: bool
+) -> None:
+    statuses = [trouble.api.get(M1).status_code] if was_read else []
+    trouble.make(breaks)
+    statuses += [trouble.api.get(M1).status_code] if was_read else []
+    told = trouble.api.get("/readyz", token=None)
+    trouble.make(mends)
+    ready = trouble.api.get("/readyz", token=None)
+
+    assert statuses == ([200, 503] if was_read else [])
+    assert (told.status_code, told.json()) == (503, {**READY, "log": False})
+    assert (ready.status_code, ready.json()) == (200, READY)
+    assert len(trouble.api.chats.log_lines()) == (1 if was_read else 0)  # what was tried is not among them
+
+
+@requirement("store.engines.keys")
+@pytest.mark.parametrize(("key", "why"), [(bytes(64), "by another key"), (b"short", "holds none"), (b"", "holds none")])
+def test_another_wrapping_key_is_told_before_anybody_asks(settings: Settings, key: bytes, why: str) -> None:
+    folder = settings.home.parent
+    chats = Chats(settings.home, database_of(settings))
+    with chats.serving() as api:
+        assert api.get(M1).status_code == 200
+    folder.joinpath("other.key").write_bytes(key)
+    other = replace(settings, key_file=folder / "other.key", owner=FIRST_NAME)
+    strangers = open_services(other.home, now=lambda: NOW, database=database_of(other))
+    with client_of(create_app(other, strangers)) as client:
+        told = client.get("/readyz")
+        refused = client.get(M1, headers={"Authorization": f"Bearer {chats.token}"})
+    looked = Command(settings.home, folder)(
+        "doctor", "--json", PDPP_DATABASE_URL=str(other.database_url), PDPP_KEY_FILE=str(other.key_file)
+    )
+    with pytest.raises(DisclosureLogUnavailable, match=why):  # of everybody's
+        create_app(replace(other, owner=None))
+    for services in (strangers, chats.services):
+        services.close()
+
+    assert (told.status_code, told.json()) == (503, {**READY, "log": False})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (503, "disclosure_log_unavailable")
+    assert why in refused.json()["error"]["message"]
+    assert "keys" in [part["part"] for part in looked.json["parts"] if not part["well"]]
 
 
 @requirement("store.engines.refused")

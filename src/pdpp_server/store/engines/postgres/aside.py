@@ -54,7 +54,17 @@ class Aside:
             finally:
                 self._pool.give_back(connection)
         except psycopg.Error as error:
+            self._pool.is_in_doubt = True
             refuse(error)
+        self.trust()
+
+    def trust(self) -> None:
+        self._pool.is_in_doubt = False
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether what this process wrote last in one round trip failed, for whichever owner; so it is at first."""
+        return self._pool.is_in_doubt
 
     def _begin(self, connection: PostgresConnection) -> None:
         connection.ask(_BEGIN, self._named)

@@ -58,16 +58,25 @@ class PostgresKeys:
         return found
 
     def _wrapped(self, name: str, key: bytes) -> bytes:
-        return AESSIV(self._wrapping()).encrypt(key, self._context(name))
+        return self._cipher().encrypt(key, self._context(name))
 
     def _unwrapped(self, session: Session, name: str) -> bytes | None:
         wrapped: bytes | None = session.one(_FIND, (name,))
         try:
-            return None if wrapped is None else AESSIV(self._wrapping()).decrypt(wrapped, self._context(name))
+            return None if wrapped is None else self._cipher().decrypt(wrapped, self._context(name))
         except InvalidTag as error:
             raise DisclosureLogUnavailable(
                 "The keys in the database were wrapped by another key than this process has, so nothing is read.",
                 remedy="PDPP_KEY_FILE must name the same key for every process of this server.",
+            ) from error
+
+    def _cipher(self) -> AESSIV:
+        try:
+            return AESSIV(self._wrapping())
+        except ValueError as error:
+            raise DisclosureLogUnavailable(
+                "The file with the key that wraps the others holds none, so nothing is read: a key has 64 bytes.",
+                remedy="PDPP_KEY_FILE must name the file that was made at the first start; put it back from your copy.",
             ) from error
 
     def _context(self, name: str) -> list[bytes]:

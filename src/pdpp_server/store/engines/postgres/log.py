@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any, Unpack
 
 import orjson
+import psycopg
 from psycopg.errors import NotNullViolation
 
 from pdpp_server.errors import DatabaseUnavailable, DisclosureLogUnavailable, ServerTrouble
@@ -52,6 +53,8 @@ select s.id, coalesce(
 from (select * from segments where id >= :since and id < :until order by id desc limit :last) s order by s.id
 """
 _CAN_WRITE = "show transaction_read_only"
+_TRY, _TAKE_BACK = "savepoint tried", "rollback to savepoint tried"
+_TRIED = {"id": "tried", "n": 1, "at": "", "records": 1, "line": "-" * 1800, "names": '[["tried", ""]]'}
 _LINES = "select line from disclosures where segment = ? order by n"
 
 
@@ -78,10 +81,18 @@ class PostgresLog:
             self.on_new_day(disclosure.at)
 
     def can_append(self) -> bool:
+        """A database that takes writes may still lack room or rights for a line. Who lost one tries one, and takes it
+        back."""
         try:
             with self._aside.writing() as writing:
+                if self._aside.is_in_doubt:
+                    writing.run(_TRY)
+                    writing.run(_START, {"id": _TRIED["id"], "header": ""})
+                    writing.run(_APPEND, _TRIED)
+                    writing.run(_TAKE_BACK)
+                    self._aside.trust()
                 return writing.one(_CAN_WRITE) == "off"
-        except ServerTrouble:
+        except (ServerTrouble, psycopg.Error):
             return False
 
     def close(self) -> None:

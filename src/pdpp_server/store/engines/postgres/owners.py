@@ -186,6 +186,14 @@ class PostgresOwners:
             is_alone=alone,
         )
 
+    def require_keys(self) -> None:
+        """One is enough: all are wrapped by the same."""
+        for owner in self.every():
+            keys = self.database(owner.number).keys
+            for name in keys.names():
+                keys.find(name)
+                return
+
     def health(self) -> DatabaseHealth:
         with self._naming(HOUSE) as house:
             return health_of(house)

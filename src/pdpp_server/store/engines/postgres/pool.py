@@ -21,6 +21,7 @@ class Pool:
 
     def __init__(self, url: str, most: int) -> None:
         self._url, self._most = url, most
+        self.is_in_doubt = True  # until something was written
         self._begin()
 
     def _begin(self) -> None:
