@@ -492,8 +492,8 @@ class Settings:
             "PDPP_OWNER_REQUESTS_PER_SECOND",
             "0 to 1000000",
             _whole(0, 1_000_000),
-            "How many requests a second all that reads of one owner may make together in one process, and ten times as "
-            "many at once; 0 for any number.",
+            "How many requests a second all that reads of one owner may make together, at all processes, and ten times "
+            "as many at once; 0 for any number.",
         ),
     )
 

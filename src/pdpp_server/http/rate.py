@@ -18,6 +18,47 @@ TOLD_EVERY_SECONDS = 0.5
 _EVERYBODY = "everybody"
 
 
+class Counted:
+    """What is taken here by one rule, and what of it the other processes were not told yet."""
+
+    def __init__(self, rule: Steadily, now: Callable[[], datetime]) -> None:
+        self._rule, self._now, self._memory = rule, now, Memory()
+        self._limiter = Limiter(rule, now, ledger=self._memory.open)
+        self._telling: Counter[str] = Counter()
+        self._told: dict[str, Spent] = {}
+        self.fresh: Counter[str] = Counter()
+
+    def __contains__(self, whose: str) -> bool:
+        return whose in self._limiter
+
+    def take(self, whose: str) -> None:
+        """Raises: RateLimited."""
+        self._limiter.take(whose)
+
+    def tell(self, ledger: Ledger) -> None:
+        """To all, what was taken here. Whether that is kept, is said afterwards."""
+        self._telling, self.fresh = self.fresh, Counter()
+        now = self._now().timestamp()
+        self._told = {whose: self._summed(ledger, whose, times, now) for whose, times in self._telling.items()}
+
+    def is_told(self) -> None:
+        """From now on what all have taken counts here too."""
+        self._telling = Counter()
+        with self._memory.open() as ours:
+            for whose, spent in self._told.items():
+                ours.put(EACH, whose, spent._replace(times=spent.times + self.fresh[whose]))
+
+    def is_not_told(self) -> None:
+        self.fresh.update(self._telling)
+        self._telling = Counter()
+
+    def _summed(self, ledger: Ledger, whose: str, times: int, now: float) -> Spent:
+        left = self._rule.left_over(ledger.get(EACH, whose), now)
+        spent = Spent(left + times, now)
+        ledger.put(EACH, whose, spent)
+        return spent
+
+
 class Rates:
     """Any number where no rate is set.
 
@@ -33,18 +74,17 @@ class Rates:
         ledger: OpenLedger | None = None,
         together: int = 0,
     ) -> None:
-        """`together` is what all of one owner may ask a second, in this process."""
-        self._together = Limiter(Steadily(together, 10 * together), now) if together else None
-        self._rule, self._now, self._ledger = Steadily(per_second or 1, burst), now, ledger
-        self._memory = Memory()
-        self._limiter = Limiter(self._rule, now, ledger=self._memory.open) if per_second else None
-        self._fresh: Counter[str] = Counter()  # taken here, and not told yet
+        """`together` is what all of one owner may ask a second."""
+        self._tokens = Counted(Steadily(per_second, burst), now) if per_second else None
+        self._everybody = Counted(Steadily(together, 10 * together), now) if together else None
+        self._counted = [counted for counted in (self._tokens, self._everybody) if counted]
+        self._ledger = ledger
         self._stopping = Event()
         self._telling: Thread | None = None
 
     def begin(self) -> None:
         """Tell the others from now on, if there are any."""
-        if self._limiter and self._ledger:
+        if self._counted and self._ledger:
             self._telling = Thread(target=self._tell_now_and_then, name="rates", daemon=True)
             self._telling.start()
 
@@ -56,33 +96,26 @@ class Rates:
     @property
     def are_set(self) -> bool:
         """Whether anything is counted here at all."""
-        return self._limiter is not None or self._together is not None
+        return bool(self._counted)
 
     @property
     def has_news(self) -> bool:
-        return bool(self._fresh)
+        return any(counted.fresh for counted in self._counted)
 
     def tell(self) -> None:
         """What was taken here, to all; and what all have taken, to here."""
-        if self._ledger is None or not self._fresh:
+        if self._ledger is None or not self.has_news:
             return
-        fresh, self._fresh = self._fresh, Counter()
-        now = self._now().timestamp()
         try:
             with self._ledger() as ledger:
-                together = {whose: self._told(ledger, whose, times, now) for whose, times in fresh.items()}
+                for counted in self._counted:
+                    counted.tell(ledger)
         except PdppError:  # told later: whoever asks is refused by the database itself meanwhile
-            self._fresh.update(fresh)
+            for counted in self._counted:
+                counted.is_not_told()
             return
-        with self._memory.open() as ours:
-            for whose, spent in together.items():
-                ours.put(EACH, whose, spent._replace(times=spent.times + self._fresh[whose]))
-
-    def _told(self, ledger: Ledger, whose: str, times: int, now: float) -> Spent:
-        left = self._rule.left_over(ledger.get(EACH, whose), now)
-        spent = Spent(left + times, now)
-        ledger.put(EACH, whose, spent)
-        return spent
+        for counted in self._counted:
+            counted.is_told()
 
     def _tell_now_and_then(self) -> None:
         while not self._stopping.wait(TOLD_EVERY_SECONDS):
@@ -90,15 +123,18 @@ class Rates:
 
     def take(self, whose: str) -> None:
         """Raises: RateLimited."""
-        if self._limiter:
-            self._limiter.take(whose)
-            if self._ledger:
-                self._fresh[whose] += 1
+        if self._tokens:
+            self._take(self._tokens, whose)
+
+    def _take(self, counted: Counted, whose: str) -> None:
+        counted.take(whose)
+        if self._ledger:
+            counted.fresh[whose] += 1
 
     def knows(self, request: HeardRequest) -> bool:
         """Whether its token was answered before."""
         token = token_of(request)
-        return token is not None and self._limiter is not None and token in self._limiter
+        return token is not None and self._tokens is not None and token in self._tokens
 
     async def metered(self, run: Callable[[HeardRequest], Awaitable[Response]], request: HeardRequest) -> Response:
         """A token that was answered before pays in advance, and without one an address does. Any other token pays when
@@ -107,12 +143,12 @@ class Rates:
         Raises:
             RateLimited: nothing is left.
         """
-        if self._together is not None:
-            self._together.take(_EVERYBODY)
-        if self._limiter is None:
+        if self._everybody is not None:
+            self._take(self._everybody, _EVERYBODY)
+        if self._tokens is None:
             return await run(request)
         token = token_of(request)
-        if token is None or token in self._limiter:
+        if token is None or token in self._tokens:
             self.take(_address_of(request) if token is None else token)
             return await run(request)
         try:

@@ -1,18 +1,23 @@
 """Tries are counted over all processes of a server, on either engine."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from starlette.responses import Response
 
-from pdpp_server.errors import RateLimited, Unauthenticated
+from pdpp_server.errors import DatabaseUnavailable, RateLimited, Unauthenticated
 from pdpp_server.http.limiter import InWindow, Limiter
 from pdpp_server.http.rate import Rates
 from pdpp_server.owner.sign_in import SignIn
 from pdpp_server.reads.services import Services, open_services
 from pdpp_server.store.engine import Database
 from pdpp_server.store.engines.sqlite.db import SqliteDatabase
+from pdpp_server.store.tries import Ledger
 from tests.requirements import requirement
 from tests.worlds.postgres import Cluster
 from tests.worlds.world import Clock
@@ -81,12 +86,70 @@ def test_a_token_has_one_rate_at_all_processes_within_a_second(two: tuple[Servic
     _take(there, 2)
 
 
+@requirement("store.engines.limits", "store.owners.limits")
+def test_all_of_one_owner_have_one_rate_at_all_processes_within_a_second(
+    two: tuple[Services, Services], clock: Clock
+) -> None:
+    here, there = (Rates(0, 0, clock, services.ledger("rates"), together=1) for services in two)
+    assert [_asked(rates) for rates in (here,) * 6 + (there,)] == [200] * 7
+    for rates in (here, there):
+        rates.tell()
+    assert [_asked(there) for _ in range(4)] == [200] * 3 + [429]
+    clock.moment += timedelta(seconds=5)
+    there.tell()
+    here.tell()
+    assert [_asked(there) for _ in range(2)] == [200] * 2
+
+
+@requirement("store.engines.limits")
+def test_what_could_not_be_told_is_told_later_and_once(two: tuple[Services, Services], clock: Clock) -> None:
+    there = Rates(1, 10, clock, two[1].ledger("rates"))
+    tries, is_away = two[0].database.tries, [True]
+
+    @contextmanager
+    def opened() -> Generator[Ledger, None, None]:
+        if is_away[0]:
+            raise DatabaseUnavailable("Nobody knows when it comes back.")
+        with tries.open("rates") as ledger:
+            yield ledger
+
+    here = Rates(1, 10, clock, opened)
+    for times in (2, 3):
+        _take(here, times)
+        here.tell()
+    is_away[0] = False
+    here.tell()
+    _take(here, 1)
+    is_away[0] = True
+    here.tell()
+    is_away[0] = False
+    here.tell()
+    _take(there, 1)
+    there.tell()
+    _take(there, 3)
+    with pytest.raises(RateLimited):
+        _take(there, 1)
+
+
 @requirement("store.engines.limits")
 def test_the_first_password_has_one_code_wherever_it_is_asked_for(two: tuple[Services, Services]) -> None:
     here, there = (SignIn(services) for services in two)
     assert here.setup_code == there.setup_code
     assert there.set_first_password(str(here.setup_code), PASSWORD, "127.0.0.1")
     assert here.setup_code is None
+
+
+def _asked(rates: Rates) -> int:
+    """The status of a request of an owner's, whoever it is of."""
+
+    async def answer(_: object) -> Response:
+        return Response()
+
+    anybody: Any = None
+    try:
+        return asyncio.run(rates.metered(answer, anybody)).status_code
+    except RateLimited as refusal:
+        return refusal.status
 
 
 def _take(rates: Rates, times: int) -> None:
