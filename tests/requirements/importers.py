@@ -141,8 +141,8 @@ PROMISES: dict[str, Promise] = {
     ),
     "imp.bank.doubts": Promise(
         source="issue 18",
-        says="Dates and signs that can be meant in two ways are asked and never guessed; an answer is kept for the "
-        "next file of the same form.",
+        says="Dates, signs and marks of thousands that can be meant in two ways are asked and never guessed; an answer "
+        "is kept for the next file of the same form.",
     ),
     "imp.files.safe-xml": Promise(
         source="design: commands",

@@ -60,7 +60,7 @@ def _confirmed(found: FoundAccount) -> bool:
 
 
 def _chosen(found: FoundAccount, proposal: Proposal) -> bytes | None:
-    """Dates and signs are asked where the file leaves them open, never guessed."""
+    """Dates, signs and thousands are asked where the file leaves them open, never guessed."""
     _show(found.account.notes)
     number = click.prompt(
         f"Which is right for {quoted(found.account.name)}? 0 imports nothing",

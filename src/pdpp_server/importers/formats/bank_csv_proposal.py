@@ -2,6 +2,7 @@
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -25,8 +26,8 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
                "bedrag in eur", "credit/debit amount", "net", "netto", "gross", "brutto"),
     "debit": ("debit", "soll", "débit", "cargo", "paid out", "withdrawal", "withdrawals", "money out", "dare"),
     "credit": ("credit", "haben", "crédit", "abono", "paid in", "deposit", "deposits", "money in", "avere"),
-    "currency": ("currency", "währung", "devise", "divisa", "moneda", "valuta code", "currency code", "waluta",
-                 "munt"),
+    "currency": ("currency", "währung", "waehrung", "devise", "divisa", "moneda", "valuta code", "currency code",
+                 "waluta", "munt"),
     "description": ("description", "verwendungszweck", "buchungstext", "details", "memo", "libellé", "concepto",
                     "descripción", "descrizione", "omschrijving", "narrative", "reference", "beskrivning",
                     "note", "notes and #tags", "text", "toelichting", "vrije mededeling", "from", "to", "type"),
@@ -50,6 +51,8 @@ _DATE_FORMATS = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d
                  "%m/%d/%Y %H:%M:%S")  # fmt: skip
 _SPACES = re.compile(r"\s+")
 _UNIT = re.compile(r"(?<!\s)\s*+\([^()]*+\)\Z")
+_MARKS = re.compile(r"[,.](?=[0-9])")  # not the one of `Fr. 5`
+_EITHER = re.compile(r"[^0-9,.]*[1-9][0-9]{0,2}[,.][0-9]{3}[^0-9,.]*")
 _CURRENCY = re.compile(r"\b(?:EUR|USD|GBP|CHF|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|JPY|INR|BRL)\b")
 
 
@@ -85,7 +88,7 @@ def _read_from(lines: Sequence[str], delimiter: str, encoding: str, skipped: int
     forms = _date_formats(dates)
     if not forms:
         return ()
-    money = [row.get(columns[name], "") for name in _MONEY & columns.keys() for row in rows]
+    money = [row.get(columns[name], "") for name in (_MONEY | {"balance"}) & columns.keys() for row in rows]
     base = BankMapping(
         columns,
         descriptions,
@@ -93,11 +96,30 @@ def _read_from(lines: Sequence[str], delimiter: str, encoding: str, skipped: int
         delimiter=delimiter,
         encoding=encoding,
         skip_lines=skipped,
-        decimal=_decimal_mark(money),
         currency=_currency(header),
     )
-    signed = _signed(base, header, rows)
+    marked = _marked(base, money)
+    signed = [_also(one, reading.says) for reading in marked for one in _signed(reading.mapping, header, rows)]
     return tuple(_with_form(one, form, dates, forms) for one in signed for form in forms)
+
+
+def _also(reading: TableReading, says: str) -> TableReading:
+    return reading._replace(says="; ".join(filter(None, (says, reading.says))))
+
+
+def _marked(base: BankMapping, money: Sequence[str]) -> list[TableReading]:
+    """By the mark before the fraction; with both where every amount that has one could be meant either way."""
+    found = [text.strip() for text in money if amount(text) is not None]
+    told = Counter(mark for text in found if (mark := _decimal_mark(text)))
+    doubtful = next(filter(_is_doubtful, found), "")
+    if told or not doubtful:
+        return [TableReading(replace(base, decimal=max(".,", key=lambda mark: told[mark])))]
+    return [TableReading(replace(base, decimal=mark), f"{doubtful} is {_plain(doubtful, mark)}") for mark in ",."]
+
+
+def _plain(text: str, mark: str) -> str:
+    value = amount(text, mark)
+    return "" if value is None else f"{value.normalize():f}"
 
 
 def _with_form(reading: TableReading, form: str, dates: Sequence[str], forms: Sequence[str]) -> TableReading:
@@ -106,8 +128,7 @@ def _with_form(reading: TableReading, form: str, dates: Sequence[str], forms: Se
         return TableReading(mapping, reading.says)
     told = next(text for text in dates if _fits(text, form))
     day = datetime.strptime(told, form)  # noqa: DTZ007  to be shown
-    says = f"{told} is {day.day} {day:%B %Y}"
-    return TableReading(mapping, f"{says}; {reading.says}" if reading.says else says)
+    return _also(TableReading(mapping, reading.says), f"{told} is {day.day} {day:%B %Y}")
 
 
 def _signed(base: BankMapping, header: Sequence[str], rows: Sequence[Mapping[str, str]]) -> list[TableReading]:
@@ -189,11 +210,18 @@ def _fits(text: str, form: str) -> bool:
     return _read(text, form) is not None
 
 
-def _decimal_mark(money: Sequence[str]) -> str:
-    """The mark that stands two digits before the end."""
-    found = [text for text in money if amount(text) is not None]
-    commas = sum(bool(re.search(r",[0-9]{1,2}\D*\Z", text)) for text in found)
-    return "," if 2 * commas > len(found) else "."
+def _decimal_mark(text: str) -> str:
+    """As one amount shows it; empty where it shows none: `1.000` may be a thousand, or one."""
+    marks = _MARKS.findall(text)
+    if len(set(marks)) == 2:
+        return marks[-1]
+    if len(marks) > 1:  # a mark that stands there twice parts thousands
+        return "," if marks[0] == "." else "."
+    return marks[0] if marks and not _is_doubtful(text) else ""
+
+
+def _is_doubtful(text: str) -> bool:
+    return bool(_EITHER.fullmatch(text))
 
 
 def encoding_of(head: bytes) -> str:

@@ -16,11 +16,14 @@ _SPACES = re.compile(r"[\s'\u2019\u00a0\u202f]+")
 _UNIT = r"[A-Za-z$€£¥₹₽₺₴¤]+"
 _UNITS = re.compile(rf"\A([+-]?){_UNIT}|{_UNIT}\Z")  # also as `- $5.00`
 _WHOLE, _FRACTION = re.compile(r"[+-]?[0-9]*"), re.compile(r"[0-9]*")
-_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:[,.][0-9]{2,3})*[,.][0-9]{3}")  # also as in India: 1,23,456
+_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?=([,.]))(?:\1[0-9]{2,3})*\1[0-9]{3}")  # also as in India: 1,23,456
 
 
 def amount(text: str, decimal: str | None = None) -> Decimal | None:
-    """The number; None where it is none. Without a decimal mark given, the last comma or point is taken for it."""
+    """The number; None where it is none. Without a decimal mark given, the last comma or point is taken for it.
+
+    A mark that stands there twice parts thousands, whatever is given: an amount has one fraction.
+    """
     plain = _SPACES.sub("", text).replace("\u2212", "-")
     plain = _UNITS.sub(r"\1", plain)
     is_negative = plain.startswith("(") and plain.endswith(")")
@@ -29,7 +32,7 @@ def amount(text: str, decimal: str | None = None) -> Decimal | None:
         plain = plain[-1] + plain[:-1]
     mark = decimal or max(",.", key=plain.rfind)
     whole, fraction = plain, ""
-    if mark in plain:
+    if plain.count(mark) == 1:
         whole, _, fraction = plain.rpartition(mark)
     if _THOUSANDS.fullmatch(whole):
         whole = re.sub(r"[,.]", "", whole)
