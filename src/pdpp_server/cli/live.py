@@ -11,7 +11,7 @@ from typing import Any
 import click
 import orjson
 
-from pdpp_server.cli.home import Home, now, open_home
+from pdpp_server.cli.home import Home, named_home, now, open_home, shell_line
 from pdpp_server.cli.removals import settled_by_owner
 from pdpp_server.cli.terminal import connection_name, counted, json_option, moment, print_json
 from pdpp_server.errors import Conflict, PdppError
@@ -313,6 +313,7 @@ def _said(home: Home, source: LiveSource, *, yes: bool, keep: bool, as_json: boo
         click.echo(f"{quoted(source.name)}: {visible(trouble)}", err=True)
     else:
         click.echo(f"{quoted(source.name)}: {visible(said)}")
+        _say_withheld(home.owner.live.named(source.name))
     return not trouble
 
 
@@ -333,6 +334,14 @@ def print_live(home: Home) -> None:
         if source.trouble:
             times = counted(source.failures, "time")
             click.echo(f"  failed {times}: {visible(source.trouble)}")
+        _say_withheld(source)
+
+
+def _say_withheld(source: LiveSource) -> None:
+    if source.withheld:
+        let_go = shell_line(named_home(), "sync", source.name, "--yes")
+        gone = counted(source.withheld, "item")
+        click.echo(f"  {gone} gone there, more than half: kept here until you say that they may go: {let_go}")
 
 
 def _next(source: LiveSource) -> str:

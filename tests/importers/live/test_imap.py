@@ -183,6 +183,8 @@ def test_most_of_a_mailbox_goes_only_when_the_owner_says_so(followed: Followed) 
 
     for _ in range(2):
         assert followed.sync() == "nothing changed, 3 kept that it has no longer: it is more than half of what was there"
+    kept = followed.sync(MissingChoice(keep=True))
+    assert kept == "nothing changed, 3 kept that it has no longer: you asked to keep them"
     assert len(followed.records()) == 4
     assert "6 removed" in followed.sync(MissingChoice(settled=lambda _: True))
     assert len(followed.records()) == 1

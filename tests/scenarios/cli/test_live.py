@@ -80,10 +80,14 @@ def test_most_of_a_folder_goes_only_when_the_owner_says_so(pdpp: Command, vault:
         (vault / f"{name}.md").unlink()
 
     for _ in range(2):
-        assert "3 kept that it has no longer: it is more than half" in pdpp("sync").out
-    assert notes_in(pdpp) == 4
+        told = pdpp("sync").out
+        assert "3 kept that it has no longer: it is more than half" in told
+        for listed in (told, pdpp("sources").out):
+            assert re.search(r"3 items gone there, more than half: kept here until .* sync Notes --yes$", listed, re.M)
+    assert (notes_in(pdpp), followed(pdpp)["withheld"]) == (4, 3)
     assert "3 removed" in pdpp("sync", "Notes", "--yes").out
-    assert notes_in(pdpp) == 1
+    assert (notes_in(pdpp), followed(pdpp)["withheld"]) == (1, 0)
+    assert "gone there" not in pdpp("sources").out
 
 
 @requirement("imp.live.folder")

@@ -179,7 +179,8 @@ class _Sync:
         return self._said()
 
     def _said(self) -> str:
-        kept = f", {self.kept} kept that it has no longer: it is more than half of what was there" if self.kept else ""
+        why = "you asked to keep them" if self.missing.keep else "it is more than half of what was there"
+        kept = f", {self.kept} kept that it has no longer: {why}" if self.kept else ""
         if self.shut:
             kept += f", cannot be opened: {', '.join(self.shut)}"
         if not self.has_run or not (self.accepted or self.rejected or self.removed):
@@ -332,7 +333,7 @@ class _Sync:
 
     def _let_go(self, gone: list[_Gone]) -> None:
         """Drop what is gone, unless something was rejected, or it is so much that only the owner can mean it."""
-        if not gone or self.missing.keep or self.rejected:
+        if not gone or self.rejected:
             return
         keys = {one.collection: self.writer.keys_only_of(one.collection, "messages", one.items) for one in gone}
         times = Counter(key for found in keys.values() for key in found)
@@ -340,7 +341,8 @@ class _Sync:
         lost = [key for key, count in times.items() if count >= len(holders.get(key, ()))]
         held = sum(self.writer.item_count(n) for n in self.writer.collections(self.mailbox.mark).values())
         before = held - self.added
-        if 2 * len(lost) > before and not self.missing.settled(Doubt(len(lost), before, "")):
+        is_most = 2 * len(lost) > before
+        if self.missing.keep or (is_most and not self.missing.settled(Doubt(len(lost), before, ""))):
             self.kept = len(lost)
             return
         for one in gone:

@@ -61,6 +61,7 @@ def encode_live(source: LiveSource) -> Json:
         "failures": source.failures,
         "trouble": source.trouble,
         "said": source.said,
+        "withheld": source.withheld,
     }
 
 

@@ -39,10 +39,12 @@ def test_what_is_followed_is_told_of_where_something_is() -> None:
 
 
 def test_of_a_source_that_is_followed_nothing_is_told_of_how_it_is_read_on() -> None:
-    source = LiveSource("Notes", "folder", {"path": "/n"}, {"withheld": 3}, "t", "s", "n", 1, "gone", "2 new")
+    source = LiveSource(
+        "Notes", "folder", {"path": "/n"}, {"day": "d", "withheld": 3}, "t", "s", "n", 1, "gone", "2 new"
+    )
     assert compact_json(encode_live(source)) == (
         '{"name":"Notes","kind":"folder","settings":{"path":"/n"},"succeeded_at":"s","tried_at":"t","next_at":"n",'
-        '"failures":1,"trouble":"gone","said":"2 new"}'
+        '"failures":1,"trouble":"gone","said":"2 new","withheld":3}'
     )
 
 
