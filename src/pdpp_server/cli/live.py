@@ -36,6 +36,11 @@ PAUSE_SECONDS = 1.0
 LISTEN_AGAIN_SECONDS = 60.0
 
 
+_certificate_option = click.option(
+    "--certificate", default="", metavar="SHA256", help="Accept this certificate on purpose, and no other."
+)
+
+
 @click.group()
 def add() -> None:
     """Follow a source: what changes there comes here by itself, while `pdpp serve` runs or with `pdpp sync`."""
@@ -78,7 +83,7 @@ def folder(path: Path, name: str | None, as_json: bool) -> None:
     show_default=True,
     help="`none` is for a server on this machine alone.",
 )
-@click.option("--certificate", default="", metavar="SHA256", help="Accept this certificate on purpose, and no other.")
+@_certificate_option
 @click.option("--name", callback=connection_name, help="The account it is.  [default: its address]")
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input instead of asking.")
 @click.option("--token-command", default="", metavar="COMMAND", help="What prints an OAuth access token (XOAUTH2).")
@@ -172,9 +177,9 @@ def _service_in(path: Path) -> TokenService:
         ) from error
 
 
-def _dav(kind: str, url: str, user: str, name: str | None, *, is_piped: bool, as_json: bool) -> int:
+def _dav(kind: str, url: str, user: str, certificate: str, name: str | None, *, is_piped: bool, as_json: bool) -> int:
     password = _password(user, url, is_piped=is_piped)
-    settings = dav_settings(kind, url, user)
+    settings = dav_settings(kind, url, user, certificate)
     for told in tried(kind, settings, password):
         click.echo(f"  {visible(told)}", err=as_json)
     chosen = name or f"{kind} {user}"
@@ -189,11 +194,12 @@ def _dav_command(kind: str, says: str) -> None:
     @add.command(kind, help=says.replace("KIND", kind))
     @click.argument("url")
     @click.argument("user")
+    @_certificate_option
     @click.option("--name", callback=connection_name, help="What you call this source.")
     @click.option("--password-stdin", is_flag=True, help="Read the password from standard input instead of asking.")
     @json_option
-    def _(url: str, user: str, name: str | None, password_stdin: bool, as_json: bool) -> int:
-        return _dav(kind, url, user, name, is_piped=password_stdin, as_json=as_json)
+    def _(url: str, user: str, certificate: str, name: str | None, password_stdin: bool, as_json: bool) -> int:
+        return _dav(kind, url, user, certificate, name, is_piped=password_stdin, as_json=as_json)
 
 
 _EXAMPLE = """

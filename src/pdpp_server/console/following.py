@@ -118,10 +118,9 @@ def _settings(asked: Mapping[str, str], password: str) -> tuple[str, dict[str, A
         raise InvalidRequest(say("An address, a user and a password are needed."), param="address")
     if kind != "imap":
         url = address if "://" in address else f"https://{address}"
-        return f"{kind} {user}", dav_settings(kind, url, user)
-    certificate = asked["certificate"]
+        return f"{kind} {user}", dav_settings(kind, url, user, asked["certificate"])
     settings = mailbox_settings(
-        address, user, port=_port(asked["port"]), security=asked["security"], certificate=certificate
+        address, user, port=_port(asked["port"]), security=asked["security"], certificate=asked["certificate"]
     )
     return settings["account"], settings
 

@@ -11,7 +11,7 @@ import pytest
 
 from pdpp_server.importers.live import dav as davs
 from pdpp_server.importers.live import dav_wire
-from pdpp_server.importers.live.dav import sync_dav
+from pdpp_server.importers.live.dav import dav_settings, sync_dav
 from pdpp_server.importers.live.dav_wire import Dav
 from pdpp_server.importers.live.trouble import SourceTrouble
 from pdpp_server.importers.missing import ASK_NOBODY, MissingChoice
@@ -39,9 +39,11 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 class Followed:
-    def __init__(self, world: World, url: str, kind: str = "caldav", password: str = PASSWORD) -> None:
+    def __init__(
+        self, world: World, url: str, kind: str = "caldav", password: str = PASSWORD, certificate: str = ""
+    ) -> None:
         self.world, self.password = world, password
-        self.settings = {"kind": kind, "url": url, "user": USER}
+        self.settings = dav_settings(kind, url, USER, certificate)
         self.state: dict[str, Any] = {}
 
     def sync(self, missing: MissingChoice = ASK_NOBODY, now: datetime = NOW) -> str:

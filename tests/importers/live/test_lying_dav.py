@@ -3,15 +3,14 @@
 import ssl
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from itertools import cycle, repeat
 from pathlib import Path
 
-import httpx2
 import pytest
 
 from pdpp_server.importers import registry
 from pdpp_server.importers.live import dav_wire
+from pdpp_server.importers.live.certificates import shown_at
 from pdpp_server.importers.live.sync import Syncing, sync_one
 from pdpp_server.importers.live.trouble import SourceTrouble
 from pdpp_server.model.live import BACK_OFF_MOST, next_try
@@ -158,15 +157,41 @@ def test_a_server_that_trickles_is_left_and_nothing_is_removed(
 def test_a_server_that_trickles_by_tls_is_left_too(
     world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    clock, tls = Clock(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(*certificate(tmp_path))
+    clock, tls = Clock(), self_signed(tmp_path)
     monkeypatch.setattr(dav_wire, "monotonic", clock)
-    monkeypatch.setattr(dav_wire.httpx2, "Client", partial(httpx2.Client, verify=False))
     with calendar_server(tls) as server:
-        Followed(world, server.url).sync()
+        followed = Followed(world, server.url, certificate=shown_at("127.0.0.1", server.port, 5))
+        followed.sync()
         server.pieces = slowly(clock, 20.0)
         with pytest.raises(SourceTrouble, match="trickles"):
+            followed.sync()
+
+
+def self_signed(folder: Path) -> ssl.SSLContext:
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(*certificate(folder))
+    return tls
+
+
+@requirement("imp.live.dav-trouble", "imp.live.imap-certificate")
+def test_a_certificate_that_does_not_fit_is_refused_and_can_be_accepted(world: World, tmp_path: Path) -> None:
+    with calendar_server(self_signed(tmp_path)) as server:
+        with pytest.raises(SourceTrouble, match=r"certificate of 127\.0\.0\.1:.* does not fit: self-signed") as refused:
             Followed(world, server.url).sync()
+        digest = refused.value.remedy.rpartition("--certificate ")[2]
+        with pytest.raises(SourceTrouble, match="another certificate"):
+            Followed(world, server.url, certificate="00" * 32).sync()
+        assert server.asked == []  # so no password was said to it
+
+        followed = Followed(world, server.url, certificate=digest)
+        followed.sync()
+        assert events(followed) == "abcd"
+
+
+@requirement("imp.live.dav-trouble")
+def test_a_server_that_speaks_no_tls_is_told_from_one_that_is_not_there(world: World, server: CalendarServer) -> None:
+    with pytest.raises(SourceTrouble, match="does not speak TLS"):
+        Followed(world, server.url.replace("http:", "https:")).sync()
 
 
 _PACKED = b"HTTP/1.1 207 x\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x08" + bytes(6)

@@ -11,6 +11,8 @@ from pdpp_server.importers import registry
 from pdpp_server.importers.live.sync import Syncing, sync_one
 from pdpp_server.importers.live.trouble import SourceTrouble
 from tests.importers.live.scripted import scripted, usual
+from tests.importers.live.scripted_dav import calendar_server
+from tests.importers.live.test_lying_dav import self_signed
 from tests.requirements import requirement
 from tests.scenarios.console.visitor import Visitor, shown
 from tests.worlds import davserver
@@ -104,6 +106,22 @@ def test_calendars_and_contacts_are_followed_from_the_page(owner: Visitor, world
     assert "carddav ann" in page
     assert "Lens polishing" in owner.page("/search?q=polishing")
     assert "Cem Quay" in owner.page("/search?q=quay")
+
+
+@requirement("con.sources.follow", "imp.live.imap-certificate")
+def test_a_calendar_server_whose_certificate_signs_itself_is_accepted_on_purpose(
+    owner: Visitor, world: World, tmp_path: Path
+) -> None:
+    with calendar_server(self_signed(tmp_path)) as server:
+        given = {"kind": "caldav", "address": server.url, "user": "ann", "password": PASSWORD, "security": "tls"}
+        refused = owner.send(owner.page("/follow"), "/follow", **given)
+        told = re.search(r"--certificate ([0-9a-f]{64})", refused.text)
+        assert told, shown(refused.text)
+
+        assert owner.send(owner.page("/follow"), "/follow", **given, certificate=told[1]).status_code == 303
+        asked(world)
+
+    assert "last read" in shown(owner.page("/sources"))
 
 
 @requirement("con.sources.follow")

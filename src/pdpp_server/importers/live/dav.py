@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from functools import cached_property
@@ -24,14 +25,19 @@ GROUP = 50  # resources that are asked for at once
 KINDS: Mapping[str, tuple[DavKind, Importer]] = {"caldav": (CALDAV, CALENDAR), "carddav": (CARDDAV, CONTACTS)}
 
 
-def dav_settings(kind: str, url: str, user: str) -> dict[str, Any]:
-    return {"kind": kind, "url": url, "user": user}
+def dav_settings(kind: str, url: str, user: str, certificate: str = "") -> dict[str, Any]:
+    return {"kind": kind, "url": url, "user": user, **({"certificate": certificate} if certificate else {})}
 
 
 def shown(settings: Mapping[str, Any], password: str) -> list[str]:
     """The names of what would be followed. Raises: SourceTrouble."""
-    with opened(settings["url"], settings["user"], password, KINDS[settings["kind"]][0]) as dav:
+    with _opened(settings, password) as dav:
         return [collection.name for collection in dav.collections()]
+
+
+def _opened(settings: Mapping[str, Any], password: str) -> AbstractContextManager[Dav]:
+    kind, _ = KINDS[settings["kind"]]
+    return opened(settings["url"], settings["user"], password, kind, settings.get("certificate", ""))
 
 
 def sync_dav(
@@ -45,10 +51,10 @@ def sync_dav(
     missing: MissingChoice,
 ) -> tuple[str, dict[str, Any]]:
     """Everything that changed, what came of it, and what to remember. Raises: SourceTrouble, Stopped."""
-    kind, importer = KINDS[settings["kind"]]
+    _, importer = KINDS[settings["kind"]]
     names: dict[str, str] = dict(state.get("names", {}))
     said: list[str] = []
-    with opened(settings["url"], settings["user"], secret(), kind) as dav:
+    with _opened(settings, secret()) as dav:
         for collection in dav.collections():
             name = names.setdefault(collection.url, _free(collection.name, names.values()))
             with owner.trying(declaration_of(importer.key), name) as writer:

@@ -18,12 +18,14 @@ import httpx2
 
 from pdpp_server.importers.formats.xml_items import UnreadableXml, xml_items
 from pdpp_server.importers.identity import NAME_CHARS
+from pdpp_server.importers.live.certificates import context_for, shown_at, unfitting
 from pdpp_server.importers.live.pace import Pace, trickling
 from pdpp_server.importers.live.trouble import AGAIN, SourceTrouble
 
 ANSWER_SECONDS = 60.0  # a server that says nothing for so long hangs
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 REDIRECTS_MAX = 5
+HTTPS_PORT = 443
 PIECES_MAX = 1000  # in which a server may tell what changed
 COLLECTIONS_MAX = 500
 TOKEN_CHARS_MAX = 10_000
@@ -223,7 +225,7 @@ class Dav:
             method, url, headers=headers, content=content, extensions={"trace": self._line.note}
         )
         self._line.begin()
-        with _troubles(self._where, self._line):
+        with _troubles(url, self._where, self._line):
             response = self._client.send(request, stream=True)
             try:
                 yield response
@@ -323,7 +325,7 @@ def _too_much(where: str) -> SourceTrouble:
 
 
 @contextmanager
-def opened(url: str, user: str, password: str, kind: DavKind) -> Generator[Dav, None, None]:
+def opened(url: str, user: str, password: str, kind: DavKind, certificate: str) -> Generator[Dav, None, None]:
     """Raises: SourceTrouble."""
     parts = urlsplit(url)
     if parts.scheme not in ("https", "http") or not parts.hostname:
@@ -331,7 +333,11 @@ def opened(url: str, user: str, password: str, kind: DavKind) -> Generator[Dav, 
     if parts.scheme == "http" and not _is_here(parts.hostname):
         raise SourceTrouble("Without TLS a password can be read on its way.", remedy="Use an address with https.")
     with httpx2.Client(
-        auth=(user, password), timeout=ANSWER_SECONDS, follow_redirects=False, trust_env=False
+        auth=(user, password),
+        timeout=ANSWER_SECONDS,
+        follow_redirects=False,
+        trust_env=False,
+        verify=context_for(certificate) if certificate else True,
     ) as client:
         yield Dav(client, url, kind, monotonic)
 
@@ -344,18 +350,13 @@ def _is_here(host: str) -> bool:
 
 
 @contextmanager
-def _troubles(where: str, line: _Line) -> Generator[None, None, None]:
+def _troubles(url: str, where: str, line: _Line) -> Generator[None, None, None]:
     try:
         yield
     except httpx2.TimeoutException as error:
         raise SourceTrouble(f"{where} did not answer for {ANSWER_SECONDS:.0f} seconds.", remedy=AGAIN) from error
     except httpx2.ConnectError as error:
-        cause = error.__cause__ or error.__context__
-        if isinstance(cause, ssl.SSLError) or "certificate" in str(error).lower():
-            raise SourceTrouble(
-                f"The certificate of {where} does not fit.",
-                remedy="Check the name; one that signs itself must be added to the certificates of this machine.",
-            ) from error
+        _require_tls(url, error)
         raise SourceTrouble(f"{where} cannot be reached.", remedy="Check the address, and the network.") from error
     except (httpx2.RemoteProtocolError, httpx2.DecodingError) as error:
         if not line.is_closed:
@@ -365,6 +366,18 @@ def _troubles(where: str, line: _Line) -> Generator[None, None, None]:
         raise SourceTrouble(f"{where} closed the connection in the middle.", remedy=AGAIN) from error
     except httpx2.InvalidURL as error:
         raise SourceTrouble(f"{where} is no address.", remedy="It begins with https://.") from error
+
+
+def _require_tls(url: str, error: BaseException) -> None:
+    """Raises: SourceTrouble, where it was TLS that failed."""
+    parts, cause = urlsplit(url), error
+    while cause.__cause__ or cause.__context__:
+        cause = cause.__cause__ or cause.__context__ or cause
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            shown = shown_at(parts.hostname or "", parts.port or HTTPS_PORT, ANSWER_SECONDS)
+            raise unfitting(parts.netloc, cause.verify_message, shown) from error
+        if isinstance(cause, ssl.SSLError):
+            raise SourceTrouble(f"{parts.netloc} does not speak TLS there.", remedy="Check the port.") from error
 
 
 def _propfind(wanted: str) -> str:

@@ -11,7 +11,6 @@ import ssl
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from hashlib import sha256
 from io import BufferedReader, BytesIO
 from ipaddress import ip_address
 from select import select
@@ -19,6 +18,7 @@ from time import monotonic
 from typing import Any, NamedTuple, cast
 
 from pdpp_server.importers.formats.mbox import MESSAGE_BYTES_MAX
+from pdpp_server.importers.live.certificates import context_for, shown_at, shown_by, unchecked, unfitting
 from pdpp_server.importers.live.pace import Pace, trickling
 from pdpp_server.importers.live.trouble import AGAIN, SourceTrouble
 
@@ -143,12 +143,11 @@ def connected(server: ImapServer) -> Generator["ImapConversation", None, None]:
             "Without TLS a password can be read on its way.", remedy="Leave --security out, or say --security starttls."
         )
     with _troubles(server):
-        imap = _Imap(server, _context(server))
+        imap = _Imap(server, context_for(server.certificate))
     try:
         with _troubles(server):
             if server.security == "starttls":
-                imap.starttls(_context(server))
-            _require_certificate(server, imap)
+                imap.starttls(context_for(server.certificate))
         yield ImapConversation(server, imap)
     finally:
         with suppress(OSError):  # it was closed already
@@ -162,39 +161,16 @@ def _is_here(host: str) -> bool:
         return host == "localhost"
 
 
-def _context(server: ImapServer) -> ssl.SSLContext:
-    context = ssl.create_default_context()
-    if server.certificate:  # then that one and no other
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    return context
-
-
-def _require_certificate(server: ImapServer, imap: _Imap) -> None:
-    if server.certificate:
-        shown = imap.sock.getpeercert(binary_form=True) if isinstance(imap.sock, ssl.SSLSocket) else None
-        if not shown or sha256(shown).hexdigest() != server.certificate.replace(":", "").lower():
-            raise SourceTrouble(
-                f"{server.host} shows another certificate than the one that you accepted.",
-                remedy="If that is right, stop the source and add it again.",
-            )
-
-
-def shown_certificate(server: ImapServer) -> str:
-    """The SHA-256 of what the server shows, for the owner to compare; empty where it cannot be seen."""
-    context = ssl.create_default_context()
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+def _shown_certificate(server: ImapServer) -> str:
+    if server.security == "tls":
+        return shown_at(server.host, server.port, ANSWER_SECONDS)
     try:
-        if server.security == "starttls":
-            imap = _Imap(server, None)
-            imap.starttls(context)
-            sock = cast("ssl.SSLSocket", imap.sock)
-        else:
-            plain = socket.create_connection((server.host, server.port), ANSWER_SECONDS)
-            sock = context.wrap_socket(plain, server_hostname=server.host)
+        imap = _Imap(server, None)
+        imap.starttls(unchecked())
     except (OSError, imaplib.IMAP4.error):
         return ""
-    with sock:
-        return sha256(sock.getpeercert(binary_form=True) or b"").hexdigest()
+    with cast("ssl.SSLSocket", imap.sock) as sock:
+        return shown_by(sock)
 
 
 @contextmanager
@@ -204,12 +180,7 @@ def _troubles(server: ImapServer) -> Generator[None, None, None]:
     try:
         yield
     except ssl.SSLCertVerificationError as error:
-        digest = shown_certificate(server)
-        accept = f" If it is yours, accept it on purpose with --certificate {digest}" if digest else ""
-        raise SourceTrouble(
-            f"The certificate of {where} does not fit: {error.verify_message}.",
-            remedy=f"Check the name of the server.{accept}",
-        ) from error
+        raise unfitting(where, error.verify_message, _shown_certificate(server)) from error
     except ssl.SSLError as error:
         raise SourceTrouble(
             f"{where} does not speak TLS there.", remedy="Port 993 usually does; for 143 say --security starttls."
