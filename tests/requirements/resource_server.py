@@ -862,6 +862,11 @@ PROMISES: dict[str, Promise] = {
         source="resource server contract: search",
         says="A name in a question that is mostly somebody's who spoke counts as who spoke.",
     ),
+    "rs.search.titles": Promise(
+        source="resource server contract: search",
+        says="Where nobody speaks, a record whose whole title stands in a question comes before those that name it; "
+        "what the grant hides calls nothing.",
+    ),
     "rs.search.talks": Promise(
         source="resource server contract: search",
         says="A talk that matches in many places lifts its records.",

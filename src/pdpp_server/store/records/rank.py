@@ -135,8 +135,8 @@ class Worth(NamedTuple):
     whole: float
 
 
-def worth_of(held: HeldPhrases, question: Question, actor: int) -> Worth:
-    """`actor` is the column that says who spoke, as a bit."""
+def worth_of(held: HeldPhrases, question: Question, named_in: int) -> Worth:
+    """`named_in` is the column in which a name counts in full, as a bit: who spoke, or what the record is called."""
     parts: list[tuple[float, int]] = []
     share = 0.0
     for count, slots, worth, is_name in zip(held.counts, held.slots, question.weights, question.names, strict=True):
@@ -144,7 +144,7 @@ def worth_of(held: HeldPhrases, question: Question, actor: int) -> Worth:
             continue
         if is_name:
             count = 1
-            if not slots & actor:
+            if not slots & named_in:
                 worth *= MENTIONED
         parts.append((worth * count * (K1 + 1), count))
         share += worth

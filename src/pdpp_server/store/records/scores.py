@@ -20,6 +20,7 @@ from pdpp_server.store.records.rank import (
     worth_of,
 )
 from pdpp_server.store.records.reach import Reach
+from pdpp_server.store.records.titled import title_column
 from pdpp_server.store.records.words import Phrase, WordQuery
 
 HeldCounts = Mapping[str, Sequence[int]]  # of each connection, how many of its visible records hold each wanted phrase
@@ -53,7 +54,9 @@ def scored(
     worth = [DATE_WORDS if phrase in words.dated else 1.0 for phrase in words.wanted]
     questions = weighed(sources, worth, names)
     heard = {sid: questions[reach.origin.connection_id] for sid, reach in by_sid.items()}
-    scores = _scores(noted, heard, actors)
+    # Where nobody speaks, a name counts in full where it is what the record is called.
+    named_in = {sid: actors[sid] or title_column(reach) for sid, reach in by_sid.items()}
+    scores = _scores(noted, heard, named_in)
     if not any(_times(reach) for reach in by_sid.values()):
         dates = NO_DATES
     if dates.days:
@@ -63,13 +66,13 @@ def scored(
     return Scored(scores, among_all.weights, named, dates)
 
 
-def _scores(noted: NotedRecords, heard: Mapping[int, Question], actors: Mapping[int, int]) -> dict[int, float]:
+def _scores(noted: NotedRecords, heard: Mapping[int, Question], named_in: Mapping[int, int]) -> dict[int, float]:
     """Records of a stream that share a note share a score, and those that hold the same what that is worth."""
     scores: dict[int, float] = {}
     for sid, of_stream in by_stream(noted).items():
         notes = dict(zip(map(id, of_stream.values()), of_stream.values(), strict=True))
         held = {id(note.held): note.held for note in notes.values()}
-        worths = {one: worth_of(holding, heard[sid], actors[sid]) for one, holding in held.items()}
+        worths = {one: worth_of(holding, heard[sid], named_in[sid]) for one, holding in held.items()}
         known = {one: score(note.length, worths[id(note.held)]) for one, note in notes.items()}
         scores.update(zip(of_stream, map(known.__getitem__, map(id, of_stream.values())), strict=True))
     return scores

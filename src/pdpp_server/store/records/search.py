@@ -44,6 +44,7 @@ from pdpp_server.store.records.scores import scored
 from pdpp_server.store.records.showing import Showing, StoredRow
 from pdpp_server.store.records.suggestions import FEW_RECORDS, Suggestion, suggestions
 from pdpp_server.store.records.texts import Texts
+from pdpp_server.store.records.titled import of_titles
 from pdpp_server.store.records.words import Finder, Phrase, WordQuery
 
 LOOKED = 1000  # of the newest records, or of those that hold a word that may have been meant
@@ -102,7 +103,7 @@ def search(
     counts = totals(held, words)
     reached = [reach for group in groups for reach in group.reaches]
     told = scored(reading, reached, words, held, holding, visible_records(reading, groups), dates)
-    scores = told.scores
+    scores = of_titles(reading, reached, permitted.query.text, told.scores)
     # A neighbour might hold what must not occur: where a query says that, only matches are found. Where words do not
     # count, they lift nothing.
     lifts = not words.unwanted and (by is None or by.words_count)
