@@ -1,6 +1,7 @@
 """Search hits as a short list that an agent can read at once, cite and follow."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from pdpp_server.evidence.budget import affordable, first_that_fits
@@ -61,13 +62,17 @@ def search_text(page: SearchPage, query: SearchQuery, ids: Sequence[str], rest: 
     opening = _Head(_found_text(page, query), _order_text(page), handle_text(ids[best_match(page)]))
     missing = [*missing_lines(page.recall, query)]
     verdict = _verdict(missing)
-    remarks = [*(() if verdict else missing), *search_remarks(page, query)]
+    unmatched = () if verdict else missing
+    remarks = [*unmatched, *search_remarks(page, query)]
     more = _search_ways("more", query, page.next_cursor) if page.next_cursor else []
     room = SEARCH_BYTES - byte_len(opening.text()) - byte_len(verdict) - _following_bytes(page, ids, more, remarks)
     rows = hit_rows(hits, ids, room if query.brief else room - _WHOLE_BYTES)
     shown = len(rows)
     part = "" if shown == len(hits) else f", the first {shown} of them here"
     head = opening.text(part, _whole_text(rows, query)) + verdict
+    if shown < len(hits):  # how many of them hold each word was counted over all
+        in_part = replace(page, recall=replace(page.recall, here=()))
+        remarks = [*unmatched, *search_remarks(in_part, query)]
     following = _following(page, query, ids, rows, rest, head, more, remarks)
     told = shown_of([hit.id for hit in hits[:shown]], [name for row in rows for name in row.fields])
     if any(line.startswith(SOURCES) for line in following):  # which names those of all hits

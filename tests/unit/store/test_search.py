@@ -9,6 +9,7 @@ from typing import Any
 import apsw
 import pytest
 
+from pdpp_server.mcp.tools.search import SEARCH
 from pdpp_server.model.ingest import Incoming
 from pdpp_server.model.queries import SearchQuery
 from pdpp_server.store.engines.sqlite.cutting import Fts5Cutter
@@ -23,6 +24,7 @@ from tests.two_worlds.ask import connection_id, open_side
 from tests.two_worlds.plan import COMMON, Event, Grown, Plan, _key_text, plan
 from tests.worlds.chat import DOCUMENT, FAMILY, WORK, message
 from tests.worlds.chat import detail as detail_of
+from tests.worlds.told import told
 from tests.worlds.world import World
 
 TOKENIZER = Tokenizer(Fts5Cutter(apsw.Connection(":memory:")))
@@ -323,3 +325,17 @@ def test_a_word_that_stands_nowhere_is_named_beside_a_time_that_was_understood(w
 
     assert counted("lease xylophone in March 2026")["xylophone"] == 0
     assert "march" not in {word.lower() for word in counted("lease in March 2026")}
+
+
+def test_how_many_hits_hold_a_word_is_told_where_all_of_them_are_shown(world: World) -> None:
+    """A page that does not fit into an answer is cut, and of what is left the text shows what there is room for."""
+    rain = "It rained all day, so we stayed in and read to each other until the lamp went out. " * 3
+    texts = [f"alpenglow {rain}", *["marmot"] * 3, f"marmot alpenglow {rain}"]
+    world.deliver(WORK, [message(f"t{n}", text=texts[0 if n > 4 else n]) for n in range(150)])
+
+    def counted(limit: int) -> str:
+        text = told(SEARCH.call(world.reader, {"query": "alpenglow marmot", "limit": limit})).text
+        return next(line for line in text.split("\n") if line.startswith("records: "))
+
+    assert counted(5) == 'records: "marmot" 4 (4 here), "alpenglow" 147 (2 here)'
+    assert counted(100) == 'records: "marmot" 4, "alpenglow" 147'

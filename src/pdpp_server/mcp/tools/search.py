@@ -24,7 +24,7 @@ from pdpp_server.mcp.tool import Tool, ToolResult
 from pdpp_server.model.activity import Shown, together
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import QUERY_CHARS_MAX, TOOL_LIMIT, SearchQuery
-from pdpp_server.model.records import SearchPage
+from pdpp_server.model.records import Hit, SearchPage
 from pdpp_server.port.reader import Reader
 from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.search import decode_query
@@ -78,7 +78,7 @@ class _Fitting:
         if made.size <= most or min(count, len(ids)) <= 1:
             return self._in_both_channels(found, page, ids, made)
         if any(hit.beside for hit in page.hits):  # it gives way before any match does
-            matches = replace(page, hits=tuple([hit for hit in page.hits if not hit.beside]))
+            matches = _with_fewer(page, tuple([hit for hit in page.hits if not hit.beside]))
             return self.result(found, hits_shortened(matches, self.query.limit), len(matches.hits))
         fewer = max(1, min(count - 1, count * most // made.size))
         cut = _cut(page, fewer)
@@ -128,7 +128,12 @@ def _cut(page: SearchPage, count: int) -> SearchPage | None:
     """The first `count` hits, with the cursor that goes on after them; None where the server gave no such cursor."""
     kept = page.hits[:count]
     cursor = kept[-1].cursor
-    return None if cursor is None else replace(page, hits=kept, next_cursor=cursor)
+    return None if cursor is None else replace(_with_fewer(page, kept), next_cursor=cursor)
+
+
+def _with_fewer(page: SearchPage, hits: tuple[Hit, ...]) -> SearchPage:
+    """How many of them hold each word was counted over all."""
+    return replace(page, hits=hits, recall=replace(page.recall, here=()))
 
 
 SEARCH = Tool(
