@@ -78,7 +78,7 @@ test-postgres: setup clients browser servers  ## every test on PostgreSQL, but t
 quick: setup  ## the tests that a change can have broken, nearest first, about a minute: make quick base=main
 	@$(BIN)/python -m tools.quick $(base)
 
-check: $(CHECKS) promised  ## format, lint, types, import contracts, generated files, promises
+check: $(CHECKS) promised  ## format, lint, types, import contracts, generated files, promises, words
 
 style: setup
 	$(BIN)/ruff format --check --quiet
@@ -98,7 +98,7 @@ generated: setup
 	$(BIN)/cog -I . --check --check-fail-msg "A page is out of date: run make fix." $(PAGES)
 
 promised: setup
-	$(BIN)/pytest -q tests/contracts/test_promises.py
+	$(BIN)/pytest -q tests/contracts/test_promises.py tests/contracts/test_words.py
 
 bench: setup  ## the measured numbers, as ratios, into bench/latest.json
 	PYTHONPATH=. $(BIN)/python -m bench

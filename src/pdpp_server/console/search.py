@@ -36,7 +36,7 @@ DAY_CHARS = len("2026-11-15")
 Labels = Mapping[tuple[str, str], str]
 
 
-class AskedDays(NamedTuple):
+class BetweenDays(NamedTuple):
     stream: Stream
     first: date | None
     end: date | None  # before which
@@ -95,7 +95,7 @@ def _choices(desks: Desks) -> dict[str, object]:
     }
 
 
-def _asked_days(desks: Desks, asked: dict[str, str]) -> AskedDays | None:
+def _asked_days(desks: Desks, asked: dict[str, str]) -> BetweenDays | None:
     """Dates belong to a field, so they need one stream of one source."""
     first, end = day_asked(asked["from"]), day_asked(asked["before"])
     if not (first or end):
@@ -107,10 +107,10 @@ def _asked_days(desks: Desks, asked: dict[str, str]) -> AskedDays | None:
     stream = declared(desks, asked["source"], asked["stream"])
     if time_filter(stream) is None:
         raise InvalidRequest(say("That stream cannot be narrowed by dates."))
-    return AskedDays(stream, first, end)
+    return BetweenDays(stream, first, end)
 
 
-def _within(desks: Desks, days: AskedDays, page: SearchPage) -> SearchPage:
+def _within(desks: Desks, days: BetweenDays, page: SearchPage) -> SearchPage:
     """Of what takes whole days a little more was asked for than stands on these days, so nobody counted that."""
     kept = tuple([hit for hit in page.hits if stands_in(_days_of(desks, hit), days.first, days.end)])
     return replace(page, hits=kept, recall=replace(page.recall, matches=None))

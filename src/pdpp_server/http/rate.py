@@ -18,7 +18,7 @@ TOLD_EVERY_SECONDS = 0.5
 _EVERYBODY = "everybody"
 
 
-class Counted:
+class PaidHere:
     """What is taken here by one rule, and what of it the other processes were not told yet."""
 
     def __init__(self, rule: Steadily, now: Callable[[], datetime]) -> None:
@@ -75,8 +75,8 @@ class Rates:
         together: int = 0,
     ) -> None:
         """`together` is what all of one owner may ask a second."""
-        self._tokens = Counted(Steadily(per_second, burst), now) if per_second else None
-        self._everybody = Counted(Steadily(together, 10 * together), now) if together else None
+        self._tokens = PaidHere(Steadily(per_second, burst), now) if per_second else None
+        self._everybody = PaidHere(Steadily(together, 10 * together), now) if together else None
         self._counted = [counted for counted in (self._tokens, self._everybody) if counted]
         self._ledger = ledger
         self._stopping = Event()
@@ -126,7 +126,7 @@ class Rates:
         if self._tokens:
             self._take(self._tokens, whose)
 
-    def _take(self, counted: Counted, whose: str) -> None:
+    def _take(self, counted: PaidHere, whose: str) -> None:
         counted.take(whose)
         if self._ledger:
             counted.fresh[whose] += 1
