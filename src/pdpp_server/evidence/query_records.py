@@ -107,7 +107,7 @@ def _page_text(page: RecordPage, query: RecordsQuery, asked: AskedArguments) -> 
     lines: list[EntryLine] = []
     for left, entry, handle, size in zip(range(shown, 0, -1), page.records, handles, sizes, strict=False):
         line = said_line if page.around else entry_line
-        lines.append(line(entry, handle, size - 1 + spare // left))
+        lines.append(line(entry, handle, size - 1 + spare // left, query.fields or ()))
         spare -= byte_len(lines[-1].text) + 1 - size
     if shown < len(handles):
         head = _head_text(page, query, shown, shared)

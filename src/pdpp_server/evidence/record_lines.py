@@ -1,7 +1,7 @@
 """A record on one line: its whole handle, then the fields that matter first, as many as there is room for."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import compress, repeat
 from typing import Any, NamedTuple
@@ -21,11 +21,12 @@ from pdpp_server.evidence.text import byte_len, clip_shown, compact_json, handle
 from pdpp_server.evidence.titles import BODY_ROLE, TITLE_ROLE, body, dated, declared_actor, moment
 from pdpp_server.evidence.values import (
     SHORT_MARK_CHARS,
+    RankedNames,
     ShownValue,
     are_texts,
     by_importance,
+    ranked_names,
     shown_value,
-    with_key_apart,
 )
 from pdpp_server.model.records import Record, Tombstone
 
@@ -54,15 +55,18 @@ def least_line_bytes(entry: Entry, handle: str, least: int) -> int:
 
 
 def _about_bytes(record: Record, most: int) -> int:
-    """About what the fields take; right where there are few, and no matter where there are many."""
-    if len(record.data) > most // 8 or record.expanded or _text_chars(record) > most:
+    """About what the fields that come first take; right where there are few, and no matter where there are many."""
+    first = ranked_names(record.data, record.roles, record.id.key).first or tuple(record.data)
+    values = [record.data[name] for name in first]
+    if len(first) > most // 8 or record.expanded or _text_chars(values) > most:
         return most
-    return 2 + sum(byte_len(name) + len(str(value)) + 6 for name, value in record.data.items())
+    left_out = len(record.data) - len(first)
+    marked = len(_left_out_text(left_out)) + 1 if left_out else 0
+    return 2 + marked + sum(map(byte_len, first)) + sum([byte_len(str(value)) + 6 for value in values])
 
 
-def _text_chars(record: Record) -> int:
-    """No line with all of its fields is shorter."""
-    values = record.data.values()
+def _text_chars(values: Collection[Any]) -> int:
+    """No line that shows all of them is shorter."""
     if are_texts(values):
         return len("".join(values))
     return sum([len(value) for value in values if isinstance(value, str)])
@@ -71,7 +75,7 @@ def _text_chars(record: Record) -> int:
 def whole_lines(named: Sequence[tuple[Entry, str]], room: int) -> list[EntryLine] | None:
     """All of them with all of their fields, where that fits, so that nothing has to be weighed; else None."""
     records = [entry for entry, _ in named if isinstance(entry, Record)]
-    if sum(map(_text_chars, records)) > room:
+    if sum([_text_chars(record.data.values()) for record in records]) > room:
         return None
     lines: list[EntryLine] = []
     for entry, handle in named:
@@ -86,17 +90,18 @@ def whole_lines(named: Sequence[tuple[Entry, str]], room: int) -> list[EntryLine
     return lines if room >= 0 else None
 
 
-def said_line(entry: Entry, handle: str, room: int) -> EntryLine:
+def said_line(entry: Entry, handle: str, room: int, asked: Collection[str] = ()) -> EntryLine:
     """A record of a talk as it was said: when, by whom and what, then its other fields; else as any record."""
     named = handle_text(handle)
     said = _said_text(entry, room - byte_len(named) - 1) if isinstance(entry, Record) else None
     if said is None:
-        return entry_line(entry, handle, room)
+        return entry_line(entry, handle, room, asked)
     opening = read_whole(handle, said.cut) if said.cut else fetch_of(handle) if said.left_out else None
     return EntryLine(f"{named} {said.text}", opening, said.shown)
 
 
-def entry_line(entry: Entry, handle: str, room: int) -> EntryLine:
+def entry_line(entry: Entry, handle: str, room: int, asked: Collection[str] = ()) -> EntryLine:
+    """`asked` are the fields that the caller named, none where all are wanted."""
     if isinstance(entry, Tombstone):
         return EntryLine(f"{handle_text(handle)} {_gone_text(entry)}", None)
     named = handle_text(handle)
@@ -105,7 +110,7 @@ def entry_line(entry: Entry, handle: str, room: int) -> EntryLine:
     if entry.expanded:
         known = expanded_text(entry, left // 2 - len(_EXPANDED), "")
         related = f" {_EXPANDED}{known.text}" if known.text else ""
-    fields = _fields_text(entry, left - byte_len(related))
+    fields = _fields_text(entry, left - byte_len(related), asked)
     is_part = fields.left_out or (entry.expanded and not related)
     opening = read_whole(handle, fields.cut) if fields.cut else fetch_of(handle) if is_part else None
     text = f"{named} {fields.text}{related}" if fields.text else f"{named}{related}"
@@ -165,16 +170,19 @@ def _time_field(record: Record) -> str | None:
     return named or next((name for name, value in record.data.items() if value == record.authored_at), None)
 
 
-def _fields_text(record: Record, room: int) -> FieldsText:
-    """Long values are clipped first.
+def _fields_text(record: Record, room: int, asked: Collection[str] = ()) -> FieldsText:
+    """What comes first is whole before anything else is told, unless it was asked for; then long values are clipped.
 
     Where not even their beginnings fit, title and body come before all else.
     """
     data, key = record.data, record.id.key
-    told, holding = with_key_apart(data, record.roles, key)
+    ranked = ranked_names(data, record.roles, key)
+    told, holding = (*ranked.first, *ranked.others), ranked.holding
     names = (*told, *holding)
-    if _text_chars(record) <= room and (whole := _whole_text(record, names, room)) is not None:
+    if _text_chars(data.values()) <= room and (whole := _whole_text(record, names, room)) is not None:
         return FieldsText(whole, None, 0, names)
+    if ranked.first and ranked.others and not asked and (first := _first_text(record, ranked, room)):
+        return first
     fields = _Fields(told[:RECORD_FIELDS_MOST], data)
     if len(names) <= RECORD_FIELDS_MOST and fields.least_bytes(RECORD_VALUE_STEPS[-1]) <= room:
         key_bytes = _key_bytes(holding, key)
@@ -192,6 +200,36 @@ def _fields_text(record: Record, room: int) -> FieldsText:
     cut = next((name for name, chars in taken.items() if values[name].is_cut_short(chars)), None)
     text = f"{{{members}}} {_left_out_text(left_out)}" if taken else _left_out_text(left_out)
     return FieldsText(text, cut, left_out, tuple(taken))
+
+
+def _first_text(record: Record, ranked: RankedNames, room: int) -> FieldsText | None:
+    """The fields that come first, as wide as there is room, and of the others those that fit whole beside them; None
+    where not even their beginnings fit."""
+    room -= len(_left_out_text(len(ranked.others))) + 1
+    fields = _Fields(ranked.first, record.data)
+    chars = next((chars for chars in _widths(room) if fields.fits(chars, room)), None)
+    if chars is None:
+        return None
+    others: list[str] = []
+    cut = fields.first_cut(chars)
+    if cut is None:
+        beside = _Fields((*ranked.others[:RECORD_FIELDS_MOST], *ranked.holding), record.data)
+        others = _that_fit(beside.values, room - byte_len(fields.text(chars)))
+    names = (*ranked.first, *others)
+    left_out = len({*ranked.others} - {*others})
+    text = _Fields(names, record.data).text(chars)
+    return FieldsText(f"{text} {_left_out_text(left_out)}" if left_out else text, cut, left_out, names)
+
+
+def _that_fit(values: Mapping[str, ShownValue], room: int) -> list[str]:
+    """The names of those that can be told whole."""
+    names: list[str] = []
+    for name, value in values.items():
+        size = len(",") + byte_len(f"{_key_text(name)}:{value.whole_text}")
+        if size <= room:
+            names.append(name)
+            room -= size
+    return names
 
 
 def _widths(room: int) -> tuple[int, ...]:
@@ -262,6 +300,9 @@ class _Fields:
                 yield f'{key}:"{whole}"'
             else:
                 yield f"{key}:{ShownValue(whole, kind).short_text(chars)}"
+
+    def fits(self, chars: int, room: int) -> bool:
+        return self.least_bytes(chars) <= room and byte_len(self.text(chars)) <= room
 
     def first_cut(self, chars: int) -> str | None:
         most = chars + SHORT_MARK_CHARS

@@ -100,24 +100,30 @@ def readable_text(value: Any) -> str | None:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode() if isinstance(value, dict | list) else None
 
 
+class RankedNames(NamedTuple):
+    """The names of the fields of a record, what matters most first."""
+
+    first: tuple[str, ...]  # those whose role says what the record is about
+    others: tuple[str, ...]
+    holding: tuple[str, ...]  # the key, which every handle tells already
+
+
 def by_importance(data: Mapping[str, Any], roles: Mapping[str, str] | None, key: str) -> list[str]:
-    """The names of the fields: by their declared roles; the key, which every handle tells already, comes last."""
-    told, holding = with_key_apart(data, roles, key)
-    return [*told, *holding]
+    """The names of the fields: by their declared roles; the key comes last."""
+    ranked = ranked_names(data, roles, key)
+    return [*ranked.first, *ranked.others, *ranked.holding]
 
 
-def with_key_apart(data: Mapping[str, Any], roles: Mapping[str, str] | None, key: str) -> "_KeyApart":
-    """The same, and those that hold the key by themselves."""
+def ranked_names(data: Mapping[str, Any], roles: Mapping[str, str] | None, key: str) -> RankedNames:
     declared = map(str, map((roles or {}).get, data))  # another server may have said anything
     return _by_role(tuple(data), tuple(declared), tuple(map(eq, data.values(), repeat(key))))
 
 
-_KeyApart = tuple[tuple[str, ...], tuple[str, ...]]
-
-
 @lru_cache(maxsize=1000)  # the records of a stream have the same fields
-def _by_role(names: tuple[str, ...], roles: tuple[str, ...], are_keys: tuple[bool, ...]) -> _KeyApart:
+def _by_role(names: tuple[str, ...], roles: tuple[str, ...], are_keys: tuple[bool, ...]) -> RankedNames:
     ranks = {name: _RANKS.get(role, _OTHER_RANK) for name, role in zip(names, roles, strict=True)}
     ranked = sorted(names, key=ranks.__getitem__)
     holding = {*compress(names, are_keys)}
-    return tuple([name for name in ranked if name not in holding]), tuple([name for name in ranked if name in holding])
+    told = [name for name in ranked if name not in holding]
+    first = [name for name in told if ranks[name] < _OTHER_RANK]
+    return RankedNames(tuple(first), tuple(told[len(first) :]), tuple([name for name in ranked if name in holding]))

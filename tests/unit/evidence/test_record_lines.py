@@ -84,3 +84,22 @@ def test_the_least_that_a_line_takes_is_enough_for_it() -> None:
     for entry in (record("1", {"n": 1}), LETTER, GONE):
         least = least_line_bytes(entry, HANDLE, 80)
         assert byte_len(entry_line(entry, HANDLE, least).text) <= least
+
+
+def test_what_a_record_is_about_is_whole_before_anything_else_is_told() -> None:
+    roles = {"subject": "primary-title", "text": "primary-body"}
+    mail = record("1", {"label": "in", "subject": "Lease", "text": "t" * 100, "raw": "r" * 100, "size": 7}, roles)
+    whole = '{"subject":"Lease","text":"' + "t" * 100 + '"'
+    wide = entry_line(mail, HANDLE, 200)
+    assert wide.text == f'{HANDLE} {whole},"label":"in","size":7}} +1 field'
+    assert wide.fields == ("subject", "text", "label", "size")
+    assert wide.opening and wide.opening.tool == "fetch"
+    narrow = entry_line(mail, HANDLE, 120)
+    assert narrow.text == f'{HANDLE} {{"subject":"Lease","text":"{"t" * 40}…"+60}} +3 fields'
+
+
+def test_all_fields_that_were_asked_for_are_told_beside_a_long_one() -> None:
+    roles = {"text": "primary-body"}
+    mail = record("1", {"label": "in", "text": "t" * 300}, roles)
+    assert entry_line(mail, HANDLE, 120).text.endswith(" +1 field")
+    assert '"label":"in"' in entry_line(mail, HANDLE, 120, ("label", "text")).text
