@@ -659,6 +659,10 @@ PROMISES: dict[str, Promise] = {
         scenario=("S119",),
         ruling=(30,),
     ),
+    "mcp.query.nothing-shown-again": Promise(
+        source="design D3",
+        says="The next step of a page opens a record only where not all of it is shown, or no other step is left.",
+    ),
     "mcp.query.fitted-envelope": Promise(
         source="MCP adapter contract: query_records",
         says="The data is the list envelope made to fit: clipped values listed, and a shorter page with a right "

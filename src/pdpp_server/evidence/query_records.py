@@ -159,7 +159,8 @@ def _told(entries: Sequence[Entry], lines: Sequence[EntryLine]) -> Shown:
 
 
 def records_next(fitted: Fitted, query: RecordsQuery, asked: AskedArguments) -> tuple[NextCall, ...]:
-    """Read what was clipped, else open the first record; then turn the page, or keep the bookmark."""
+    """Read what was clipped or left out, then turn the page, or keep the bookmark; where neither is left to do, open
+    the first record."""
     page = fitted.page
     ahead = [*_onward(page, asked)]
     if not page.records:
@@ -167,10 +168,12 @@ def records_next(fitted: Fitted, query: RecordsQuery, asked: AskedArguments) -> 
         return (*ahead, *([words] if words else ()), schema_of(asked["stream"], asked.get("connection_id")))
     for handle, fields in fitted.clipped.items():
         return (read_whole(handle, next(iter(fields))), *ahead)
-    if page.around and ahead:  # whose records are all whole: nothing of them is left to open
-        return tuple(ahead[-1:])  # later; `meta.around` has the cursor of the other way
+    for handle in fitted.omitted:
+        return (fetch_of(handle), *ahead)
+    if ahead:
+        return tuple(ahead[-1:])  # around a record later; `meta.around` has the cursor of the other way
     records = [entry for entry in page.records if isinstance(entry, Record)]
-    return (*(fetch_of(mint(record.id)) for record in records[:1]), *ahead)
+    return tuple([fetch_of(mint(record.id)) for record in records[:1]])
 
 
 def _onward(page: RecordPage, asked: AskedArguments) -> Iterator[NextCall]:
@@ -341,10 +344,10 @@ def _opening_bytes(entries: Sequence[Entry], handles: Sequence[str]) -> int:
 
 
 def _opening_text(page: RecordPage, lines: Sequence[EntryLine], limit: int) -> str:
-    """Open what the first cut left out; where nothing was cut, the first record, but none of a talk that goes on."""
+    """Open what the first cut left out; where nothing was cut, the first record, but none of a page that goes on."""
     openings = [line.opening for line in lines if line.opening]
     live = [entry for entry in page.records[: len(lines)] if isinstance(entry, Record)]
-    if not live or (not openings and page.around and page.around.goes_on):
+    if not live or (not openings and (len(lines) < len(page.records) or _goes_on(page))):
         return ""
     reads = [call for call in openings if call.tool == "read_record_field"]
     call = (reads or openings or [fetch_of(mint(live[0].id))])[0]
@@ -355,6 +358,12 @@ def _opening_text(page: RecordPage, lines: Sequence[EntryLine], limit: int) -> s
         )
     ways = [f"{whole} shows all fields of a record (+n: so many are not shown here)"] if openings else []
     return first_that_fits((*ways, whole, _SHORT_FETCH), limit - 1)
+
+
+def _goes_on(page: RecordPage) -> bool:
+    if page.around:
+        return page.around.goes_on
+    return bool(page.next_cursor or page.next_changes_since or page.is_short)
 
 
 def _nothing_text(page: RecordPage, query: RecordsQuery, asked: AskedArguments) -> str:

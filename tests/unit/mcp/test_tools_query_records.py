@@ -241,6 +241,17 @@ def test_a_reader_of_the_structure_alone_does_too(chars: int) -> None:
     assert seen == [mint(one.id) for one in reader.records]
 
 
+@requirement("mcp.query.nothing-shown-again")
+def test_the_next_step_of_a_whole_page_turns_it_and_opens_a_record_only_where_there_is_no_other_page() -> None:
+    turned = ask(FakeReader(letters(9)), limit=3)
+    last = ask(FakeReader(letters(3)), limit=3)
+
+    assert [call["tool"] for call in turned.structured["next"]] == ["query_records"]
+    assert turned.text.endswith("\nmore: the same call with cursor = next_cursor")
+    assert [call["tool"] for call in last.structured["next"]] == ["fetch"]
+    assert last.text.endswith('\nnext: fetch {"id":"cin_4f2a/messages:m000"}')
+
+
 @requirement("mcp.query.fitted-envelope")
 @pytest.mark.parametrize("cursors", [True, False])
 def test_long_values_are_clipped_before_a_record_is_left_out(cursors: bool) -> None:
@@ -317,7 +328,7 @@ def test_a_feed_tells_what_is_gone_and_what_to_keep() -> None:
     result = ask(reader, changes_since="beginning")
 
     bookmark = f"cur_{0:0>150}"
-    head, _, gone, later, _ = result.text.split("\n")
+    head, _, gone, later = result.text.split("\n")
     assert head.endswith(f"2 changes in all, in the order of their last change. next_changes_since={bookmark}")
     assert gone == "cin_4f2a/messages:m0 deleted 2026-11-01T00:00Z"
     call = f'query_records {{"stream":"messages","changes_since":"{bookmark}"}}'
@@ -408,7 +419,7 @@ def test_a_long_cursor_of_another_server_stands_once_or_is_left_to_the_structure
     assert ("next_cursor is too long for this text" in head) == (chars > 700)
     again = f'the same call with {{"limit":{len(items(result.text))}}}, then on from its cursor'
     copied = f'query_records {{"stream":"messages","limit":20,"cursor":"{"d" * chars}"}}'
-    assert f"\nrest: {copied if chars < 200 else again}\n" in result.text
+    assert f"\nrest: {copied if chars < 200 else again}\n" in f"{result.text}\n"
     assert result.structured["data"]["next_cursor"] == "c" * chars
 
 
