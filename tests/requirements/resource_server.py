@@ -663,6 +663,8 @@ PROMISES: dict[str, Promise] = {
         "smallest) and then by key, or for each period; `other_count` counts records, and a sum adds `other_value`. A "
         "strict server gives them to the owner only.",
         ruling=(47,),
+        diverges="Sums come from the largest on whatever their sign: by the number alone, the ten largest of what "
+        "somebody spent were the ten for whom the least was spent.",
     ),
     "rs.aggregate.exact-sums": Promise(
         source="decisions: numbers by group, sorting",

@@ -204,6 +204,8 @@ def _order_text(aggregation: Aggregation) -> str:
         return "latest first" if _is_dated(aggregation) else "in the order of that server"
     numbers = [_number(aggregation, group) for group in aggregation.groups or ()]
     known: list[Any] = [number for number in numbers if number is not None]
+    if aggregation.query.metric == "sum" and _is_by_size(known):
+        return "largest first" if min(known, default=0) >= 0 else "largest first, whatever their sign"
     try:
         if all(larger >= smaller for larger, smaller in pairwise(known)):
             return "largest first"
@@ -211,6 +213,11 @@ def _order_text(aggregation: Aggregation) -> str:
     except TypeError:  # texts beside numbers, of a server that has its own ideas
         is_rising = False
     return "smallest first" if is_rising else "in the order of that server"
+
+
+def _is_by_size(numbers: Sequence[Any]) -> bool:
+    are_numbers = all(isinstance(number, int | float) for number in numbers)
+    return are_numbers and all(abs(larger) >= abs(smaller) for larger, smaller in pairwise(numbers))
 
 
 def _number(aggregation: Aggregation, group: Group) -> Scalar | None:

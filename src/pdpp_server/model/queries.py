@@ -384,7 +384,8 @@ class AggregateQuery:
     group_by: str | None = said(
         Parameter(
             kind="name",
-            says="The number for each value of this field; the largest groups are given (of min the smallest).",
+            says="The number for each value of this field; the largest groups are given, of sums whatever their "
+            "sign (of min the smallest).",
             hint="Number for each value, largest first",
             option="group-by FIELD",
             logged="plainly",

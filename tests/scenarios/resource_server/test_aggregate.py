@@ -273,6 +273,8 @@ def test_a_number_for_each_value_comes_from_the_largest_on(teller: Teller) -> No
         ("EUR", -200), ("CHF", 10), ("USD", None), (None, None)
     ]  # fmt: skip
     assert "other_value" not in least
+    spent = teller.body("metric=sum&field=cents&group_by=currency&filter[booked_at][lt]=2026-10-26")
+    assert [(group["key"], group["value"]) for group in spent["groups"]][:2] == [("EUR", -170), ("CHF", 30)]
     latest = teller.body("metric=max&field=booked_at&group_by=card")
     assert [group["value"] for group in latest["groups"]] == [
         "2026-11-01T12:00:00.000Z", "2026-10-25T00:30:00.000Z", "2026-09-30T22:00:00.000Z"

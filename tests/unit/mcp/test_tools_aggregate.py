@@ -73,6 +73,27 @@ def test_groups_read_like_this() -> None:
     assert result.structured["data"]["other_count"] == 5
 
 
+@pytest.mark.parametrize(
+    ("sums", "said"),
+    [
+        ([5, 3, 0], "largest first"),
+        ([-7, 5, -3], "largest first, whatever their sign"),
+        ([-7, -5], "largest first, whatever their sign"),
+        ([5, -3, -7], "largest first"),
+        ([-7, 3, 5], "smallest first"),
+    ],
+)
+def test_sums_say_in_which_order_they_are(sums: list[int], said: str) -> None:
+    groups = tuple(Group(f"shop {value}", 1, None, value) for value in sums)
+    query = AggregateQuery("bookings", "sum", "amount", "shop")
+    found = Aggregation(query, 7, None, groups, 0, "largest")
+
+    asked = {"stream": "bookings", "metric": "sum", "field": "amount", "group_by": "shop"}
+    result = called(AGGREGATE, FakeReader(aggregation=found), asked)
+
+    assert f", {said}, 7 records" in result.text.split("\n")[0]
+
+
 def test_periods_come_latest_first_in_a_named_zone_and_the_largest_can_be_listed() -> None:
     months = [
         Group("2026-09-01", 1, "2026-09-01T00:00:00+02:00"),

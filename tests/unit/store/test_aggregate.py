@@ -186,7 +186,7 @@ def check_numbers(found: Aggregation, oracle: Oracle, limit: int) -> None:
         known = sorted((key for key in keys if numbers[key] is not None), key=numbers.__getitem__)
         if query.metric != "min":  # from the largest on, and equal ones in the order of their keys
             known.sort(key=lambda key: keys.index(key))
-            known.sort(key=numbers.__getitem__, reverse=True)
+            known.sort(key=lambda key: abs(numbers[key]) if query.metric == "sum" else numbers[key], reverse=True)
         wanted = [*known, *(key for key in keys if numbers[key] is None)][:limit]
     assert [group.key for group in found.groups or ()] == wanted
     assert [group.count for group in found.groups or ()] == [len(groups[key]) for key in wanted]

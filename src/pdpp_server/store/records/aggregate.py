@@ -259,10 +259,16 @@ def _numbered_group(
 
 
 def _foremost(numbers: Mapping[Any, Value | None], query: AggregateQuery) -> list[Any]:
-    """The largest numbers, of min the smallest; then by key. Groups without a number or a key stand last."""
+    """The largest numbers, of min the smallest; then by key. Groups without a number or a key stand last.
+
+    Of sums the largest whatever their sign: what was spent is what people ask for, and is written below nothing.
+    """
     keys = sorted(numbers, key=lambda key: (key is None, _order(0 if key is None else key)))
     known = [key for key in keys if numbers[key] is not None]
-    known.sort(key=lambda key: _order(numbers[key] or 0), reverse=query.metric != "min")
+    if query.metric == "sum":
+        known.sort(key=lambda key: abs(cast("float", numbers[key])), reverse=True)
+    else:
+        known.sort(key=lambda key: _order(numbers[key] or 0), reverse=query.metric != "min")
     return [*known, *(key for key in keys if numbers[key] is None)][: query.limit]
 
 
