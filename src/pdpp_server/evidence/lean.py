@@ -24,6 +24,7 @@ from pdpp_server.evidence.budgets import (
     SEARCH_STRUCTURED_BYTES,
     WORD_CHARS,
 )
+from pdpp_server.evidence.question import words_left_out
 from pdpp_server.evidence.text import byte_len, clip_shown, seen_lines, whole_characters
 from pdpp_server.evidence.titles import label
 from pdpp_server.model.records import Amount, Excerpt, Hit, SearchPage
@@ -32,9 +33,12 @@ from pdpp_server.model.sources import Origin
 
 def lean_page(page: SearchPage) -> SearchPage:
     """The same page, whoever asks for it: what fits depends on its hits and on nothing else. It has no bytes in it."""
-    words = tuple([(clip_shown(word, WORD_CHARS), count) for word, count in page.recall.words[:LEAN_WORDS_MOST]])
-    recall = replace(page.recall, words=words) if words != page.recall.words else page.recall
-    return replace(page, hits=tuple(_lean_hits(page.hits)), recall=recall)
+    asked, warnings = page.recall.words, page.warnings
+    words = tuple([(clip_shown(word, WORD_CHARS), count) for word, count in asked[:LEAN_WORDS_MOST]])
+    recall = replace(page.recall, words=words) if words != asked else page.recall
+    if len(words) < len(asked):
+        warnings = (*warnings, words_left_out(len(words), len(asked)))
+    return replace(page, hits=tuple(_lean_hits(page.hits)), recall=recall, warnings=warnings)
 
 
 def _lean_hits(hits: Sequence[Hit]) -> Iterator[Hit]:

@@ -22,9 +22,20 @@ def read_as(days: Sequence[tuple[date, date, bool]], names: Sequence[str]) -> tu
     return (Warned("read_as", f"ranked higher: {'; '.join(parts)}", "q"),) if parts else ()
 
 
+def only_times(days: Sequence[tuple[date, date, bool]]) -> tuple[Warned, ...]:
+    """The times of a question whose words stand nowhere: what is of that time is not found by it."""
+    times = [_time(*each) for each in days[:READ_AS_SHOWN]]
+    message = f"Time {' or '.join(times)} alone finds nothing: query_records lists it by a filter."
+    return (Warned("read_as", message, "q"),) if times else ()
+
+
 def _time(first: date, last: date, is_yearly: bool) -> str:
     start, end = (f"{day:%m-%d}" if is_yearly else day.isoformat() for day in (first, last))
     return start if start == end else f"{start} to {end}"
+
+
+def words_left_out(told: int, asked: int) -> Warned:
+    return Warned("words_left_out", f"Of the {asked} words of the query the first {told} are counted here.", "q")
 
 
 def did_you_mean(typed: str, word: str, records: int) -> Warned:

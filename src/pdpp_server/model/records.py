@@ -158,7 +158,7 @@ class Recall:
     here: tuple[int, ...] = ()  # of `words`, how many hits of this page hold each; empty where nobody said
 
 
-NOTES = frozenset({"read_as", "did_you_mean", "no_words", "beside_left_out", "filter_parts"})
+NOTES = frozenset({"read_as", "did_you_mean", "no_words", "beside_left_out", "filter_parts", "words_left_out"})
 
 
 @dataclass(frozen=True, slots=True)

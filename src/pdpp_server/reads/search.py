@@ -6,7 +6,7 @@ from functools import cache, partial
 from typing import get_args
 
 from pdpp_server.errors import UnsupportedMode
-from pdpp_server.evidence.question import did_you_mean, no_words, read_as
+from pdpp_server.evidence.question import did_you_mean, no_words, only_times, read_as
 from pdpp_server.evidence.remarks import not_searched
 from pdpp_server.evidence.titles import Naming, namings
 from pdpp_server.grants.permitted import Permitted, Scope
@@ -81,7 +81,8 @@ def _understood(ranked: Ranked) -> tuple[Warned, ...]:
     if ranked.recall.is_newest:
         return no_words()
     days = [(days.first, days.last, days.is_yearly) for days in ranked.days]
-    return (*read_as(days, ranked.names), *[did_you_mean(*suggestion) for suggestion in ranked.suggested])
+    understood = read_as(days, ranked.names) if ranked.found else only_times(days)
+    return (*understood, *[did_you_mean(*suggestion) for suggestion in ranked.suggested])
 
 
 def _suggesting(permitted: Permitted[SearchQuery]) -> Shown:

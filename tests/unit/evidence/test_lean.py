@@ -29,14 +29,22 @@ def test_a_text_that_is_hardly_longer_stays_whole_and_one_without_a_match_is_cut
 
 def test_names_words_and_unseen_signs_are_shortened_or_shown() -> None:
     one = hit("1", match("a\u202eb"), actor="x" * 100, actor_field="from", origin=Origin("cin_1", "mail", "y" * 100))
-    made = lean_page(page(one, words=(*[(f"w{n}", n) for n in range(20)],)))
-    (lean,) = made.hits
+    (lean,) = lean_page(page(one)).hits
     assert lean.actor is not None and len(lean.actor) == LEAN_NAME_CHARS
     assert lean.origin.label is not None and len(lean.origin.label) == LEAN_NAME_CHARS
     assert lean.excerpts[0].text == "a\ufffdb"
     (sold,) = lean_page(page(hit("1", match("a"), amount=Amount(-3, "price", "\u202e" + "x" * 90, "unit")))).hits
     assert sold.amount is not None and sold.amount.currency == f"\\u202e{'x' * (CURRENCY_CHARS - 2)}…"
+
+
+def test_that_not_every_word_is_counted_is_said() -> None:
+    made = lean_page(page(hit("1", match("a")), words=(*[(f"w{n}", n) for n in range(20)],)))
     assert len(made.recall.words) == 12
+    assert [warned.message for warned in made.warnings] == [
+        "Of the 20 words of the query the first 12 are counted here."
+    ]
+    assert lean_page(made).warnings == made.warnings
+    assert lean_page(page(hit("1", match("a")), words=(("w", 1),))).warnings == ()
 
 
 def test_a_field_that_matched_and_is_not_shown_is_named() -> None:

@@ -327,6 +327,15 @@ def test_a_word_that_stands_nowhere_is_named_beside_a_time_that_was_understood(w
     assert "march" not in {word.lower() for word in counted("lease in March 2026")}
 
 
+def test_of_a_question_whose_words_stand_nowhere_its_time_is_told_as_a_filter(world: World) -> None:
+    nothing = told(SEARCH.call(world.reader, {"query": "xylophone in March 2026"})).text
+
+    assert nothing.split("\n")[1:3] == [
+        'no match: "xylophone"',
+        'note: "Time 2026-03-01 to 2026-03-31 alone finds nothing: query_records lists it by a filter."',
+    ]
+
+
 def test_how_many_hits_hold_a_word_is_told_where_all_of_them_are_shown(world: World) -> None:
     """A page that does not fit into an answer is cut, and of what is left the text shows what there is room for."""
     rain = "It rained all day, so we stayed in and read to each other until the lamp went out. " * 3

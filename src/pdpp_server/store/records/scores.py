@@ -43,9 +43,11 @@ def scored(
     dates: AskedDates,
 ) -> Scored:
     """Every noted record, and what those hold. `held` and `visible` are counted inside the grant, by connection."""
-    if not reading.words.noted:
-        return Scored({}, [0.0] * len(words.wanted))
     noted, by_sid = reading.words.noted, {reach.place.sid: reach for reach in reaches}
+    if not any(_times(reach) for reach in by_sid.values()):
+        dates = NO_DATES
+    if not noted:
+        return Scored({}, [0.0] * len(words.wanted), dates=dates)
     actors = {sid: _actor_column(reach) for sid, reach in by_sid.items()}
     names = _names(words, holding, actors)
     if any(names):
@@ -57,8 +59,6 @@ def scored(
     # Where nobody speaks, a name counts in full where it is what the record is called.
     named_in = {sid: actors[sid] or title_column(reach) for sid, reach in by_sid.items()}
     scores = _scores(noted, heard, named_in)
-    if not any(_times(reach) for reach in by_sid.values()):
-        dates = NO_DATES
     if dates.days:
         _lift(reading, by_sid, scores, dates)
     among_all = weighed({"": together([*sources.values()])}, worth, names)[""]
