@@ -26,6 +26,7 @@ from pdpp_server.wire.command.activity import encode_activity, encode_exported, 
 LIMIT, LIMIT_MAX = 50, 10_000
 FOREVER = "forever"
 FOLDER = click.Path(file_okay=False, path_type=Path)
+EXPORTED = click.Path(exists=True, file_okay=False, path_type=Path)
 STATES = {
     "intact": "as it was written",
     "torn": "as it was written; the last line is half, its process died before that answer left",
@@ -97,7 +98,7 @@ class _Root(click.ParamType[Segment]):
 
 @activity.command()
 @click.option("--root", type=_Root(), metavar="ROOT", help="What an earlier `verify` printed, and you kept elsewhere.")
-@click.option("--folder", type=FOLDER, metavar="FOLDER", help="Look at what `pdpp activity export` wrote there.")
+@click.option("--folder", type=EXPORTED, metavar="FOLDER", help="Look at what `pdpp activity export` wrote there.")
 @json_option
 def verify(root: Segment | None, folder: Path | None, as_json: bool) -> int:
     """Whether any line of the log was changed or taken away since it was written; exit code 1 if so.
@@ -114,6 +115,8 @@ def verify(root: Segment | None, folder: Path | None, as_json: bool) -> int:
     """
     if folder is not None:
         newest, verdicts = None, verify_folder(folder, [root] if root else [])
+        if not verdicts:
+            raise click.UsageError(f"There is no log in {folder}: name a folder that `pdpp activity export` wrote.")
     else:
         with open_home() as home:
             newest, verdicts = home.owner.activity_root(), home.owner.verify_activity(root)

@@ -123,6 +123,15 @@ def test_the_log_can_be_taken_along_and_looked_at_elsewhere(notes: Command, tmp_
 
 
 @requirement("log.day.root")
+def test_a_folder_without_a_log_is_never_called_sound(pdpp: Command, tmp_path: Path) -> None:
+    misspelt = pdpp("activity", "verify", "--folder", str(tmp_path / "my-lgo"))
+    empty = pdpp("activity", "verify", "--folder", str(tmp_path))
+
+    assert (misspelt.code, misspelt.out) == (64, "")
+    assert (empty.code, f"There is no log in {tmp_path}" in empty.err) == (64, True)
+
+
+@requirement("log.day.root")
 def test_a_root_that_was_kept_elsewhere_tells_whether_it_still_holds(notes: Command) -> None:
     services = open_services(notes.home, now=Clock())
     services.log.append(FETCHED)
