@@ -69,7 +69,7 @@ def _typed() -> str:
     prompt, again = f"New password, at least {PASSWORD_CHARS_MIN} characters", "The same again"
     try:
         chosen: str = click.prompt(
-            prompt, hide_input=True, confirmation_prompt=again, value_proc=_long_enough, err=True
+            prompt, hide_input=sys.stdin.isatty(), confirmation_prompt=again, value_proc=_long_enough, err=True
         )
     except click.Abort:
         if sys.stdin.isatty():

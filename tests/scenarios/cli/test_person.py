@@ -106,6 +106,13 @@ def test_a_password_that_is_too_short_is_said_before_it_is_typed_again(pdpp: Com
     assert done.err.index("has at least 10 characters.") < done.err.index("The same again")
 
 
+@requirement("cli.owner.password")
+def test_a_password_that_is_piped_is_taken_without_a_word_about_terminals(pdpp: Command) -> None:
+    done = pdpp("owner", "password", stdin="long enough, this one\n" * 2)
+
+    assert (done.code, done.err) == (0, "New password, at least 10 characters: The same again: ")
+
+
 # The server that runs ---------------------------------------------------------------------------------------------
 
 
