@@ -139,7 +139,8 @@ def _settings() -> Settings:
 
 
 def _refusal_line(refusal: PdppError) -> str:
-    where = f" (at {refusal.param})" if refusal.param and refusal.param.startswith("/") else ""
+    place = refusal.param or ""
+    where = f" (at {place})" if place.startswith("/") and not refusal.message.startswith(f"{place}: ") else ""
     request = f", request {refusal.request_id}" if refusal.request_id else ""
     return " ".join(f"{refusal.message}{where} {refusal.remedy}".split()) + f" [{refusal.code}{request}]"
 

@@ -200,6 +200,7 @@ def test_an_unknown_grant_is_named_with_the_way_to_the_known_ones(notes: Command
         ("no json", "is not JSON"),
         ("[]", "invalid_authorization_details"),
         ('{"type": "other"}', "invalid_authorization_details"),
+        ("{}", "pdpp: /0/type: 'type' is missing. [invalid_authorization_details]"),
         (json.dumps(selection_of({"name": "letters"})), "(at /streams/0/name)"),
         (json.dumps(selection_of({"name": "notes", "fields": ["nonsense"]})), "(at /streams/0/fields/0)"),
         (json.dumps(selection_of({"name": "notes"}, source="https://example.org/none")), "`pdpp sources`"),
