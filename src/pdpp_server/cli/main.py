@@ -27,7 +27,12 @@ _REMEDIES = {
 
 def main() -> None:
     arguments = sys.argv[1:]
-    sys.exit(_mcp(arguments[1:]) if arguments[:1] == ["mcp"] else _run(arguments))
+    try:
+        code = _mcp(arguments[1:]) if arguments[:1] == ["mcp"] else _run(arguments)
+    except KeyboardInterrupt:  # while the program is still being read, a verb does not hear it yet
+        sys.stderr.write("pdpp: Stopped.\n")
+        code = OTHER
+    sys.exit(code)
 
 
 def _run(arguments: Sequence[str]) -> int:

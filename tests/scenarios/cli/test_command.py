@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -81,6 +82,25 @@ def test_an_owner_token_opens_nothing_for_an_agent(notes: Command) -> None:
     assert notes("mcp", PDPP_ACCESS_TOKEN=made["token"]).code == 77
     assert made["token"] not in notes("owner", "token").out
     assert notes("owner", "token", "--days", "0").code == 64
+
+
+@requirement("cli.exit.one-line")
+@pytest.mark.parametrize(("verb", "read_first"), [("sources", "click"), ("mcp", "pdpp_server.mcp.stdio")])
+def test_ctrl_c_while_the_program_is_still_being_read_is_one_line(verb: str, read_first: str, tmp_path: Path) -> None:
+    program = (
+        "import sys\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, *_):\n"
+        f"        if name == {read_first!r}: raise KeyboardInterrupt\n"
+        f"sys.argv = ['pdpp', {verb!r}]; sys.meta_path.insert(0, Interrupted())\n"
+        "from pdpp_server.cli.main import main; main()"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=False, timeout=60
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "pdpp: Stopped.\n")
 
 
 @requirement("mcp.stdio.stdout-protocol")
