@@ -1,7 +1,8 @@
 """`pdpp doctor`: try every part once, say what is wrong and what to do, and mend what can be mended."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 
 import click
 
@@ -12,10 +13,12 @@ from pdpp_server.cli.terminal import json_option, print_json, size_text
 from pdpp_server.evidence.text import visible
 from pdpp_server.model.health import Fault, Finding
 from pdpp_server.owner.doctor import examine
-from pdpp_server.settings import InvalidSetting, Settings
+from pdpp_server.port.credentials import OWNER_VARIABLES, TOKEN_VARIABLE
+from pdpp_server.settings import InvalidSetting, Settings, variables
 from pdpp_server.wire.command.health import FaultTold, encode_findings
 
 PLACES_SHOWN = 5
+ALIKE = 0.85  # of two names: one or two letters differ
 REPAIR = "`pdpp doctor --repair` mends it."
 AGAIN = "Connect it again: `pdpp connect CLIENT`, or `pdpp grants create --save`."
 RESTORE = "Restore a backup: `pdpp restore FOLDER --replace`."
@@ -23,6 +26,7 @@ RESTORE = "Restore a backup: `pdpp restore FOLDER --replace`."
 # Fault to what is wrong and what to do.
 WORDS = {
     "setting_invalid": ("a setting cannot be meant", "Change or unset that variable."),
+    "setting_misspelt": ("nothing reads a variable of that name", "Unset it."),
     "home_no_folder": (
         "there is a file where the home should be",
         "Move it away, or let PDPP_HOME name another folder.",
@@ -196,7 +200,7 @@ def doctor(repair: bool, as_json: bool) -> int:
 def _findings(*, repair: bool) -> Iterator[Finding]:
     try:
         settings = Settings.from_environ(os.environ)
-        yield Finding("settings")
+        yield Finding("settings", tuple(_misspelt(os.environ)))
     except InvalidSetting as error:
         yield Finding("settings", (Fault("setting_invalid", places=(str(error),)),))
         home = {name: value for name, value in os.environ.items() if name == "PDPP_HOME"}
@@ -208,6 +212,14 @@ def _findings(*, repair: bool) -> Iterator[Finding]:
             yield look(settings)
         except PermissionError as refusal:
             yield Finding(part, (Fault("not_ours", places=(str(refusal.filename),)),))
+
+
+def _misspelt(environ: Iterable[str]) -> Iterator[Fault]:
+    """A name that is nearly one of ours has no effect, and whoever wrote it believes that it has."""
+    known = {variable.name for variable in variables()} | {TOKEN_VARIABLE, *OWNER_VARIABLES}
+    for name in sorted(set(environ) - known):
+        if name.startswith("PDPP_") and (meant := get_close_matches(name, known, n=1, cutoff=ALIKE)):
+            yield Fault("setting_misspelt", places=(name,), remedy=f"{meant[0]} was probably meant.")
 
 
 def _say(finding: Finding) -> None:

@@ -371,6 +371,18 @@ def test_a_setting_that_cannot_be_meant_is_one_of_the_faults(notes: Command) -> 
     assert "ok      meaning: no model; `pdpp meaning install` brings one" in ran.out
 
 
+@pytest.mark.sqlite("examines the files of a home")
+@requirement("cli.doctor.finds")
+def test_a_setting_whose_name_is_misspelt_is_one_of_the_faults(notes: Command) -> None:
+    port = str(_free_port())
+    ran = notes("doctor", PDPP_PUBIC_URL="https://data.example", PDPP_PORT=port)
+
+    assert ran.code == 1
+    fault = "nothing reads a variable of that name (PDPP_PUBIC_URL). PDPP_PUBLIC_URL was probably meant."
+    assert f"WRONG   settings: {fault}" in ran.out
+    assert notes("doctor", PDPP_OF_MY_OWN="1", PDPP_ACCESS_TOKEN="x", PDPP_PORT=port).code == 0
+
+
 @requirement("cli.doctor.finds")
 def test_every_fault_and_every_part_has_words() -> None:
     assert FAULTS.keys() <= WORDS.keys()
