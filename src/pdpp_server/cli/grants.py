@@ -42,7 +42,13 @@ CLIENT_CHARS = 80
 
 @click.group()
 def grants() -> None:
-    """Who may read what, until when: make it, see it, end it."""
+    """Who may read what, until when: make it, see it, end it.
+
+    \b
+    Example:
+      pdpp grants list
+      pdpp grants revoke grt_0123456789abcdef
+    """
 
 
 @grants.command("list")
@@ -61,7 +67,7 @@ def list_grants(as_json: bool) -> None:
     elif rows:
         print_columns([_row(row) for row in rows])
     else:
-        click.echo("No grant was given yet. Make one with: pdpp grants create --selection FILE --client NAME")
+        click.echo("No grant was given yet. `pdpp connect CLIENT` asks for one; for scripts: `pdpp grants create`.")
 
 
 @grants.command()

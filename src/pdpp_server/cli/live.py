@@ -43,7 +43,13 @@ _certificate_option = click.option(
 
 @click.group()
 def add() -> None:
-    """Follow a source: what changes there comes here by itself, while `pdpp serve` runs or with `pdpp sync`."""
+    """Follow a source: what changes there comes here by itself, while `pdpp serve` runs or with `pdpp sync`.
+
+    \b
+    Example:
+      pdpp sources add folder ~/Notes
+      pdpp sources add imap imap.example.org ann@example.org
+    """
 
 
 @add.command()

@@ -17,7 +17,13 @@ GENERATED_GROUPS = 5
 
 @click.group()
 def owner() -> None:
-    """Your password, credentials for your own tools, keys. Never for an agent."""
+    """Your password, credentials for your own tools, keys. Never for an agent.
+
+    \b
+    Example:
+      pdpp owner password
+      pdpp owner token --days 7
+    """
 
 
 @owner.command()
@@ -88,7 +94,12 @@ def _long_enough(typed: str) -> str:
 
 @owner.group()
 def keys() -> None:
-    """The keys of this home."""
+    """The keys of this home.
+
+    \b
+    Example:
+      pdpp owner keys rotate
+    """
 
 
 @keys.command()

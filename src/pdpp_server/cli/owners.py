@@ -33,6 +33,11 @@ def owners() -> None:
     """The owners of a PostgreSQL database: each has a name, a password, and nothing in common with the others.
 
     A home that is a folder has one owner, and needs none of this.
+
+    \b
+    Example:
+      pdpp owners add ada
+      pdpp owners list
     """
 
 
