@@ -122,7 +122,7 @@ slice: setup  ## one operation through every layer: make slice op=search
 	@$(BIN)/python -m tools.slice $(op)
 
 walk: setup  ## the files that one hosted search, or one import, visits: make walk of=search
-	@PDPP_LOG_LEVEL=error $(BIN)/python -m tools.walk $(of)
+	@$(BIN)/python -m tools.walk $(of)
 
 fix: setup  ## format, repair what lint can repair, print generated files again
 	$(BIN)/ruff check --fix --exit-zero

@@ -1,5 +1,6 @@
 """`python -m tools.walk search|import`: the files that one hosted search or one import visits, from a trace."""
 
+import logging
 import sys
 import tempfile
 import threading
@@ -108,6 +109,7 @@ def walk_lines(name: str) -> list[str]:
 
 if __name__ == "__main__":
     if sys.argv[1:] and sys.argv[1] in WALKS:
+        logging.disable(logging.WARNING)  # the server's own line for each request is no part of the walk
         print("\n".join(walk_lines(sys.argv[1])))
     else:
         sys.exit(f"python -m tools.walk {'|'.join(WALKS)}")
