@@ -160,7 +160,7 @@ def _watch(paths: tuple[Path, ...], zone: tzinfo) -> int:
     stopping = Event()
     before = signal.signal(signal.SIGINT, lambda _number, _frame: stopping.set())
     try:
-        watch(folder, settings, zone, stopping, say)
+        watch(folder, settings, zone, say, stopping)
     finally:
         signal.signal(signal.SIGINT, before)
     click.echo("Ended.", err=True)

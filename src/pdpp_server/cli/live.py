@@ -1,8 +1,8 @@
 """Live sources on the command line: `pdpp sources add`, `pdpp sources stop`, `pdpp sync`; and beside the server."""
 
 import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread
@@ -11,6 +11,7 @@ from typing import Any
 import click
 import orjson
 
+from pdpp_server.cli.beside import going_on
 from pdpp_server.cli.home import Home, named_home, now, open_home, shell_line
 from pdpp_server.cli.removals import settled_by_owner
 from pdpp_server.cli.terminal import connection_name, counted, json_option, moment, print_json
@@ -366,17 +367,9 @@ def _next(source: LiveSource) -> str:
 # Beside the server ----------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def live_followed(settings: Settings) -> Generator[None, None, None]:
+def live_followed(settings: Settings) -> AbstractContextManager[None]:
     """While the server runs, each source is asked when it is due."""
-    stopping = Event()
-    following = Thread(target=_follow, args=(settings, stopping), name="live sources")
-    following.start()
-    try:
-        yield
-    finally:
-        stopping.set()
-        following.join()
+    return going_on("live sources", partial(_follow, settings))
 
 
 def _follow(settings: Settings, stopping: Event) -> None:

@@ -1,12 +1,13 @@
 """`pdpp meaning`: search by meaning, offline; its model brought in and removed, its index caught up."""
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 
 import click
 
+from pdpp_server.cli.beside import going_on
 from pdpp_server.cli.home import open_home
 from pdpp_server.cli.progress import records_bar
 from pdpp_server.cli.terminal import counted, json_option, print_json, size_text
@@ -126,17 +127,9 @@ def _say(status: Status, *, as_json: bool) -> None:
         click.echo(f"{counted(told.records, 'record')} indexed ({size}), {told.waiting:,} waiting.")
 
 
-@contextmanager
-def meaning_caught_up(settings: Settings) -> Generator[None, None, None]:
+def meaning_caught_up(settings: Settings) -> AbstractContextManager[None]:
     """While the server runs: what comes in is indexed soon after, where there is a model."""
-    stopping = Event()
-    catching = Thread(target=_follow, args=(settings, stopping), name="meaning")
-    catching.start()
-    try:
-        yield
-    finally:
-        stopping.set()
-        catching.join()
+    return going_on("meaning", partial(_follow, settings))
 
 
 def _follow(settings: Settings, stopping: Event) -> None:

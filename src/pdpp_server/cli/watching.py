@@ -1,15 +1,16 @@
 """The inbox, watched: by `pdpp import --watch`, and beside the server."""
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from datetime import tzinfo
 from functools import partial
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 from time import monotonic
 
 import click
 
+from pdpp_server.cli.beside import going_on
 from pdpp_server.cli.home import now, open_home
 from pdpp_server.cli.mappings import kept_mapping
 from pdpp_server.evidence.text import visible
@@ -20,7 +21,7 @@ from pdpp_server.settings import Settings, machine_zone
 PAUSE_SECONDS = 5
 
 
-def watch(folder: Path, settings: Settings, zone: tzinfo, stopping: Event, say: Callable[[str], None]) -> None:
+def watch(folder: Path, settings: Settings, zone: tzinfo, say: Callable[[str], None], stopping: Event) -> None:
     """Look into the folder now and then, until asked to stop."""
 
     kept = partial(kept_mapping, settings.home)
@@ -35,20 +36,12 @@ def watch(folder: Path, settings: Settings, zone: tzinfo, stopping: Event, say: 
         stopping.wait(PAUSE_SECONDS)
 
 
-@contextmanager
-def inbox_watched(settings: Settings) -> Generator[None, None, None]:
+def inbox_watched(settings: Settings) -> AbstractContextManager[None]:
     """While the server runs, unless the owner wants no inbox; a folder that is not there may come later."""
-    folder, stopping = settings.inbox_folder, Event()
+    folder = settings.inbox_folder
     if folder is None:
-        yield
-        return
-    watching = Thread(target=watch, args=(folder, settings, machine_zone(), stopping, say), name="inbox")
-    watching.start()
-    try:
-        yield
-    finally:
-        stopping.set()
-        watching.join()
+        return nullcontext()
+    return going_on("inbox", partial(watch, folder, settings, machine_zone(), say))
 
 
 def say(line: str) -> None:
