@@ -33,6 +33,7 @@ TAKEN = {
     "0009_meanings.sql": "446fe548",
     "0010_successors.sql": "f210866d",
     "0011_beginnings.sql": "d591e380",
+    "0012_undo.sql": "4467c6cc",
     "schema.sql": "201e0495",
     "owners.sql": "04d1ae3e",
     "moving.sql": "84bc9648",
@@ -40,6 +41,7 @@ TAKEN = {
     "words.sql": "5102c74f",
     "log.sql": "a72e1761",
     "versions.sql": "2c73ce05",
+    "undo.sql": "d877ff8e",
 }
 
 

@@ -54,6 +54,18 @@ class Home:
         writer = self.world.owner.writer(found.declaration, "mine")
         return import_account(found, writer, fingerprint=fingerprint_of(found), missing=MissingChoice(keep, agree))
 
+    def path(self, name: str) -> Path:
+        return self._folder / name
+
+    def everything(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """By stream and key, all records that are there."""
+        with self.world.services.database.reading() as reading:
+            statement = """
+            select name, key, data from records join streams using(sid) join connections using(connection)
+            where display_name = 'mine' and data is not null
+            """
+            return {(name, key): orjson.loads(data) for name, key, data in reading.rows(statement)}
+
     def live(self, stream: str) -> list[str]:
         return [key for key, data in self._records(stream) if data is not None]
 

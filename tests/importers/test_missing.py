@@ -345,7 +345,7 @@ def test_what_went_comes_back_and_stays(home: Home) -> None:
 
     undone = home.world.owner.undo_import(run.run)
 
-    assert (undone.restored, home.live("events")) == (2, ["a", "b", "c"])
+    assert (undone.restored.restored, home.live("events")) == (2, ["a", "b", "c"])
     with pytest.raises(NotFound):
         home.world.owner.undo_import(run.run)
     home.bring(home.found("Home.ics", ics(THREE[0], THREE[2], event("n"), stamp="20261115T080000Z")))

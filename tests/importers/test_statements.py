@@ -83,7 +83,7 @@ def test_a_newer_statement_of_the_same_days_replaces_what_the_bank_words_anew(ho
 
     assert texts(home) == ["Fee", "Rent", "Tea house, harbour"]
     assert (tally.removal.removed, tally.removal.why_kept) == (1, ())
-    assert home.world.owner.undo_import(tally.removal.run).restored == 1
+    assert home.world.owner.undo_import(tally.removal.run).restored.restored == 1
 
 
 @requirement("imp.newer.statements")
@@ -212,7 +212,7 @@ def test_a_newer_download_of_the_same_days_replaces_what_the_bank_numbers_anew(h
 
     assert texts(home) == ["Fee", "Lamp", "Rent", "Tea house, harbour"]
     assert (tally.removal.removed, tally.removal.why_kept) == (1, ())
-    assert home.world.owner.undo_import(tally.removal.run).restored == 1
+    assert home.world.owner.undo_import(tally.removal.run).restored.restored == 1
 
 
 WHOLE = ofx(RENT, LAMP, FEE, made="20260409")

@@ -268,8 +268,10 @@ PROMISES: dict[str, Promise] = {
     ),
     "imp.newer.undo": Promise(
         source="ruling 52",
-        says="What a run removed comes back with its blobs when it is undone, for 90 days, and later runs keep it; "
-        "what the owner deletes does not come back.",
+        says="A run that removed something can be undone for 90 days: what it removed is back with its blobs, and "
+        "later runs keep it; what it changed is as before, and what it added is gone. What a later run, a followed "
+        "account or the owner told since stays as it is, and the receipt says so; what the owner deletes does not come "
+        "back.",
     ),
     "imp.newer.files": Promise(
         source="imports that lose nothing",

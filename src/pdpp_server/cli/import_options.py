@@ -54,7 +54,7 @@ _WHAT_IS_REMOVED = (
     ),
     click.option("--keep-missing", is_flag=True, help="Remove nothing that the last export of the same had."),
     click.option(
-        "--undo", type=int, is_flag=False, flag_value=0, metavar="RUN", help="Bring back what that import removed."
+        "--undo", type=int, is_flag=False, flag_value=0, metavar="RUN", help="Things as they were before that import."
     ),
 )
 _WHAT_IS_DONE = (

@@ -85,11 +85,22 @@ def print_undone(run: int, *, as_json: bool) -> int:
     if as_json:
         print_json(encode_undone(run, undone))
         return 0
-    click.echo(
-        f"{counted(undone.restored, 'record')} of {visible(undone.run.file)} are back, and later imports keep them."
-    )
-    if undone.there_again:
-        click.echo(f"  {counted(undone.there_again, 'record')} had come back by themselves.")
-    if undone.unfit:
-        click.echo(f"  {counted(undone.unfit, 'record')} do not fit what is declared now, and are gone.")
+    told = undone.restored
+    file = visible(undone.run.file)
+    if told.restored == 1:
+        click.echo(f"1 record of {file} is back, and later imports keep it.")
+    else:
+        click.echo(f"{counted(told.restored, 'record')} of {file} are back, and later imports keep them.")
+    for count, says in (
+        (told.changed_back, "that it had changed {are} as before."),
+        (
+            told.withdrawn,
+            "that it had added {are} gone; the same files bring them again, and remove nothing of the others.",
+        ),
+        (told.there_again, "had come back by themselves."),
+        (told.left, "{are} left as now: something newer tells of them."),
+        (told.unfit, "did not fit what is declared now, and {are} gone."),
+    ):
+        if count:
+            click.echo(f"  {counted(count, 'record')} {says.format(are='is' if count == 1 else 'are')}")
     return 0

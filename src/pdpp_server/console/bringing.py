@@ -207,7 +207,7 @@ def _shown(place: int, each: Brought) -> AccountShown:
         rejected=tally.rejected,
         rejections=tally.rejections[:REJECTIONS_SHOWN],
         removed=tally.removal.removed,
-        undone=each.undone.restored if each.undone else None,
+        undone=each.undone.restored.restored if each.undone else None,
         missing=tally.removal.missing - tally.removal.removed if each.awaits_owner else 0,
         kept=[*tally.removal.why_kept],
         said=each.said,

@@ -75,10 +75,19 @@ class Run(NamedTuple):
     removed: int
 
 
+class Restored(NamedTuple):
+    """How things are after a run was undone, in records."""
+
+    restored: int = 0  # it had removed them, and they came back
+    changed_back: int = 0  # it had changed them, and they are as they were
+    withdrawn: int = 0  # it had brought them, and they are gone
+    there_again: int = 0  # it had removed them, and they had come back by themselves
+    left: int = 0  # something came after it that says how they are now
+    unfit: int = 0  # what is declared now has no room for them
+
+
 class Undone(NamedTuple):
-    """What came back."""
+    """What became of a run that was undone."""
 
     run: Run
-    restored: int
-    there_again: int  # they had come back by themselves
-    unfit: int  # what is declared now has no room for them
+    restored: Restored

@@ -36,7 +36,7 @@ from pdpp_server.store.engine import Write
 from pdpp_server.store.files import written_whole
 from pdpp_server.store.keeping import keep_for, kept_days, newest_root
 from pdpp_server.store.layout import ConnectionPlace
-from pdpp_server.store.records import imports, runs, sources
+from pdpp_server.store.records import imports, sources, undo
 from pdpp_server.store.records.connection_ids import connection_id_of
 from pdpp_server.store.records.ingest import desks
 from pdpp_server.store.upkeep import history
@@ -106,17 +106,17 @@ class Owner:
     def removing_runs(self) -> list[Run]:
         """The imports that removed something which can still be brought back, newest first."""
         with self._services.database.reading() as reading:
-            return runs.removing_runs(reading)
+            return undo.removing_runs(reading)
 
     def undo_import(self, run: int) -> Undone:
-        """Bring back what that run removed.
+        """Things as they were before that run, but for what came after it.
 
         Raises:
             NotFound: there is no such run, or nothing of it can be brought back.
         """
         database = self._services.database
         with database.write(iso(self._services.now())) as write:
-            found = runs.find_run(write, run)
+            found = undo.find_run(write, run)
             if found is None or not found.removed:
                 raise NotFound(
                     f"Import {run} removed nothing that could be brought back.",
@@ -124,9 +124,10 @@ class Owner:
                 )
             place = write.layout.connections[found.connection_id]
             declaration = write.layouts.declaration(write, place.declaration)
-            told = runs.undo(write, desks(declaration, place), run, write.now)
+            told = undo.undo(write, desks(declaration, place), run, write.now)
+        self.live.read_folders_again()
         database.forget_erased()
-        return Undone(found, *told)
+        return Undone(found, told)
 
     def remove_source(self, connection_id: str) -> None:
         """Everything that came by that connection, for good. Grants that name it stay, and show what is left to them.

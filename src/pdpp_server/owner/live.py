@@ -92,6 +92,13 @@ class LiveSources:
             live.keep_state(writer, name, {**source.state, AGREED: source.withheld})
             live.note_asked_for(writer, name)
 
+    def read_folders_again(self) -> None:
+        """What was read of them may be undone: what they hold now comes again."""
+        for source in self.all():
+            if "seen" in source.state:
+                with self._services.database.writing() as writer:
+                    live.keep_state(writer, source.name, {**source.state, "seen": ""})
+
     def held(self) -> AbstractContextManager[None]:
         """While this process asks; another one that is at it is not disturbed. Raises: Conflict."""
         return self._services.database.turns.held("live")

@@ -14,7 +14,7 @@ from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Services
 from pdpp_server.store.engine import Reading, Write
 from pdpp_server.store.layout import Layout
-from pdpp_server.store.records import live, runs
+from pdpp_server.store.records import live, runs, undo
 from pdpp_server.store.records.blobs import is_kept, keep_blob
 from pdpp_server.store.records.brought import note_still
 from pdpp_server.store.records.imports import keep_finished
@@ -26,6 +26,7 @@ from pdpp_server.store.upkeep.rebuild import rebuild_words
 
 T = TypeVar("T")
 
+NOTHING_DERIVED: Mapping[str, str] = {}
 UNDO_DAYS = 90  # for so long what a run removed can be brought back; then it is erased
 
 
@@ -90,10 +91,15 @@ class Writer:
         rows = [(item, known[stream].place.sid, key) for item, became in items.items() for stream, key in became]
         return rows + [(item, 0, "") for item, became in items.items() if not became]
 
-    def _removed(self, write: Write, gone: Mapping[int, Sequence[str]], mark: Mark) -> int:
+    def _removed(
+        self, write: Write, gone: Mapping[int, Sequence[str]], mark: Mark, derived: Mapping[str, str] = NOTHING_DERIVED
+    ) -> int:
         """How many of these records, by the number of their stream, went."""
         known = {desk.place.sid: desk for desk in self._current_desks(write).values()}
-        return sum(runs.remove_keys(write, known[sid], mark, keys, self._now()) for sid, keys in gone.items())
+        return sum(
+            runs.remove_keys(write, known[sid], mark, keys, self._now(), derived.get(known[sid].stream.name, ""))
+            for sid, keys in gone.items()
+        )
 
     def _current_desks(self, write: Write) -> dict[str, Desk]:
         if write.layout is not self._layout:  # a declaration may have changed meanwhile
@@ -162,7 +168,7 @@ class Writer:
             for loss in losses:
                 removed += runs.remove(write, known[loss.stream], loss, iso(now))
             runs.end_run(write, run, iso(now))
-            runs.forget_removed(write, iso(now - timedelta(days=UNDO_DAYS)))
+            undo.forget_removed(write, iso(now - timedelta(days=UNDO_DAYS)))
         return removed
 
     # Live sources --------------------------------------------------------------------------------------------------
@@ -183,14 +189,21 @@ class Writer:
         return receipt
 
     def replace_items(
-        self, mark: Mark, batch: Sequence[Incoming], items: Mapping[str, Iterable[tuple[str, str]]]
+        self,
+        mark: Mark,
+        batch: Sequence[Incoming],
+        items: Mapping[str, Iterable[tuple[str, str]]],
+        derived: Mapping[str, str],
     ) -> tuple[Receipt, int]:
-        """Items as they are now: what they were before and are no longer goes. The receipt, and how many went."""
+        """Items as they are now: what they were before and are no longer goes. The receipt, and how many went.
+
+        `derived` tells of a stream from which other its records follow.
+        """
         records = _by_stream((incoming.stream, incoming) for incoming in batch)
         with self._services.database.write(self._now()) as write:
             receipt = self._delivered(write, records, mark)
             gone = live.replace_items(write, mark.collection, list(items), self._item_rows(write, items))
-            removed = self._removed(write, gone, mark)
+            removed = self._removed(write, gone, mark, derived)
         return receipt, removed
 
     def keep_cursor(self, collection: int, cursor: Mapping[str, Any]) -> None:

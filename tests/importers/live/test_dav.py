@@ -107,6 +107,27 @@ def test_calendars_are_followed(world: World, server: DavServer, monkeypatch: py
     assert followed.records("events", "Home") == {}
 
 
+@requirement("imp.live.dav", "imp.newer.undo")
+def test_undone_what_is_gone_there_is_back_and_what_is_there_stays_as_it_is(world: World, server: DavServer) -> None:
+    server.make("home", "Home")
+    for uid in "abc":
+        server.put(f"home/{uid}.ics", event(uid))
+    followed = Followed(world, server.url)
+    followed.sync()
+    server.put("home/a.ics", event("a", "20261121"))
+    server.put("home/d.ics", event("d"))
+    server.delete("home/b.ics")
+    followed.sync()
+
+    (run,) = world.owner.removing_runs()
+    told = world.owner.undo_import(run.run).restored
+
+    times = ["a_20261121T090000Z", "b_20261120T090000Z", "c_20261120T090000Z", "d_20261120T090000Z"]
+    assert list(followed.records("occurrences", "Home")) == times
+    assert (told.restored, told.changed_back, told.withdrawn) == (2, 0, 0)
+    assert followed.sync() == "nothing changed"
+
+
 @requirement("imp.live.dav")
 @pytest.mark.usefixtures("way")
 def test_address_books_are_followed(world: World, server: DavServer) -> None:

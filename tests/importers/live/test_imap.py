@@ -68,7 +68,7 @@ class Followed:
 
     def undo(self) -> int:
         (run, *_) = self.world.owner.removing_runs()
-        return self.world.owner.undo_import(run.run).restored
+        return self.world.owner.undo_import(run.run).restored.restored
 
 
 @pytest.fixture

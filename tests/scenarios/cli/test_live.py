@@ -73,6 +73,22 @@ def test_a_folder_is_followed(pdpp: Command, vault: Path) -> None:
     assert "No live source is called" in pdpp("sources", "stop", "Notes").err
 
 
+@requirement("imp.live.folder", "imp.newer.undo")
+def test_a_folder_whose_reading_is_undone_is_read_again(pdpp: Command, vault: Path) -> None:
+    pdpp("sources", "add", "folder", vault)
+    (vault / "d.md").unlink()
+    (vault / "e.md").write_text("another", "utf-8")
+    (run,) = re.findall(r"--undo ([0-9]+)", pdpp("sync").out)
+
+    told = pdpp("import", "--undo", run).out
+
+    assert "1 record of Notes is back, and later imports keep it." in told
+    assert "1 record that it had added is gone" in told
+    assert notes_in(pdpp) == 4
+    assert "1 accepted" in pdpp("sync").out
+    assert notes_in(pdpp) == 5
+
+
 @requirement("imp.live.folder")
 def test_most_of_a_folder_goes_only_when_the_owner_says_so(pdpp: Command, vault: Path) -> None:
     pdpp("sources", "add", "folder", vault)

@@ -85,6 +85,7 @@ class _Sync:
     now: datetime
     is_stopping: Callable[[], bool]
     missing: MissingChoice
+    derived: Mapping[str, str] = field(default_factory=dict[str, str])
     accepted: int = 0
     removed: int = 0
     rejections: list[Rejection] = field(default_factory=list[Rejection])
@@ -163,7 +164,7 @@ class _Sync:
                 case _:
                     pass
         rejected += self._keep_unreadable(items, {one.place.rpartition(":")[0] for one in rejected})
-        receipt, removed = self.writer.replace_items(self.mark, batch, items)
+        receipt, removed = self.writer.replace_items(self.mark, batch, items, self.derived)
         self.accepted += receipt.accepted
         self.removed += removed
         self.rejections += [*rejected, *receipt.rejected]
@@ -183,6 +184,7 @@ class _Sync:
         files = [_file(href, text.encode()) for href, text in found.items()]
         whole = Files("resources", {file.name: file for file in files}, self.zone, now=self.now)
         for account in self.importer.accounts(whole, dict.fromkeys(files, True)):
+            self.derived = account.derived
             yield from self.importer.read(account)
 
     def _let_go(self, gone: list[str], before: int) -> int:

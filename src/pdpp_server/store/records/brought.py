@@ -21,6 +21,16 @@ _STILL = """
 update brought set run = :run
 where sid = :sid and collection = :collection and key in {keys}
 """
+IS_REMOVED = "on conflict(run, sid, key) do update set was_changed = 0, follows = excluded.follows"
+_KEEP_REPLACED = """
+insert into removed(run, sid, key, data, was_changed) select :run, r.sid, r.key, r.data, 1
+from json_each(:keys) named cross join records r on r.sid = :sid and r.key = named.value
+where r.data is not null on conflict(run, sid, key) do nothing
+"""
+_KEEP_BLOBS = """
+insert into removed_blobs(blob_id, run, sid, key, mime_type)
+select blob_id, :run, sid, key, mime_type from blob_bindings where sid = :sid and key in {keys} on conflict do nothing
+"""
 _FORGET = (
     "delete from brought where sid = :sid and key in {keys}",
     "delete from removed where sid = :sid and key in {keys}",
@@ -41,6 +51,14 @@ def note_brought(writer: Writing, sid: int, mark: Mark | None, keys: Iterable[st
     collection, run = mark.collection, mark.run
     writer.run_many(_NOTE, [(sid, key, OTHER_HANDS, 0, 0) for key in live if key not in known])
     writer.run_many(_NOTE, [(sid, key, collection, run, run) for key in sorted(keys)])
+
+
+def keep_replaced(writer: Writing, sid: int, run: int, keys: Iterable[str], *, with_blobs: bool) -> None:
+    """A run is about to change these records: what they are now is kept for whoever undoes it."""
+    named = {**_named(sid, keys), "run": run}
+    writer.run(_KEEP_REPLACED, named)
+    if with_blobs:
+        writer.run(_listed(writer, _KEEP_BLOBS), named)
 
 
 def note_still(writer: Writing, sid: int, mark: Mark, keys: Iterable[str]) -> None:

@@ -14,6 +14,7 @@ select connection, ?, ?, ?, ?, ? from connections where connection_id = ?
 on conflict(connection, fingerprint) do update set file = excluded.file, records = excluded.records,
     rejected = excluded.rejected, finished_at = excluded.finished_at
 """
+_FORGET = "delete from imports where connection = (select connection from runs where run = ?)"
 _LATEST = """
 select connection_id, file, records, rejected, finished_at from (
     select connection, file, records, rejected, finished_at,
@@ -31,6 +32,11 @@ def finished_import(reader: Session, connection_id: str, fingerprint: str) -> Fi
 
 def keep_finished(writer: Writing, connection_id: str, fingerprint: str, finished: Finished) -> None:
     writer.run(_KEEP, (fingerprint, *finished, connection_id))
+
+
+def forget_finished(writer: Writing, run: int) -> None:
+    """An import was undone: what is brought into its connection is read again, whatever was read before."""
+    writer.run(_FORGET, (run,))
 
 
 def last_imports(reader: Session) -> dict[str, Finished]:

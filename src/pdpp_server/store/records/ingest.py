@@ -21,7 +21,7 @@ from pdpp_server.model.streams import Field, Stream
 from pdpp_server.model.times import instant
 from pdpp_server.store.engine import Writing
 from pdpp_server.store.layout import RIDS_OF_DAY, ConnectionPlace, StreamPlace, day_in, day_of, first_rid
-from pdpp_server.store.records.brought import forget_brought, note_brought
+from pdpp_server.store.records.brought import forget_brought, keep_replaced, note_brought
 from pdpp_server.store.records.noted import Noted, edited_fields
 from pdpp_server.store.records.words import spaced
 from pdpp_server.wire.blobs import decode_references, has_address
@@ -278,12 +278,22 @@ def bury(writer: Writing, desk: Desk, keys: Iterable[str], now: str) -> None:
     _put(writer, desk, gone, _stored(writer, desk, gone), now)
 
 
+def put_back(writer: Writing, desk: Desk, batch: Iterable[Incoming], now: str) -> Receipt:
+    """Records as they were before, whoever brought them; what no longer fits is rejected."""
+    checked = [(incoming.place, desk.check(incoming, now)) for incoming in batch]
+    rejected = tuple(one for _, one in checked if isinstance(one, Rejection))
+    ready = {one.key: (place, one) for place, one in checked if not isinstance(one, Rejection)}
+    return _put(writer, desk, ready, _stored(writer, desk, ready), now) + Receipt(rejected=rejected)
+
+
 def _store(
     writer: Writing, desk: Desk, ready: Mapping[str, tuple[str, _Ready]], now: str, mark: Mark | None
 ) -> Receipt:
     if not ready:
         return Receipt()
     stored = _stored(writer, desk, ready)
+    if mark is not None and mark.run:
+        _keep_replaced(writer, desk, ready, stored, mark.run)
     receipt = _put(writer, desk, ready, stored, now)
     refused = {rejection.place for rejection in receipt.rejected}
     kept = [key for key, (place, record) in ready.items() if record.data is not None and place not in refused]
@@ -293,6 +303,15 @@ def _store(
     if gone:
         forget_brought(writer, desk.place.sid, gone)
     return receipt
+
+
+def _keep_replaced(
+    writer: Writing, desk: Desk, ready: Mapping[str, tuple[str, _Ready]], stored: Mapping[str, _Stored], run: int
+) -> None:
+    told = ((key, ready[key][1].canonical) for key, before in stored.items() if before.data is not None)
+    changed = [key for key, canonical in told if canonical not in (None, stored[key].data)]
+    if changed:
+        keep_replaced(writer, desk.place.sid, run, changed, with_blobs=bool(desk.stream.blob_fields))
 
 
 def _stored(writer: Writing, desk: Desk, keys: Iterable[str]) -> dict[str, _Stored]:

@@ -1,14 +1,14 @@
-"""Exports as they are read: what a newer one of a collection has lost, and how that is removed or brought back."""
+"""Exports as they are read: what a newer one of a collection has lost, and how that is removed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import orjson
 
-from pdpp_server.model.ingest import Incoming
-from pdpp_server.model.runs import OTHER_HANDS, AsOf, Coverage, Covered, FoundCollection, Loss, Mark, Run
+from pdpp_server.model.runs import AsOf, Coverage, Covered, FoundCollection, Loss, Mark
 from pdpp_server.store.engine import Writing
-from pdpp_server.store.records.ingest import Desk, bury, deliver
+from pdpp_server.store.records.brought import IS_REMOVED
+from pdpp_server.store.records.ingest import Desk, bury
 from pdpp_server.store.session import Session
 
 _BEGIN = """
@@ -21,6 +21,15 @@ where connection_id = :connection_id
 on conflict(connection, name) do update set opened = coalesce(collections.opened, excluded.opened) returning collection
 """
 _FINISH = "update runs set finished_at = ? where run = ?"
+_FORGET_CHANGED = """
+delete from removed
+where run = :run and not exists(select 1 from removed other where other.run = :run and other.was_changed = 0)
+"""
+_NOTE_VERSIONS = """
+update removed set version =
+    (select r.version from records r where r.sid = removed.sid and r.key = removed.key)
+where run = ?
+"""
 _STATE = "select as_of, fingerprint, opened from collections where collection = ?"
 _CLOSE = "update collections set opened = null where collection = ?"
 _IS_NOW = "update collections set as_of = ?, fingerprint = ? where collection = ?"
@@ -41,8 +50,8 @@ _ANOTHER_BROUGHT = "select 1 from brought where sid = ? and collection <> ? limi
 _UNSEEN_KEYS = f"select b.key {_MISSING}"
 _LOST_KEYS = f"{_UNSEEN_KEYS} {_SOLE}"
 _KEEP_LOST = f"""
-insert into removed(run, sid, key, data) select :run, b.sid, b.key, r.data {_MISSING} {_SOLE}
-on conflict(run, sid, key) do update set data = excluded.data
+insert into removed(run, sid, key, data, follows) select :run, b.sid, b.key, r.data, :follows {_MISSING} {_SOLE}
+{IS_REMOVED}
 """
 _KEEP_BLOBS = """
 insert into removed_blobs(blob_id, run, sid, key, mime_type)
@@ -56,30 +65,12 @@ _HELD_BY_NOBODY = """
 select r.key from json_each(:keys) named cross join records r on r.sid = :sid and r.key = named.value
 where r.data is not null and not exists(select 1 from brought b where b.sid = r.sid and b.key = r.key)
 """
-_KEEP_KEYS = """
-insert into removed(run, sid, key, data) select :run, r.sid, r.key, r.data
+_LIVE = """
 from json_each(:keys) named cross join records r on r.sid = :sid and r.key = named.value
 where r.data is not null
-on conflict(run, sid, key) do update set data = excluded.data
 """
-_RUN = """
-select run, connection_id, file, coalesce(finished_at, begun_at),
-    (select count(*) from removed where removed.run = runs.run)
-from runs join connections using(connection) where run = ?
-"""
-_REMOVED = "select s.name, d.key, d.data from removed d join streams s using(sid) where d.run = ?"
-_BIND_AGAIN = """
-insert into blob_bindings(blob_id, sid, key, mime_type)
-select blob_id, sid, key, mime_type from removed_blobs where run = ? on conflict do nothing
-"""
-_IS_LIVE = "select data is not null from records where sid = ? and key = ?"
-_UNDONE = "update runs set undone_at = ? where run = ?"
-_FORGET_RUN = ("delete from removed where run = :run", "delete from removed_blobs where run = :run")
-_TOO_LATE = "select distinct run from removed join runs using(run) where runs.begun_at < ?"
-_LATELY = """
-select run, connection_id, file, coalesce(finished_at, begun_at), count(*) from removed
-join runs using(run) join connections using(connection)
-group by run, connection_id, file, finished_at, begun_at order by run desc
+_KEEP_KEYS = f"""
+insert into removed(run, sid, key, data, follows) select :run, r.sid, r.key, r.data, :follows {_LIVE} {IS_REMOVED}
 """
 
 
@@ -97,7 +88,10 @@ def open_collection(writer: Writing, connection_id: str, name: str, fingerprint:
 
 
 def end_run(writer: Writing, run: int, now: str) -> None:
+    """What it changed is kept where it also removed something, as it can be undone then."""
     writer.run(_FINISH, (now, run))
+    writer.run(_FORGET_CHANGED, {"run": run})
+    writer.run(_NOTE_VERSIONS, (run,))
 
 
 class RunStanding(NamedTuple):
@@ -179,20 +173,20 @@ def remove(writer: Writing, desk: Desk, loss: Loss, now: str) -> int:
     named = _named(desk.place.sid, loss.mark, loss.coverage)
     unseen = orjson.dumps([key for (key,) in writer.rows(_UNSEEN_KEYS, named)]).decode()
     keys = [key for (key,) in writer.rows(_LOST_KEYS, named)]
-    writer.run(_KEEP_LOST, named)
+    writer.run(_KEEP_LOST, {**named, "follows": loss.coverage.follows})
     writer.run(_KEEP_BLOBS, {"run": loss.mark.run, "sid": desk.place.sid})
     writer.run(_NO_LONGER, {"sid": desk.place.sid, "collection": loss.mark.collection, "keys": unseen})
     bury(writer, desk, keys, now)
     return len(keys)
 
 
-def remove_keys(writer: Writing, desk: Desk, mark: Mark, keys: Sequence[str], now: str) -> int:
+def remove_keys(writer: Writing, desk: Desk, mark: Mark, keys: Sequence[str], now: str, follows: str = "") -> int:
     """The same for records that a live source says are gone: those that nobody else brought get a tombstone."""
     sid = desk.place.sid
     told = orjson.dumps(list(keys)).decode()
     writer.run(_NO_LONGER, {"sid": sid, "collection": mark.collection, "keys": told})
     sole = [key for (key,) in writer.rows(_HELD_BY_NOBODY, {"sid": sid, "keys": told})]
-    lost = {"run": mark.run, "sid": sid, "keys": orjson.dumps(sole).decode()}
+    lost = {"run": mark.run, "sid": sid, "keys": orjson.dumps(sole).decode(), "follows": follows}
     writer.run(_KEEP_KEYS, lost)
     writer.run(_KEEP_BLOBS, {"run": mark.run, "sid": sid})
     bury(writer, desk, sole, now)
@@ -202,53 +196,3 @@ def remove_keys(writer: Writing, desk: Desk, mark: Mark, keys: Sequence[str], no
 def _named(sid: int, mark: Mark, coverage: Coverage) -> dict[str, int | None]:
     within = {"after": coverage.after, "before": coverage.before}
     return {"sid": sid, "run": mark.run, "collection": mark.collection, **within}
-
-
-# Undo -----------------------------------------------------------------------------------------------------------------
-
-
-def find_run(reader: Session, run: int) -> Run | None:
-    row = reader.one(_RUN, (run,))
-    return None if row is None else Run(*row)
-
-
-def removing_runs(reader: Session) -> list[Run]:
-    """Those that can be undone, the newest first."""
-    return [Run(*row) for row in reader.rows(_LATELY)]
-
-
-def undo(writer: Writing, desks: Mapping[str, Desk], run: int, now: str) -> tuple[int, int, int]:
-    """Bring back what a run removed: how many came back, were there again, and no longer fit.
-
-    From now on they are the owner's own: no later run removes them again.
-    """
-    restored = there = unfit = 0
-    by_stream: dict[str, list[Incoming]] = {}
-    for stream, key, data in writer.rows(_REMOVED, (run,)):
-        if stream not in desks:
-            unfit += 1
-        elif writer.one(_IS_LIVE, (desks[stream].place.sid, key)):
-            there += 1
-        else:
-            by_stream.setdefault(stream, []).append(Incoming(key, stream, None, orjson.loads(data), None))
-    writer.run(_BIND_AGAIN, (run,))
-    own = Mark(0, OTHER_HANDS)
-    for stream, records in by_stream.items():
-        receipt = deliver(writer, desks[stream], records, now, own)
-        restored, unfit = restored + receipt.accepted, unfit + len(receipt.rejected)
-    _forget(writer, [run])
-    writer.run(_UNDONE, (now, run))
-    return restored, there, unfit
-
-
-def forget_removed(writer: Writing, before: str) -> None:
-    """What was removed by runs that began before then is gone for good."""
-    late = [run for (run,) in writer.rows(_TOO_LATE, (before,))]
-    if late:
-        _forget(writer, late)
-        writer.note_erasure()
-
-
-def _forget(writer: Writing, runs: Iterable[int]) -> None:
-    for statement in _FORGET_RUN:
-        writer.run_many(statement, [{"run": run} for run in runs])

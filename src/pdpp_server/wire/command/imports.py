@@ -67,5 +67,4 @@ def encode_runs(runs: Iterable[Run]) -> Json:
 
 
 def encode_undone(run: int, undone: Undone) -> Json:
-    told = {"restored": undone.restored, "there_again": undone.there_again, "unfit": undone.unfit}
-    return {"run": run, "connection_id": undone.run.connection_id, **told}
+    return {"run": run, "connection_id": undone.run.connection_id, **undone.restored._asdict()}

@@ -2,7 +2,7 @@
 
 from pdpp_server.evidence.text import compact_json
 from pdpp_server.model.ingest import Finished
-from pdpp_server.model.runs import Run, Undone
+from pdpp_server.model.runs import Restored, Run, Undone
 from pdpp_server.wire.command.imports import (
     encode_kind,
     encode_receipt,
@@ -66,6 +66,7 @@ def test_what_can_be_brought_back_and_what_was() -> None:
     assert compact_json(encode_runs([RUN])) == (
         '{"runs":[{"run":7,"connection_id":"notes-1","file":"a.zip","at":"2026-01-01T00:00:00Z","removed":2}]}'
     )
-    assert compact_json(encode_undone(7, Undone(RUN, 1, 2, 3))) == (
-        '{"run":7,"connection_id":"notes-1","restored":1,"there_again":2,"unfit":3}'
+    assert compact_json(encode_undone(7, Undone(RUN, Restored(1, 2, 3, 4, 5, 6)))) == (
+        '{"run":7,"connection_id":"notes-1","restored":1,"changed_back":2,'
+        '"withdrawn":3,"there_again":4,"left":5,"unfit":6}'
     )

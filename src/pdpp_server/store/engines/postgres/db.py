@@ -45,7 +45,7 @@ from pdpp_server.store.upkeep.rebuild import rebuild_words
 
 # What each version of the schema adds to the one before. A new column is a step (`add column if not exists`): databases
 # that are there never read the others again.
-STEPS = ["schema.sql", "owners.sql", "moving.sql", "rebuilding.sql", "words.sql", "log.sql", "versions.sql"]
+STEPS = ["schema.sql", "owners.sql", "moving.sql", "rebuilding.sql", "words.sql", "log.sql", "versions.sql", "undo.sql"]
 _HAS_SCHEMA = "select to_regclass('records') is not null"
 _VERSION = "select version from schema_version"
 _NEW_VERSION = "update schema_version set version = ?"
