@@ -11,7 +11,7 @@ import pytest
 
 from pdpp_server.errors import NotFound
 from pdpp_server.importers import registry
-from pdpp_server.importers.missing import Doubt
+from pdpp_server.importers.missing import OF_SOME_DAYS, OF_SOME_LABEL, Doubt
 from pdpp_server.importers.registry import look_into
 from pdpp_server.importers.run import fingerprint_of
 from pdpp_server.importers.sources import calendar
@@ -331,6 +331,66 @@ def test_more_than_half_waits_for_the_owner(home: Home) -> None:
     home.bring(fewer, agree=lambda doubt: not doubt.why)
     assert home.live("events") == ["a"]
     assert home.world.owner.finished_import(fewer.declaration, "mine", fingerprint) is not None
+
+
+# What looks like a part -----------------------------------------------------------------------------------------------
+
+
+def days(first: int, last: int) -> list[str]:
+    return [event(f"e{day:02}", f"202610{day:02}") for day in range(first, last + 1)]
+
+
+@requirement("imp.newer.part")
+@pytest.mark.parametrize(
+    ("rest", "is_asked"),
+    [
+        (days(9, 30), True),  # as a service that gives away the last weeks only
+        (days(1, 22), True),
+        (days(5, 25), True),
+        ([event("s", "20260101", rule="FREQ=DAILY;UNTIL=20261012T090000Z"), *days(9, 30)], True),
+        (days(1, 3) + days(9, 30), False),  # what is missing lies between what is there
+        (days(1, 29), False),  # one at the end: that is often deleted
+    ],
+)
+def test_a_calendar_of_some_days_waits_for_the_owner(home: Home, rest: list[str], is_asked: bool) -> None:
+    home.bring(home.found("Home.ics", ics(*days(1, 30))))
+    fewer = home.found("Home.ics", ics(*rest, stamp=TODAY))
+
+    told = home.bring(fewer).removal
+
+    assert bool(told.removed) is not is_asked
+    assert (told.awaits_owner, told.why_kept) == ((True, (OF_SOME_DAYS,)) if is_asked else (False, ()))
+    assert home.bring(fewer, agree=lambda doubt: doubt.odd == OF_SOME_DAYS).removal.removed == told.missing - told.removed
+
+
+def labelled(uid: str, labels: str, rev: str) -> str:
+    return card(uid, uid, rev=rev).replace("END:VCARD", f"CATEGORIES:{labels}\r\nEND:VCARD")
+
+
+@requirement("imp.newer.part")
+@pytest.mark.parametrize(
+    ("of_missing", "of_rest", "is_asked"),
+    [
+        ("myContacts", "Choir,myContacts", True),
+        ("", "Choir", True),
+        ("myContacts", "myContacts", False),  # every contact has that one
+        ("Choir,myContacts", "Choir,myContacts", False),
+        ("", "", False),
+    ],
+)
+def test_an_address_book_of_one_label_waits_for_the_owner(
+    home: Home, of_missing: str, of_rest: str, is_asked: bool
+) -> None:
+    old, new = "20261001T080000Z", "20261110T080000Z"
+    missing = [labelled(f"m{n}", of_missing, old) for n in range(3)]
+    rest = [labelled(f"r{n}", of_rest, old) for n in range(6)]
+    home.bring(home.found("book.vcf", "".join(missing + rest)))
+    fewer = home.found("book.vcf", "".join([*rest[1:], labelled("r0", of_rest, new)]))
+
+    told = home.bring(fewer).removal
+
+    assert told.why_kept == ((OF_SOME_LABEL,) if is_asked else ())
+    assert (told.removed, len(home.live("contacts"))) == ((0, 9) if is_asked else (3, 6))
 
 
 # And back -------------------------------------------------------------------------------------------------------------

@@ -266,6 +266,12 @@ PROMISES: dict[str, Promise] = {
         says="More than half goes only when the owner agrees; until then the export is read again when it is "
         "brought again.",
     ),
+    "imp.newer.part": Promise(
+        source="ruling 52",
+        says="A calendar that lacks only what was before its first or after its last single event, and an address "
+        "book whose cards share a label that none of the missing has, may be of some days or of a label: where that is "
+        "no accident, nothing goes until the owner agrees.",
+    ),
     "imp.newer.undo": Promise(
         source="ruling 52",
         says="A run that removed something can be undone for 90 days: what it removed is back with its blobs, and "

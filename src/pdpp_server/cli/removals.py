@@ -23,7 +23,7 @@ def settled_by_owner(name: str, doubt: Doubt, *, yes: bool, is_newer: bool) -> b
     if doubt.why:
         question = f"{lost}, but {doubt.why}. Is it newer than the last one, so that they go?"
     else:
-        question = f"{lost}, which is more than half. Remove them?"
+        question = f"{lost}; {doubt.odd}. Remove them?"
     return click.confirm(question, err=True)
 
 
@@ -60,7 +60,7 @@ def say_removal(removal: Removal, *, as_json: bool) -> None:
 def _remedy(removal: Removal) -> str:
     if not removal.awaits_owner:
         return ""
-    return " Import it again with --newer if it is newer, and with --yes if so many may go."
+    return " Import it again with --newer if it is newer, and with --yes if they may go."
 
 
 def print_removing_runs(*, as_json: bool) -> int:

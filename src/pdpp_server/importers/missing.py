@@ -13,7 +13,8 @@ class Doubt(NamedTuple):
 
     missing: int
     before: int
-    why: str  # why the export cannot be shown to be newer; empty where it is, and so much is missing that it is odd
+    why: str  # why the export cannot be shown to be newer; empty where it is, and what is missing is odd
+    odd: str = "it is more than half of what was there"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class Removal(NamedTuple):
     awaits_owner: bool = False  # a word of theirs would remove it
 
 
+OF_SOME_DAYS = "all of it lies before the first or after the last in this export, as if that were of some days only"
+OF_SOME_LABEL = "all in this export has a label and nothing of it has, as if that were of one label only"
 ASK_NOBODY, NOTHING_REMOVED = MissingChoice(), Removal()
 
 
@@ -59,7 +62,7 @@ def settle(
             continue
         doubt = next((doubt for doubt in _doubts(one) if not missing.settled(doubt)), None) if one.missing else None
         if doubt is not None:
-            why_kept[doubt.why or "it is more than half of what was there"] = None
+            why_kept[doubt.why or doubt.odd] = None
             awaits_owner = True
             continue
         if one.missing:
@@ -80,6 +83,8 @@ def _doubts(found: FoundCollection) -> Iterator[Doubt]:
         yield Doubt(found.missing, before, found.doubt)
     if any(loss.is_large for loss in found.losses):
         yield Doubt(found.missing, before, "")
+    elif filtered := next((loss.coverage.sieve for loss in found.losses if loss.is_likely_filtered), None):
+        yield Doubt(found.missing, before, "", OF_SOME_DAYS if filtered.within else OF_SOME_LABEL)
 
 
 def _complete(writer: RecordTaker, found: Sequence[FoundCollection]) -> list[str]:

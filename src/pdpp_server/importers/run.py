@@ -141,26 +141,26 @@ class _Batch:
         """All of it is delivered; an account that is one collection covers what it says."""
         self.deliver()
         if self._account.complete:
-            if self._mark is None:
-                self._open(self._account.collection or self._account.name)
             self._cover(self._account.covered)
 
-    def _open(self, collection: str) -> None:
+    def _open(self, collection: str) -> Mark:
         self._mark = self._writer.open_collection(self.run, collection, self._fingerprint)
+        return self._mark
+
+    def _opened(self) -> Mark:
+        """An account that opens no collection is one itself."""
+        return self._mark or self._open(self._account.collection or self._account.name)
 
     def _cover(self, covered: Covered) -> None:
         """A collection that an export holds twice is none that it could be asked about."""
-        assert self._mark is not None
-        is_twice = self._mark.collection in self.covered
-        self.covered[self._mark.collection] = Covered({}, None) if is_twice else covered
+        collection = self._opened().collection
+        self.covered[collection] = Covered({}, None) if collection in self.covered else covered
 
     def deliver(self) -> None:
         """Records first: what is attached to a rejected one is left out with it."""
         if not self._records and not self._still:
             return
-        if self._mark is None:
-            self._open(self._account.collection or self._account.name)
-        receipt = self._writer.deliver(self._records, self._mark, self._still)
+        receipt = self._writer.deliver(self._records, self._opened(), self._still)
         self.tally.add(receipt)
         rejected = {rejection.place for rejection in receipt.rejected}
         without = {(record.stream, record.key) for record in self._records if record.place in rejected}

@@ -1,8 +1,10 @@
 """One reading of an export: what it holds of which collection, and what a newer one of the same has lost."""
 
 from collections.abc import Mapping
+from math import comb
 from typing import NamedTuple
 
+ODDS = 20
 OTHER_HANDS = 0  # the collection of what came in some other way than by an export: nobody's run removes it
 
 
@@ -20,12 +22,21 @@ class AsOf(NamedTuple):
     is_varied: bool = False  # its parts were written at different moments: then what adds to it would be newer
 
 
+class Sieve(NamedTuple):
+    """By what an export may have been filtered: everything in it passes. Moments in microseconds."""
+
+    within: tuple[int, int] | None = None  # its first and its last
+    field: str = ""  # the field that holds a list of
+    shared: frozenset[str] = frozenset()  # these, each of them in every record
+
+
 class Coverage(NamedTuple):
     """How much of a stream an export holds of its collection: all, or all between two moments (microseconds)."""
 
     after: int | None = None
     before: int | None = None
     follows: str = ""  # the stream that these records are derived from: they come and go with its records
+    sieve: Sieve | None = None  # where it cannot be told from a part by itself
 
 
 class Covered(NamedTuple):
@@ -45,10 +56,20 @@ class Loss(NamedTuple):
     unseen: int  # records that this run did not bring, wherever they lie
     missing: int  # those of them that it should have brought, and that nobody else did
     coverage: Coverage
+    looks_filtered: bool = False  # nothing that is missing would have passed its sieve
 
     @property
     def is_large(self) -> bool:
         return not self.coverage.follows and self.missing * 2 > self.before
+
+    @property
+    def is_likely_filtered(self) -> bool:
+        """Whether it would be an accident, one in twenty, if just these had been deleted one by one.
+
+        Of all ways to choose them, in so few they lie at both ends, or are just those without a label.
+        """
+        ways = self.missing + 1 if self.coverage.sieve and self.coverage.sieve.within else 1
+        return self.looks_filtered and ODDS * ways <= comb(self.before, min(self.missing, 4))  # more are odder still
 
 
 class FoundCollection(NamedTuple):

@@ -21,11 +21,13 @@ from pdpp_server.importers.formats.zones import named_zone, own_zones, zone_name
 from pdpp_server.importers.identity import account_name, digest, record_key
 from pdpp_server.importers.source import Account, DamagedFile, File, Files, Head, Importer, Known, Outcome, Still
 from pdpp_server.model.ingest import Incoming, Rejection
-from pdpp_server.model.runs import AsOf
+from pdpp_server.model.runs import AsOf, Coverage, Covered, Sieve
+from pdpp_server.model.times import instant
 
 AHEAD = timedelta(days=366)  # how far repeating events are laid out beyond today
 DATES_MAX = 10_000  # that one event may except or add
 HEAD_BYTES = 4096
+DERIVED = {"occurrences": "events"}
 
 _KINDS = frozenset({"VEVENT", "VTIMEZONE", "VTODO", "VJOURNAL"})
 _NOTED = frozenset({"DTSTAMP", "LAST-MODIFIED", "CREATED"})
@@ -60,6 +62,8 @@ class FoundCalendars(NamedTuple):
     clocks: Mapping[str, Clock]  # by file
     repeated_uids: frozenset[str]  # of events that stand there more than once
     horizon: datetime
+    is_whole: bool
+    as_of: AsOf | None
 
 
 def knows(head: Head) -> bool:
@@ -95,12 +99,10 @@ def _account(name: str, scans: Mapping[File, Scan], zone: tzinfo, now: datetime 
         tuple(scans),
         zone,
         notes,
-        FoundCalendars(clocks, repeated_uids, horizon),
+        FoundCalendars(clocks, repeated_uids, horizon, is_whole, _as_of(scanned, now)),
         depends_on=f"{horizon:%Y-%m-%d}" if is_repeating else "",
         collection=_collection(name, scans),
-        complete=("events", "occurrences") if is_whole else (),
-        derived={"occurrences": "events"},
-        as_of=_as_of(scanned, now),
+        derived=DERIVED,
     )
 
 
@@ -202,10 +204,29 @@ def _note_event(event: Component, scan: Scan) -> None:
 
 
 def read(account: Account) -> Iterator[Outcome]:
-    """Events that stand there once as they come; series whose single times were changed when all of them are read."""
+    """All events, and what they cover."""
     found: FoundCalendars = account.found
+    within: tuple[int, int] | None = None
+    for outcome in _read(account.files, found):
+        yield outcome
+        if isinstance(outcome, Incoming) and (at := _single_time(outcome)) is not None:
+            within = (min(at, within[0]), max(at, within[1])) if within else (at, at)
+    if found.is_whole:
+        events = Coverage(sieve=Sieve(within))  # a part by days is written as a whole one is
+        yield Covered({"events": events, "occurrences": Coverage(follows=DERIVED["occurrences"])}, found.as_of)
+
+
+def _single_time(event: Incoming) -> int | None:
+    """When something is that does not repeat: a series may have begun long before the days that were exported."""
+    data = event.data or {}
+    is_one = event.stream == "events" and not data.get("is_recurring") and "series_id" not in data
+    return instant(data.get("start")) if is_one else None
+
+
+def _read(files: Iterable[File], found: FoundCalendars) -> Iterator[Outcome]:
+    """Events that stand there once as they come; series whose single times were changed when all of them are read."""
     series: dict[str, list[CalendarEvent]] = {}
-    for file in account.files:
+    for file in files:
         clock = found.clocks[file.name]
         for outcome in _events(file, clock):
             if isinstance(outcome, Rejection):

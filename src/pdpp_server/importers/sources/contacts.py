@@ -11,7 +11,7 @@ from pdpp_server.importers.formats.content_lines import Component, ContentLine, 
 from pdpp_server.importers.identity import SeenRecords, account_name, digest, record_key
 from pdpp_server.importers.source import Account, Attachment, DamagedFile, Files, Head, Importer, Known, Opened, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
-from pdpp_server.model.runs import AsOf, Coverage, Covered
+from pdpp_server.model.runs import AsOf, Coverage, Covered, Sieve
 from pdpp_server.model.times import iso
 from pdpp_server.wire.envelope import Json
 
@@ -49,6 +49,7 @@ def read(account: Account) -> Iterator[Outcome]:
     seen = SeenRecords()
     for file in account.files:
         revised = set[str]()
+        shared: frozenset[str] | None = None
         yield Opened(account_name(file.name))
         try:
             with file.open() as stream:
@@ -56,10 +57,12 @@ def read(account: Account) -> Iterator[Outcome]:
                     if isinstance(card, Component):
                         yield from _outcomes(card, file.name, account.zone, seen)
                         _note_revision(card, account.zone, revised)
+                        shared = _labels(card) if shared is None else shared & _labels(card)
         except DamagedFile as damaged:
             yield Rejection(file.name, "invalid_record", str(damaged))
         as_of = AsOf(max(revised), is_varied=len(revised) > 1) if revised else None
-        yield Covered({"contacts": Coverage()}, as_of)
+        sieve = Sieve(field="categories", shared=shared) if shared else None  # a list may be of one label only
+        yield Covered({"contacts": Coverage(sieve=sieve)}, as_of)
 
 
 def _note_revision(card: Component, zone: tzinfo, revised: set[str]) -> None:
@@ -68,6 +71,10 @@ def _note_revision(card: Component, zone: tzinfo, revised: set[str]) -> None:
         oldest, newest = min(*revised, at, at), max(*revised, at, at)
         revised.clear()
         revised.update((oldest, newest))
+
+
+def _labels(card: Component) -> frozenset[str]:
+    return frozenset(name for name in _structured(card, "CATEGORIES", ",") if name)
 
 
 def _outcomes(card: Component, file: str, zone: tzinfo, seen: SeenRecords) -> Iterator[Outcome]:

@@ -45,6 +45,8 @@ where b.sid = :sid and b.collection = :collection and b.run <> :run and r.data i
 _SOLE = """
 and not exists(select 1 from brought o where o.sid = b.sid and o.key = b.key and o.collection <> :collection)
 """
+_MISSING_WITHIN = f"select 1 {_MISSING} {_SOLE} and r.at between :first and :last limit 1"
+_MISSING_DATA = f"select r.data {_MISSING} {_SOLE}"
 _COUNT_MISSING = f"select count(*) {_MISSING} {_SOLE}"
 _ANOTHER_BROUGHT = "select 1 from brought where sid = ? and collection <> ? limit 1"
 _UNSEEN_KEYS = f"select b.key {_MISSING}"
@@ -159,8 +161,22 @@ def losses(reader: Session, sids: Mapping[str, int], run: int, covered: Mapping[
                 before, now, unseen = counted[collection]
                 mark, coverage = Mark(run, collection), streams[stream]
                 missing = reader.one(_COUNT_MISSING, _named(sids[stream], mark, coverage)) if unseen else 0
-                found.append(Loss(mark, stream, before, now, unseen, missing, coverage))
+                looks_filtered = bool(missing) and _looks_filtered(reader, sids[stream], mark, coverage)
+                found.append(Loss(mark, stream, before, now, unseen, missing, coverage, looks_filtered))
     return found
+
+
+def _looks_filtered(reader: Session, sid: int, mark: Mark, coverage: Coverage) -> bool:
+    """Whether nothing that is missing has something that everything in the export has."""
+    sieve = coverage.sieve
+    named = _named(sid, mark, coverage)
+    if sieve is None:
+        return False
+    if sieve.within:
+        first, last = sieve.within
+        return reader.one(_MISSING_WITHIN, {**named, "first": first, "last": last}) is None
+    held = (orjson.loads(data).get(sieve.field, ()) for (data,) in reader.each(_MISSING_DATA, named))
+    return bool(sieve.shared.difference(*held))
 
 
 def is_alone(reader: Session, sid: int, collection: int) -> bool:
