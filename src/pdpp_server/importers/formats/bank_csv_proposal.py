@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
+from unicodedata import combining, normalize
 
 from pdpp_server.importers.formats.bank_csv_mapping import BankMapping
 from pdpp_server.importers.formats.money import amount
@@ -15,29 +16,46 @@ NAME_CHARS = 100  # of a column; what is longer is a text
 HEADER_LINES = 40  # before which the names of the columns must stand
 
 _MONEY = frozenset({"amount", "debit", "credit"})
-# What each column may be called, in small letters, by the words that tell it best.
+# What each column may be called, as `_spellings` gives it, by the words that tell it best.
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "date": ("booking date", "transaction date", "buchungstag", "buchungsdatum", "posting date", "post date", "date",
-             "datum", "fecha", "data", "boekdatum", "dato", "päivämäärä", "completed date", "booked at", "created",
-             "datetime", "datum verrichting", "date of transaction", "datum transactie", "boekingsdatum"),
-    "value_date": ("value date", "valuta", "valutadatum", "wertstellung", "date de valeur", "fecha valor",
-                   "data valuta", "valuta date", "datum verrekening"),
+             "datum", "fecha", "data", "boekdatum", "dato", "paivamaara", "completed date", "booked at", "created",
+             "datetime", "datum verrichting", "date of transaction", "datum transactie", "boekingsdatum", "buchung",
+             "dateop", "date operation", "date de l'operation", "date d'operation", "date de comptabilisation",
+             "fecha operacion", "fecha contable", "f.contable", "data contabile", "data operazione", "data operacji",
+             "data ksiegowania", "bokforingsdag", "bokforingsdatum", "bokfort dato", "kirjauspaiva", "posted date"),
+    "value_date": ("value date", "valuta", "valutadatum", "wertstellung", "wertstellungsdatum", "wert",
+                   "date de valeur", "dateval", "date valeur", "fecha valor", "f.valor", "data valuta", "valuta date",
+                   "rentedatum", "datum verrekening", "valutadag", "rentedato"),
     "amount": ("amount", "betrag", "umsatz", "montant", "importe", "importo", "bedrag", "valor", "belopp", "kwota",
-               "bedrag in eur", "credit/debit amount", "net", "netto", "gross", "brutto"),
-    "debit": ("debit", "soll", "débit", "cargo", "paid out", "withdrawal", "withdrawals", "money out", "dare"),
-    "credit": ("credit", "haben", "crédit", "abono", "paid in", "deposit", "deposits", "money in", "avere"),
-    "currency": ("currency", "währung", "waehrung", "devise", "divisa", "moneda", "valuta code", "currency code",
-                 "waluta", "munt"),
-    "description": ("description", "verwendungszweck", "buchungstext", "details", "memo", "libellé", "concepto",
-                    "descripción", "descrizione", "omschrijving", "narrative", "reference", "beskrivning",
-                    "note", "notes and #tags", "text", "toelichting", "vrije mededeling", "from", "to", "type"),
-    "counterparty": ("counterparty", "payee", "beguenstigter/zahlungspflichtiger", "begünstigter/auftraggeber",
-                     "name zahlungsbeteiligter", "zahlungsempfänger*in", "auftraggeber/empfänger", "partner name",
-                     "merchant", "name", "naam tegenpartij", "naam / omschrijving", "bénéficiaire", "handelaar"),
-    "counterparty_account": ("iban", "kontonummer/iban", "partner iban", "tegenrekening", "account number",
-                             "iban zahlungsbeteiligter"),
-    "balance": ("balance", "saldo", "solde", "saldo nach buchung", "running balance", "saldo na mutatie"),
-    "id": ("transaction id", "transactionid", "transaction reference", "reference number", "id"),
+               "belob", "belop", "maara", "movimiento", "bedrag in eur", "credit/debit amount", "net", "netto",
+               "gross", "brutto"),
+    "debit": ("debit", "debit amount", "soll", "cargo", "paid out", "withdrawal", "withdrawals", "withdrawal amount",
+              "money out", "dare", "addebiti", "lastschrift", "belastung", "uitgaven", "ut fra konto", "uttag",
+              "adeudo"),
+    "credit": ("credit", "credit amount", "haben", "abono", "paid in", "deposit", "deposits", "deposit amount",
+               "money in", "avere", "accrediti", "gutschrift", "inkomsten", "inn pa konto", "insattning", "ingreso"),
+    "currency": ("currency", "waehrung", "devise", "divisa", "moneda", "valuta code", "currency code",
+                 "waluta", "munt", "whrg"),
+    "description": ("description", "transaction description", "verwendungszweck", "buchungstext", "details", "memo",
+                    "libelle", "label", "concepto", "descripcion", "descrizione", "causale", "omschrijving",
+                    "omschrijving-1", "omschrijving-2", "omschrijving-3", "mededelingen", "narrative", "narration",
+                    "particulars", "reference", "payment reference", "beskrivning", "rubrik", "tekst", "forklaring",
+                    "selite", "viesti", "avisierungstext", "opis operacji", "tytul", "comment", "note",
+                    "notes and #tags", "notes", "text", "toelichting", "vrije mededeling", "from", "to", "vorgang",
+                    "zahlungspflichtige*r", "type", "transaction type"),
+    "counterparty": ("counterparty", "counter party", "payee", "beguenstigter/zahlungspflichtiger",
+                     "beguenstigter/auftraggeber", "auftraggeber/beguenstigter", "name zahlungsbeteiligter",
+                     "zahlungsempfaenger*in", "auftraggeber/empfaenger", "empfaenger", "partner name", "merchant",
+                     "merchant name", "payee name", "name", "naam tegenpartij", "naam/omschrijving", "beneficiaire",
+                     "beneficiario", "handelaar", "supplierfound", "namn", "mottagare", "saaja", "modtager",
+                     "odbiorca"),
+    "counterparty_account": ("iban", "kontonummer/iban", "partner iban", "tegenrekening", "tegenrekening iban/bban",
+                             "account number", "payee account number", "iban zahlungsbeteiligter",
+                             "iban auftraggeberkonto"),
+    "balance": ("balance", "saldo", "solde", "saldo nach buchung", "running balance", "running bal.",
+                "closing balance", "saldo na mutatie", "saldo na trn", "accountbalance", "disponible"),
+    "id": ("transaction id", "transactionid", "transferwise id", "transaction reference", "reference number", "id"),
 }  # fmt: skip
 _SPENT = frozenset(
     {"debit", "debet", "dr", "d", "soll", "s", "af", "out", "-", "dbit", "withdrawal", "lastschrift", "débit"}
@@ -50,9 +68,13 @@ _DATE_FORMATS = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d
                  "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S.%fZ",
                  "%m/%d/%Y %H:%M:%S")  # fmt: skip
 _SPACES = re.compile(r"\s+")
-_UNIT = re.compile(r"(?<!\s)\s*+\([^()]*+\)\Z")
+_UNIT = re.compile(r"(?<!\s)(?:\s*+\([^()]*+\)|\s++(?:in )?(?:eur|euros?|chf|gbp|usd|sek|nok|dkk|pln))\Z")
+_SLASH = re.compile(r" ?/ ?")
+_IN_TWO_LETTERS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
+_IN_ONE = str.maketrans({"ø": "o", "ł": "l"})  # which are letters, not letters with an accent
 _MARKS = re.compile(r"[,.](?=[0-9])")  # not the one of `Fr. 5`
 _EITHER = re.compile(r"[^0-9,.]*[1-9][0-9]{0,2}[,.][0-9]{3}[^0-9,.]*")
+_CODE = re.compile(r"[A-Z]{3}")
 _CURRENCY = re.compile(r"\b(?:EUR|USD|GBP|CHF|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|JPY|INR|BRL)\b")
 
 
@@ -83,6 +105,7 @@ def _read_from(lines: Sequence[str], delimiter: str, encoding: str, skipped: int
     account = columns.get("counterparty_account")
     if account and _is_own_account([row.get(account, "") for row in rows]):
         del columns["counterparty_account"]
+    _settle_valuta(columns, rows)
     told = [row.get(columns["date"], "").strip() for row in rows]
     dates = [text for text in told if text]
     forms = _date_formats(dates)
@@ -162,18 +185,36 @@ def _columns(header: Iterable[str]) -> tuple[dict[str, str], tuple[str, ...]]:
     called: dict[str, str] = {}
     for name in header:
         if 0 < len(name) <= NAME_CHARS:  # of `Amount (total)` and `Amount (tip)` the first
-            called.setdefault(_SPACES.sub(" ", _UNIT.sub("", name.lower())), name)
-            called.setdefault(_SPACES.sub(" ", name.lower()), name)
+            for spelling in _spellings(name):
+                called.setdefault(_UNIT.sub("", spelling), name)
+                called.setdefault(spelling, name)
     columns: dict[str, str] = {}
     for meaning, words in _WORDS.items():
         if meaning != "description":
             found = next((called[word] for word in words if word in called), None)
             if found is not None and found not in columns.values():
                 columns[meaning] = found
+    if not columns.keys() & _MONEY and "balance" in columns and "value" in called:
+        columns["amount"] = called["value"]  # without a balance it may be the value of anything
     if "amount" in columns:
         columns = {meaning: name for meaning, name in columns.items() if meaning not in ("debit", "credit")}
     described = [called[word] for word in _WORDS["description"] if word in called]
-    return columns, tuple(name for name in described if name not in columns.values())
+    return columns, tuple(name for name in dict.fromkeys(described) if name not in columns.values())
+
+
+def _spellings(name: str) -> Iterator[str]:
+    """In small letters without accents; an umlaut as the Germans write it without one, and as the others do."""
+    plain = _SLASH.sub("/", _SPACES.sub(" ", name.lower().replace("_", " ").strip("#: ")))
+    for letters in (plain.translate(_IN_TWO_LETTERS), plain):
+        yield "".join(one for one in normalize("NFKD", letters.translate(_IN_ONE)) if not combining(one))
+
+
+def _settle_valuta(columns: dict[str, str], rows: Sequence[Mapping[str, str]]) -> None:
+    """`Valuta` is a day in some languages, and the currency in others."""
+    told = {row.get(columns.get("value_date", ""), "").strip() for row in rows} - {""}
+    if told and all(_CODE.fullmatch(value) for value in told):
+        name = columns.pop("value_date")
+        columns.setdefault("currency", name)
 
 
 def _is_own_account(numbers: Sequence[str]) -> bool:
