@@ -40,17 +40,24 @@ def _encode_stream(entry: StreamEntry, narrows: bool) -> Json:
 
 def _encode_capabilities(entry: StreamEntry, narrows: bool) -> Json:
     stream, connector = entry.stream, entry.source.connector_key
-    aggregations = stream.aggregations
-    aggregates = aggregations.count or any(entry.granted & {*getattr(aggregations, kind)} for kind in AGGREGATES)
+    aggregates = _aggregates(entry)
+    has_scalar = any(stream.fields[name].is_scalar for name in entry.granted)
+    has_range = any(name in entry.granted for name in stream.range_filters)
     return {
         "records": True,
         "stream_metadata": True,
         "changes_since": True,
-        "exact_filters": narrows and any(stream.fields[name].is_scalar for name in entry.granted),
-        "range_filters": narrows and any(name in entry.granted for name in stream.range_filters),
+        "exact_filters": narrows and has_scalar,
+        "range_filters": narrows and has_range,
         "expand": any(expandable.usable for expandable in entry.expandable),
         "aggregate": aggregates,
         "records_url": url("streams", stream.name, "records", connector_id=connector),
         "metadata_url": url("streams", stream.name, connector_id=connector),
         "aggregate_url": url("streams", stream.name, "aggregate", connector_id=connector) if aggregates else None,
     }
+
+
+def _aggregates(entry: StreamEntry) -> bool:
+    """Whether there is anything that may be counted or grouped."""
+    aggregations = entry.stream.aggregations
+    return aggregations.count or any(entry.granted & {*getattr(aggregations, kind)} for kind in AGGREGATES)

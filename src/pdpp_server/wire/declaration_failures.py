@@ -37,7 +37,8 @@ def failures_of_source(source: Source, streams: list[Stream], at: str) -> Iterat
     key = source.connector_key
     if key != source.id and not _CONNECTOR_KEY.fullmatch(key):
         yield failure("invalid_value", f"{at}/source/id", source.id, "names no connector (a-z 0-9 . _ -)")
-    yield from _repeated("duplicate_stream_name", (stream.name for stream in streams), f"{at}/streams", "name")
+    names = [stream.name for stream in streams]
+    yield from _repeated("duplicate_stream_name", names, f"{at}/streams", "name")
     for place, stream in enumerate(streams):
         yield from _stream_failures(stream, by_name, f"{at}/streams/{place}")
 
@@ -45,10 +46,11 @@ def failures_of_source(source: Source, streams: list[Stream], at: str) -> Iterat
 def failures_of_presets(presets: list[JSON], streams: list[Stream], at: str) -> Iterator[Failure]:
     by_name = _by_name(streams)
     at = f"{at}/selection_presets"
-    yield from _repeated("duplicate_preset_id", (preset["id"] for preset in presets), at, "id")
+    ids = [preset["id"] for preset in presets]
+    yield from _repeated("duplicate_preset_id", ids, at, "id")
     for place, preset in enumerate(presets):
         inside = f"{at}/{place}/streams"
-        names = (chosen["name"] for chosen in preset["streams"])
+        names = [chosen["name"] for chosen in preset["streams"]]
         yield from _repeated("duplicate_preset_stream_name", names, inside, "name")
         for index, chosen in enumerate(preset["streams"]):
             yield from _preset_stream_failures(chosen, by_name, f"{inside}/{index}")
@@ -77,18 +79,24 @@ def _stream_failures(stream: Stream, streams: Streams, at: str) -> Iterator[Fail
         name = getattr(stream, member)
         if name is not None and name not in stream.fields:
             yield _unknown_field(name, f"{at}/{member}")
-    yield from _repeated("duplicate_view_id", (view.id for view in stream.views), f"{at}/views", "id")
-    for place, view in enumerate(stream.views):
-        yield from _name_failures(view.id, f"{at}/views/{place}/id")
-        yield from _unknown_fields(view.fields, stream.fields, f"{at}/views/{place}/fields")
+    yield from _view_failures(stream, f"{at}/views")
     yield from _relationship_failures(stream, streams, f"{at}/relationships")
     yield from _query_failures(stream, f"{at}/query")
+
+
+def _view_failures(stream: Stream, at: str) -> Iterator[Failure]:
+    ids = [view.id for view in stream.views]
+    yield from _repeated("duplicate_view_id", ids, at, "id")
+    for place, view in enumerate(stream.views):
+        yield from _name_failures(view.id, f"{at}/{place}/id")
+        yield from _unknown_fields(view.fields, stream.fields, f"{at}/{place}/fields")
 
 
 def _stream_name_failures(name: str, path: str) -> Iterator[Failure]:
     yield from _name_failures(name, path)
     # A handle would take a dot component for a path, and a selection takes the star for every stream.
-    if name == "*" or {".", ".."} & {*name.replace("\\", "/").split("/")}:
+    components = name.replace("\\", "/").split("/")
+    if name == "*" or "." in components or ".." in components:
         yield failure("invalid_name", path, name, "cannot name a stream")
 
 
@@ -139,15 +147,16 @@ def _belongs_to(relationship: Relationship, stream: Stream) -> bool:
 
 
 def _relationship_failures(stream: Stream, streams: Streams, at: str) -> Iterator[Failure]:
-    names = (relationship.name for relationship in stream.relationships)
+    names = [relationship.name for relationship in stream.relationships]
     yield from _repeated("duplicate_relationship_name", names, at, "name")
     for place, relationship in enumerate(stream.relationships):
-        yield from _name_failures(relationship.name, f"{at}/{place}/name")
+        inside = f"{at}/{place}"
+        yield from _name_failures(relationship.name, f"{inside}/name")
         related = streams.get(relationship.stream)
         if related is None:
-            yield _unknown_stream(relationship.stream, f"{at}/{place}/stream")
+            yield _unknown_stream(relationship.stream, f"{inside}/stream")
         elif not relationship.joins_there(related) and not _belongs_to(relationship, stream):
-            yield _unknown_field(relationship.foreign_key, f"{at}/{place}/foreign_key")
+            yield _unknown_field(relationship.foreign_key, f"{inside}/foreign_key")
 
 
 def _query_failures(stream: Stream, at: str) -> Iterator[Failure]:
@@ -168,7 +177,8 @@ def _ruled_failures(stream: Stream, said_by: object, rules: Rules, at: str) -> I
 
 def _expansion_failures(stream: Stream, at: str) -> Iterator[Failure]:
     related = {relationship.name for relationship in stream.relationships}
-    yield from _repeated("duplicate_expand_name", (one.name for one in stream.expansions), at, "name")
+    names = [expansion.name for expansion in stream.expansions]
+    yield from _repeated("duplicate_expand_name", names, at, "name")
     for place, expansion in enumerate(stream.expansions):
         if expansion.name not in related:
             path = f"{at}/{place}/name"

@@ -201,8 +201,9 @@ def _refuse(failures: Iterable[Failure]) -> None:
     if not found:
         return
     named = [f"{one.path or '/'}: {one.reference!r} {one.says}" for one in found[:3]]
-    more = f"; and {len(found) - 3} more" if len(found) > 3 else ""
-    refusal = FaultyDeclaration(f"The declaration is refused. {'; '.join(named)}{more}.", param=found[0].path)
+    if len(found) > 3:
+        named.append(f"and {len(found) - 3} more")
+    refusal = FaultyDeclaration(f"The declaration is refused. {'; '.join(named)}.", param=found[0].path)
     refusal.failures = tuple(found)
     raise refusal
 

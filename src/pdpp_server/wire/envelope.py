@@ -17,7 +17,10 @@ SKIPPED, SKIPPED_LISTED = "source_skipped_not_applicable", 12
 def finish(body: Json, links_self: str, warnings: Iterable[Warned] = ()) -> Json:
     """Add the links and meta that every single object ends with."""
     said = tuple(warnings)
-    meta = {"count": dict(NO_COUNT), **present(partial=is_partial(said)), "warnings": encode_warnings(said)}
+    meta: Json = {"count": dict(NO_COUNT)}
+    if is_partial(said):
+        meta["partial"] = True
+    meta["warnings"] = encode_warnings(said)
     return {**body, "links": {"self": links_self}, "meta": meta}
 
 
@@ -33,18 +36,23 @@ def sources_skipped(missing: tuple[MissingConnection, ...]) -> tuple[Warned, ...
     first = missing[0]
     others = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
     message = f"Removed by the owner, so nothing of it is here: {first.connection_id} of {first.connector_key}{others}."
-    return (Warned(SKIPPED, message, detail={"sources": encode_missing(missing), "total": len(missing)}),)
+    detail = {"sources": encode_missing(missing), "total": len(missing)}
+    return (Warned(SKIPPED, message, detail=detail),)
 
 
 def prefixes_too_short(words: tuple[str, ...]) -> tuple[Warned, ...]:
     """Of what was asked for as a prefix and looked for as a word; named where the name is plain."""
     if not words:
         return ()
-    first = words[0]
-    is_plain = first.isascii() and first.rstrip("*").isalnum() and len(first) <= 40
-    named = f"{first} was" if is_plain and len(words) == 1 else f"{len(words)} prefixes were"
+    named = f"{len(words)} prefixes were"
+    if len(words) == 1 and _is_plain(words[0]):
+        named = f"{words[0]} was"
     message = f"{named} looked for as a whole word: a prefix needs three letters, not counting an ending."
     return (Warned("prefix_too_short", message, "q", {"prefixes": len(words)}),)
+
+
+def _is_plain(prefix: str) -> bool:
+    return len(prefix) <= 40 and prefix.isascii() and prefix.rstrip("*").isalnum()
 
 
 def meaning_missing(waiting: int | None, *, is_damaged: bool) -> tuple[Warned, ...]:
@@ -81,14 +89,16 @@ def encode_warnings(warnings: Iterable[Warned]) -> list[Json]:
 
 
 def decode_warnings(body: Mapping[str, Any]) -> tuple[Warned, ...]:
-    return tuple(
-        Warned(
-            text_of(warned, "code") or "compatibility_fallback",
-            text_of(warned, "message") or "",
-            param=text_of(warned, "param"),
-            detail=object_of(warned, "detail") or None,
-        )
-        for warned in objects_of(object_of(body, "meta"), "warnings")
+    meta = object_of(body, "meta")
+    return tuple(_decode_warning(warned) for warned in objects_of(meta, "warnings"))
+
+
+def _decode_warning(body: Mapping[str, Any]) -> Warned:
+    return Warned(
+        text_of(body, "code") or "compatibility_fallback",
+        text_of(body, "message") or "",
+        param=text_of(body, "param"),
+        detail=object_of(body, "detail") or None,
     )
 
 
@@ -128,7 +138,8 @@ def object_of(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def objects_of(body: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any], ...]:
-    return tuple(cast("Mapping[str, Any]", item) for item in _list_of(body, name) if is_object(item))
+    objects = [item for item in _list_of(body, name) if is_object(item)]
+    return tuple(cast("list[Mapping[str, Any]]", objects))
 
 
 def _list_of(body: Mapping[str, Any], name: str) -> list[Any]:

@@ -49,15 +49,17 @@ def decode(status: int, body: object, *, server: str = "The server") -> PdppErro
     said = object_of({"body": body}, "body")
     error = object_of(said, "error") or _oauth_error(said)
     code, message = text_of(error, "code"), text_of(error, "message")
-    refusal = CONTEXTS.get((text_of(error, "context") or code or "").removeprefix("context.")) or _meant(status, code)
+    answered = f"{server} answered {status}"
+    refusal = _meant(status, code, text_of(error, "context"))
     if refusal is None and message is None:
-        return UNEXPLAINED.get(status, SourceUnavailable)(f"{server} answered {status} without saying why.")
+        unexplained = UNEXPLAINED.get(status, SourceUnavailable)
+        return unexplained(f"{answered} without saying why.")
     if refusal is None:
         refusal = CATEGORIES.get(status, ServerTrouble)
         why = f"which is no code of {status}" if code in CLASSES else "which this version does not know"
-        message = f"{message} ({server} answered {status} with {_named(code)}, {why}.)"
+        message = f"{message} ({answered} with {_named(code)}, {why}.)"
     decoded = refusal(
-        message or f"{server} answered {status} with {_named(code)}.",
+        message or f"{answered} with {_named(code)}.",
         param=text_of(error, "param"),
         remedy=text_of(error, "next_step") or text_of(error, "remedy"),
         candidates=tuple(_decode_candidate(entry) for entry in objects_of(error, "available_connections")),
@@ -66,10 +68,17 @@ def decode(status: int, body: object, *, server: str = "The server") -> PdppErro
     return decoded
 
 
-def _meant(status: int, code: str | None) -> type[PdppError] | None:
-    """The refusal of that code, where it is one of that status: what the status says, no code takes back."""
+def _meant(status: int, code: str | None, context: str | None) -> type[PdppError] | None:
+    """The refusal of that context, or of that code where it is one of that status: what the status says, no code
+    takes back."""
+    named = context or code or ""
+    known = CONTEXTS.get(named.removeprefix("context."))
+    if known is not None:
+        return known
     refusal = CLASSES.get(code or "")
-    return refusal if refusal is not None and refusal.status == status else None
+    if refusal is None or refusal.status != status:
+        return None
+    return refusal
 
 
 def _oauth_error(said: Mapping[str, Any]) -> Json:
@@ -106,20 +115,24 @@ CATEGORIES: Mapping[int, type[PdppError]] = UNEXPLAINED | {
 
 def _encode_candidates(candidates: tuple[Candidate, ...]) -> Json:
     omitted = max(0, len(candidates) - CANDIDATES_MAX)
+    cut: Json = {}
+    if omitted:
+        cut = {"available_connections_truncated": True, "available_connections_omitted": omitted}
     return {
-        "available_connections": [
-            present(
-                connection_id=candidate.connection_id,
-                connector_key=candidate.connector_key or None,
-                grant_id=candidate.grant_id,
-                display_name=candidate.label,
-            )
-            for candidate in candidates[:CANDIDATES_MAX]
-        ],
+        "available_connections": [_encode_candidate(candidate) for candidate in candidates[:CANDIDATES_MAX]],
         "available_connection_count": len(candidates),
-        **({"available_connections_truncated": True, "available_connections_omitted": omitted} if omitted else {}),
+        **cut,
         "retry_with": "connection_id",
     }
+
+
+def _encode_candidate(candidate: Candidate) -> Json:
+    return present(
+        connection_id=candidate.connection_id,
+        connector_key=candidate.connector_key or None,
+        grant_id=candidate.grant_id,
+        display_name=candidate.label,
+    )
 
 
 def _decode_candidate(entry: Mapping[str, Any]) -> Candidate:

@@ -115,15 +115,23 @@ def _selection(detail: JSON, at: str) -> Selection:
 def _stream_selection(stream: JSON, at: str) -> StreamSelection:
     if "view" in stream and "fields" in stream:
         raise InvalidRequest("Give either view or fields: a view already stands for fields.", param=f"{at}/view")
+    resources = None
+    if "resources" in stream:
+        resources = tuple(_key(key) for key in stream["resources"])
     return StreamSelection(
         name=stream["name"],
         necessity=stream.get("necessity", "required"),
-        connections=tuple(dict.fromkeys(stream["instance_ids"])) if "instance_ids" in stream else None,
+        connections=_named_once(stream, "instance_ids"),
         time=TimeRange(**stream["time_range"]) if "time_range" in stream else None,
         view=stream.get("view"),
-        fields=tuple(dict.fromkeys(stream["fields"])) if "fields" in stream else None,
-        resources=tuple(_key(key) for key in stream["resources"]) if "resources" in stream else None,
+        fields=_named_once(stream, "fields"),
+        resources=resources,
     )
+
+
+def _named_once(stream: JSON, member: str) -> tuple[str, ...] | None:
+    """Each name once, where there are any; None where all are meant."""
+    return tuple(dict.fromkeys(stream[member])) if member in stream else None
 
 
 def _key(key: str | list[str]) -> Key:

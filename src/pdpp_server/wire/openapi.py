@@ -137,7 +137,8 @@ def _encode_refusals(refusals: Iterable[type[PdppError]]) -> Iterator[tuple[int,
 
 
 def _encode_refusal(refusals: list[type[PdppError]]) -> Json:
-    codes = {"properties": {"error": {"properties": {"code": {"enum": [refusal.code for refusal in refusals]}}}}}
+    codes = [refusal.code for refusal in refusals]
+    has_such_a_code = {"properties": {"error": {"properties": {"code": {"enum": codes}}}}}
     headers = _encode_headers()
     if Unauthenticated in refusals:
         headers["WWW-Authenticate"] = {"required": True, "schema": {"type": "string"}}
@@ -146,7 +147,7 @@ def _encode_refusal(refusals: list[type[PdppError]]) -> Json:
     return {
         "description": " ".join(f"`{refusal.code}`: {says(refusal)}" for refusal in refusals),
         "headers": headers,
-        "content": {JSON: {"schema": {"allOf": [ref("Error"), codes]}}},
+        "content": {JSON: {"schema": {"allOf": [ref("Error"), has_such_a_code]}}},
     }
 
 

@@ -84,17 +84,16 @@ def encode_list(
     page: RecordPage, stream: str, encode: Callable[[Record | Tombstone], Json], warnings: Iterable[Warned] = ()
 ) -> Json:
     """A page without links."""
-    window = page.span and present(
-        total=page.span.total, earliest_at=page.span.earliest_at, latest_at=page.span.latest_at
-    )
+    further = present(has_more=page.has_more, next_cursor=page.next_cursor, next_changes_since=page.next_changes_since)
+    window, around = _encode_span(page.span), _encode_around(page.around)
     return {
         "object": "list",
         "url": _list_url(stream),
-        **present(has_more=page.has_more, next_cursor=page.next_cursor, next_changes_since=page.next_changes_since),
+        **further,
         "data": [encode(entry) for entry in page.records],
         "meta": {
             "count": NO_COUNT if page.count is None else {"kind": "exact", "value": page.count},
-            **present(window=window, around=_encode_around(page.around), partial=is_partial(page.warnings)),
+            **present(window=window, around=around, partial=is_partial(page.warnings)),
             "warnings": encode_warnings((*page.warnings, *warnings)),
         },
     }
@@ -105,6 +104,10 @@ def _list_url(stream: str) -> str:
     return url("streams", stream, "records")
 
 
+def _encode_span(span: Span | None) -> Json | None:
+    return span and present(total=span.total, earliest_at=span.earliest_at, latest_at=span.latest_at)
+
+
 def _encode_around(around: Around | None) -> Json | None:
     return around and present(earlier_cursor=around.earlier_cursor, later_cursor=around.later_cursor)
 
@@ -112,33 +115,42 @@ def _encode_around(around: Around | None) -> Json | None:
 def decode_page(body: Mapping[str, Any], query: RecordsQuery) -> RecordPage:
     """The answer to `query`, whose stream and record it does not repeat."""
     meta = object_of(body, "meta")
-    window = object_of(meta, "window")
-    total = whole_of(window, "total")
     counted = object_of(meta, "count")
     records = tuple(_decode_entry(entry) for entry in listed(body, "data"))
+    next_cursor = text_of(body, "next_cursor")
     return RecordPage(
         records,
-        text_of(body, "next_cursor"),
+        next_cursor,
         whole_of(counted, "value") if counted.get("kind") == "exact" else None,
-        None if total is None else Span(total, text_of(window, "earliest_at"), text_of(window, "latest_at")),
-        None if text_of(body, "next_cursor") else text_of(body, "next_changes_since"),
+        _decode_span(object_of(meta, "window")),
+        None if next_cursor else text_of(body, "next_changes_since"),
         decode_warnings(body),
         is_short=decode_short(body),
         around=_decode_around(meta, query, records),
     )
 
 
+def _decode_span(body: Mapping[str, Any]) -> Span | None:
+    total = whole_of(body, "total")
+    if total is None:
+        return None
+    return Span(total, text_of(body, "earliest_at"), text_of(body, "latest_at"))
+
+
 def _decode_around(
     meta: Mapping[str, Any], query: RecordsQuery, records: tuple[Record | Tombstone, ...]
 ) -> Around | None:
-    if query.around is None or not is_object(meta.get("around")):
+    key = query.around
+    if key is None or not is_object(meta.get("around")):
         return None
-    connection = query.connection_id or next((record.id.connection_id for record in records), "")
-    id = RecordId(connection, query.stream, query.around)
     told = object_of(meta, "around")
-    places = [index for index, record in enumerate(records) if record.id.key == query.around]
-    here = places[0] if places else len(records) if text_of(told, "earlier_cursor") else -1
-    return Around(id, text_of(told, "earlier_cursor"), text_of(told, "later_cursor"), here)
+    earlier, later = text_of(told, "earlier_cursor"), text_of(told, "later_cursor")
+    keys = [record.id.key for record in records]
+    here = len(records) if earlier else -1  # on a later page, or on an earlier one
+    if key in keys:
+        here = keys.index(key)
+    connection = query.connection_id or (records[0].id.connection_id if records else "")
+    return Around(RecordId(connection, query.stream, key), earlier, later, here)
 
 
 def _decode_entry(body: Mapping[str, Any]) -> Record | Tombstone:

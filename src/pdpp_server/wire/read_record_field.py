@@ -38,11 +38,9 @@ def decode_query(params: Params, *, stream: str, key: str) -> WindowQuery:
     field, q = params.text("field"), params.text("q")
     if not field or "\0" in field:
         raise InvalidFieldPath("field must name one top-level field.", param="field")
-    offset, before, after = (
-        params.whole("offset_chars", 0, None, InvalidWindow),
-        params.whole("before_chars", 0, CONTEXT_CHARS_MAX, InvalidWindow),
-        params.whole("after_chars", 0, CONTEXT_CHARS_MAX, InvalidWindow),
-    )
+    offset = params.whole("offset_chars", 0, None, InvalidWindow)
+    before = params.whole("before_chars", 0, CONTEXT_CHARS_MAX, InvalidWindow)
+    after = params.whole("after_chars", 0, CONTEXT_CHARS_MAX, InvalidWindow)
     _refuse_mixed(q, offset, before, after)
     limit = _limit(params.whole("limit_chars", 1, None, InvalidWindow), q, before, after)
     clamped_from = limit if limit > WINDOW_CHARS_MAX else None
@@ -61,12 +59,14 @@ def decode_query(params: Params, *, stream: str, key: str) -> WindowQuery:
 
 
 def encode(window: FieldWindow, links_self: str, warnings: Iterable[Warned] = ()) -> Json:
+    id = window.id
+    match_start, match_end = window.match or (None, None)
     body: Json = {
         "object": "field_window",
-        "stream": window.id.stream,
-        "record_id": window.id.key,
-        "connection_id": window.id.connection_id,
-        "url": url("streams", window.id.stream, "records", window.id.key, "field-window"),
+        "stream": id.stream,
+        "record_id": id.key,
+        "connection_id": id.connection_id,
+        "url": url("streams", id.stream, "records", id.key, "field-window"),
         "field": {"path": window.field, "type": window.type, "text_like": window.text_like},
         "window": {
             "text": window.text,
@@ -76,8 +76,8 @@ def encode(window: FieldWindow, links_self: str, warnings: Iterable[Warned] = ()
             "limit_chars": window.limit,
             "complete": window.complete,
             "has_more": window.next_offset is not None,
-            "match_start_chars": window.match[0] if window.match else None,
-            "match_end_chars": window.match[1] if window.match else None,
+            "match_start_chars": match_start,
+            "match_end_chars": match_end,
             "next_offset_chars": window.next_offset,
             "previous_offset_chars": window.previous_offset,
         },
@@ -88,29 +88,44 @@ def encode(window: FieldWindow, links_self: str, warnings: Iterable[Warned] = ()
 
 def decode(body: Mapping[str, Any]) -> FieldWindow:
     field, window = object_of(body, "field"), object_of(body, "window")
-    start, total, limit = (whole_of(window, name) for name in ("start_chars", "total_chars", "limit_chars"))
+    start, total = whole_of(window, "start_chars"), whole_of(window, "total_chars")
     if start is None or total is None:
         raise SourceUnavailable("The server's window does not say where it stands.")
     text = needed(text_of(window, "text"), "window text")
-    match = whole_of(window, "match_start_chars"), whole_of(window, "match_end_chars")
-    connection = text_of(body, "connection_id") or text_of(body, "connector_instance_id") or ""
+    limit = whole_of(window, "limit_chars")
     return FieldWindow(
-        RecordId(connection, needed(text_of(body, "stream"), "stream"), needed(text_of(body, "record_id"), "record")),
+        _decode_id(body),
         needed(text_of(field, "path"), "field"),
         text_of(field, "type") or "string",
         text,
         start,
         total,
         len(text) if limit is None else limit,
-        (match[0], match[1]) if match[0] is not None and match[1] is not None else None,
+        _decode_match(window),
         _clamped_from(body),
         text_like=field.get("text_like") is not False,
     )
 
 
+def _decode_id(body: Mapping[str, Any]) -> RecordId:
+    connection = text_of(body, "connection_id") or text_of(body, "connector_instance_id") or ""
+    stream = needed(text_of(body, "stream"), "stream")
+    key = needed(text_of(body, "record_id"), "record")
+    return RecordId(connection, stream, key)
+
+
+def _decode_match(window: Mapping[str, Any]) -> tuple[int, int] | None:
+    start, end = whole_of(window, "match_start_chars"), whole_of(window, "match_end_chars")
+    if start is None or end is None:
+        return None
+    return start, end
+
+
 def _clamped_from(body: Mapping[str, Any]) -> int | None:
-    clamped = (warned for warned in decode_warnings(body) if warned.code == "limit_clamped")
-    return next((whole_of(warned.detail or {}, "requested_limit") for warned in clamped), None)
+    for warned in decode_warnings(body):
+        if warned.code == "limit_clamped":
+            return whole_of(warned.detail or {}, "requested_limit")
+    return None
 
 
 def _refuse_mixed(q: str | None, offset: int | None, before: int | None, after: int | None) -> None:

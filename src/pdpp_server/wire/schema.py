@@ -90,10 +90,10 @@ def wants_compact(params: Params) -> bool:
 
 
 def encode_full(catalogue: Catalogue, links_self: str, warnings: Iterable[Warned] = ()) -> Json:
-    connectors = [
-        {**encode_connector(source, entries), "streams": [full_row(entry, catalogue.narrows) for entry in entries]}
-        for source, entries in by_source(catalogue)
-    ]
+    connectors: list[Json] = []
+    for source, entries in by_source(catalogue):
+        streams = [full_row(entry, catalogue.narrows) for entry in entries]
+        connectors.append({**encode_connector(source, entries), "streams": streams})
     return finish({**head(catalogue), "connectors": connectors}, links_self, warnings)
 
 
@@ -121,16 +121,17 @@ def encode_compact(catalogue: Catalogue, links_self: str, warnings: Iterable[War
 def decode(body: Mapping[str, Any]) -> Catalogue:
     """Either form; the compact one gives back what it says and no more."""
     bearer = object_of(body, "bearer")
+    token_kind = needed(text_of(bearer, "token_kind"), "kind of token")
     grant_id = text_of(bearer, "grant_id")
+    entries: list[StreamEntry] = []
+    for connector in listed(body, "connectors"):
+        rows = objects_of(connector, "streams")
+        entries += [_decode_entry(connector, row, grant_id) for row in rows]
     return Catalogue(
-        needed(text_of(bearer, "token_kind"), "kind of token"),
+        token_kind,
         text_of(bearer, "client_id"),
         (grant_id,) if grant_id else (),
-        tuple(
-            _decode_entry(connector, row, grant_id)
-            for connector in listed(body, "connectors")
-            for row in objects_of(connector, "streams")
-        ),
+        tuple(entries),
         missing=_decode_missing(body),
         extensions=_decode_extensions(body),
     )
@@ -162,11 +163,13 @@ def encode_partial(catalogue: Catalogue) -> Json:
 
 
 def _decode_missing(body: Mapping[str, Any]) -> tuple[MissingConnection, ...]:
-    return tuple(
-        MissingConnection(connection_id, text_of(each, "source") or "", text_of(each, "grant_id"))
-        for each in objects_of(body, "missing_sources")
-        if (connection_id := text_of(each, "connection_id"))
-    )
+    missing: list[MissingConnection] = []
+    for each in objects_of(body, "missing_sources"):
+        connection_id = text_of(each, "connection_id")
+        if connection_id:
+            connector_key = text_of(each, "source") or ""
+            missing.append(MissingConnection(connection_id, connector_key, text_of(each, "grant_id")))
+    return tuple(missing)
 
 
 def by_source(catalogue: Catalogue) -> list[tuple[Source, list[StreamEntry]]]:
@@ -274,34 +277,44 @@ def _encode_holding(holding: Holding) -> Json:
 
 
 def _encode_query_block(stream: Stream) -> Json:
-    aggregations = {name: value for name, value in asdict(stream.aggregations).items() if value}
-    search = present(
-        lexical_fields=list(stream.lexical_fields) or None, semantic_fields=list(stream.semantic_fields) or None
-    )
+    words, meaning = list(stream.lexical_fields), list(stream.semantic_fields)
+    search = present(lexical_fields=words or None, semantic_fields=meaning or None)
     return {
         "range_filters": {name: list(operators) for name, operators in stream.range_filters.items()},
         **present(search=search or None),  # a stream without such fields says nothing of search
-        "aggregations": {name: value if value is True else list(value) for name, value in aggregations.items()},
+        "aggregations": _encode_aggregations(stream.aggregations),
         "expand": [asdict(expansion) for expansion in stream.expansions],
     }
 
 
+def _encode_aggregations(aggregations: Aggregations) -> Json:
+    """The kinds of which there is any: the fields of each, and of the count only that it is there."""
+    said: Json = {}
+    for kind, value in asdict(aggregations).items():
+        if value:
+            said[kind] = value if value is True else list(value)
+    return said
+
+
 def _capability(stream: Stream, field: Field, granted: bool, narrows: bool) -> Json:
-    ranges = stream.range_filters.get(field.name)
     aggregates = _aggregates(stream, field.name)
-    filters = {
-        "exact_filter": _flag(stream.compares(field), granted),
-        "range_filter": _flag(ranges is not None, granted) | present(operators=list(ranges or ()) or None),
-    }
     return {
         **present(type=field.schema.get("x_pdpp_type"), role=field.role),
         "granted": granted,
         "schema": field.schema,
-        **(filters if narrows else {}),
+        **(_encode_filters(stream, field, granted) if narrows else {}),
         "lexical_search": _flag(field.name in stream.lexical_fields, granted),
         "semantic_search": _flag(field.name in stream.semantic_fields, granted),
         "aggregation": {kind: _flag(kind in aggregates, granted) for kind in AGGREGATES},
     }
+
+
+def _encode_filters(stream: Stream, field: Field, granted: bool) -> Json:
+    ranges = stream.range_filters.get(field.name)
+    by_range = _flag(ranges is not None, granted)
+    if ranges:
+        by_range["operators"] = list(ranges)
+    return {"exact_filter": _flag(stream.compares(field), granted), "range_filter": by_range}
 
 
 def _flag(declared: bool, granted: bool) -> Json:
@@ -417,22 +430,26 @@ def _inline(value: str) -> str:
 
 def _decode_entry(connector: Mapping[str, Any], row: Mapping[str, Any], grant_id: str | None) -> StreamEntry:
     capabilities = object_of(row, "field_capabilities")
-    compact = {name: flags for name, flags in capabilities.items() if isinstance(flags, str)}
-    source = object_of(connector, "source") or object_of(row, "source")
+    flags = {name: said for name, said in capabilities.items() if isinstance(said, str)}
+    granted = frozenset(name for name, said in capabilities.items() if _is_granted(said))
+    source = _decode_source(connector, row)
     holdings = _decode_holdings(connector, row)
     is_counted = all(holding.records is not None for holding in holdings)
     return StreamEntry(
-        Source(
-            text_of(source, "kind") or "connector",
-            text_of(source, "id") or needed(text_of(connector, "connector_key"), "connector key"),
-        ),
-        _decode_compact_stream(row, compact) if compact else _decode_full_stream(row),
-        frozenset(name for name in capabilities if _is_granted(capabilities[name])),
+        source,
+        _decode_compact_stream(row, flags) if flags else _decode_full_stream(row),
+        granted,
         holdings,
         grant_id,
         tuple(_decode_expandable(ability) for ability in objects_of(row, "expand_capabilities")),
         None if is_counted else whole_of(row, "record_count"),
     )
+
+
+def _decode_source(connector: Mapping[str, Any], row: Mapping[str, Any]) -> Source:
+    source = object_of(connector, "source") or object_of(row, "source")
+    id = text_of(source, "id") or needed(text_of(connector, "connector_key"), "connector key")
+    return Source(text_of(source, "kind") or "connector", id)
 
 
 def _decode_expandable(body: Mapping[str, Any]) -> Expandable:
@@ -489,67 +506,87 @@ def _decode_full_stream(row: Mapping[str, Any]) -> Stream:
     query = object_of(row, "query")
     search = object_of(query, "search")
     ranges = object_of(query, "range_filters")
-    aggregations = object_of(query, "aggregations")
     fields = {name: _full_field(name, properties, abilities) for name in [*properties, *abilities]}
-    words = [name for name in fields if _is_declared(abilities, name, "lexical_search")]
-    meaning = [name for name in fields if _is_declared(abilities, name, "semantic_search")]
+    exact = _declared_fields(fields, abilities, "exact_filter")
+    words = _declared_fields(fields, abilities, "lexical_search")
+    meaning = _declared_fields(fields, abilities, "semantic_search")
     says_search = bool(search) or any("lexical_search" in object_of(abilities, name) for name in abilities)
     return Stream(
         **_decode_declared(row, fields),
         schema=schema,
         selects_fields=selection.get("fields") is not False,
         selects_resources=selection.get("resources") is not False,
-        views=tuple(
-            View(needed(text_of(view, "id"), "view id"), text_of(view, "label") or "", texts_of(view, "fields"))
-            for view in objects_of(row, "views")
-        ),
-        relationships=tuple(
-            Relationship(*(text_of(one, name) or "" for name in ("name", "stream", "foreign_key", "cardinality")))
-            for one in objects_of(row, "relationships")
-        ),
+        views=tuple(_decode_view(view) for view in objects_of(row, "views")),
+        relationships=tuple(_decode_relationship(one) for one in objects_of(row, "relationships")),
         expansions=tuple(_expansion(one) for one in objects_of(query, "expand")),
         range_filters={name: texts_of(ranges, name) for name in ranges},
-        lexical_fields=texts_of(search, "lexical_fields") or tuple(words),
-        semantic_fields=texts_of(search, "semantic_fields") or tuple(meaning),
-        exact_fields=_exact(fields, (name for name in fields if _is_declared(abilities, name, "exact_filter"))),
+        lexical_fields=texts_of(search, "lexical_fields") or words,
+        semantic_fields=texts_of(search, "semantic_fields") or meaning,
+        exact_fields=_exact(fields, exact),
         says_search=says_search,
-        aggregations=Aggregations(
-            count=aggregations.get("count") is True, **{kind: texts_of(aggregations, kind) for kind in AGGREGATES}
-        ),
+        aggregations=_decode_aggregations(object_of(query, "aggregations")),
         label=text_of(display, "label"),
         detail=text_of(display, "detail"),
         description=text_of(row, "description"),
     )
 
 
+def _decode_view(view: Mapping[str, Any]) -> View:
+    id = needed(text_of(view, "id"), "view id")
+    return View(id, text_of(view, "label") or "", texts_of(view, "fields"))
+
+
+def _decode_relationship(body: Mapping[str, Any]) -> Relationship:
+    return Relationship(
+        text_of(body, "name") or "",
+        text_of(body, "stream") or "",
+        text_of(body, "foreign_key") or "",
+        text_of(body, "cardinality") or "",
+    )
+
+
+def _decode_aggregations(body: Mapping[str, Any]) -> Aggregations:
+    fields = {kind: texts_of(body, kind) for kind in AGGREGATES}
+    return Aggregations(count=body.get("count") is True, **fields)
+
+
 def _decode_compact_stream(row: Mapping[str, Any], flags: Mapping[str, str]) -> Stream:
-    said = {name: dict(_split(flag) for flag in line.split(",")) for name, line in flags.items()}
+    said = {name: _decode_flags(line) for name, line in flags.items()}
     about = object_of(row, "field_descriptions")
-    fields = {
-        name: Field(name, flag.get("t"), present(description=text_of(about, name)), flag.get("role"))
-        for name, flag in said.items()
-    }
+    fields: dict[str, Field] = {}
+    for name, flag in said.items():
+        description = present(description=text_of(about, name))
+        fields[name] = Field(name, flag.get("t"), description, flag.get("role"))
+    views = texts_of(row, "views")
     shown = object_of(row, "view_fields")
-    words = tuple(name for name, flag in said.items() if "lex" in flag)
+    words = _flagged(said, "lex")
     return Stream(
         **_decode_declared(row, fields),
         schema={},
-        views=tuple(View(id, id, texts_of(shown, id)) for id in texts_of(row, "views") if id in shown),
-        named_views=tuple(id for id in texts_of(row, "views") if id not in shown),
-        exact_fields=_exact(fields, (name for name, flag in said.items() if "eq" in flag)),
+        views=tuple(View(id, id, texts_of(shown, id)) for id in views if id in shown),
+        named_views=tuple(id for id in views if id not in shown),
+        exact_fields=_exact(fields, _flagged(said, "eq")),
         says_search=bool(words) or SILENT not in flags.values(),
-        range_filters={name: _usable(flag["r"]) for name, flag in said.items() if "r" in flag},
+        range_filters={name: _usable(said[name]["r"]) for name in _flagged(said, "r")},
         lexical_fields=words,
-        semantic_fields=tuple(name for name, flag in said.items() if "sem" in flag),
+        semantic_fields=_flagged(said, "sem"),
         description=text_of(row, "description"),
-        aggregations=Aggregations(
-            count=False,
-            **{
-                kind: tuple(name for name, flag in said.items() if kind in _usable(flag.get("a", "")))
-                for kind in AGGREGATES
-            },
-        ),
+        aggregations=_flagged_aggregations(said),
     )
+
+
+def _flagged(said: Mapping[str, Mapping[str, str]], flag: str) -> tuple[str, ...]:
+    """The fields that have the flag."""
+    return tuple(name for name, flags in said.items() if flag in flags)
+
+
+def _flagged_aggregations(said: Mapping[str, Mapping[str, str]]) -> Aggregations:
+    fields: dict[str, tuple[str, ...]] = dict.fromkeys(AGGREGATES, ())
+    for name in _flagged(said, "a"):
+        for kind in _usable(said[name]["a"]):
+            if kind in fields and name not in fields[kind]:
+                fields[kind] += (name,)
+    return Aggregations(count=False, **fields)
 
 
 def _decode_declared(row: Mapping[str, Any], fields: dict[str, Field]) -> dict[str, Any]:
@@ -569,7 +606,9 @@ def _full_field(name: str, properties: Mapping[str, Any], abilities: Mapping[str
     """By its schema; without one by what else is said of it."""
     ability = object_of(abilities, name)
     schema = object_of(properties, name) or object_of(ability, "schema")
-    return _field(name, schema) if schema else Field(name, text_of(ability, "type"), {}, text_of(ability, "role"))
+    if schema:
+        return _field(name, schema)
+    return Field(name, text_of(ability, "type"), {}, text_of(ability, "role"))
 
 
 def _exact(fields: Mapping[str, Field], said: Iterable[str]) -> frozenset[str] | None:
@@ -579,27 +618,42 @@ def _exact(fields: Mapping[str, Field], said: Iterable[str]) -> frozenset[str] |
     return None if named == scalars else named
 
 
-def _is_declared(abilities: Mapping[str, Any], name: str, ability: str) -> bool:
-    return object_of(object_of(abilities, name), ability).get("declared") is True
+def _declared_fields(fields: Iterable[str], abilities: Mapping[str, Any], ability: str) -> tuple[str, ...]:
+    """The fields of which the server says that they can be asked this, granted or not."""
+    return tuple(name for name in fields if _is_declared(object_of(abilities, name), ability))
+
+
+def _is_declared(abilities: Mapping[str, Any], ability: str) -> bool:
+    return object_of(abilities, ability).get("declared") is True
 
 
 def _field(name: str, schema: Mapping[str, Any]) -> Field:
+    return Field(name, _type(schema), schema, text_of(schema, "x_pdpp_role"))
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    """The one type that a value has where there is one; of a text that is a date, which date."""
     types = schema.get("type")
     several = cast("list[object]", types) if isinstance(types, list) else [types]
     (one, *others) = [each for each in several if each != "null"] or [None]
-    type = one if isinstance(one, str) and not others else "mixed"
-    if type == "string" and (format := text_of(schema, "format")) in DATES:
-        type = format
-    return Field(name, type, schema, text_of(schema, "x_pdpp_role"))
+    if others or not isinstance(one, str):
+        return "mixed"
+    format = text_of(schema, "format")
+    return format if one == "string" and format in DATES else one
 
 
-def _split(flag: str) -> tuple[str, str]:
-    name, _, value = flag.partition("=")
-    return name, value
+def _decode_flags(line: str) -> dict[str, str]:
+    flags: dict[str, str] = {}
+    for flag in line.split(","):
+        name, _, value = flag.partition("=")
+        flags[name] = value
+    return flags
 
 
 def _usable(value: str) -> tuple[str, ...]:
-    return () if not value or value.startswith("unusable:") else tuple(value.split("|"))
+    if not value or value.startswith("unusable:"):
+        return ()
+    return tuple(value.split("|"))
 
 
 def _expansion(body: Mapping[str, Any]) -> Expansion:

@@ -11,6 +11,7 @@ from pdpp_server.model.aggregates import Aggregation
 from pdpp_server.model.catalogue import Catalogue, StreamEntry
 from pdpp_server.model.parameters import parameters
 from pdpp_server.model.records import Record, RecordId, RecordPage, SearchPage, Tombstone
+from pdpp_server.model.sources import Origin
 from pdpp_server.model.text import FieldWindow
 from pdpp_server.wire import aggregate, errors, query_records, read_record_field, schema, search
 from pdpp_server.wire.envelope import NO_COUNT, Json, encode_warnings, present
@@ -127,12 +128,14 @@ def encode_search(
     steps: Iterable[Step],
 ) -> Json:
     """The lean envelope as the server gives it and, in the same order, the flat results."""
-    results = [
-        {"id": id, "title": title, "url": url_of(id)}
-        | ({"connection_id": hit.id.connection_id} if hit.id.connection_id else {})
-        for id, title, hit in zip(ids, titles, page.hits, strict=True)
-    ]
-    is_cut = any(len(excerpt.text) < excerpt.total_chars for hit in page.hits for excerpt in hit.excerpts)
+    results: list[Json] = []
+    for id, title, hit in zip(ids, titles, page.hits, strict=True):
+        result = {"id": id, "title": title, "url": url_of(id)}
+        if hit.id.connection_id:
+            result["connection_id"] = hit.id.connection_id
+        results.append(result)
+    excerpts = [excerpt for hit in page.hits for excerpt in hit.excerpts]
+    is_cut = any(len(excerpt.text) < excerpt.total_chars for excerpt in excerpts)
     return {
         "next": encode_next(steps),
         "results": results,
@@ -166,68 +169,81 @@ def encode_index(catalogue: Catalogue, *, fields: bool = False) -> Json:
     for source, entries in schema.by_source(catalogue):
         origins = dict.fromkeys(holding.origin for entry in entries for holding in entry.holdings)
         connections = [present(connection_id=one.connection_id, display_name=one.label) for one in origins]
-        streams = [{"name": entry.stream.name, "holdings": _holdings(entry, _MONTH_CHARS)} for entry in entries]
-        if fields:
-            for row, entry in zip(streams, entries, strict=True):
+        streams: list[Json] = []
+        for entry in entries:
+            row: Json = {"name": entry.stream.name, "holdings": _holdings(entry, _MONTH_CHARS)}
+            if fields:
                 row["field_capabilities"] = schema.flags_of(entry, catalogue.narrows)
+            streams.append(row)
         connectors.append({"connector_key": source.connector_key, "connections": connections, "streams": streams})
-    counted = {"connector_count": len(connectors), "stream_count": len(catalogue.entries)}
-    return {
+    index = {
         **_without(schema.head(catalogue), "capabilities"),
         "detail": "compact",
-        **counted,
+        "connector_count": len(connectors),
+        "stream_count": len(catalogue.entries),
         "connectors": connectors,
-        **({"field_capability_legend": _legend(catalogue)} if fields else {}),
     }
+    if fields:
+        index["field_capability_legend"] = _legend(catalogue)
+    return index
 
 
 def _holdings(entry: StreamEntry, chars: int | None = None) -> Json:
     """How many records each connection has, and from when to when."""
-    return {
-        holding.origin.connection_id: present(
-            record_count=holding.records,
-            earliest_at=holding.earliest[:chars] if holding.earliest else None,
-            latest_at=holding.latest[:chars] if holding.latest else None,
-        )
-        for holding in entry.holdings
-    }
+    held: Json = {}
+    for holding in entry.holdings:
+        earliest = holding.earliest[:chars] if holding.earliest else None
+        latest = holding.latest[:chars] if holding.latest else None
+        amounts = present(record_count=holding.records, earliest_at=earliest, latest_at=latest)
+        held[holding.origin.connection_id] = amounts
+    return held
 
 
 def encode_numbered_index(
     catalogue: Catalogue, numbers: Mapping[str, int], ranges: Callable[[Iterable[int]], str], *, counts: bool
 ) -> Json:
     """The index of a large grant: each connection once, and streams that name connections by number."""
-    origins = {h.origin.connection_id: h.origin for entry in catalogue.entries for h in entry.holdings}
+    origins: dict[str, Origin] = {}
     connectors: dict[str, list[Json]] = {}
     for entry in catalogue.entries:
-        records = entry.records if counts else None
-        held = ranges(numbers[holding.origin.connection_id] for holding in entry.holdings)
-        row = {"name": entry.stream.name, "connections": held, **present(record_count=records)}
+        ids = {holding.origin.connection_id: holding.origin for holding in entry.holdings}
+        origins |= ids
+        row: Json = {"name": entry.stream.name, "connections": ranges(numbers[id] for id in ids)}
+        if counts and entry.records is not None:
+            row["record_count"] = entry.records
         connectors.setdefault(entry.source.connector_key, []).append(row)
     return {
         "object": "schema",
         "detail": "compact",
         "connector_count": len(connectors),
         "stream_count": len(catalogue.entries),
-        "connections": [
-            present(
-                number=number, connection_id=id, connector_key=origins[id].connector_key, display_name=origins[id].label
-            )
-            for id, number in numbers.items()
-        ],
+        "connections": [_numbered(number, origins[id]) for id, number in numbers.items()],
         "connectors": [{"connector_key": key, "streams": rows} for key, rows in connectors.items()],
         **schema.encode_partial(catalogue),
     }
 
 
+def _numbered(number: int, origin: Origin) -> Json:
+    return present(
+        number=number,
+        connection_id=origin.connection_id,
+        connector_key=origin.connector_key,
+        display_name=origin.label,
+    )
+
+
 def encode_names(catalogue: Catalogue) -> Json:
     """Nothing but names: what is left of an index when even numbers are too many."""
-    connectors: dict[str, list[str]] = {}
+    connectors: dict[str, list[Json]] = {}
     for entry in catalogue.entries:
-        connectors.setdefault(entry.source.connector_key, []).append(entry.stream.name)
-    rows = [{"connector_key": key, "streams": [{"name": name} for name in names]} for key, names in connectors.items()]
-    counted = {"stream_count": len(catalogue.entries), "connectors": rows, **schema.encode_partial(catalogue)}
-    return {"object": "schema", "detail": "compact", **counted}
+        connectors.setdefault(entry.source.connector_key, []).append({"name": entry.stream.name})
+    return {
+        "object": "schema",
+        "detail": "compact",
+        "stream_count": len(catalogue.entries),
+        "connectors": [{"connector_key": key, "streams": names} for key, names in connectors.items()],
+        **schema.encode_partial(catalogue),
+    }
 
 
 def encode_stream(catalogue: Catalogue, *, fields: int | None = None, holdings: bool = True) -> Json:
@@ -253,15 +269,24 @@ def encode_full_stream(catalogue: Catalogue, *, flags: bool = False, fields: int
         if flags:
             row["field_capabilities"] = short["field_capabilities"]
         else:
-            row["field_capabilities"] = {n: _without(c, "schema") for n, c in row["field_capabilities"].items()}
+            for name, capability in row["field_capabilities"].items():
+                row["field_capabilities"][name] = _without(capability, "schema")
         _keep_fields(row, fields)
         if fields is not None:
-            kept = row["field_capabilities"]
-            properties = row["schema"].get("properties", {})
-            row["schema"] = {"type": "object", "properties": {n: properties[n] for n in kept if n in properties}}
-            for name in ("views", "relationships", "query", "description", "display", "granted_connections"):
-                row.pop(name, None)
-    return {**document, "detail": "full", **({"field_capability_legend": _legend(catalogue)} if flags else {})}
+            _keep_schema(row)
+    document["detail"] = "full"
+    if flags:
+        document["field_capability_legend"] = _legend(catalogue)
+    return document
+
+
+def _keep_schema(row: Json) -> None:
+    """Of the fields that are shown, and nothing more of the stream."""
+    properties = row["schema"].get("properties", {})
+    kept = {name: properties[name] for name in row["field_capabilities"] if name in properties}
+    row["schema"] = {"type": "object", "properties": kept}
+    for name in ("views", "relationships", "query", "description", "display", "granted_connections"):
+        row.pop(name, None)
 
 
 def _rows(document: Json) -> list[Json]:
@@ -317,18 +342,22 @@ _OF_A_TALK = ("connector_key", "connection_id", "display_name")  # the same for 
 
 def _talk(envelope: Json, handle: str) -> Json:
     """A page around a record: what its records share is said once, as is each cursor, with the way that it goes."""
-    told, records = envelope["meta"], envelope["data"]
-    shared = {name: value for name, value in records[0].items() if name in _OF_A_TALK} if records else {}
-    empty = [name for name, value in told.items() if value in ([], NO_COUNT)]
-    meta = {**_without(told, *empty), "around": {"handle": handle, **told["around"], **shared}}
-    return {**_without(envelope, "next_cursor"), "data": [_said(record) for record in records], "meta": meta}
+    told: Json = envelope["meta"]
+    records: list[Json] = envelope["data"]
+    first = records[0] if records else {}
+    shared = {name: value for name, value in first.items() if name in _OF_A_TALK}
+    meta = {name: value for name, value in told.items() if value not in ([], NO_COUNT)}
+    meta["around"] = {"handle": handle, **told["around"], **shared}
+    said = [_said(record) for record in records]
+    return {**_without(envelope, "next_cursor"), "data": said, "meta": meta}
 
 
 def _said(record: Json) -> Json:
     """When it was stored does not matter here, and its own time stands in its data."""
-    is_told = record.get("authored_at") in record["data"].values()
-    unsaid = ("object", "stream", "emitted_at", *_OF_A_TALK, *(("authored_at",) if is_told else ()))
-    return _without(record, *unsaid)
+    said = _without(record, "object", "stream", "emitted_at", *_OF_A_TALK)
+    if said.get("authored_at") in said["data"].values():
+        said.pop("authored_at", None)
+    return said
 
 
 def _with_handle(handle_of: Callable[[RecordId], str], entry: Record | Tombstone) -> Json:
@@ -338,9 +367,8 @@ def _with_handle(handle_of: Callable[[RecordId], str], entry: Record | Tombstone
         return named | encode_tombstone(entry)
     named |= encode_bare(entry)
     if entry.expanded:
-        named["expanded"] = {
-            name: encode_expanded(group, partial(_with_handle, handle_of)) for name, group in entry.expanded.items()
-        }
+        encode = partial(_with_handle, handle_of)
+        named["expanded"] = {name: encode_expanded(group, encode) for name, group in entry.expanded.items()}
     return named
 
 
@@ -364,7 +392,7 @@ def encode_document(id: str, title: str, text: str, url: str, metadata: dict[str
 def encode_window(window: FieldWindow, id: str, request_id: str, steps: Iterable[Step]) -> Json:
     """A cursor is the plain offset, as text."""
     encoded = read_record_field.encode(window, "")
-    offsets = {"next_cursor": window.next_offset, "previous_cursor": window.previous_offset}
+    warnings = encode_warnings(window.warnings)
     return {
         "next": encode_next(steps),
         "record": {
@@ -376,27 +404,32 @@ def encode_window(window: FieldWindow, id: str, request_id: str, steps: Iterable
         "field": encoded["field"],
         "window": {
             **encoded["window"],
-            **{name: None if offset is None else str(offset) for name, offset in offsets.items()},
+            "next_cursor": _cursor(window.next_offset),
+            "previous_cursor": _cursor(window.previous_offset),
         },
-        **({"warnings": encode_warnings(window.warnings)} if window.warnings else {}),
+        **present(warnings=warnings or None),
         "request_id": request_id,
     }
 
 
+def _cursor(offset: int | None) -> str | None:
+    return None if offset is None else str(offset)
+
+
 def encode_refusal(error: PdppError, message: str, remedy: str, label_of: Callable[[str], str], most: int) -> Json:
     """The error envelope in the words of the text, with at most `most` candidates; a name may be a caller's own."""
-    envelope = errors.encode(error)
-    named = present(param=label_of(error.param) if error.param else None, next_step=remedy or None)
-    inner: Json = {**envelope["error"], "message": message, **named}
+    inner: Json = {**errors.encode(error)["error"], "message": message}
+    if error.param:
+        inner["param"] = label_of(error.param)
+    if remedy:
+        inner["next_step"] = remedy
     if "available_connections" in inner:
-        listed: list[Json] = inner["available_connections"][:most]
-        named = [entry.get("display_name") for entry in listed]
-        candidates = [
-            {**entry, **present(display_name=label_of(name) if name else None)}
-            for entry, name in zip(listed, named, strict=True)
-        ]
-        omitted = len(error.candidates) - len(candidates)
+        candidates: list[Json] = inner["available_connections"][:most]
+        for candidate in candidates:
+            if candidate.get("display_name"):
+                candidate["display_name"] = label_of(candidate["display_name"])
         inner["available_connections"] = candidates
+        omitted = len(error.candidates) - len(candidates)
         if omitted:
             inner |= {"available_connections_truncated": True, "available_connections_omitted": omitted}
     return {"error": inner}
