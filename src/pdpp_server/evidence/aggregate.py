@@ -18,7 +18,7 @@ from pdpp_server.evidence.budgets import (
 )
 from pdpp_server.evidence.calls import AskedArguments, NextCall, records_where, schema_of, words_of
 from pdpp_server.evidence.remarks import filtered_out, warning_lines
-from pdpp_server.evidence.text import byte_len, clip, clip_shown, compact_json, name_text, quoted
+from pdpp_server.evidence.text import byte_len, clip, clip_shown, compact_json, name_text, number_of, quoted
 from pdpp_server.model.aggregates import Aggregation, Currency, Group, Scalar, exact_sum
 from pdpp_server.model.buckets import zone_of
 from pdpp_server.model.queries import GROUPS_LIMIT_MAX, Granularity
@@ -30,28 +30,39 @@ _WALL_CHARS = len("2026-11-01")
 
 def aggregate_text(aggregation: Aggregation, asked: AskedArguments) -> str:
     groups = _in_order(aggregation)
-    remarks = [line for line in affordable(warning_lines(aggregation.warnings), AGGREGATE_TAIL_BYTES // 3) if line]
+    said = affordable(warning_lines(aggregation.warnings), AGGREGATE_TAIL_BYTES // 3)
+    remarks = [line for line in said if line]
+    if groups:
+        return _groups_text(aggregation, asked, groups, remarks)
     if groups is None:
-        return "\n".join((_value_text(aggregation), *remarks, _next_text(aggregation, asked, AGGREGATE_TAIL_BYTES)))
-    if not groups:
+        head = _value_text(aggregation)
+    else:
         head = f"{_subject(aggregation)}: no groups, {_records_text(aggregation)}."
-        return "\n".join((head, *remarks, _next_text(aggregation, asked, AGGREGATE_TAIL_BYTES)))
+    return "\n".join((head, *remarks, _next_text(aggregation, asked, AGGREGATE_TAIL_BYTES)))
+
+
+def _groups_text(
+    aggregation: Aggregation, asked: AskedArguments, groups: Sequence[Group], remarks: Sequence[str]
+) -> str:
+    longest_head = _head_text(aggregation, len(groups))
+    items = _items(aggregation, groups, AGGREGATE_BYTES - AGGREGATE_TAIL_BYTES - byte_len(longest_head))
+    shown = groups[: len(items)]
+    head, told = _head_text(aggregation, len(shown)), _JOINT.join(items)
     used = sum(byte_len(line) + 1 for line in remarks)
-    room = AGGREGATE_BYTES - AGGREGATE_TAIL_BYTES - byte_len(_head_text(aggregation, len(groups)))
-    items = _items(aggregation, groups, room)
-    head = _head_text(aggregation, len(items))
-    left = AGGREGATE_BYTES - used - byte_len(head) - byte_len(_JOINT.join(items)) - 2
+    left = AGGREGATE_BYTES - used - byte_len(head) - byte_len(told) - 2
     following = _next_text(aggregation, asked, min(left, AGGREGATE_TAIL_BYTES // 2))
     left -= byte_len(following) + 1
-    said = [first_that_fits(ways, left) for ways in _more_ways(aggregation, asked, groups[: len(items)], len(groups))]
-    lines = (head, _JOINT.join(items), *remarks, *said, following)
+    more = first_that_fits(_more_ways(aggregation, asked, shown, len(groups)), left)
+    lines = (head, told, *remarks, more, following)
     return "\n".join(line for line in lines if line)
 
 
 def aggregate_next(aggregation: Aggregation, asked: AskedArguments) -> tuple[NextCall, ...]:
     """The records behind the number or the largest group, and the same with more groups."""
-    more = [_wider(asked)] if aggregation.other_count and aggregation.query.limit < GROUPS_LIMIT_MAX else []
-    return _opening(aggregation, asked), *more
+    opening = _opening(aggregation, asked)
+    if _can_be_wider(aggregation):
+        return opening, _wider(asked)
+    return (opening,)
 
 
 class FittedGroups(NamedTuple):
@@ -76,17 +87,19 @@ def _with_keys(aggregation: Aggregation, groups: Sequence[Group], chars: int) ->
         value = aggregation.value
         made = replace(aggregation, value=_clipped(value, chars), currency=_fitted_currency(aggregation))
         return FittedGroups(made, (_total(value, chars),))
-    kept = [group for group in aggregation.groups if any(group is one for one in groups)]
-    left_out = sum(group.count for group in aggregation.groups) - sum(group.count for group in kept)
-    dropped = [group for group in aggregation.groups if all(group is not one for one in kept)]
-    warned = (_GROUPS_SHORTENED,) if len(kept) < len(aggregation.groups) else ()
+    named = {id(group) for group in groups}
+    kept = [group for group in aggregation.groups if id(group) in named]
+    dropped = [group for group in aggregation.groups if id(group) not in named]
+    warnings = aggregation.warnings
+    if dropped:
+        warnings = (*warnings, _GROUPS_SHORTENED)
     made = replace(
         aggregation,
         groups=tuple([_fitted_group(group, chars) for group in kept]),
         currency=_fitted_currency(aggregation),
-        other_count=aggregation.other_count + left_out,
+        other_count=aggregation.other_count + sum(group.count for group in dropped),
         other_value=_others(aggregation, dropped),
-        warnings=(*aggregation.warnings, *warned),
+        warnings=warnings,
     )
     return FittedGroups(made, tuple(_total(group.key, chars) for group in kept))
 
@@ -98,7 +111,9 @@ def _fitted_group(group: Group, chars: int) -> Group:
 
 def _fitted_currency(aggregation: Aggregation) -> Currency | None:
     currency = aggregation.currency
-    return currency._replace(name=clip_shown(currency.name, CURRENCY_CHARS)) if currency and currency.name else currency
+    if currency is None or not currency.name:
+        return currency
+    return currency._replace(name=clip_shown(currency.name, CURRENCY_CHARS))
 
 
 def _others(aggregation: Aggregation, dropped: Sequence[Group]) -> int | float | None:
@@ -125,8 +140,10 @@ def _clipped(key: Scalar | None, chars: int) -> Scalar | None:
 
 
 def _total(key: Scalar | None, chars: int) -> int | None:
-    is_cut = isinstance(key, str) and len(key) > chars and binary_text(key) is None
-    return len(str(key)) if is_cut else None
+    """How long a text is that was cut, and is no bytes."""
+    if not isinstance(key, str) or len(key) <= chars:
+        return None
+    return len(key) if binary_text(key) is None else None
 
 
 # The numbers --------------------------------------------------------------------------------------------------------
@@ -146,8 +163,7 @@ def _subject(aggregation: Aggregation) -> str:
 
 
 def _records_text(aggregation: Aggregation) -> str:
-    number = aggregation.records
-    return f"{number} record{'' if number == 1 else 's'}"
+    return number_of(aggregation.records, "record")
 
 
 def _value_text(aggregation: Aggregation) -> str:
@@ -155,8 +171,13 @@ def _value_text(aggregation: Aggregation) -> str:
     if query.metric == "count":
         return f"{_subject(aggregation)} = {key_text(value, AGGREGATE_KEY_CHARS)}"
     told = "no value" if value is None else key_text(value, AGGREGATE_KEY_CHARS)
-    unit = _unit_text(aggregation.currency.name) if aggregation.currency else ""
+    unit = _common_unit_text(aggregation)
     return f"{_subject(aggregation)} = {told}{unit}, over {_records_text(aggregation)}"
+
+
+def _common_unit_text(aggregation: Aggregation) -> str:
+    """The currency that all of it is in, where there is one."""
+    return _unit_text(aggregation.currency.name) if aggregation.currency else ""
 
 
 def _unit_text(currency: str | None) -> str:
@@ -171,31 +192,56 @@ def key_text(key: Scalar | None, chars: int, *, is_time: bool = False) -> str:
         return compact_json(key)
     if bytes := binary_text(key):
         return f"[{bytes}]"
-    if is_time and key.replace("-", "").replace(":", "").replace("T", "").isdecimal() and key.isascii():
+    if is_time and _is_period(key):
         return key
-    return quoted(key) if len(key) <= chars else f"{quoted(clip(key, chars))} ({len(key)} characters)"
+    if len(key) <= chars:
+        return quoted(key)
+    return f"{quoted(clip(key, chars))} ({len(key)} characters)"
+
+
+def _is_period(key: str) -> bool:
+    """Whether it is written as we write one: digits with `-`, `:` and `T` between them."""
+    digits = key.replace("-", "").replace(":", "").replace("T", "")
+    return digits.isdecimal() and digits.isascii()
 
 
 def _head_text(aggregation: Aggregation, shown: int) -> str:
-    groups = aggregation.groups or ()
-    here = len(groups)
-    many = f"{here} group{'' if here == 1 else 's'}"
+    here = len(aggregation.groups or ())
+    known = _known_text(aggregation, number_of(here, "group"))
+    if shown < here:
+        known += f", the first {shown} of them here"
+    counted = f"{_order_text(aggregation)}, {_records_text(aggregation)}"
+    return f"{_subject(aggregation)}: {known}, {counted}{_other_text(aggregation)}{_each_text(aggregation)}"
+
+
+def _known_text(aggregation: Aggregation, many: str) -> str:
+    """Which of the groups these are."""
     if not aggregation.other_count:
-        known = f"all {many}"
-    elif aggregation.kept:
-        known = f"the {aggregation.kept} {many}"
-    else:
-        known = f"{many} of more, which of them is not said"
-    part = "" if shown == here else f", the first {shown} of them here"
-    order = _order_text(aggregation)
-    other = f"; other_count={aggregation.other_count} records in groups not listed" if aggregation.other_count else ""
-    if other and aggregation.other_value is not None:
+        return f"all {many}"
+    if aggregation.kept:
+        return f"the {aggregation.kept} {many}"
+    return f"{many} of more, which of them is not said"
+
+
+def _other_text(aggregation: Aggregation) -> str:
+    """How much is in the groups that are not listed."""
+    if not aggregation.other_count:
+        return ""
+    other = f"; other_count={aggregation.other_count} records in groups not listed"
+    if aggregation.other_value is not None:
         other += f", other_value={compact_json(aggregation.other_value)}"
-    unit = _unit_text(aggregation.currency.name) if aggregation.currency else ""
-    each = "" if aggregation.query.metric == "count" else "; each with its number of records in ()"
+    return other
+
+
+def _each_text(aggregation: Aggregation) -> str:
+    """What stands beside each group."""
+    said: list[str] = []
+    unit = _common_unit_text(aggregation)
     if unit:
-        each = f"; all in{unit}{each.replace(';', ',')}"
-    return f"{_subject(aggregation)}: {known}{part}, {order}, {_records_text(aggregation)}{other}{each}"
+        said.append(f"all in{unit}")
+    if aggregation.query.metric != "count":
+        said.append("each with its number of records in ()")
+    return f"; {', '.join(said)}" if said else ""
 
 
 def _order_text(aggregation: Aggregation) -> str:
@@ -231,7 +277,8 @@ def _in_order(aggregation: Aggregation) -> tuple[Group, ...] | None:
     if groups is None or aggregation.query.group_by_time is None or not _is_dated(aggregation):
         return groups
     dated = [group for group in groups if group.key is not None]
-    return (*reversed(dated), *(group for group in groups if group.key is None))
+    undated = [group for group in groups if group.key is None]
+    return (*reversed(dated), *undated)
 
 
 def _is_dated(aggregation: Aggregation) -> bool:
@@ -244,10 +291,10 @@ def _items(aggregation: Aggregation, groups: Sequence[Group], room: int) -> list
     """As many groups as fit, one at least: keys are clipped before a group is left out."""
     is_time = aggregation.query.group_by_time is not None
     items: list[str] = []
+    numbers = [_number_text(aggregation, group) for group in groups]
     for chars in AGGREGATE_KEY_STEPS:
-        items = [
-            f"{key_text(group.key, chars, is_time=is_time)} {_number_text(aggregation, group)}" for group in groups
-        ]
+        keys = [key_text(group.key, chars, is_time=is_time) for group in groups]
+        items = [f"{key} {number}" for key, number in zip(keys, numbers, strict=True)]
         if byte_len(_JOINT.join(items)) <= room:
             return items
     joint = byte_len(_JOINT)
@@ -262,7 +309,8 @@ def _items(aggregation: Aggregation, groups: Sequence[Group], room: int) -> list
 def _number_text(aggregation: Aggregation, group: Group) -> str:
     if aggregation.query.metric == "count":
         return str(group.count)
-    return f"{key_text(group.value, AGGREGATE_KEY_STEPS[-2])}{_unit_text(group.currency)} ({group.count})"
+    value = key_text(group.value, AGGREGATE_KEY_STEPS[-2])
+    return f"{value}{_unit_text(group.currency)} ({group.count})"
 
 
 # What to do next ----------------------------------------------------------------------------------------------------
@@ -277,24 +325,31 @@ def _wider(asked: AskedArguments) -> NextCall:
 def _next_text(aggregation: Aggregation, asked: AskedArguments, limit: int) -> str:
     query = aggregation.query
     if aggregation.records == 0:
-        return filtered_out(query.stream, query.connection_id, query.conditions) if query.conditions else _NOTHING
+        if not query.conditions:
+            return _NOTHING
+        return filtered_out(query.stream, query.connection_id, query.conditions)
     call = _opening(aggregation, asked)
-    return first_that_fits((f"next: {call.text}", f"next: {call.tool} of the same stream with such a filter"), limit)
+    words = f"next: {call.tool} of the same stream with such a filter"
+    return first_that_fits((f"next: {call.text}", words), limit)
 
 
-def _more_ways(
-    aggregation: Aggregation, asked: AskedArguments, shown: Sequence[Group], here: int
-) -> Iterator[tuple[str, ...]]:
-    query = aggregation.query
+def _can_be_wider(aggregation: Aggregation) -> bool:
+    return bool(aggregation.other_count) and aggregation.query.limit < GROUPS_LIMIT_MAX
+
+
+def _more_ways(aggregation: Aggregation, asked: AskedArguments, shown: Sequence[Group], here: int) -> Iterator[str]:
+    """How to see the groups that are not shown; nothing where all of them are."""
+    time_field, start = aggregation.query.group_by_time, shown[-1].start
     if len(shown) < here:
-        start = shown[-1].start
-        before = {query.group_by_time: {"lt": start}} if start and query.group_by_time else None
-        narrower = f", as {compact_json(before)} where schema shows range" if before else ""
-        yield (f"rest: narrow with filter{narrower}", "rest: narrow with filter")
-    elif aggregation.other_count and query.limit < GROUPS_LIMIT_MAX:
-        yield (f"more: {_wider(asked).text}", f"more: the same call with {compact_json({'limit': GROUPS_LIMIT_MAX})}")
+        if start and time_field:
+            before = compact_json({time_field: {"lt": start}})
+            yield f"rest: narrow with filter, as {before} where schema shows range"
+        yield "rest: narrow with filter"
+    elif _can_be_wider(aggregation):
+        yield f"more: {_wider(asked).text}"
+        yield f"more: the same call with {compact_json({'limit': GROUPS_LIMIT_MAX})}"
     elif aggregation.other_count:
-        yield ("more: narrow with filter; no answer has more groups",)
+        yield "more: narrow with filter; no answer has more groups"
 
 
 def _opening(aggregation: Aggregation, asked: AskedArguments) -> NextCall:

@@ -66,10 +66,11 @@ def apart(one: SaidOfHit, first: SaidOfHit, chars: int) -> Apart:
     numbers: list[tuple[str, str]] = []
     left = 0
     for mine, theirs, above in zip(one.texts, first.texts, shown_texts(first.texts, chars), strict=False):
-        replaced = [pair for pair in _number_pairs(mine, theirs) if pair.is_seen_in(above)]
-        numbers += [(pair.mine, pair.theirs) for pair in replaced if pair.mine != pair.theirs]
-        longer = sum([len(pair.mine) - len(pair.theirs) for pair in replaced])
-        left = left or (max(0, mine.total_chars - len(above.text) - longer) if above.is_placed else 0)
+        seen = [pair for pair in _number_pairs(mine, theirs) if pair.is_seen_in(above)]
+        numbers += [(pair.mine, pair.theirs) for pair in seen if pair.mine != pair.theirs]
+        if not left and above.is_placed:
+            longer = sum([len(pair.mine) - len(pair.theirs) for pair in seen])
+            left = max(0, mine.total_chars - len(above.text) - longer)
     return Apart(numbers, left)
 
 
@@ -107,7 +108,11 @@ def _beginning(one: SaidOfHit) -> str:
 def _shape(one: SaidOfHit) -> object:
     """The same of all that are alike. A number that was looked for is no mere number."""
     hit, texts = one
-    marked = [excerpt.text[a - excerpt.start : b - excerpt.start] for excerpt in texts for a, b in excerpt.marks]
-    words = [(excerpt.field, excerpt.is_placed, _NUMBER.sub(_ANY, excerpt.text)) for excerpt in texts]
+    words: list[object] = []
+    marked: list[str] = []
+    for excerpt in texts:
+        text, offset = excerpt.text, excerpt.start
+        words.append((excerpt.field, excerpt.is_placed, _NUMBER.sub(_ANY, text)))
+        marked += [text[start - offset : end - offset] for start, end in excerpt.marks]
     where = (hit.id.connection_id, hit.id.stream, hit.actor)
     return where, (*words,), (*marked,), hit.also_matched

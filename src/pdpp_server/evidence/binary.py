@@ -32,13 +32,10 @@ class Binary(dict[str, Any]):
 
     @property
     def text(self) -> str:
-        media_type, encoding = self.get("media_type"), self.get("encoding")
-        said = [
-            f"looks like {self['looks_like']}, not shown" if "looks_like" in self else "binary, not shown",
-            _named("mime", media_type),
-            encoding if isinstance(encoding, str) and _PLAIN_ID.fullmatch(encoding) else "",
-            f"{self['size_chars']} characters",
-        ]
+        kind = f"looks like {self['looks_like']}" if "looks_like" in self else "binary"
+        media_type = _named("mime", self.get("media_type"))
+        encoding = _plain_id(self.get("encoding"))
+        said = [kind, "not shown", media_type, encoding, f"{self['size_chars']} characters"]
         return ", ".join(part for part in said if part)
 
 
@@ -158,13 +155,13 @@ def binary_text(value: object) -> str | None:
 def _blob_text(blob: Mapping[str, Any]) -> str:
     """The digest is left out where the name of the blob tells it already."""
     size, blob_id, sha256 = blob.get("size_bytes"), blob.get("blob_id"), blob.get("sha256")
-    said = [
-        "binary, not shown",
-        _named("mime", blob.get("mime_type")),
-        f"{size} bytes" if isinstance(size, int) else "",
-        _named("sha256", None if sha256 and str(sha256) in str(blob_id) else sha256),
-        f"REST only: GET /v1/blobs/{blob_id}" if isinstance(blob_id, str) and _PLAIN_ID.fullmatch(blob_id) else "",
-    ]
+    said = ["binary, not shown", _named("mime", blob.get("mime_type"))]
+    if isinstance(size, int):
+        said.append(f"{size} bytes")
+    if str(sha256) not in str(blob_id):
+        said.append(_named("sha256", sha256))
+    if _plain_id(blob_id):
+        said.append(f"REST only: GET /v1/blobs/{blob_id}")
     return ", ".join(part for part in said if part)
 
 
@@ -172,17 +169,20 @@ def _bytes_in(text: str, declared: Declared) -> Binary | None:
     """A long word of letters alone may be text; base64 of any length has digits and both cases."""
     if not isinstance(declared, str) and is_plain(text):
         return None
-    size = {"size_chars": len(text)}
+    size = len(text)
     if isinstance(declared, str) and text:
         media_type, _, encoding = declared.partition(";")
         named = {"encoding": encoding, "media_type": media_type}
-        return Binary({"binary": True, **{name: said for name, said in named.items() if said}, **size})
-    if text.startswith(_DATA) and (found := _DATA_URL.fullmatch(text)):
+        told = {name: said for name, said in named.items() if said}
+        return Binary({"binary": True, **told, "size_chars": size})
+    found = _DATA_URL.fullmatch(text) if text.startswith(_DATA) else None
+    if found:
         encoding = "base64" if found[2].endswith(";base64") else "url"
-        return Binary({"binary": True, "encoding": encoding, "media_type": found[1] or "text/plain", **size})
-    is_one_word = len(text) >= BASE64_CHARS_MIN and " " not in text
+        media_type = found[1] or "text/plain"
+        return Binary({"binary": True, "encoding": encoding, "media_type": media_type, "size_chars": size})
+    is_one_word = size >= BASE64_CHARS_MIN and " " not in text
     if is_one_word and _has_all_kinds(text) and _BASE64.fullmatch(text):
-        return Binary({"binary": True, "looks_like": "base64", **size})
+        return Binary({"binary": True, "looks_like": "base64", "size_chars": size})
     return None
 
 
@@ -201,4 +201,11 @@ def _has_all_kinds(text: str) -> bool:
 
 
 def _named(name: str, value: object) -> str:
-    return f"{name} {quoted(clip_shown(value, BINARY_FACT_CHARS))}" if isinstance(value, str) and value else ""
+    if not isinstance(value, str) or not value:
+        return ""
+    return f"{name} {quoted(clip_shown(value, BINARY_FACT_CHARS))}"
+
+
+def _plain_id(value: object) -> str:
+    """The name itself where it could not be taken for words; else nothing."""
+    return value if isinstance(value, str) and _PLAIN_ID.fullmatch(value) else ""

@@ -10,7 +10,7 @@ from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.shown import with_related
 from pdpp_server.evidence.titles import label
 from pdpp_server.evidence.values import are_texts, by_importance, clipped_value, readable_text
-from pdpp_server.model.records import Expanded, Record, RecordPage, Warned
+from pdpp_server.model.records import Expanded, Record, RecordPage, Tombstone, Warned
 from pdpp_server.model.sources import Origin
 
 
@@ -34,9 +34,11 @@ def fitted(page: RecordPage, chars: int | None, *, fields: int | None = None, re
 
     def narrowed(record: Record) -> Record:
         data = record.data if fields is None else _first(record, fields)
-        if chars is not None and (cut := _clipped(data, chars)):
+        cut = {} if chars is None else _clipped(data, chars)
+        if cut:
+            shown = {name: text for name, (text, _) in cut.items()}
             clipped[mint(record.id)] = {name: total for name, (_, total) in cut.items()}
-            data = {**data, **{name: shown for name, (shown, _) in cut.items()}}
+            data = {**data, **shown}
         if len(data) < len(record.data):
             omitted[mint(record.id)] = len(record.data) - len(data)
         origin = origins[record.origin.connection_id]
@@ -52,16 +54,17 @@ def fitted(page: RecordPage, chars: int | None, *, fields: int | None = None, re
         more = group.has_more or len(kept) < len(group.records)
         return replace(group, records=tuple(narrowed(record) for record in kept), has_more=more)
 
-    entries = tuple(
-        [
-            narrowed(entry) if isinstance(entry, Record) else replace(entry, origin=origins[entry.origin.connection_id])
-            for entry in page.records
-        ]
-    )
+    entries: list[Record | Tombstone] = []
+    for entry in page.records:
+        if isinstance(entry, Record):
+            entries.append(narrowed(entry))
+        else:
+            entries.append(replace(entry, origin=origins[entry.origin.connection_id]))
     if related is not None:
         page = replace(page, warnings=(*page.warnings, _EXPANSION_SHORTENED))
-    is_changed = any(map(is_not, entries, page.records))
-    return Fitted(replace(page, records=entries) if is_changed else page, clipped, omitted)
+    if any(map(is_not, entries, page.records)):
+        page = replace(page, records=tuple(entries))
+    return Fitted(page, clipped, omitted)
 
 
 def _clipped(data: Mapping[str, Any], chars: int) -> dict[str, tuple[Any, int]]:

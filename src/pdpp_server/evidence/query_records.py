@@ -35,7 +35,7 @@ from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.record_lines import EntryLine, entry_line, least_line_bytes, said_line, whole_lines
 from pdpp_server.evidence.remarks import filtered_out, warning_lines
 from pdpp_server.evidence.shown import Entry, shown_of
-from pdpp_server.evidence.text import byte_len, compact_json, handle_text, name_text
+from pdpp_server.evidence.text import byte_len, compact_json, handle_text, name_text, number_of
 from pdpp_server.evidence.titles import ACTOR_ROLE, BODY_ROLE, TIME_ROLE
 from pdpp_server.model.activity import NOTHING, Shown, together
 from pdpp_server.model.queries import RecordsQuery
@@ -80,37 +80,41 @@ def _around_text(page: RecordPage, query: RecordsQuery, asked: AskedArguments) -
 def _page_text(page: RecordPage, query: RecordsQuery, asked: AskedArguments) -> RecordsText:
     page, shared = _said_once(page)
     handles = [mint(entry.id) for entry in page.records]
+    named = [*zip(page.records, handles, strict=True)]
     ahead = _ahead(page, asked)
     opening_bytes = _opening_bytes(page.records, handles)
     head = _head_text(page, query, len(handles), shared)
-    room = QUERY_BYTES - byte_len(head) - opening_bytes
-    named = [*zip(page.records, handles, strict=True)]
+    room = QUERY_BYTES - byte_len(head) - opening_bytes - _lines_bytes(ahead)
     if not (page.around or page.warnings):
-        whole = whole_lines(named, room - _lines_bytes(ahead))
+        whole = whole_lines(named, room)
         if whole is not None:
-            return _made(page, (head, *[line.text for line in whole], *ahead), whole, opening_bytes, shared)
+            parts = (head, *[line.text for line in whole], *ahead)
+            return _made(page, parts, whole, opening_bytes, shared)
     least = [least_line_bytes(entry, handle, QUERY_LEAST_BYTES) for entry, handle in named]
-    for_rest = _PART_BYTES + _rest_bytes(asked) if len(handles) > 1 and not page.around else 0
-    said = affordable(warning_lines(page.warnings), room - _lines_bytes(ahead) - for_rest - least[0])
+    for_rest = 0
+    if len(handles) > 1 and not page.around:
+        for_rest = _PART_BYTES + _rest_bytes(asked)
+    said = affordable(warning_lines(page.warnings), room - for_rest - least[0])
     remarks = [line for line in said if line]
     room -= _lines_bytes(remarks)
-    sizes, spare = that_fit(least, room - _lines_bytes(ahead), for_rest)
+    sizes, spare = that_fit(least, room, for_rest)
     if len(sizes) < len(handles):  # if some must go, then the others are worth reading
         fair = (least_line_bytes(entry, handle, QUERY_FAIR_BYTES) for entry, handle in named)
-        sizes, spare = that_fit(fair, room - _lines_bytes(ahead), for_rest)
+        sizes, spare = that_fit(fair, room, for_rest)
     shown = len(sizes)
     if shown < len(handles):
         spare += for_rest - _PART_BYTES
         rest = _rest_text(page, asked, shown, spare - 1)
         ahead = [rest, *ahead]
         spare -= _lines_bytes([rest])
-    lines: list[EntryLine] = []
-    for left, entry, handle, size in zip(range(shown, 0, -1), page.records, handles, sizes, strict=False):
-        line = said_line if page.around else entry_line
-        lines.append(line(entry, handle, size - 1 + spare // left, query.fields or ()))
-        spare -= byte_len(lines[-1].text) + 1 - size
-    if shown < len(handles):
         head = _head_text(page, query, shown, shared)
+    lines: list[EntryLine] = []
+    line_of = said_line if page.around else entry_line
+    for (entry, handle), size in zip(named, sizes, strict=False):
+        share = spare // (shown - len(lines))
+        line = line_of(entry, handle, size - 1 + share, query.fields or ())
+        lines.append(line)
+        spare -= byte_len(line.text) + 1 - size
     parts = (head, *[line.text for line in lines], *remarks, *ahead)
     return _made(page, parts, lines, opening_bytes + max(0, spare), shared)
 
@@ -154,26 +158,34 @@ def _shared(records: Sequence[Record]) -> Iterator[tuple[str, Any]]:
 
 def _told(entries: Sequence[Entry], lines: Sequence[EntryLine]) -> Shown:
     ids = [entry.id for entry in entries[: len(lines)]]
-    related = [other.id for line in lines for other in line.related]
-    return shown_of((*ids, *related), [name for line in lines for name in line.fields])
+    fields: list[str] = []
+    for line in lines:
+        ids += [other.id for other in line.related]
+        fields += line.fields
+    return shown_of(ids, fields)
 
 
 def records_next(fitted: Fitted, query: RecordsQuery, asked: AskedArguments) -> tuple[NextCall, ...]:
     """Read what was clipped or left out, then turn the page, or keep the bookmark; where neither is left to do, open
     the first record."""
     page = fitted.page
-    ahead = [*_onward(page, asked)]
+    ahead = tuple(_onward(page, asked))
     if not page.records:
-        words = words_of(query.stream, query.connection_id, query.conditions) if not query.cursor else None
-        return (*ahead, *([words] if words else ()), schema_of(asked["stream"], asked.get("connection_id")))
+        schema = schema_of(asked["stream"], asked.get("connection_id"))
+        words = words_of(query.stream, query.connection_id, query.conditions)
+        if words is None or query.cursor:
+            return (*ahead, schema)
+        return (*ahead, words, schema)
     for handle, fields in fitted.clipped.items():
         return (read_whole(handle, next(iter(fields))), *ahead)
     for handle in fitted.omitted:
         return (fetch_of(handle), *ahead)
     if ahead:
-        return tuple(ahead[-1:])  # around a record later; `meta.around` has the cursor of the other way
-    records = [entry for entry in page.records if isinstance(entry, Record)]
-    return tuple([fetch_of(mint(record.id)) for record in records[:1]])
+        return ahead[-1:]  # around a record later; `meta.around` has the cursor of the other way
+    for entry in page.records:
+        if isinstance(entry, Record):
+            return (fetch_of(mint(entry.id)),)
+    return ()
 
 
 def _onward(page: RecordPage, asked: AskedArguments) -> Iterator[NextCall]:
@@ -203,13 +215,15 @@ def _is_short(handle: str) -> bool:
 def _around_head_text(page: RecordPage, around: Around, query: RecordsQuery, shared: Mapping[str, Any]) -> str:
     here, handle = len(page.records), mint(around.id)
     named = handle_text(handle) if _is_short(handle) else "that record"
-    counted = f"{here} record{'' if here == 1 else 's'}" if page.count is None else f"{here} of {page.count} records"
-    where = "further on from" if query.cursor else "around"
+    counted = number_of(here, "record") if page.count is None else f"{here} of {page.count} records"
+    where = f"further on from {named}" if query.cursor else f"around {named}"
     ends = "" if query.cursor else _ends_text(around)
-    earlier, later = ((name_text(mark) if mark else None) for mark in (around.earlier_cursor, around.later_cursor))
-    marks = [f" {name}={mark}" for name, mark in (("earlier_cursor", earlier), ("later_cursor", later)) if mark]
-    alike = _alike_text(shared)
-    return f"{name_text(query.stream)}: {counted} {where} {named}, oldest first{ends}{alike}.{''.join(marks)}"
+    said = f"{name_text(query.stream)}: {counted} {where}, oldest first{ends}{_alike_text(shared)}."
+    if around.earlier_cursor:
+        said += f" earlier_cursor={name_text(around.earlier_cursor)}"
+    if around.later_cursor:
+        said += f" later_cursor={name_text(around.later_cursor)}"
+    return said
 
 
 def _ends_text(around: Around) -> str:
@@ -224,24 +238,27 @@ def _head_text(page: RecordPage, query: RecordsQuery, shown: int, shared: Mappin
     if page.around:
         return _around_head_text(page, page.around, query, shared)
     here = len(page.records)
-    part = "" if shown == here else f", the first {shown} of them here"
     turned = "the next " if query.cursor else ""
-    counted = f"{turned}{here}{_total_text(page, query)}"
-    after = f", next_cursor goes on after all {here}" if part and page.next_cursor else ""
+    counted = f"{turned}{_counted_text(page, query)}"
+    part, after = "", ""
+    if shown < here:
+        part = f", the first {shown} of them here"
+        after = f", next_cursor goes on after all {here}" if page.next_cursor else ""
+    order = _order_text(page, query)
     stream = name_text(query.stream)
-    return f"{stream}: {counted}{part}, {_order_text(page, query)}{_alike_text(shared)}{after}.{_mark_text(page)}"
+    return f"{stream}: {counted}{part}, {order}{_alike_text(shared)}{after}.{_mark_text(page)}"
 
 
 def _alike_text(shared: Mapping[str, Any]) -> str:
     return f", all with {compact_json(shared)}" if shared else ""
 
 
-def _total_text(page: RecordPage, query: RecordsQuery) -> str:
+def _counted_text(page: RecordPage, query: RecordsQuery) -> str:
     noun = "change" if _is_feed(page, query) else "record"
     here = len(page.records)
     if page.count is not None:
-        return f" of {page.count} {noun}{'' if page.count == 1 else 's'} (exact)"
-    return f" {noun}{'' if here == 1 else 's'}{_more_text(page, query)}"
+        return f"{here} of {number_of(page.count, noun)} (exact)"
+    return f"{number_of(here, noun)}{_more_text(page, query)}"
 
 
 def _more_text(page: RecordPage, query: RecordsQuery) -> str:
@@ -270,12 +287,17 @@ def _is_feed(page: RecordPage, query: RecordsQuery) -> bool:
 
 
 def _mark_text(page: RecordPage) -> str:
-    name, mark = ("next_cursor", page.next_cursor) if page.next_cursor else ("next_changes_since", None)
-    mark = mark or page.next_changes_since
-    if not mark:
-        return ""
+    """The cursor, or at the end of a feed its bookmark."""
+    if page.next_cursor:
+        return _named_mark("next_cursor", page.next_cursor, "narrow with filter")
+    if page.next_changes_since:
+        instead = "later, changes_since beginning tells all again"
+        return _named_mark("next_changes_since", page.next_changes_since, instead)
+    return ""
+
+
+def _named_mark(name: str, mark: str, instead: str) -> str:
     if byte_len(mark) > QUERY_LONG_MARK_BYTES:
-        instead = "narrow with filter" if page.next_cursor else "later, changes_since beginning tells all again"
         return f" {name} is too long for this text: {instead}"
     return f" {name}={name_text(mark)}"
 
@@ -292,9 +314,7 @@ _NO_CURSOR = "more: no cursor leads to them; repeat with connection_id, a narrow
 def _ahead(page: RecordPage, asked: AskedArguments) -> list[str]:
     """How to go on after the page."""
     if page.around:
-        both = (page.around.earlier_cursor, "earlier_cursor"), (page.around.later_cursor, "later_cursor")
-        named = [name for cursor, name in both if cursor is not None]
-        return [f"{_AROUND}{' or '.join(named)}"] if named else []
+        return _around_words(page.around)
     if byte_len(page.next_cursor or page.next_changes_since or "") > QUERY_LONG_MARK_BYTES:
         return []
     if page.next_cursor:
@@ -302,6 +322,15 @@ def _ahead(page: RecordPage, asked: AskedArguments) -> list[str]:
     if page.is_short:
         return [_NO_CURSOR]
     return [_call_text(f"next time: {call.text} gives what changed since now", _LATER) for call in _onward(page, asked)]
+
+
+def _around_words(around: Around) -> list[str]:
+    named: list[str] = []
+    if around.earlier_cursor is not None:
+        named.append("earlier_cursor")
+    if around.later_cursor is not None:
+        named.append("later_cursor")
+    return [f"{_AROUND}{' or '.join(named)}"] if named else []
 
 
 def _more_words(asked: AskedArguments) -> str:
@@ -319,8 +348,9 @@ def _rest_bytes(asked: AskedArguments) -> int:
 
 def _rest_text(page: RecordPage, asked: AskedArguments, shown: int, limit: int) -> str:
     cursor = page.cursor_after(shown - 1)
+    ways = _rest_ways(asked, cursor) if cursor else []
     again = f"rest: the same call with {compact_json({'limit': shown})}, then on from its cursor"
-    return first_that_fits((*(_rest_ways(asked, cursor) if cursor else ()), again), limit)
+    return first_that_fits((*ways, again), limit)
 
 
 def _rest_ways(asked: AskedArguments, cursor: str) -> list[str]:
@@ -338,9 +368,12 @@ def _opening_bytes(entries: Sequence[Entry], handles: Sequence[str]) -> int:
     """What the next step may take whatever was clipped: a call of a handle and a name, or words instead."""
     names = set[str]().union(*[one.data for one in entries if isinstance(one, Record)])
     longest_name = max(map(byte_len, names), default=0)
-    called = max((size for size in map(byte_len, handles) if size <= LONG_HANDLE_BYTES), default=0)
-    whole = called + len('next: read_record_field {"id":"","field_path":""}') + min(longest_name, QUERY_NAME_CHARS)
-    return 1 + max(whole + byte_len(_CUTS) if called else 0, byte_len(_SHORT_READ))
+    sizes = [size for size in map(byte_len, handles) if size <= LONG_HANDLE_BYTES]
+    words = byte_len(_SHORT_READ)
+    if not sizes:
+        return 1 + words
+    call = len('next: read_record_field {"id":"","field_path":""}') + max(sizes) + min(longest_name, QUERY_NAME_CHARS)
+    return 1 + max(call + byte_len(_CUTS), words)
 
 
 def _opening_text(page: RecordPage, lines: Sequence[EntryLine], limit: int) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from pdpp_server.evidence.budgets import READ_AS_CHARS, READ_AS_SHOWN
-from pdpp_server.evidence.text import clip_shown
+from pdpp_server.evidence.text import clip_shown, number_of
 from pdpp_server.model.records import Warned
 
 
@@ -40,5 +40,5 @@ def words_left_out(told: int, asked: int) -> Warned:
 
 def did_you_mean(typed: str, word: str, records: int) -> Warned:
     """Both are plain letters; of many records it is said that there are at least so many."""
-    held = f"{records} record{'' if records == 1 else 's'}"
-    return Warned("did_you_mean", f"{typed} stands nowhere here, {word} in {held}", "q", {"typed": typed, "word": word})
+    message = f"{typed} stands nowhere here, {word} in {number_of(records, 'record')}"
+    return Warned("did_you_mean", message, "q", {"typed": typed, "word": word})

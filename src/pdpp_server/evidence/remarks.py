@@ -71,13 +71,17 @@ def missing_lines(recall: Recall, query: SearchQuery) -> Iterator[str]:
 
 def drowned_lines(recall: Recall) -> Iterator[str]:
     """How many records hold each word, where one drowns the others."""
-    words = recall.words
-    heres = recall.here or [None] * len(words)
-    counted = sorted((count, word, here) for (word, count), here in zip(words, heres, strict=False) if count)
-    if len(counted) > 1 and counted[-1][0] >= _DROWNED * counted[0][0]:
-        few = [*counted[:RAREST_SHOWN], *counted[RAREST_SHOWN:][-1:]]
-        told = [f"{quoted(clip_shown(word, WORD_CHARS))} {count}{_here_text(here)}" for count, word, here in few]
-        yield f"records: {', '.join(told)}"
+    heres = recall.here or [None] * len(recall.words)
+    words = [(count, word, here) for (word, count), here in zip(recall.words, heres, strict=False) if count]
+    words.sort()
+    if len(words) < 2:
+        return
+    rarest, commonest = words[0], words[-1]
+    if commonest[0] < _DROWNED * rarest[0]:
+        return
+    shown = words if len(words) <= RAREST_SHOWN else [*words[:RAREST_SHOWN], commonest]
+    told = [f"{quoted(clip_shown(word, WORD_CHARS))} {count}{_here_text(here)}" for count, word, here in shown]
+    yield f"records: {', '.join(told)}"
 
 
 def _here_text(here: int | None) -> str:
@@ -156,15 +160,15 @@ def warning_lines(warnings: tuple[Warned, ...]) -> Iterator[str]:
 
 def _source_lines(page: SearchPage) -> Iterator[str]:
     """Where the hits of the page come from, and how fresh that is."""
-    parts: list[str] = []
     counts = Counter([hit.origin.connection_id for hit in page.hits])
-    if len(counts) > 1:
-        mix = ", ".join(f"{name_text(name)} {count}" for name, count in counts.most_common(SOURCES_SHOWN))
-        others = len(counts) - SOURCES_SHOWN
-        parts.append(f"{SOURCES}{mix}" + (f", {others} more" if others > 0 else ""))
-        if fresh := moment(page.as_of):
-            parts.append(f"data as of {fresh}")
-        yield "; ".join(parts)
+    if len(counts) < 2:
+        return
+    mix = [f"{name_text(name)} {count}" for name, count in counts.most_common(SOURCES_SHOWN)]
+    if len(counts) > SOURCES_SHOWN:
+        mix.append(f"{len(counts) - SOURCES_SHOWN} more")
+    said = f"{SOURCES}{', '.join(mix)}"
+    fresh = moment(page.as_of)
+    yield f"{said}; data as of {fresh}" if fresh else said
 
 
 def several_currencies(numbers: Aggregation) -> Iterator[Warned]:

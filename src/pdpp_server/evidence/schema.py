@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields as members
 from dataclasses import replace
-from itertools import chain, groupby
+from itertools import groupby
 from typing import NamedTuple
 
 from pdpp_server.evidence.budget import BudgetRow, first_that_fits, fit
@@ -20,7 +20,7 @@ from pdpp_server.evidence.budgets import (
     SCHEMA_STREAM_BYTES,
 )
 from pdpp_server.evidence.calls import NextCall, records_of, schema_of
-from pdpp_server.evidence.text import byte_len, clip_shown, compact_json, name_text, quoted
+from pdpp_server.evidence.text import byte_len, clip_shown, compact_json, name_text, number_of, quoted
 from pdpp_server.evidence.titles import label
 from pdpp_server.model.catalogue import Catalogue, Holding, StreamEntry
 from pdpp_server.model.queries import BY_MEANING, BY_WORDS
@@ -69,8 +69,10 @@ def _with_fields(catalogue: Catalogue, index: str) -> str:
     if not is_of_one_stream(catalogue):
         return index
     told, _ = index.rsplit("\n", 1)
-    _, *fields = _entry_text(catalogue, catalogue.entries[0], SCHEMA_FIELDS_BYTES, full=False).split("\n")
-    text = "\n".join((told, _FLAGS, *fields, f"next: {index_next(catalogue)[0].text}"))
+    entry = _entry_text(catalogue, catalogue.entries[0], SCHEMA_FIELDS_BYTES, full=False)
+    _, fields = entry.split("\n", 1)
+    following = f"next: {index_next(catalogue)[0].text}"
+    text = "\n".join((told, _FLAGS, fields, following))
     return text if byte_len(text) <= SCHEMA_INDEX_BYTES else index
 
 
@@ -89,28 +91,33 @@ def connection_numbers(catalogue: Catalogue) -> dict[Origin, int]:
 
 def number_ranges(numbers: Iterable[int]) -> str:
     """1,2,3,7 as `1-3,7`."""
-    runs = groupby(enumerate(sorted(set(numbers))), key=lambda pair: pair[1] - pair[0])
-    ends = [(run[0][1], run[-1][1]) for run in (list(group) for _, group in runs)]
-    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in ends)
+    runs: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
 StreamText = Callable[[StreamEntry, Mapping[Origin, int]], str]
 
 
 def _index(catalogue: Catalogue, numbers: Mapping[Origin, int], label_chars: int, stream_text: StreamText) -> str:
-    streams, connections = len(catalogue.entries), len(numbers)
-    call = schema_of(catalogue.entries[0].stream.name).text
+    connections = number_of(len(numbers), "connection")
+    streams = number_of(len(catalogue.entries), "stream")
     lines = [
-        f"schema: {_counted(connections, 'connection')}, {_counted(streams, 'stream')}. "
-        "[1] is connection number 1; after a stream its connections, records and first..last month.",
-        *(f"[{number}] {_origin_text(origin, label_chars)}" for origin, number in numbers.items()),
-        *(
-            f"connector {name_text(key)}: " + " · ".join(stream_text(entry, numbers) for entry in entries)
-            for key, entries in groupby(catalogue.entries, key=lambda entry: entry.source.connector_key)
-        ),
-        *missing_lines(catalogue),
-        f"next: {call} for fields and filters; {several_sources(catalogue) or _FEW_SOURCES}",
+        f"schema: {connections}, {streams}. "
+        "[1] is connection number 1; after a stream its connections, records and first..last month."
     ]
+    for origin, number in numbers.items():
+        lines.append(f"[{number}] {_origin_text(origin, label_chars)}")
+    for key, entries in groupby(catalogue.entries, key=lambda entry: entry.source.connector_key):
+        texts = [stream_text(entry, numbers) for entry in entries]
+        lines.append(f"connector {name_text(key)}: {' · '.join(texts)}")
+    lines += missing_lines(catalogue)
+    call = schema_of(catalogue.entries[0].stream.name).text
+    lines.append(f"next: {call} for fields and filters; {several_sources(catalogue) or _FEW_SOURCES}")
     return "\n".join(lines)
 
 
@@ -124,14 +131,20 @@ def missing_lines(catalogue: Catalogue) -> Iterator[str]:
     """What is granted and no longer here, so that nobody looks for it."""
     missing = catalogue.missing
     if missing:
-        rows = [BudgetRow(f"{name_text(each.connection_id)} {name_text(each.connector_key)}") for each in missing]
-        shown = fit(rows, SCHEMA_OTHER_IDS_BYTES, joint=2)
+        named = [f"{name_text(each.connection_id)} {name_text(each.connector_key)}" for each in missing]
+        shown = _first_ids(named)
         more = f" and {len(missing) - len(shown)} more" if len(shown) < len(missing) else ""
         yield f"partial: removed by the owner, so nothing of it is here: {', '.join(shown)}{more}"
 
 
+def _first_ids(ids: Iterable[str]) -> list[str]:
+    """As many as there is room for."""
+    return fit([BudgetRow(id) for id in ids], SCHEMA_OTHER_IDS_BYTES, joint=2)
+
+
 def _with_numbers(entry: StreamEntry, numbers: Mapping[Origin, int]) -> str:
-    return f"{name_text(entry.stream.name)}[{number_ranges(numbers[holding.origin] for holding in entry.holdings)}]"
+    held = number_ranges(numbers[holding.origin] for holding in entry.holdings)
+    return f"{name_text(entry.stream.name)}[{held}]"
 
 
 def _with_count(entry: StreamEntry, numbers: Mapping[Origin, int]) -> str:
@@ -148,10 +161,11 @@ def _amount_text(records: int | None) -> str:
 
 def months(holdings: Iterable[Holding]) -> str:
     """` 2019-03..2026-11`, or nothing where no time is known."""
-    known = [h for h in holdings if h.earliest and h.latest]
-    if not known:
+    ends = [(holding.earliest, holding.latest) for holding in holdings if holding.earliest and holding.latest]
+    if not ends:
         return ""
-    first, last = min(str(h.earliest) for h in known), max(str(h.latest) for h in known)
+    first = min(earliest for earliest, _ in ends)
+    last = max(latest for _, latest in ends)
     return f" {name_text(first[:_MONTH_CHARS])}..{name_text(last[:_MONTH_CHARS])}"
 
 
@@ -171,41 +185,44 @@ def stream_text(catalogue: Catalogue, *, full: bool = False) -> SchemaText:
     tail = f"next: {stream_next(catalogue)[0].text}"
     flags = f"{_FLAGS}; {UNSAID} not said by that server" if _is_silent(catalogue) else _FLAGS
     left = SCHEMA_STREAM_BYTES - byte_len(flags) - byte_len(tail) - 2
-    entries = catalogue.entries[: max(1, (left - SCHEMA_OTHERS_BYTES) // SCHEMA_ENTRY_BYTES_MIN)]
-    others = "\n".join(filter(None, (_others_text(catalogue.entries[len(entries) :]), *missing_lines(catalogue))))
-    left -= byte_len(others)
+    most = (left - SCHEMA_OTHERS_BYTES) // SCHEMA_ENTRY_BYTES_MIN
+    entries = catalogue.entries[: max(1, most)]
+    others = [*_other_lines(catalogue.entries[len(entries) :]), *missing_lines(catalogue)]
+    left -= byte_len("\n".join(others))
     blocks: list[str] = []
     for index, entry in enumerate(entries):
-        blocks.append(_entry_text(catalogue, entry, left // (len(entries) - index) - 1, full))
-        left -= byte_len(blocks[-1]) + 1
+        share = left // (len(entries) - index)
+        block = _entry_text(catalogue, entry, share - 1, full)
+        blocks.append(block)
+        left -= byte_len(block) + 1
     head, *rest = "\n".join(blocks).split("\n")
-    text = "\n".join((head, flags, *rest, *filter(None, (others,)), tail))
-    return SchemaText(text, days=any(_tells_days(*pair) for pair in zip(entries, blocks, strict=True)))
+    text = "\n".join((head, flags, *rest, *others, tail))
+    return SchemaText(text, days=any(map(_tells_days, entries, blocks)))
 
 
 def _tells_days(entry: StreamEntry, block: str) -> bool:
     """The first line of a block has the months of its connections, where there was room for them."""
     head = block.partition("\n")[0]
-    return any(dated in head for holding in entry.holdings if (dated := months((holding,))))
+    dated = [months((holding,)) for holding in entry.holdings]
+    return any(each in head for each in dated if each)
 
 
 def _is_silent(catalogue: Catalogue) -> bool:
     """Whether a number or type of these streams was not said."""
-    return any(
-        entry.records is None or any(field.type is None for field in entry.stream.fields.values())
-        for entry in catalogue.entries
-    )
+    for entry in catalogue.entries:
+        if entry.records is None or any(field.type is None for field in entry.stream.fields.values()):
+            return True
+    return False
 
 
-def _others_text(entries: Sequence[StreamEntry]) -> str:
-    ids = [name_text(holding.origin.connection_id) for entry in entries for holding in entry.holdings[:1]]
-    if not entries:
-        return ""
-    shown = fit([BudgetRow(id) for id in ids], SCHEMA_OTHER_IDS_BYTES, joint=2)
-    more = f" and {len(ids) - len(shown)} more, see schema {{}}" if len(shown) < len(ids) else ""
-    return (
-        f"{_counted(len(entries), 'more source')} with this stream; repeat with connection_id: {', '.join(shown)}{more}"
-    )
+def _other_lines(entries: Sequence[StreamEntry]) -> Iterator[str]:
+    """Of the sources for which there is no room, by what each can be asked for."""
+    if entries:
+        ids = [name_text(holding.origin.connection_id) for entry in entries for holding in entry.holdings[:1]]
+        shown = _first_ids(ids)
+        more = f" and {len(ids) - len(shown)} more, see schema {{}}" if len(shown) < len(ids) else ""
+        sources = number_of(len(entries), "more source")
+        yield f"{sources} with this stream; repeat with connection_id: {', '.join(shown)}{more}"
 
 
 def stream_next(catalogue: Catalogue) -> tuple[NextCall, ...]:
@@ -216,36 +233,38 @@ def stream_next(catalogue: Catalogue) -> tuple[NextCall, ...]:
             connection = entry.holdings[0].origin.connection_id
             arguments = {"query": "WORDS", "streams": [entry.stream.name], "connection_id": connection}
             return (NextCall("search", arguments), records_of(entry.stream.name, connection))
-    held = [
-        (entry.stream.name, holding.origin.connection_id) for entry in catalogue.entries for holding in entry.holdings
-    ]
-    if held:
-        return (records_of(*held[0]),)
+    for entry in catalogue.entries:
+        for holding in entry.holdings:
+            return (records_of(entry.stream.name, holding.origin.connection_id),)
     return (schema_of(),) if catalogue.entries else ()
 
 
 def _entry_text(catalogue: Catalogue, entry: StreamEntry, limit: int, full: bool) -> str:
     stream = entry.stream
-    name = f"schema {name_text(stream.name)}:"
-    heads = (f"{name} {_sources_text(entry, chars)}{_facts_text(stream)}" for chars in (*SCHEMA_LABEL_STEPS, 0))
-    head = first_that_fits(chain(heads, (f"{name} {_counted(len(entry.holdings), 'connection')}",)), limit // 3)
+    head = first_that_fits(_head_ways(entry), limit // 3)
     facts = first_that_fits(_abilities_ways(catalogue, entry), limit // 3)
-    narrows = catalogue.narrows
     sorts = _sortable(catalogue, stream)
-    rows = [
-        _field_row(stream, field, full, narrows, field.name in sorts)
-        for name, field in stream.fields.items()
-        if name in entry.granted
-    ]
+    granted = [field for name, field in stream.fields.items() if name in entry.granted]
+    rows = [_field_row(stream, field, full, catalogue.narrows, field.name in sorts) for field in granted]
     joint = "\n" if full else " | "
     room = limit - byte_len(head) - byte_len(facts) - SCHEMA_NOTE_BYTES
     shown = fit(rows, room, joint=len(joint))
-    missing = (
-        f"\n{len(rows) - len(shown)} of {len(rows)} granted fields do not fit here; fetch shows the fields of a record"
-    )
-    text = f"{head}\n{joint.join(shown)}{missing if len(shown) < len(rows) else ''}\n{facts}"
-    said = first_that_fits(_publisher_ways(entry), limit - byte_len(text)) if not full else ""
-    return f"{text}{said}"
+    lines = [head, joint.join(shown)]
+    if len(shown) < len(rows):
+        missing = f"{len(rows) - len(shown)} of {len(rows)}"
+        lines.append(f"{missing} granted fields do not fit here; fetch shows the fields of a record")
+    text = "\n".join((*lines, facts))
+    if full:
+        return text
+    return text + first_that_fits(_publisher_ways(entry), limit - byte_len(text))
+
+
+def _head_ways(entry: StreamEntry) -> Iterator[str]:
+    """Its name and its sources, with ever shorter labels; at last only how many there are."""
+    name = f"schema {name_text(entry.stream.name)}:"
+    for chars in (*SCHEMA_LABEL_STEPS, 0):
+        yield f"{name} {_sources_text(entry, chars)}{_facts_text(entry.stream)}"
+    yield f"{name} {number_of(len(entry.holdings), 'connection')}"
 
 
 def _publisher_ways(entry: StreamEntry) -> Iterator[str]:
@@ -267,10 +286,14 @@ def _said_text(said: str | None) -> str:
 def _sources_text(entry: StreamEntry, label_chars: int) -> str:
     """Each connection with what it holds; where labels had to go, only the first of many."""
     shown = entry.holdings if label_chars else entry.holdings[:3]
-    texts = [f"{_origin_text(h.origin, label_chars)}, {_amount_text(h.records)} records{months((h,))}" for h in shown]
+    texts: list[str] = []
+    for holding in shown:
+        amount = f"{_amount_text(holding.records)} records{months((holding,))}"
+        texts.append(f"{_origin_text(holding.origin, label_chars)}, {amount}")
     rest = len(entry.holdings) - len(shown)
-    more = [f"{rest} more connections, see schema {{}}"] if rest else []
-    return "; ".join([*texts, *more]) or "no connection"
+    if rest:
+        texts.append(f"{rest} more connections, see schema {{}}")
+    return "; ".join(texts) or "no connection"
 
 
 def _facts_text(stream: Stream) -> str:
@@ -281,24 +304,35 @@ def _facts_text(stream: Stream) -> str:
 def _abilities_ways(catalogue: Catalogue, entry: StreamEntry) -> Iterator[str]:
     stream = entry.stream
     always = f"always_returned={_names(stream.primary_key) if stream.primary_key else UNSAID}"
-    modes = f"search modes: {_modes_text(entry)}"
-    counts = [modes] if catalogue.extensions is None else ["count: exact", modes]
     usable = [name for name in _sortable(catalogue, stream) if name in entry.granted]
-    sort = [f"sort: {_names(usable)}"] if usable else []
+    sort = f"sort: {_names(usable)}" if usable else ""
+    views = _views_text(stream) if catalogue.narrows else ""
+    expand = _relations_text(entry)
+    count = "" if catalogue.extensions is None else "count: exact"
+    modes = f"search modes: {_modes_text(entry)}"
     hidden = [name for name in stream.fields if name not in entry.granted]
-    not_granted = [f"not granted: {_names(hidden)}"] if hidden else []
+    not_granted = f"not granted: {_names(hidden)}" if hidden else ""
+    yield _together(always, sort, views, expand, count, modes, not_granted)
+    yield _together(always, sort, expand, count, modes)
+    yield _together(always, count, modes)
+    yield modes
+
+
+def _together(*parts: str) -> str:
+    """Those of them that say something."""
+    return " · ".join(part for part in parts if part)
+
+
+def _views_text(stream: Stream) -> str:
     known = [f"{name_text(view.id)}({_names(view.fields)})" for view in stream.views]
     named = [name_text(id) for id in stream.named_views]
-    views = [f"views: {' '.join((*known, *named))}"] if (known or named) and catalogue.narrows else []
-    relations = [
-        f"{name_text(one.name)} ({name_text(one.stream)}, up to {one.max_limit})"
-        for one in entry.expandable
-        if one.usable
-    ]
-    expand = [f"expand: {', '.join(relations)}"] if relations else []
-    for parts in ((*sort, *views, *expand, *counts, *not_granted), (*sort, *expand, *counts), counts):
-        yield " · ".join((always, *parts))
-    yield modes
+    return f"views: {' '.join((*known, *named))}" if known or named else ""
+
+
+def _relations_text(entry: StreamEntry) -> str:
+    usable = [one for one in entry.expandable if one.usable]
+    relations = [f"{name_text(one.name)} ({name_text(one.stream)}, up to {one.max_limit})" for one in usable]
+    return f"expand: {', '.join(relations)}" if relations else ""
 
 
 def _modes_text(entry: StreamEntry) -> str:
@@ -313,13 +347,21 @@ def _modes_text(entry: StreamEntry) -> str:
 
 def _sortable(catalogue: Catalogue, stream: Stream) -> tuple[str | None, ...]:
     """By what a server can sort: not all of them sort by more than the order of the stream."""
-    return stream.sortable if catalogue.sorts_by_any or catalogue.token_kind == "owner" else (stream.cursor_field,)
+    if catalogue.sorts_by_any or catalogue.token_kind == "owner":
+        return stream.sortable
+    return (stream.cursor_field,)
 
 
 def _field_row(stream: Stream, field: Field, full: bool, narrows: bool, sorts: bool) -> BudgetRow:
     type = UNSAID if field.type is None else name_text(field.type)
-    plain = " ".join((name_text(field.name), type, *_abilities(stream, field, narrows, sorts)))
-    return BudgetRow(name_text(field.name), (f"{plain} {compact_json(field.schema)}", plain) if full else (plain,))
+    name = name_text(field.name)
+    plain = " ".join((name, type, *_abilities(stream, field, narrows, sorts)))
+    if full:
+        return BudgetRow(name, (f"{plain} {compact_json(field.schema)}", plain))
+    return BudgetRow(name, (plain,))
+
+
+_AGGREGATES = [member.name for member in members(Aggregations) if member.name != "count"]
 
 
 def _abilities(stream: Stream, field: Field, narrows: bool, sorts: bool) -> Iterator[str]:
@@ -334,9 +376,8 @@ def _abilities(stream: Stream, field: Field, narrows: bool, sorts: bool) -> Iter
         yield "sem"
     if sorts:
         yield "sort"
-    if kinds := [
-        m.name for m in members(Aggregations) if m.name != "count" and name in getattr(stream.aggregations, m.name)
-    ]:
+    kinds = [kind for kind in _AGGREGATES if name in getattr(stream.aggregations, kind)]
+    if kinds:
         yield f"agg({','.join(kinds)})"
     if field.role:
         yield f"role={name_text(field.role)}"
@@ -346,10 +387,6 @@ def _names(names: Iterable[str]) -> str:
     return ",".join(name_text(name) for name in names) or "none"
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 # What both channels share -----------------------------------------------------------------------------------------
 
 
@@ -357,9 +394,11 @@ def shown_catalogue(catalogue: Catalogue, label_chars: int = LABEL_CHARS) -> Cat
     """The same with labels that are safe to show."""
 
     def shown(holding: Holding) -> Holding:
-        return replace(holding, origin=replace(holding.origin, name=label(holding.origin, label_chars) or None))
+        name = label(holding.origin, label_chars) or None
+        return replace(holding, origin=replace(holding.origin, name=name))
 
-    entries: Sequence[StreamEntry] = [
-        replace(entry, holdings=tuple(shown(holding) for holding in entry.holdings)) for entry in catalogue.entries
-    ]
+    entries: list[StreamEntry] = []
+    for entry in catalogue.entries:
+        holdings = tuple(shown(holding) for holding in entry.holdings)
+        entries.append(replace(entry, holdings=holdings))
     return replace(catalogue, entries=tuple(entries))

@@ -97,6 +97,11 @@ def handle_text(handle: str) -> str:
     return handle if _UNBROKEN.fullmatch(handle) and visible(handle) == handle else quoted(handle)
 
 
+def number_of(number: int, noun: str) -> str:
+    """`1 record`, `2 records`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def one_line(text: str) -> str:
     """Runs of whitespace become one space."""
     return " ".join(text.split())
