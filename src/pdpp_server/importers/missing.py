@@ -60,7 +60,7 @@ def settle(
             if one.missing:
                 why_kept["you asked to keep them" if missing.keep else "parts of this export were rejected"] = None
             continue
-        doubt = next((doubt for doubt in _doubts(one) if not missing.settled(doubt)), None) if one.missing else None
+        doubt = _unsettled(one, missing)
         if doubt is not None:
             why_kept[doubt.why or doubt.odd] = None
             awaits_owner = True
@@ -71,10 +71,20 @@ def settle(
             going += [loss for loss in one.losses if loss.unseen]
     removed = writer.finish_run(run, found, fingerprint, going)
     losses = [loss for one in found for loss in one.losses]
-    before, now = sum(loss.before for loss in losses), sum(loss.now for loss in losses)
+    before = sum(loss.before for loss in losses)
+    now = sum(loss.now for loss in losses)
     lost = sum(loss.missing for loss in losses)
     removal = Removal(run, before, now - removed, lost, removed, tuple(why_kept), awaits_owner)
     return removal, _complete(writer, found)
+
+
+def _unsettled(found: FoundCollection, missing: MissingChoice) -> Doubt | None:
+    """What only the owner can mean, where anything is missing."""
+    if found.missing:
+        for doubt in _doubts(found):
+            if not missing.settled(doubt):
+                return doubt
+    return None
 
 
 def _doubts(found: FoundCollection) -> Iterator[Doubt]:

@@ -102,18 +102,24 @@ def _holds_objects(value: object) -> bool:
 
 def _table(path: Path, stream: str) -> Iterator[ProposedRow | Rejection]:
     text = decoded(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
-    separator = max("\t,;|", key=text.partition("\n")[0].count)
+    first_line, _, _ = text.partition("\n")
+    separator = max("\t,;|", key=first_line.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     header: list[str] = [name.strip() for name in next(reader, list[str]())]
-    if len(header) < 2 or len(set(header)) < len(header) or not all(header):
+    if not _can_be_header(header):
         raise InvalidRequest(f"{path.name} has no line of column names.", remedy="Write them into its first line.")
     for cells in _cells(reader, path.name):
         place = f"{path.name}:{reader.line_num}"
         if len(cells) == len(header):
-            told = dict(zip(header, map(str.strip, cells), strict=True))
-            yield _row(place, stream, {name: cell for name, cell in told.items() if cell})
+            told = zip(header, map(str.strip, cells), strict=True)
+            yield _row(place, stream, {name: cell for name, cell in told if cell})
         elif cells:
             yield Rejection(place, "invalid_record", f"{len(cells)} cells, not {len(header)}")
+
+
+def _can_be_header(names: list[str]) -> bool:
+    """Several names, none of them empty or there twice."""
+    return len(names) > 1 and all(names) and len(set(names)) == len(names)
 
 
 def _cells(reader: Iterator[list[str]], name: str) -> Iterator[list[str]]:
@@ -361,12 +367,19 @@ def proposal_of(path: Path, name: str) -> DeclarationProposal:
             looked.setdefault(row.stream, _Looked()).look(row, is_table=is_table)
     if not looked:
         raise InvalidRequest(f"{path.name} holds no records.", remedy="It needs JSON objects, or named columns.")
-    keys = {stream: one.key(said.keys.get(stream)) for stream, one in looked.items()}
-    numbers = {stream: one.numbers(keys[stream]) for stream, one in looked.items()}
-    streams = [one.stream(stream, keys[stream] or MADE_KEY, numbers[stream]) for stream, one in looked.items()]
+    made_keys: set[str] = set()
+    numbers: dict[str, frozenset[str]] = {}
+    streams: list[ProposedStream] = []
+    for stream, one in looked.items():
+        key = one.key(said.keys.get(stream))
+        if key is None:
+            made_keys.add(stream)
+        numbers[stream] = one.numbers(key)
+        streams.append(one.stream(stream, key or MADE_KEY, numbers[stream]))
+    connector_key = _called(name, "records").replace("_", "-")
     return DeclarationProposal(
-        encode_proposal(name, _called(name, "records").replace("_", "-"), streams, digest),
-        frozenset(stream for stream, key in keys.items() if key is None),
+        encode_proposal(name, connector_key, streams, digest),
+        frozenset(made_keys),
         numbers,
         sum(one.count for one in looked.values()),
         tuple(rejected),

@@ -111,7 +111,8 @@ def _read_from(lines: Sequence[str], delimiter: str, encoding: str, skipped: int
     forms = _date_formats(dates)
     if not forms:
         return ()
-    money = [row.get(columns[name], "") for name in (_MONEY | {"balance"}) & columns.keys() for row in rows]
+    amounts = [name for meaning, name in columns.items() if meaning in _MONEY or meaning == "balance"]
+    money = [row.get(name, "") for name in amounts for row in rows]
     base = BankMapping(
         columns,
         descriptions,
@@ -121,9 +122,12 @@ def _read_from(lines: Sequence[str], delimiter: str, encoding: str, skipped: int
         skip_lines=skipped,
         currency=_currency(header),
     )
-    marked = _marked(base, money)
-    signed = [_also(one, reading.says) for reading in marked for one in _signed(reading.mapping, header, rows)]
-    return tuple(_with_form(one, form, dates, forms) for one in signed for form in forms)
+    found: list[TableReading] = []
+    for marked in _marked(base, money):
+        for signed in _signed(marked.mapping, header, rows):
+            reading = _also(signed, marked.says)
+            found += [_with_form(reading, form, dates, forms) for form in forms]
+    return tuple(found)
 
 
 def _also(reading: TableReading, says: str) -> TableReading:
@@ -133,10 +137,11 @@ def _also(reading: TableReading, says: str) -> TableReading:
 def _marked(base: BankMapping, money: Sequence[str]) -> list[TableReading]:
     """By the mark before the fraction; with both where every amount that has one could be meant either way."""
     found = [text.strip() for text in money if amount(text) is not None]
-    told = Counter(mark for text in found if (mark := _decimal_mark(text)))
+    told = Counter([mark for mark in map(_decimal_mark, found) if mark])
     doubtful = next(filter(_is_doubtful, found), "")
     if told or not doubtful:
-        return [TableReading(replace(base, decimal=max(".,", key=lambda mark: told[mark])))]
+        commonest = max(".,", key=lambda mark: told[mark])
+        return [TableReading(replace(base, decimal=commonest))]
     return [TableReading(replace(base, decimal=mark), f"{doubtful} is {_plain(doubtful, mark)}") for mark in ",."]
 
 
@@ -189,16 +194,18 @@ def _columns(header: Iterable[str]) -> tuple[dict[str, str], tuple[str, ...]]:
                 called.setdefault(_UNIT.sub("", spelling), name)
                 called.setdefault(spelling, name)
     columns: dict[str, str] = {}
+    described: list[str] = []
     for meaning, words in _WORDS.items():
-        if meaning != "description":
-            found = next((called[word] for word in words if word in called), None)
-            if found is not None and found not in columns.values():
-                columns[meaning] = found
+        found = [called[word] for word in words if word in called]
+        if meaning == "description":
+            described = found
+        elif found and found[0] not in columns.values():
+            columns[meaning] = found[0]
     if not columns.keys() & _MONEY and "balance" in columns and "value" in called:
         columns["amount"] = called["value"]  # without a balance it may be the value of anything
     if "amount" in columns:
-        columns = {meaning: name for meaning, name in columns.items() if meaning not in ("debit", "credit")}
-    described = [called[word] for word in _WORDS["description"] if word in called]
+        columns.pop("debit", None)
+        columns.pop("credit", None)
     return columns, tuple(name for name in dict.fromkeys(described) if name not in columns.values())
 
 

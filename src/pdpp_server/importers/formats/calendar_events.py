@@ -112,19 +112,22 @@ def event_data(event: CalendarEvent) -> Json:
     component, clock = event.component, event.clock
     described = _text_of(component, "DESCRIPTION")
     organizer = component.first("ORGANIZER")
-    attendees = [_attendee(line) for line in component.all("ATTENDEE")]
-    rules = [line.value.strip() for name in ("RRULE", "RDATE") for line in component.all(name)]
+    organizer_name, organizer_address = _person(organizer) if organizer else ("", "")
+    invited = [*component.all("ATTENDEE")]
+    people = [organizer, *invited] if organizer else invited
+    rules = [line.value.strip() for line in (*component.all("RRULE"), *component.all("RDATE"))]
+    categories = [name for line in component.all("CATEGORIES") for name in parts(line.value, ",")]
     data: Json = {
         "description": html_text(described) if _MARKUP.search(described) else described,
         "series_id": record_key(event.uid) if event.instead_of else None,
         "time_zone": _zone_name(event.start),
-        "recurrence": "; ".join(rules) or None,
+        "recurrence": "; ".join(rules),
         "is_recurring": bool(rules),
-        "organizer_name": _person(organizer)[0] if organizer else None,
-        "organizer_address": _person(organizer)[1] if organizer else None,
-        "attendees": attendees,
-        "people": ", ".join(_shown(line) for line in (organizer, *component.all("ATTENDEE")) if line),
-        "categories": [name for line in component.all("CATEGORIES") for name in parts(line.value, ",") if name],
+        "organizer_name": organizer_name,
+        "organizer_address": organizer_address,
+        "attendees": [_attendee(line) for line in invited],
+        "people": ", ".join(_shown(line) for line in people),
+        "categories": [name for name in categories if name],
         "links": _links(component),
         "visibility": value_of(component, "CLASS").lower(),
         "is_free": value_of(component, "TRANSP").upper() == "TRANSPARENT",

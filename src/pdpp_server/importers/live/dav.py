@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
 from pdpp_server.importers.live.dav_wire import CALDAV, CARDDAV, Collection, Dav, DavKind, opened
@@ -96,12 +95,13 @@ class _Sync:
         return self.writer.open_collection(run, f"dav {self.collection.url}", None)
 
     def run_all(self) -> str:
-        known = self.writer.collections(f"dav {self.collection.url}").get(f"dav {self.collection.url}")
-        cursor = self.writer.cursor(known) if known else {}
+        name = f"dav {self.collection.url}"
+        known = self.writer.collections(name).get(name)
         month = f"{self.now:%Y-%m}"
+        cursor = self.writer.cursor(known) if known else {}
         if cursor.get("month") != month:  # series are laid out further in another month, so all is read again
             cursor = {}
-        if not self.collection.can_sync and cursor and cursor.get("ctag") == self.collection.ctag != "":
+        if self._is_as_before(cursor):
             return ""
         changed, gone, after = self._changes(cursor, known)
         if not changed and not gone and cursor:
@@ -109,12 +109,7 @@ class _Sync:
                 self.writer.keep_cursor(known, {**after, "month": month})
             return ""
         before = self.writer.item_count(known) if known else 0
-        rest, missing = iter(changed), list[str]()
-        while group := list(islice(rest, GROUP)):
-            if self.is_stopping():
-                raise Stopped(f"{self.accepted} records are kept")
-            missing += self._keep(group)
-        self.dav.require_gone(self.collection, missing)
+        self._read(changed)
         kept = self._let_go(gone, before)
         self.writer.finish_run(self.mark.run, (), None, ())
         if not kept:
@@ -123,27 +118,46 @@ class _Sync:
         self.writer.finish_import((), self.rejections, complete=complete)
         return self._said(kept)
 
+    def _is_as_before(self, cursor: Mapping[str, Any]) -> bool:
+        """Whether the server says so itself, so that nothing need be asked."""
+        ctag = self.collection.ctag
+        return not self.collection.can_sync and ctag != "" and cursor.get("ctag") == ctag
+
+    def _read(self, changed: list[str]) -> None:
+        missing: list[str] = []
+        for start in range(0, len(changed), GROUP):
+            if self.is_stopping():
+                raise Stopped(f"{self.accepted} records are kept")
+            missing += self._keep(changed[start : start + GROUP])
+        self.dav.require_gone(self.collection, missing)
+
     def _said(self, kept: int) -> str:
-        told = f"{self.accepted} accepted, {len(self.rejections)} rejected"
-        removed = f", {self.removed} removed (`pdpp import --undo {self.mark.run}`)" if self.removed else ""
-        return told + removed + (f", {kept} kept that it has no longer" if kept else "")
+        said = f"{self.accepted} accepted, {len(self.rejections)} rejected"
+        if self.removed:
+            said += f", {self.removed} removed (`pdpp import --undo {self.mark.run}`)"
+        if kept:
+            said += f", {kept} kept that it has no longer"
+        return said
 
     def _changes(self, cursor: Mapping[str, Any], known: int | None) -> tuple[list[str], list[str], dict[str, Any]]:
         """What to read, what is gone, and the cursor after that."""
         if self.collection.can_sync:
-            told = self.dav.changes(self.collection, cursor["token"]) if cursor.get("token") else None
+            token = cursor.get("token")
+            told = self.dav.changes(self.collection, token) if token else None
             if told is not None:
                 return told.changed, told.gone, {"token": told.token}
             told = self.dav.changes(self.collection, "")  # from the beginning: what is not named is gone
             if told is not None:
-                there = set(told.changed)
-                held = self.writer.items(known) if known else []
-                return told.changed, [item for item in held if item not in there], {"token": told.token}
+                return told.changed, self._held_besides(known, set(told.changed)), {"token": told.token}
         hrefs, tags = self.dav.shown(self.collection)
         before: Mapping[str, str] = cursor.get("tags", {})
-        held = self.writer.items(known) if known else []
         changed = [href for href, tag in tags.items() if before.get(href) != tag]
-        return changed, [item for item in held if item not in hrefs], {"ctag": self.collection.ctag, "tags": tags}
+        return changed, self._held_besides(known, hrefs), {"ctag": self.collection.ctag, "tags": tags}
+
+    def _held_besides(self, known: int | None, there: set[str]) -> list[str]:
+        """The items kept here that are not among those."""
+        held = self.writer.items(known) if known else []
+        return [item for item in held if item not in there]
 
     def _keep(self, hrefs: list[str]) -> list[str]:
         """Those that were not given."""
@@ -173,11 +187,13 @@ class _Sync:
     def _keep_unreadable(self, items: dict[str, list[tuple[str, str]]], rejected: set[str]) -> list[Rejection]:
         """What was something and cannot be read any more, or not whole, stays what it was too."""
         told: list[Rejection] = []
-        for href in [href for href, became in items.items() if href in rejected or not became]:
+        for href, became in items.items():
+            if became and href not in rejected:
+                continue
             before = self.writer.became(self.mark.collection, href)
-            if before and not items[href] and href not in rejected:
+            if before and href not in rejected:
                 told.append(Rejection(href, "invalid_record", "it holds nothing any more that can be read"))
-            items[href] += [one for one in before if one not in items[href]]
+            became += [one for one in before if one not in became]
         return told
 
     def _outcomes(self, found: Mapping[str, str]) -> Iterator[Any]:

@@ -136,7 +136,8 @@ class Dav:
             found |= {one.href: one.status for one in answers if one.href != collection.url}
             if not is_cut:
                 changed = [href for href, status in found.items() if status != GONE]
-                return Changes(changed, [href for href, status in found.items() if status == GONE], after)
+                gone = [href for href, status in found.items() if status == GONE]
+                return Changes(changed, gone, after)
             if after in ("", token):
                 break
             token = after
@@ -153,10 +154,12 @@ class Dav:
 
     def resources(self, collection: Collection, hrefs: Sequence[str]) -> dict[str, str]:
         """Each as it is written; one that is gone meanwhile is missing."""
-        listed = "".join(f"<href>{escape(urlsplit(href).path)}</href>" for href in hrefs)
-        verb = self._kind.multiget
-        body = f"<{verb} {_SPACES}><prop><getetag/><{self._kind.data}/></prop>{listed}</{verb}>"
-        answers, _ = self._ask("REPORT", collection.url, body, 1, _texts(self._kind.data.partition(":")[2]))
+        paths = [urlsplit(href).path for href in hrefs]
+        listed = "".join(f"<href>{escape(path)}</href>" for path in paths)
+        verb, data = self._kind.multiget, self._kind.data
+        body = f"<{verb} {_SPACES}><prop><getetag/><{data}/></prop>{listed}</{verb}>"
+        _, _, plain_name = data.partition(":")
+        answers, _ = self._ask("REPORT", collection.url, body, 1, _texts(plain_name))
         found = {one.href: one.values[0] for one in answers or ()}
         return {href: found[href] for href in hrefs if found.get(href)}
 

@@ -153,9 +153,8 @@ class _Sync:
 
     def run_all(self) -> str:
         """First what came, in all folders, then what went: so a message that was moved is never gone."""
-        known = {
-            name.removeprefix(self.mailbox.mark): n for name, n in self.writer.collections(self.mailbox.mark).items()
-        }
+        mark = self.mailbox.mark
+        known = {name.removeprefix(mark): number for name, number in self.writer.collections(mark).items()}
         gone: list[_Gone] = []
         present: set[str] = set()
         for folder in followed_folders(self.connection):
@@ -179,30 +178,34 @@ class _Sync:
         return self._said()
 
     def _said(self) -> str:
-        why = "you asked to keep them" if self.missing.keep else "it is more than half of what was there"
-        kept = f", {self.kept} kept that it has no longer: {why}" if self.kept else ""
+        left = ""
+        if self.kept:
+            why = "you asked to keep them" if self.missing.keep else "it is more than half of what was there"
+            left = f", {self.kept} kept that it has no longer: {why}"
         if self.shut:
-            kept += f", cannot be opened: {', '.join(self.shut)}"
-        if not self.has_run or not (self.accepted or self.rejected or self.removed):
-            return f"nothing changed{kept}"
-        removed = f", {self.removed} removed (`pdpp import --undo {self.run}`)" if self.removed else ""
-        return f"{self.accepted} accepted, {self.rejected} rejected{lacking(self.texts.missing)}{removed}{kept}."
+            left += f", cannot be opened: {', '.join(self.shut)}"
+        is_changed = self.accepted or self.rejected or self.removed
+        if not self.has_run or not is_changed:
+            return f"nothing changed{left}"
+        came = f"{self.accepted} accepted, {self.rejected} rejected{lacking(self.texts.missing)}"
+        went = f", {self.removed} removed (`pdpp import --undo {self.run}`)" if self.removed else ""
+        return f"{came}{went}{left}."
 
     # What came -------------------------------------------------------------------------------------------------
 
     def _folder(self, folder: Folder, collection: int | None) -> _Gone | None:
         """Read what is new in it, and say what is gone from it; None where it cannot be opened."""
-        cursor = self.writer.cursor(collection) if collection else {}
-        modseq = cursor.get("modseq")
-        seen = self.connection.examine(
-            folder, (cursor["validity"], modseq) if modseq and not cursor.get("stale") else None
-        )
+        cursor = dict(self.writer.cursor(collection)) if collection else {}
+        since = None
+        if cursor.get("modseq") and not cursor.get("stale"):
+            since = cursor["validity"], cursor["modseq"]
+        seen = self.connection.examine(folder, since)
         if seen is None:
             return None
         if cursor.get("validity") != seen.validity:
             cursor = {"validity": seen.validity, "next": 1, "stale": bool(cursor)}
         if seen.next < cursor["next"] and collection:  # it takes back which number the next message gets
-            cursor = {**cursor, "next": self._behind_last(collection, seen.validity)}
+            cursor["next"] = self._behind_last(collection, seen.validity)
         if seen.next > cursor["next"]:
             uids = self.connection.uids(cursor["next"], seen.next)
             first = next(uids, None)
@@ -210,7 +213,7 @@ class _Sync:
                 mark = self._mark(folder.name)
                 collection = mark.collection
                 cursor = self._read(folder, mark, chain((first,), uids), cursor)
-            cursor = {**cursor, "next": seen.next}
+            cursor["next"] = seen.next
         if collection is None:
             return _Gone(folder.name, 0, [], None)
         gone = self._gone(folder, collection, seen, cursor)
@@ -294,13 +297,14 @@ class _Sync:
             uid = next(iter(messages))
             one = messages.pop(uid)
             key, stored = keys.of(one)
+            as_known = {name: stored[name] for name in _AS_KNOWN if name in stored}
             became = items[f"{validity}:{uid}"] = []
             told = message_outcomes(one, key, f"{folder.name}:{uid}", _leaf(folder.name), keys.threads)
             for outcome in self.texts.filled(told):
                 match outcome:
                     case Incoming(place, stream, record, data) if data is not None and isinstance(record, str):
                         if stream == "messages":
-                            data = {**data, **{name: stored[name] for name in _AS_KNOWN if name in stored}}
+                            data = {**data, **as_known}
                             threads.add(data, is_new=not stored)
                             became.append(("threads", data["thread_id"]))
                         batch.append(Incoming(place, stream, record, data, None))
@@ -319,17 +323,19 @@ class _Sync:
     def _gone(self, folder: Folder, collection: int, seen: Examined, cursor: Cursor) -> list[str]:
         """The items that the folder has no longer."""
         mine = f"{seen.validity}:"
-        stale = (
-            [item for item in self.writer.items(collection) if not item.startswith(mine)] if cursor.get("stale") else []
-        )
+        stale: list[str] = []  # of another numbering
+        if cursor.get("stale"):
+            stale = [item for item in self.writer.items(collection) if not item.startswith(mine)]
         if seen.vanished is not None and not stale:
-            known = set(self.writer.items(collection)) if seen.vanished else set[str]()
-            return [item for uid in seen.vanished if (item := f"{mine}{uid}") in known]
+            vanished = [f"{mine}{uid}" for uid in seen.vanished]
+            known = set(self.writer.items(collection)) if vanished else set[str]()
+            return [item for item in vanished if item in known]
         if seen.messages == self.writer.item_count(collection) - len(stale):
             return stale
         end = max(seen.next, self._behind_last(collection, seen.validity))  # also where it names a smaller one
         there = {f"{mine}{uid}" for uid in self.connection.uids(1, end)}
-        return stale + [item for item in self.writer.items(collection) if item.startswith(mine) and item not in there]
+        held = [item for item in self.writer.items(collection) if item.startswith(mine)]
+        return stale + [item for item in held if item not in there]
 
     def _let_go(self, gone: list[_Gone]) -> None:
         """Drop what is gone, unless something was rejected, or it is so much that only the owner can mean it."""
@@ -338,35 +344,45 @@ class _Sync:
         keys = {one.collection: self.writer.keys_only_of(one.collection, "messages", one.items) for one in gone}
         times = Counter(key for found in keys.values() for key in found)
         holders = self.writer.holders("messages", times)
-        lost = [key for key, count in times.items() if count >= len(holders.get(key, ()))]
-        held = sum(self.writer.item_count(n) for n in self.writer.collections(self.mailbox.mark).values())
-        before = held - self.added
-        is_most = 2 * len(lost) > before
-        if self.missing.keep or (is_most and not self.missing.settled(Doubt(len(lost), before, ""))):
+        lost = {key for key, count in times.items() if count >= len(holders.get(key, ()))}
+        if not self._may_lose(len(lost)):
             self.kept = len(lost)
             return
         for one in gone:
-            self._move(one, keys[one.collection], set(lost), holders)
+            self._move(one, keys[one.collection], lost, holders)
             mark = Mark(self.run, one.collection)
             self.removed += self.writer.drop_items(mark, one.items, one.cursor)
 
+    def _may_lose(self, lost: int) -> bool:
+        if self.missing.keep:
+            return False
+        held = [self.writer.item_count(number) for number in self.writer.collections(self.mailbox.mark).values()]
+        before = sum(held) - self.added
+        return 2 * lost <= before or self.missing.settled(Doubt(lost, before, ""))
+
     def _move(self, gone: _Gone, keys: list[str], lost: set[str], holders: Mapping[str, list[str]]) -> None:
         """What is still in another folder is said to be there; threads count what is left."""
-        left: dict[str, dict[str, Any]] = self.writer.stored("messages", keys)
-        here = f"{self.mailbox.mark}{gone.folder}"
-        for key, data in left.items():
-            others = [name for name in holders.get(key, ()) if name != here and name.startswith(self.mailbox.mark)]
-            if key not in lost and others and data.get("folder") == _leaf(gone.folder):
-                moved = {**data, "folder": _leaf(others[0].removeprefix(self.mailbox.mark))}
+        mine = self.mailbox.mark
+        here = f"{mine}{gone.folder}"
+        touched: set[str] = set()
+        for key, data in self.writer.stored("messages", keys).items():
+            if key in lost:
+                touched.add(str(data.get("thread_id")))
+                continue
+            others = [name for name in holders.get(key, ()) if name != here and name.startswith(mine)]
+            if others and data.get("folder") == _leaf(gone.folder):
+                moved = {**data, "folder": _leaf(others[0].removeprefix(mine))}
                 other = self.writer.open_collection(self.run, others[0], None)
-                self.accepted += self.writer.deliver([Incoming(key, "messages", key, moved, None)], other).accepted
-        mark = Mark(self.run, gone.collection)
-        counted: dict[str, list[dict[str, Any]]] = {}
-        for thread in {str(left[key].get("thread_id")) for key in lost & left.keys()}:
+                receipt = self.writer.deliver([Incoming(key, "messages", key, moved, None)], other)
+                self.accepted += receipt.accepted
+        threads: list[Incoming] = []
+        for thread in touched:
             messages = self.writer.stored_with("messages", "thread_id", thread)
-            counted[thread] = [message for message in messages if message["id"] not in lost]
-        records = [_thread(thread, messages) for thread, messages in counted.items() if messages]
-        self.writer.deliver([Incoming(one["id"], "threads", one["id"], one, None) for one in records], mark)
+            left = [message for message in messages if message["id"] not in lost]
+            if left:
+                record = _thread(thread, left)
+                threads.append(Incoming(record["id"], "threads", record["id"], record, None))
+        self.writer.deliver(threads, Mark(self.run, gone.collection))
 
 
 class _Keys:
@@ -378,11 +394,15 @@ class _Keys:
         before: set[str] = set()
         for one in messages:
             wanted |= {one.wanted_key, _with_content(one)}
-            before |= {*one.answers[:1], *([one.data["in_reply_to"]] if "in_reply_to" in one.data else [])}
+            before.update(one.answers[:1])
+            if "in_reply_to" in one.data:
+                before.add(one.data["in_reply_to"])
         self._stored = writer.stored("messages", wanted | before)
-        self._contents = {key: content_of(data) for key, data in self._stored.items() if key in wanted}
+        self._contents: dict[str, str] = {}
         for key, data in self._stored.items():
             self.threads.knew(key, str(data.get("thread_id", "")))
+            if key in wanted:
+                self._contents[key] = content_of(data)
 
     def of(self, one: Parsed) -> tuple[str, Mapping[str, Any]]:
         """Its key, and its data where it is there already."""

@@ -405,18 +405,24 @@ def _has_data(sock: socket.socket, seconds: float) -> bool:
 
 
 def _folder(line: bytes | tuple[bytes, bytes]) -> Folder | None:
-    whole = line if isinstance(line, bytes) else line[0]
-    found = _LISTED.match(whole)
+    told, raw = (line, None) if isinstance(line, bytes) else line
+    found = _LISTED.match(told)
     if not found:
         return None
-    raw = found["name"].strip() if isinstance(line, bytes) else line[1]
-    if isinstance(line, bytes) and raw.startswith(b'"') and raw.endswith(b'"'):
-        raw = re.sub(rb"\\(.)", rb"\1", raw[1:-1])
+    if raw is None:
+        raw = _unquoted(found["name"].strip())
     text = raw.decode("utf-8", "replace")
     if any(character in text for character in "\r\n\0"):
         return None
-    quoted = '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return Folder(_readable(text), quoted, frozenset(found["flags"].decode("ascii", "replace").lower().split()))
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    flags = found["flags"].decode("ascii", "replace").lower()
+    return Folder(_readable(text), f'"{escaped}"', frozenset(flags.split()))
+
+
+def _unquoted(name: bytes) -> bytes:
+    if name.startswith(b'"') and name.endswith(b'"'):
+        return re.sub(rb"\\(.)", rb"\1", name[1:-1])
+    return name
 
 
 def _readable(text: str) -> str:

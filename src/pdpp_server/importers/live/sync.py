@@ -70,15 +70,15 @@ class Withholding:
 
 
 def _synced(syncing: Syncing, source: LiveSource) -> tuple[str, dict[str, Any]]:
-    owner, now = syncing.owner, syncing.now()
+    owner, zone, now = syncing.owner, syncing.zone, syncing.now()
+    is_stopping, missing = syncing.is_stopping, syncing.missing
     if source.kind == "imap":
         today = iso(now)[:DAY_CHARS]
-        given = (owner, syncing.zone, syncing.is_stopping, syncing.missing, source.state.get("day") != today)
-        said = sync_imap(mailbox_of(source.settings), secret_of(owner.live, source), *given)
+        is_new_day = source.state.get("day") != today
+        mailbox, secret = mailbox_of(source.settings), secret_of(owner.live, source)
+        said = sync_imap(mailbox, secret, owner, zone, is_stopping, missing, is_new_day)
         return said, {"day": today}
     if source.kind in DAV_KINDS:
         secret = partial(owner.live.secret, source.name)
-        around = (owner, syncing.zone, now, syncing.is_stopping, syncing.missing)
-        return sync_dav(source.settings, source.state, secret, *around)
-    given = (owner, syncing.zone, syncing.importers, now, syncing.is_stopping, syncing.missing)
-    return sync_folder(source.settings, source.state, *given)
+        return sync_dav(source.settings, source.state, secret, owner, zone, now, is_stopping, missing)
+    return sync_folder(source.settings, source.state, owner, zone, syncing.importers, now, is_stopping, missing)

@@ -246,6 +246,7 @@ def _row(cells: Json, mapping: BankMapping, zone: tzinfo) -> _Row | str:
         return "it has no amount that can be read"
     left = amount(told.get("balance", ""), mapping.decimal)
     valued = _day(told.get("value_date", ""), mapping.date_format)
+    described = [cells[column] for column in mapping.descriptions if cells.get(column)]
     data = {
         **money(value),
         "currency": (told.get("currency") or mapping.currency).upper()[:8],
@@ -255,8 +256,7 @@ def _row(cells: Json, mapping: BankMapping, zone: tzinfo) -> _Row | str:
         "value_on": valued.date().isoformat() if valued else None,
         "counterparty": told.get("counterparty"),
         "counterparty_account": told.get("counterparty_account"),
-        "description": clipped("\n".join(dict.fromkeys(filter(None, map(cells.get, mapping.descriptions)))))
-        or told.get("counterparty"),
+        "description": clipped("\n".join(dict.fromkeys(described))) or told.get("counterparty"),
         **(money(left, "balance") if left is not None else {}),
         "id": told.get("id"),
     }

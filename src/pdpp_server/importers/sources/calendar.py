@@ -108,7 +108,9 @@ def _account(name: str, scans: Mapping[File, Scan], zone: tzinfo, now: datetime 
 
 def _collection(name: str, scans: Mapping[File, Scan]) -> str:
     """Its own name; of several calendars in one account another one, as a newer export may hold some of them only."""
-    held = [one for file, scan in scans.items() for one in sorted(scan.names or {account_name(file.name)})]
+    held: list[str] = []
+    for file, scan in scans.items():
+        held += sorted(scan.names) or [account_name(file.name)]
     return name if len(held) == 1 else f"{name} {digest(*held)}"
 
 
@@ -185,19 +187,27 @@ def _note(item: Component | ContentLine, scan: Scan) -> None:
 def _note_event(event: Component, scan: Scan) -> None:
     scan.events += 1
     scan.is_repeating |= event.first("RRULE") is not None
-    if uid := value_of(event, "UID"):
+    uid = value_of(event, "UID")
+    if uid:
         scan.uids[uid] += 1
-    if start := event.first("DTSTART"):
-        zone = zone_name(start)
-        scan.has_floating |= not zone and not start.value.strip().upper().endswith("Z")
-        if zone and named_zone(zone) is None:
-            scan.unknown_zones.add(zone)
-    scan.newest = max(scan.newest, *(day_of(event.first(name)) for name in _NOTED))
+    start = event.first("DTSTART")
+    if start:
+        _note_start(start, scan)
+    days = [day_of(event.first(name)) for name in _NOTED]
+    scan.newest = max(scan.newest, *days)
     noted = [line.value.strip() for line in event.lines if line.name in _NOTED]
     stamps = scan.stamps.union(filter(_UTC.fullmatch, noted))
     if stamps:
         scan.stamps = {min(stamps), max(stamps)}
-    scan.newest_start = max(scan.newest_start, day_of(event.first("DTSTART")))
+
+
+def _note_start(start: ContentLine, scan: Scan) -> None:
+    scan.newest_start = max(scan.newest_start, day_of(start))
+    zone = zone_name(start)
+    if not zone:
+        scan.has_floating |= not start.value.strip().upper().endswith("Z")
+    elif named_zone(zone) is None:
+        scan.unknown_zones.add(zone)
 
 
 # Read -------------------------------------------------------------------------------------------------------------

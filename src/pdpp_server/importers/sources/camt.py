@@ -98,7 +98,8 @@ class _Ledger:
     def outcomes(self, item: XmlItem, place: str) -> Iterator[Outcome]:
         match item.name:
             case "CreDtTm":
-                self.statements.made_at(_instant(" ".join((item.element.text or "").split()), self._zone) or "")
+                made = _instant(_own_text(item.element), self._zone)
+                self.statements.made_at(made or "")
             case "Acct":
                 begun = self._begin(item.element, place)
                 yield from self.statements.begin(self._account)
@@ -146,10 +147,13 @@ class _Ledger:
 
     def _booking(self, entry: Element, place: str) -> Iterator[Incoming | Rejection]:
         value = _signed(entry)
-        booked = self._day(entry, "BookgDt") or self._day(entry, "ValDt")
-        there = {"amount": value is not None, "date": booked is not None, "account": bool(self._account)}
-        missing = next((name for name, is_there in there.items() if not is_there), None)
-        if value is None or missing:
+        value_on = self._day(entry, "ValDt")
+        booked = self._day(entry, "BookgDt") or value_on
+        if value is None:
+            yield Rejection(place, "invalid_record", "the entry has no amount that can be read")
+            return
+        if booked is None or not self._account:
+            missing = "account" if booked else "date"
             yield Rejection(place, "invalid_record", f"the entry has no {missing} that can be read")
             return
         status = (_text(entry, "Sts/Cd") or _text(entry, "Sts")).lower()
@@ -157,14 +161,14 @@ class _Ledger:
             self.statements.books(value)
         details = entry.findall("NtryDtls/TxDtls")
         only = details[0] if len(details) == 1 else None
-        data = {
+        data: Json = {
             "account_id": self._account,
             **money(value),
             "currency": self._currency_of(entry),
             "direction": direction(value),
             "booked_on": booked,
             "posted_at": self._moment(entry, "BookgDt"),
-            "value_on": self._day(entry, "ValDt"),
+            "value_on": value_on,
             **(_payment(only, value) if only is not None else {}),
             "status": status,
             "is_reversal": _text(entry, "RvslInd") in ("true", "1") or None,
@@ -172,8 +176,8 @@ class _Ledger:
             "bank_reference": _text(entry, "AcctSvcrRef"),
             "detail_count": len(details) if len(details) > 1 else None,
         }
-        told = [_text(entry, "AddtlNtryInf"), *(_text(one, "AddtlTxInf") for one in details[:1])]
         if not data.get("description"):
+            told = [_text(entry, "AddtlNtryInf"), *(_text(one, "AddtlTxInf") for one in details[:1])]
             data["description"] = clipped(joined("\n", dict.fromkeys(told)))
         key = self._key(data)
         if key is None:
@@ -196,20 +200,27 @@ class _Ledger:
     def _detail(self, detail: Element, key: str, number: int, booking: Json, place: str) -> Incoming:
         """One payment of a batch; its amount has the direction of the batch unless it says otherwise."""
         value = _detail_amount(detail, is_out=booking["direction"] == "out")
+        own: Json = {}
+        if value is None:
+            value = Decimal(booking["amount_text"])
+        else:
+            own = {**money(value), "direction": direction(value)}
         data = {
             "id": f"{key}~{number}",
             "transaction_id": key,
             "account_id": self._account,
             "booked_on": booking["booked_on"],
-            **(money(value) | {"direction": direction(value)} if value is not None else {}),
+            **own,
             "currency": _detail_currency(detail) or booking["currency"],
-            **_payment(detail, value if value is not None else Decimal(booking["amount_text"])),
+            **_payment(detail, value),
         }
         return Incoming(place, "batch_payments", data["id"], without_gaps(data), None)
 
     def _currency_of(self, element: Element) -> str:
         amt = element.find("Amt")
-        return (amt.get("Ccy", "") if amt is not None else "")[:8] or self._currency
+        if amt is None:
+            return self._currency
+        return amt.get("Ccy", "")[:8] or self._currency
 
     def _day(self, element: Element, name: str) -> str | None:
         text = _text(element, f"{name}/Dt") or _text(element, f"{name}/DtTm")
@@ -225,18 +236,24 @@ class _Ledger:
 # Parts of an entry ------------------------------------------------------------------------------------------------
 
 
+def _own_text(element: Element) -> str:
+    return " ".join((element.text or "").split())
+
+
 def _text(element: Element, path: str) -> str:
     found = element.find(path)
-    return " ".join((found.text or "").split()) if found is not None else ""
+    return "" if found is None else _own_text(found)
 
 
 def _texts(element: Element, path: str) -> list[str]:
-    return [" ".join((found.text or "").split()) for found in element.findall(path)]
+    return [_own_text(found) for found in element.findall(path)]
 
 
 def _signed(element: Element) -> Decimal | None:
     value = amount(_text(element, "Amt"), ".")
-    return -value if value is not None and _text(element, "CdtDbtInd") == "DBIT" else value
+    if value is None or _text(element, "CdtDbtInd") != "DBIT":
+        return value
+    return -value
 
 
 def _instant(text: str, zone: tzinfo) -> str | None:
@@ -278,15 +295,14 @@ def _detail_currency(detail: Element) -> str:
 
 def _payment(detail: Element, value: Decimal) -> Json:
     """Who paid or was paid, and what for. The other side of money that came in is the debtor."""
-    other = "Cdtr" if value < 0 else "Dbtr"
-    parties = detail.find("RltdPties")
-    parties = parties if parties is not None else Element("RltdPties")
-    account = parties.find(f"{other}Acct/Id")
+    side = "Cdtr" if value < 0 else "Dbtr"
+    party, account = f"RltdPties/{side}", f"RltdPties/{side}Acct/Id"
+    ultimate = f"RltdPties/Ultmt{side}"
     purpose = [*_texts(detail, "RmtInf/Ustrd"), *_texts(detail, "RmtInf/Strd/AddtlRmtInf")]
     return {
-        "counterparty": _text(parties, f"{other}/Nm") or _text(parties, f"{other}/Pty/Nm"),
-        "counterparty_account": (_text(account, "IBAN") or _text(account, "Othr/Id")) if account is not None else "",
-        "ultimate_counterparty": _text(parties, f"Ultmt{other}/Nm") or _text(parties, f"Ultmt{other}/Pty/Nm"),
+        "counterparty": _text(detail, f"{party}/Nm") or _text(detail, f"{party}/Pty/Nm"),
+        "counterparty_account": _text(detail, f"{account}/IBAN") or _text(detail, f"{account}/Othr/Id"),
+        "ultimate_counterparty": _text(detail, f"{ultimate}/Nm") or _text(detail, f"{ultimate}/Pty/Nm"),
         "description": clipped(joined("\n", purpose)),
         "creditor_reference": _text(detail, "RmtInf/Strd/CdtrRefInf/Ref"),
         "end_to_end_id": _reference(detail, "EndToEndId"),

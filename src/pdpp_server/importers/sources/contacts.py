@@ -67,10 +67,11 @@ def read(account: Account) -> Iterator[Outcome]:
 
 def _note_revision(card: Component, zone: tzinfo, revised: set[str]) -> None:
     """When the card was changed, where it says so; the first and the last are enough."""
-    if at := _revised(_value(card, "REV"), zone):
-        oldest, newest = min(*revised, at, at), max(*revised, at, at)
-        revised.clear()
-        revised.update((oldest, newest))
+    at = _revised(_value(card, "REV"), zone)
+    if at:
+        revised.add(at)
+        ends = min(revised), max(revised)
+        revised.intersection_update(ends)
 
 
 def _labels(card: Component) -> frozenset[str]:
@@ -117,12 +118,17 @@ def _contact(card: Component, zone: tzinfo) -> Json:
     phones = _labelled(card, "TEL", _number)
     addresses = _labelled(card, "ADR", _place)
     organization, *departments = _structured(card, "ORG") or [""]
+    name = _name(card) or organization or _first(emails) or _first(phones)
+    if not name:
+        return {}
+    links = [link for kind in ("URL", "IMPP", "X-SOCIALPROFILE") for link in _labelled(card, kind, _plain)]
+    notes = [unescaped(line.value).strip() for line in card.all("NOTE")]
     data: Json = {
-        "name": _name(card) or organization or _first(emails) or _first(phones),
+        "name": name,
         **dict(zip(_NAME_PARTS, _structured(card, "N"), strict=False)),
-        "nickname": ", ".join(name for name in _structured(card, "NICKNAME", ",") if name),
+        "nickname": ", ".join(filter(None, _structured(card, "NICKNAME", ","))),
         "organization": organization,
-        "department": ", ".join(name for name in departments if name),
+        "department": ", ".join(filter(None, departments)),
         "job_title": _text(card, "TITLE") or _text(card, "ROLE"),
         "email": _first(emails),
         "emails": emails,
@@ -130,17 +136,17 @@ def _contact(card: Component, zone: tzinfo) -> Json:
         "phones": phones,
         "address": _first(addresses),
         "addresses": addresses,
-        "reached_by": "; ".join(one["value"] for several in (emails, phones, addresses) for one in several),
+        "reached_by": "; ".join(one["value"] for one in emails + phones + addresses),
         "birthday": _date(_value(card, "BDAY")),
         "anniversary": _date(_value(card, "ANNIVERSARY") or _value(card, "X-ANNIVERSARY")),
-        "links": [one["value"] for name in ("URL", "IMPP", "X-SOCIALPROFILE") for one in _labelled(card, name, _plain)],
-        "categories": [name for name in _structured(card, "CATEGORIES", ",") if name],
+        "links": [link["value"] for link in links],
+        "categories": list(filter(None, _structured(card, "CATEGORIES", ","))),
         "related": _labelled(card, "X-ABRELATEDNAMES", _plain) + _labelled(card, "RELATED", _plain),
-        "note": "\n\n".join(text for line in card.all("NOTE") if (text := unescaped(line.value).strip())),
+        "note": "\n\n".join(filter(None, notes)),
         "photo_link": _photo_link(card),
         "updated_at": _revised(_value(card, "REV"), zone),
     }
-    return {name: value for name, value in data.items() if value} if data["name"] else {}
+    return {member: value for member, value in data.items() if value}
 
 
 def _name(card: Component) -> str:

@@ -58,15 +58,16 @@ def knows(head: Head) -> bool:
 
 def accounts(files: Files, known: Known) -> Iterable[Account]:
     """Each vault of Obsidian; where there is none, a folder that is mostly notes, or the one file that was named."""
-    vaults = {_above(name) for name in files.entries if _SETTINGS in name.split("/")[:-1]}
-    roots = vaults if vaults else {""} if _is_mostly_notes(files.entries) else set[str]()
+    roots = {_above(name) for name in files.entries if _SETTINGS in name.split("/")[:-1]}
+    # A vault says itself where it begins and is there as a whole; other notes may be a part of one, unless they are a
+    # folder of the owner's, which is what it is now.
+    is_whole = bool(roots or files.folder) and not files.unread
+    if not roots and _is_mostly_notes(files.entries):
+        roots = {""}
     for root in sorted(roots):
         inside = [file for name, file in files.entries.items() if _is_inside(name, root, roots)]
         if any(file in known for file in inside):
-            name = account_name(f"{root.rpartition('/')[2] or files.name}")
-            # A vault says itself where it begins and is there as a whole; other notes may be a part of one, unless they
-            # are a folder of the owner's, which is what it is now.
-            is_whole = (bool(vaults) or bool(files.folder)) and not files.unread
+            name = account_name(root.rpartition("/")[2] or files.name)
             yield Account(
                 name,
                 tuple(inside),
@@ -239,14 +240,19 @@ class _Vault:
             return _Found()
         target = link.target.replace("\\", "/")
         folder = path.rpartition("/")[0]
-        near, far = _joined(folder, target), _joined("", target)
-        for way in (near, far) if link.kind == "markdown" else (far, near):
+        ways = [_joined(folder, target), _joined("", target)]
+        if link.kind != "markdown":
+            ways.reverse()
+        for way in filter(None, ways):
             for ending in ("", ".md", ".markdown"):
-                if hit := self._by_path.get(f"{way}{ending}".lower()) if way else None:
+                hit = self._by_path.get(f"{way}{ending}".lower())
+                if hit:
                     return self._found(hit)
-        name = target.rpartition("/")[2].lower()
+        if "/" in target:
+            return _Found()
+        name = target.lower()
         hit = self._by_name.get(name) or self._by_name.get(f"{name}.md")
-        return self._found(hit) if hit and "/" not in target else _Found()
+        return self._found(hit) if hit else _Found()
 
     def _found(self, path: str) -> _Found:
         return _Found(note=path) if path in self.notes else _Found(attachment=path)

@@ -198,9 +198,8 @@ class _Ledger:
         valued = _day(found["day"]) if found else None
         value = amount(found["amount"].replace(".", ","), ",") if found else None
         if not found or valued is None or value is None or not self._account:
-            yield Rejection(
-                place, "invalid_record", "the booking has no date, no amount or no account that can be read"
-            )
+            reason = "the booking has no date, no amount or no account that can be read"
+            yield Rejection(place, "invalid_record", reason)
             return
         yield from self._tell_account(place)
         is_out = found["mark"] in ("D", "RC")  # a credit that is taken back goes out
@@ -232,15 +231,20 @@ class _Ledger:
             return
         (place, is_dated, data), self._waiting = self._waiting, None
         data |= {name: value for name, value in _purpose(purpose).items() if value}
-        told = ("amount_text", "booked_on", "value_on", "reference", "counterparty", "description")
-        content = digest(*(str(data.get(name) or "") for name in told))
-        own = data["bank_reference"]
-        key = self._seen.key(f"{self._account}:{record_key(own)}", content) if own else None
-        if own and key is None:
+        key = self._key(data)
+        if key is None:
             return  # the same booking again
-        key = key or f"{self._account}:{self._repeats.key(content)}"
         record = Incoming(place, "transactions", key, {"id": key, **without_gaps(data)}, None)
         yield from self.statements.take(record, data["booked_on"] if is_dated else "")
+
+    def _key(self, data: Json) -> str | None:
+        """The bank's reference; where it gives none, what the booking says and how often it said so."""
+        names = ("amount_text", "booked_on", "value_on", "reference", "counterparty", "description")
+        content = digest(*[str(data.get(name) or "") for name in names])
+        own = data["bank_reference"]
+        if own:
+            return self._seen.key(f"{self._account}:{record_key(own)}", content)
+        return f"{self._account}:{self._repeats.key(content)}"
 
 
 def _day(text: str) -> date | None:
@@ -290,8 +294,8 @@ def _of_german(marked: list[tuple[str, str]]) -> Json:
     parts: dict[str, str] = {}
     for code, value in marked:
         parts[code] = parts.get(code, "") + value
-    purposes = [code for code in sorted(parts) if "20" <= code <= "29" or "60" <= code <= "63"]
-    whole = "".join(parts[code] for code in purposes)
+    purpose = [value for code, value in sorted(parts.items()) if "20" <= code <= "29" or "60" <= code <= "63"]
+    whole = "".join(purpose)
     sepa = {name: value.strip() for name, value in _SEPA.findall(whole)}
     said = sepa.get("SVWZ") if sepa else whole
     name = parts.get("32", "") + parts.get("33", "")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import date, datetime, time, timedelta, timezone
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -36,6 +36,13 @@ _GROUPS = (
 _ALONE = frozenset({"CURDEF", "DTSERVER"})  # values that stand in no group that is read
 _PARTS = frozenset({"PAYEE", "BANKACCTTO", "CCACCTTO", "CURRENCY", "ORIGCURRENCY"})
 _IN_TRADES = frozenset({"INVTRAN", "INVACCTFROM"})  # that stand alone too
+_NUMBERS = {  # of a trade
+    "units": "UNITS",
+    "unit_price": "UNITPRICE",
+    "amount": "TOTAL",
+    "commission": "COMMISSION",
+    "fees": "FEES",
+}
 _TIME = re.compile(
     r"([0-9]{4})([0-9]{2})([0-9]{2})(?:([0-9]{2})([0-9]{2})([0-9]{2})?(?:\.[0-9]*)?)?\s*"
     r"(?:\[\s*([+-]?[0-9]{1,2})(?:\.([0-9]{1,2}))?\s*(?::[^\]]*)?\])?.*"
@@ -103,20 +110,24 @@ def _groups(file: File) -> Iterator[_Group]:
     values: Json = {}
     with file.open() as stream:
         for tag in tags(stream):
+            begins = not tag.is_end
             if tag.name in _IN_TRADES and name in _TRADES:
-                part = "" if tag.is_end or tag.name == "INVTRAN" else f"{tag.name}."
+                part = f"{tag.name}." if begins and tag.name != "INVTRAN" else ""
             elif tag.name in _GROUPS or tag.name == "OFX":
                 if name:
                     yield _Group(f"{file.name}:{line}", name, values)
-                line, name, part, values = tag.line, "" if tag.is_end or tag.name == "OFX" else tag.name, "", {}
-                if name in _STATEMENTS or (tag.is_end and tag.name == _LIST):
-                    yield _Group(f"{file.name}:{line}", name or _LIST_END, {})
+                line, part, values = tag.line, "", {}
+                name = tag.name if begins and tag.name != "OFX" else ""
+                if name in _STATEMENTS:
+                    yield _Group(f"{file.name}:{line}", name, {})
                     name = ""
+                elif tag.is_end and tag.name == _LIST:
+                    yield _Group(f"{file.name}:{line}", _LIST_END, {})
             elif tag.name in _PARTS:
-                part = "" if tag.is_end else f"{tag.name}."
-            elif tag.name in _ALONE and not tag.is_end:
+                part = f"{tag.name}." if begins else ""
+            elif tag.name in _ALONE and begins:
                 yield _Group(f"{file.name}:{tag.line}", tag.name, {tag.name: tag.value})
-            elif name and tag.value and not tag.is_end:
+            elif name and tag.value and begins:
                 values.setdefault(part + tag.name, tag.value)
     if name:
         yield _Group(f"{file.name}:{line}", name, values, is_whole=False)
@@ -141,7 +152,9 @@ class _Ledger:
     def outcomes(self, group: _Group, securities: Callable[[], Mapping[str, Json]]) -> Iterator[Outcome]:
         name, values = group.name, group.values
         if name in _STATEMENTS:
-            self._kind, self._currency, self._account, self._days = _STATEMENTS[name], "", "", (None, None)
+            self._kind = _STATEMENTS[name]
+            self._currency = self._account = ""
+            self._days = None, None
         elif name == "CURDEF":
             self._currency = values["CURDEF"].upper()[:8]
         elif name == "DTSERVER":
@@ -169,7 +182,8 @@ class _Ledger:
         elif name == "INVTRAN":
             yield Rejection(place, "invalid_record", "it belongs to no trade that is known")
         elif name in _TRADES:
-            yield from self._trade(place, name, values, securities().get(values.get("UNIQUEID", ""), {}))
+            security = securities().get(values.get("UNIQUEID", ""), {})
+            yield from self._trade(place, name, values, security)
         elif name == "STMTTRN":
             yield from self._transaction(place, values)
         elif name in _BALANCES and values:
@@ -201,17 +215,21 @@ class _Ledger:
     def _transaction(self, place: str, values: Json) -> Iterator[Incoming | Rejection]:
         value = amount(values.get("TRNAMT", ""))
         booked = _when(values.get("DTPOSTED", ""))
-        missing = "amount (TRNAMT)" if value is None else "date (DTPOSTED)" if booked is None else None
-        if value is None or booked is None or not self._account:
-            reason = f"the transaction has no {missing} that can be read" if missing else "it belongs to no account"
-            yield Rejection(place, "invalid_record", reason)
+        if value is None:
+            yield Rejection(place, "invalid_record", "the transaction has no amount (TRNAMT) that can be read")
+            return
+        if booked is None:
+            yield Rejection(place, "invalid_record", "the transaction has no date (DTPOSTED) that can be read")
+            return
+        if not self._account:
+            yield Rejection(place, "invalid_record", "it belongs to no account")
             return
         self.statements.books_on(booked.day)
         payee = values.get("PAYEE.NAME") or values.get("NAME") or ""
         data = {
             "account_id": self._account,
             **money(value),
-            "currency": (values.get("CURRENCY.CURSYM") or self._currency).upper()[:8],
+            "currency": self._currency_of(values),
             "direction": direction(value),
             "booked_on": booked.day,
             "posted_at": booked.moment,
@@ -229,6 +247,9 @@ class _Ledger:
         if key is not None:
             yield Incoming(place, "transactions", key, {"id": key, **without_gaps(data)}, None)
 
+    def _currency_of(self, values: Json) -> str:
+        return (values.get("CURRENCY.CURSYM") or self._currency).upper()[:8]
+
     def _key(self, values: Json, data: Json) -> str | None:
         """The bank's id, which is unique in an account; another that has it too gets its digest beside it."""
         told = [str(data[name] or "") for name in ("amount_text", "booked_on", "counterparty", "description")]
@@ -238,18 +259,14 @@ class _Ledger:
 
     def _trade(self, place: str, name: str, values: Json, security: Json) -> Iterator[Incoming | Rejection]:
         traded = _when(values.get("DTTRADE", ""))
-        if traded is None or not self._account:
-            reason = "it belongs to no account" if traded else "the trade has no date (DTTRADE) that can be read"
-            yield Rejection(place, "invalid_record", reason)
+        if traded is None:
+            yield Rejection(place, "invalid_record", "the trade has no date (DTTRADE) that can be read")
             return
-        numbers = {
-            "units": values.get("UNITS"),
-            "unit_price": values.get("UNITPRICE"),
-            "amount": values.get("TOTAL"),
-            "commission": values.get("COMMISSION"),
-            "fees": values.get("FEES"),
-        }
-        read = {field: amount(text) for field, text in numbers.items() if text}
+        if not self._account:
+            yield Rejection(place, "invalid_record", "it belongs to no account")
+            return
+        numbers = {field: values.get(tag) or "" for field, tag in _NUMBERS.items()}
+        memo = values.get("MEMO") or _TRADES[name].replace("_", " ")
         data: Json = {
             "account_id": self._account,
             "kind": _TRADES[name],
@@ -258,21 +275,27 @@ class _Ledger:
             "security_id": values.get("UNIQUEID"),
             "security_id_type": values.get("UNIQUEIDTYPE"),
             "security_kind": _SECURITIES.get(name.removeprefix("BUY").removeprefix("SELL")),
-            "currency": (values.get("CURRENCY.CURSYM") or self._currency).upper()[:8],
+            "currency": self._currency_of(values),
             "traded_on": traded.day,
             "traded_at": traded.moment,
             "settled_on": _day(values.get("DTSETTLE", "")),
             "income_kind": values.get("INCOMETYPE"),
-            "description": _said_of(values.get("MEMO") or _TRADES[name].replace("_", " "), security.get("SECNAME", "")),
+            "description": _said_of(memo, security.get("SECNAME", "")),
         }
-        for field, value in read.items():
-            data |= money(value, field) if value is not None else {}
-        content = digest(name, traded.day, values.get("UNIQUEID", ""), *(numbers[field] or "" for field in numbers))
-        key = self._seen.key(f"{self._account}:{record_key(values.get('FITID') or content)}", content)
+        unread: list[str] = []
+        for field, text in numbers.items():
+            value = amount(text)
+            if value is not None:
+                data |= money(value, field)
+            elif text:
+                unread.append(field)
+        content = digest(name, traded.day, values.get("UNIQUEID", ""), *numbers.values())
+        own = record_key(values.get("FITID") or content)
+        key = self._seen.key(f"{self._account}:{own}", content)
         if key is None:
             return
         yield Incoming(place, "trades", key, {"id": key, **without_gaps(data)}, None)
-        for field in (field for field, value in read.items() if value is None):
+        for field in unread:
             yield Rejection(place, "invalid_record", f"the trade is kept without its {field}, which is no number")
 
     def _balance(self, place: str, kind: str, values: Json) -> Incoming | Rejection:
@@ -309,11 +332,11 @@ def _when(text: str) -> _Booked | None:
         return None
     year, month, day, hour, minute, second, hours, hundredths = found.groups()
     try:
-        written = date(int(year), int(month), int(day)).isoformat()
+        written = date(int(year), int(month), int(day))
         if hour is None:
-            return _Booked(written, None)
-        clock = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second or 0), tzinfo=UTC)
-        return _Booked(written, iso(clock.replace(tzinfo=_offset(hours, hundredths))))
+            return _Booked(written.isoformat(), None)
+        clock = time(int(hour), int(minute), int(second or 0), tzinfo=_offset(hours, hundredths))
+        return _Booked(written.isoformat(), iso(datetime.combine(written, clock)))
     except (ValueError, OverflowError):
         return None
 
@@ -321,8 +344,9 @@ def _when(text: str) -> _Booked | None:
 def _offset(hours: str | None, hundredths: str | None) -> timezone:
     """Raises: ValueError."""
     minutes = round(float(f"0.{hundredths or 0}") * 60)
-    whole = int(hours or 0)
-    return timezone(timedelta(hours=whole, minutes=-minutes if (hours or "").startswith("-") else minutes))
+    if hours and hours.startswith("-"):
+        minutes = -minutes
+    return timezone(timedelta(hours=int(hours or 0), minutes=minutes))
 
 
 def _moment(text: str) -> str:
