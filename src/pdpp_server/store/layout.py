@@ -1,8 +1,9 @@
 """Where things lie: connections, streams and fields as the numbers that other tables use."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 import orjson
 
@@ -104,27 +105,37 @@ class LayoutCache:
         return known
 
     def _load(self, connection: Session, generation: int) -> Layout:
-        fields: dict[int, list[tuple[str, int, int | None, int, str]]] = {}
-        for sid, name, fid, slot, indexed, kind in connection.rows(_FIELDS):
-            fields.setdefault(sid, []).append((name, fid, slot, indexed, kind))
+        fields: dict[int, list[_FieldRow]] = {}
+        for sid, *row in connection.rows(_FIELDS):
+            fields.setdefault(sid, []).append(_FieldRow(*row))
         streams: dict[int, dict[str, StreamPlace]] = {}
         for sid, number, name in connection.rows(_STREAMS):
-            rows = fields.get(sid, [])
-            streams.setdefault(number, {})[name] = StreamPlace(
-                sid,
-                {field: slot for field, _, slot, *_ in rows if slot is not None},
-                {field: fid for field, fid, _, indexed, _ in rows if indexed},
-                next((field for field, _, _, indexed, _ in rows if indexed == POSITIONED), None),
-                {field: kind for field, _, _, _, kind in rows},
-            )
-        connections = {
-            connection_id: ConnectionPlace(
+            streams.setdefault(number, {})[name] = _stream_place(sid, fields.get(sid, ()))
+        connections: dict[str, ConnectionPlace] = {}
+        for number, connection_id, declaration, connector_key, label in connection.rows(_CONNECTIONS):
+            connections[connection_id] = ConnectionPlace(
                 number,
                 Origin(connection_id, connector_key, label),
                 declaration,
                 streams.get(number, {}),
                 frozenset(self.declaration(connection, declaration).streams),
             )
-            for number, connection_id, declaration, connector_key, label in connection.rows(_CONNECTIONS)
-        }
         return Layout(generation, connections, {name: place.origin for name, place in connections.items()})
+
+
+class _FieldRow(NamedTuple):
+    name: str
+    fid: int
+    slot: int | None
+    indexed: int
+    kind: str
+
+
+def _stream_place(sid: int, fields: Sequence[_FieldRow]) -> StreamPlace:
+    return StreamPlace(
+        sid,
+        {field.name: field.slot for field in fields if field.slot is not None},
+        {field.name: field.fid for field in fields if field.indexed},
+        next((field.name for field in fields if field.indexed == POSITIONED), None),
+        {field.name: field.kind for field in fields},
+    )

@@ -41,10 +41,11 @@ def aggregate(reading: Reading, permitted: Permitted[AggregateQuery]) -> Aggrega
     if name is None:
         records = sum(count(reading, reach, query.conditions) for reach in reached)
         return Aggregation(query, records, records)
-    field = permitted.scopes[0].stream.fields[name]
+    stream = permitted.scopes[0].stream
+    field = stream.fields[name]
     unit = _unit(permitted)
     if query.field is not None and (query.group_by or query.group_by_time):
-        return _numbers(reading, query, reached, permitted.scopes[0].stream, unit)
+        return _numbers(reading, query, reached, stream, unit)
     parts = [_part(reading, reach, field, query.conditions) for reach in reached]
     records = sum(part.records for part in parts)
     if query.group_by_time is not None:
@@ -52,10 +53,10 @@ def aggregate(reading: Reading, permitted: Permitted[AggregateQuery]) -> Aggrega
     elif query.group_by is not None:
         groups = _groups(field, _merged(parts), records, query.limit)
     else:
-        currency = _currency(unit, _names(reading, reached, query, unit, records)) if unit else None
-        return Aggregation(query, records, _value(query, field, parts), currency=currency)
+        names = _names(reading, reached, query, unit, records) if unit else ()
+        return Aggregation(query, records, _value(query, field, parts), currency=_currency(unit, names))
     others = records - sum(group.count for group in groups)
-    return Aggregation(query, records, None, groups, others, "largest" if query.group_by is not None else "latest")
+    return Aggregation(query, records, None, groups, others, _kept(query))
 
 
 # What a sum is counted in -------------------------------------------------------------------------------------------
@@ -66,25 +67,33 @@ def _unit(permitted: Permitted[AggregateQuery]) -> Field | None:
     query, stream = permitted.query, permitted.scopes[0].stream
     if query.metric != "sum" or stream.roles.get(query.field or "") != AMOUNT_ROLE:
         return None
-    named = (stream.fields[name] for name, role in stream.roles.items() if role == CURRENCY_ROLE)
-    return next((field for field in named if all(field.name in scope.fields for scope in permitted.scopes)), None)
+    for name, role in stream.roles.items():
+        if role == CURRENCY_ROLE and all(name in scope.fields for scope in permitted.scopes):
+            return stream.fields[name]
+    return None
 
 
 def _names(
     reading: Reading, reached: Sequence[Reach], query: AggregateQuery, unit: Field, records: int
 ) -> set[Value | None]:
     """What the records say that they are counted in; None where one does not say it."""
-    tallies = dict(_merged([_part(reading, reach, unit, query.conditions) for reach in reached]))
-    return {*tallies, None} if sum(tallies.values()) < records else {*tallies}
+    parts = [_part(reading, reach, unit, query.conditions) for reach in reached]
+    tallies = dict(_merged(parts))
+    names: set[Value | None] = {*tallies}
+    if sum(tallies.values()) < records:
+        names.add(None)
+    return names
 
 
-def _currency(unit: Field, names: Collection[Value | None]) -> Currency | None:
-    """None where there are no records."""
-    return Currency(unit.name, _only(names)) if names else None
+def _currency(unit: Field | None, names: Collection[Value | None]) -> Currency | None:
+    """None where there are no records, or nothing says what they are counted in."""
+    return Currency(unit.name, _only(names)) if unit and names else None
 
 
 def _only(names: Collection[Value | None]) -> str | None:
-    name = next(iter(names)) if len(names) == 1 else None
+    if len(names) != 1:
+        return None
+    (name,) = names
     return name if isinstance(name, str) and name.strip() else None
 
 
@@ -96,11 +105,17 @@ def _value(query: AggregateQuery, field: Field, parts: Sequence["_Part"]) -> Sca
         case "sum":
             return _sum(_merged(parts))
         case "min":
-            return _shown(field, min((value for part in parts for value in part.ends()), default=None, key=_order))
+            return _shown(field, min(_ends(parts), default=None, key=_order))
         case "max":
-            return _shown(field, max((value for part in parts for value in part.ends()), default=None, key=_order))
+            return _shown(field, max(_ends(parts), default=None, key=_order))
         case _:
             return sum(1 for _ in _merged(parts))
+
+
+def _ends(parts: Sequence["_Part"]) -> Iterator[Value]:
+    """The least and the greatest of each part, or all that it has."""
+    for part in parts:
+        yield from part.ends()
 
 
 def _sum(tallies: Iterable[ValueTally]) -> int | float:
@@ -209,26 +224,29 @@ def _numbers(
     field, by = stream.fields[query.field or ""], stream.fields[query.group_by or query.group_by_time or ""]
     periods = _Periods(query, by) if query.group_by_time is not None else None
     found: dict[Value | Bucket | None, _Numbered] = {}
+    names: set[Value | None] = set()
     for reach in reached:
         for row in passing(reading, reach, query.conditions):
-            value = _fitting(by, row.data)
-            key = periods.buckets.of(cast("int", value)) if periods and value is not None else value
+            key: Value | Bucket | None = _fitting(by, row.data)
+            if periods and key is not None:
+                key = periods.buckets.of(cast("int", key))
             group = found.setdefault(key, _Numbered())
             group.records += 1
-            if (number := _fitting(field, row.data)) is not None:
-                group.values[number] += 1
-                if unit is not None:
-                    group.names.add(_fitting(unit, row.data))
+            number = _fitting(field, row.data)
+            if number is None:
+                continue
+            group.values[number] += 1
+            if unit is not None:
+                name = _fitting(unit, row.data)
+                group.names.add(name)
+                names.add(name)
     numbers = {key: group.number(query) for key, group in found.items()}
     kept = _latest(found, query.limit) if periods else _foremost(numbers, query)
     groups = [_numbered_group(query, field, by, periods, key, found[key], numbers[key]) for key in kept]
-    currency = _currency(unit, set[Value | None]().union(*(group.names for group in found.values()))) if unit else None
+    currency = _currency(unit, names)
     if currency and currency.name is None and query.group_by != currency.field:  # else the keys say it
         groups = [replace(group, currency=_only(found[key].names)) for key, group in zip(kept, groups, strict=True)]
     left_out = [found[key] for key in found.keys() - set(kept)]
-    others: Counter[Value] = Counter()
-    for group in left_out:
-        others.update(group.values)
     return Aggregation(
         query,
         sum(group.records for group in found.values()),
@@ -236,9 +254,16 @@ def _numbers(
         tuple(groups),
         sum(group.records for group in left_out),
         _kept(query),
-        other_value=_sum(others.items()) if query.metric == "sum" else None,
+        other_value=_sum_of(left_out) if query.metric == "sum" else None,
         currency=currency,
     )
+
+
+def _sum_of(groups: Iterable[_Numbered]) -> int | float:
+    values = Counter[Value]()
+    for group in groups:
+        values.update(group.values)
+    return _sum(values.items())
 
 
 def _fitting(field: Field, data: Mapping[str, Any]) -> Value | None:
@@ -269,14 +294,17 @@ def _foremost(numbers: Mapping[Any, Value | None], query: AggregateQuery) -> lis
         known.sort(key=lambda key: abs(cast("float", numbers[key])), reverse=True)
     else:
         known.sort(key=lambda key: _order(numbers[key] or 0), reverse=query.metric != "min")
-    return [*known, *(key for key in keys if numbers[key] is None)][: query.limit]
+    unknown = [key for key in keys if numbers[key] is None]
+    return [*known, *unknown][: query.limit]
 
 
 def _latest(found: Iterable[Any], limit: int) -> list[Any]:
     """The most recent, in their order; the records without a time last, where there is room for them."""
-    everything = list(found)
-    recent = sorted((key for key in everything if key is not None), key=_by_time)[-limit:]
-    return [*recent, None] if None in everything and len(recent) < limit else recent
+    keys = list(found)
+    recent = sorted([key for key in keys if key is not None], key=_by_time)[-limit:]
+    if None in keys and len(recent) < limit:
+        recent.append(None)
+    return recent
 
 
 def _kept(query: AggregateQuery) -> Kept:

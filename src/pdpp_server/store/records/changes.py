@@ -170,20 +170,24 @@ class _Walk:
         """What is told of a record at this version; None where it is told elsewhere, or not at all."""
         states = [_State._make(row) for row in self._reading.rows(_STATES, {**self._values, "key": key})]
         looks = [self._look(key, state) for state in states]
+        latest, seen = states[-1], looks[-1]
         first = len(looks) - 1
-        while first and looks[first - 1] == looks[-1]:
+        while first and looks[first - 1] == seen:
             first -= 1
-        if states[first].version != version or looks[-1] == _UNKNOWN:  # erased since: the next session tells of it
-            return None
-        known = [look for state, look in zip(states, looks, strict=True) if state.version <= self._session.since]
-        before = known[-1] if known else None
-        if before == looks[-1]:
-            return None
         told = states[first]
-        if states[-1].data is not None and looks[-1] is not None:
-            return self._showing.shown(key, orjson.loads(states[-1].data), told.emitted_at)
-        name = RecordId(self._reach.origin.connection_id, self._scope.stream.name, key)
-        return Tombstone(name, self._reach.origin, told.emitted_at, told.deleted_at or told.emitted_at)
+        if told.version != version or seen == _UNKNOWN:  # erased since: the next session tells of it
+            return None
+        before = None
+        for state, look in zip(states, looks, strict=True):
+            if state.version <= self._session.since:
+                before = look
+        if before == seen:
+            return None
+        if latest.data is not None and seen is not None:
+            return self._showing.shown(key, orjson.loads(latest.data), told.emitted_at)
+        origin = self._reach.origin
+        name = RecordId(origin.connection_id, self._scope.stream.name, key)
+        return Tombstone(name, origin, told.emitted_at, told.deleted_at or told.emitted_at)
 
     def _look(self, key: str, state: _State) -> bytes | None:
         """What the reader saw of a record in that state; None where it was hidden."""

@@ -76,14 +76,17 @@ def dates_in(question: str, asked_on: date) -> AskedDates:
     found: list[_Read] = []
     for reader, form, is_counted in _forms():
         for match in form.finditer(plain):
-            is_taken = any(read.start < match.end() and match.start() < read.end for read in found)
-            days = None if is_taken else reader(match, asked_on)
+            start, end = match.span()
+            if any(read.start < end and start < read.end for read in found):
+                continue
+            days = reader(match, asked_on)
             if days is not None:
-                is_relative = is_counted or (match.groupdict().get("which") or "").lower() in _RELATIVE
-                found.append(_Read(match.start(), match.end(), days, is_relative))
+                which = match.groupdict().get("which") or ""
+                found.append(_Read(start, end, days, is_counted or which.lower() in _RELATIVE))
     joined = list(_joined(sorted(found), plain))
+    days = tuple([read.days for read in joined])
     places = tuple([(read.start, read.end) for read in joined])
-    return AskedDates(tuple([read.days for read in joined]), places, any(read.is_relative for read in joined))
+    return AskedDates(days, places, any(read.is_relative for read in joined))
 
 
 def _joined(found: Sequence[_Read], text: str) -> Iterator[_Read]:

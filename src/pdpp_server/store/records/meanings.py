@@ -47,13 +47,17 @@ def nearness(reading: Reading, reaches: Iterable[Reach], question: MeantQuestion
     total = sum(count(reading, reach) for reach in meant)
     if reading.meanings.model() != question.model:
         return Nearness(waiting=total)
-    few = _of_few(reading, [reach for reach in meant if reach.is_few], question)
     seen = [_seen(reading, reach, question) for reach in meant if not reach.is_few]
     chosen = question.alike(seen)
     kept = dict(reading.meanings.of({rid for rid, _ in chosen}))
-    looked_at = [(rid, passage_of_bytes(kept.get(rid, b""), number, question.dimensions)) for rid, number in chosen]
-    found = [(rid, passage) for rid, passage in looked_at if passage is not None]
-    found += [(rid, passage) for rid, held in few.items() for passage in held]
+    found: list[tuple[int, Meant]] = []
+    for rid, number in chosen:
+        passage = passage_of_bytes(kept.get(rid, b""), number, question.dimensions)
+        if passage is not None:
+            found.append((rid, passage))
+    few = _of_few(reading, [reach for reach in meant if reach.is_few], question)
+    for rid, passages in few.items():
+        found += [(rid, passage) for passage in passages]
     indexed = len(few) + sum(one.records for one in seen)
     names = {reach.place.sid: meant_fields(reach) for reach in meant}
     return Nearness(_nearest(names, found, question), total - indexed)
@@ -82,8 +86,9 @@ def _look(reading: Reading, reach: Reach, question: MeantQuestion) -> Any:
 
 def _of_few(reading: Reading, reaches: Sequence[Reach], question: MeantQuestion) -> dict[int, list[Meant]]:
     """Records that are named one by one are looked up one by one. Of what another model has made nothing is known."""
-    rids, size = [rid for reach in reaches for rid in reach.rids or ()], question.dimensions
+    rids = [rid for reach in reaches for rid in reach.rids or ()]
     kept = reading.meanings.of(rids) if rids else ()
+    size = question.dimensions
     return {rid: passages_of_bytes(passages, size) for rid, passages in kept if is_of_size(passages, size)}
 
 
@@ -113,9 +118,8 @@ def similarities(
     if not names:
         return similar
     for reach in reaches:
-        for rid in _said_by_others(
-            reading, reach, [rid for rid in similar if rid >> SID_BITS == reach.place.sid], names
-        ):
+        rids = [rid for rid in similar if rid >> SID_BITS == reach.place.sid]
+        for rid in _said_by_others(reading, reach, rids, names):
             similar[rid] *= OF_OTHERS
     return similar
 

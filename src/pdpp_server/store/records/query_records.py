@@ -94,13 +94,14 @@ def query_records(reading: Reading, permitted: Permitted[RecordsQuery], after: P
     records = records_of(reading, shown)
     if permitted.related:
         records = expanded(reading, permitted.related, records, [entry.row for entry in shown])
+    conditions = query.conditions
     return Listed(
         tuple(records),
         shown,
         len(found) > query.limit,
-        sum(count(reading, reach, query.conditions) for reach in reached) if query.count else None,
-        span(reading, reached, query.conditions) if query.window else None,
-        passing_each(reading, reached, query.conditions) if not (found or after) else (),
+        sum(count(reading, reach, conditions) for reach in reached) if query.count else None,
+        span(reading, reached, conditions) if query.window else None,
+        () if found or after else passing_each(reading, reached, conditions),
     )
 
 
@@ -285,10 +286,14 @@ def _tied(
     if reading.records.entries(reach, of, GATHERED + 1) > GATHERED:
         walk = _walk(reading, reach, query, place)
         return (entry._replace(rank=rank) for entry in walk if ranking.of(entry.row) == rank)
-    test, start = passes(reach.scope.stream, query.conditions), _start(reach, query, place)
-    rows = [StoredRow(*stored[:5], orjson.loads(stored[5])) for stored in reading.records.holding(reach, of)]
-    entries = [entry_of(reach, row)._replace(rank=rank) for row in rows if test(row.data)]
+    entries: list[PageEntry] = []
+    test = passes(reach.scope.stream, query.conditions)
+    for stored in reading.records.holding(reach, of):
+        row = StoredRow(*stored[:5], orjson.loads(stored[5]))
+        if test(row.data):
+            entries.append(entry_of(reach, row)._replace(rank=rank))
     ordered = _in_order(entries, query.ascending)
+    start = _start(reach, query, place)
     return (entry for entry in ordered if start is None or _is_behind(entry, start, query.ascending))
 
 

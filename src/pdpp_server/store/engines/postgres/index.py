@@ -82,8 +82,9 @@ class PostgresIndex:
                 lengths[length_block(rid)].extend((offset, slot, len(cut)))
                 for position, term in enumerate(cut):
                     terms[term].extend((offset, slot, position))
-        added = [_row(place.sid, LENGTHS, block, PostingRun(batch, lengths[block])) for block in sorted(lengths)]
-        added += [_row(place.sid, term, batch, PostingRun(batch, terms[term])) for term in sorted(terms)]
+        sid = place.sid
+        added = [_row(sid, LENGTHS, block, PostingRun(batch, counts)) for block, counts in sorted(lengths.items())]
+        added += [_row(sid, term, batch, PostingRun(batch, places)) for term, places in sorted(terms.items())]
         self._writing.run_many(_ADD, added)
 
     def _batch(self, sid: int, first: int, records: int) -> int:
@@ -96,14 +97,17 @@ class PostgresIndex:
 
     def drop_words(self, place: StreamPlace, rows: Iterable[WordsOfRecord]) -> None:
         """The blocks in which they stand are taken out, and what is left of them is put back."""
-        gone = {rid: {term for _, cut in self._cut(place, texts) for term in cut} for rid, texts in rows}
+        gone: dict[int, set[str]] = {}
+        for rid, texts in rows:
+            gone[rid] = set[str]().union(*[cut for _, cut in self._cut(place, texts)])
         if not gone:
             return
-        batches: dict[int, int] = {}
         lengths = self._taken(place.sid, {(LENGTHS, length_block(rid)) for rid in gone})
+        blocks: set[_Block] = set()
         for _, run in lengths:
-            batches.update((rid, run.batch) for rid in run.rids if rid in gone)
-        words = self._taken(place.sid, {(term, batch) for rid, batch in batches.items() for term in gone[rid]})
+            for rid in gone.keys() & run.rids:
+                blocks.update((term, run.batch) for term in gone[rid])
+        words = self._taken(place.sid, blocks)
         left = [(block, run.without(gone)) for block, run in lengths + words]
         self._writing.run_many(_ADD, [_row(place.sid, *block, run) for block, run in left if run.places])
 

@@ -101,11 +101,12 @@ class PostgresLog:
     def _append(self, disclosure: Disclosure) -> Others:
         """What was said of other segments with it."""
         before = self._chain if self._begun_by == os.getpid() else None
-        is_usable = before is not None and self._is_certain and not before.is_of_before(disclosure.at)
-        chain = before if before is not None and is_usable else Chain(segment_id(disclosure.at))
         said: list[Statement] = []
         others = NO_OTHERS
-        if chain is not before:
+        if before is not None and self._is_certain and not before.is_of_before(disclosure.at):
+            chain = before
+        else:
+            chain = Chain(segment_id(disclosure.at))
             with self._aside.writing() as writing:
                 others = others_known(disclosure.at, PostgresEnds(writing))
             header = chain.header(disclosure.at, before.seen if before else None, others)
@@ -119,7 +120,9 @@ class PostgresLog:
         except NotNullViolation as error:
             raise OSError(errno.ESTALE, "The segment was removed by somebody else.") from error
         chain.acknowledge(line)
-        self._chain, self._is_certain, self._begun_by = chain, True, os.getpid()
+        self._chain = chain
+        self._is_certain = True
+        self._begun_by = os.getpid()
         return others
 
 

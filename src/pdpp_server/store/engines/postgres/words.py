@@ -69,25 +69,26 @@ class PostgresWords:
 
     def matching(self, where: Where, any_of: Sequence[Phrase]) -> list[int]:
         self._fetch(where, any_of)
-        return [
-            rid
-            for reach in where.reaches
-            for rid in sorted(set[int]().union(*[self._held(reach, where.slots, phrase) for phrase in any_of]))
-        ]
+        found: list[int] = []
+        for reach in where.reaches:
+            held = [self._held(reach, where.slots, phrase) for phrase in any_of]
+            found += sorted(set[int]().union(*held))
+        return found
 
     def note(self, where: Where, words: WordQuery, narrowed: Narrowed | None = None, newest: int | None = None) -> None:
         self._fetch(where, words.all)
         for reach in where.reaches:
-            held = {phrase: self._held(reach, where.slots, phrase) for phrase in words.all}
+            held = self._held_each(reach, where.slots, words)
             chosen = sorted(_rids(held, words, narrowed), reverse=True)[:newest]
-            self.noted.update(self._notes(reach, where.slots, [held[phrase] for phrase in words.wanted], chosen))
+            wanted = [held[phrase] for phrase in words.wanted]
+            self.noted |= self._notes(reach, where.slots, wanted, chosen)
 
     def note_fullest(self, where: Where, words: WordQuery, narrowed: Narrowed, asked: Fullest) -> None:
         self._fetch(where, words.all)
         (wanted,) = words.wanted
         notes: dict[int, MatchCounts] = {}
         for reach in where.reaches:
-            held = {phrase: self._held(reach, where.slots, phrase) for phrase in words.all}
+            held = self._held_each(reach, where.slots, words)
             newest = sorted(_rids(held, words, narrowed), reverse=True)[: asked.newest]
             often = [rid for rid in newest if held[wanted][rid].times >= asked.times]
             notes |= self._notes(reach, where.slots, [held[wanted]], often)
@@ -97,7 +98,7 @@ class PostgresWords:
         self._fetch(where, words.all)
         found: list[int] = []
         for reach in where.reaches:
-            held = {phrase: self._held(reach, where.slots, phrase) for phrase in words.all}
+            held = self._held_each(reach, where.slots, words)
             found += sorted(_rids(held, words, narrowed))
         return found
 
@@ -133,18 +134,26 @@ class PostgresWords:
 
     def _fetch(self, where: Where, phrases: Iterable[Phrase]) -> None:
         """All blocks of all their words in one statement, where they are not here yet."""
-        tokens = {token for phrase in phrases for token in (phrase.tokens[:-1] if phrase.is_prefix else phrase.tokens)}
+        tokens: set[str] = set()
+        for phrase in phrases:
+            tokens.update(phrase.tokens[:-1] if phrase.is_prefix else phrase.tokens)
         terms = {*map(kept_term, tokens)}
         ranges = {_range(reach) for reach in where.reaches}
         missing = {(within, term) for within in ranges for term in terms} - self._blocks.keys()
         if not missing:
             return
-        asked = [dict(zip(("sid", "low", "high"), within, strict=True)) for within in {within for within, _ in missing}]
+        asked = [{"sid": sid, "low": low, "high": high} for sid, low, high in {within for within, _ in missing}]
         bound = {"reaches": orjson.dumps(asked).decode(), "terms": sorted({term for _, term in missing})}
-        self._blocks.update((key, list[str]()) for key in missing)
+        for block in missing:
+            self._blocks[block] = []
         for sid, low, high, term, places in self._session.rows(_BLOCKS, bound):
-            if ((sid, low, high), term) in missing:
-                self._blocks[(sid, low, high), term].append(places)
+            block = (sid, low, high), term
+            if block in missing:
+                self._blocks[block].append(places)
+
+    def _held_each(self, reach: Reach, slots: Sequence[int], words: WordQuery) -> dict[Phrase, HeldBy]:
+        """In which visible records each phrase of the query stands."""
+        return {phrase: self._held(reach, slots, phrase) for phrase in words.all}
 
     def _held(self, reach: Reach, slots: Sequence[int], phrase: Phrase) -> HeldBy:
         """In which visible records the phrase stands."""
@@ -179,9 +188,11 @@ class PostgresWords:
             return within
         inner_low, inner_high = int(reach.values["inner_low"]), int(reach.values["inner_high"])
         edges = [rid for rid in within if not inner_low <= rid < inner_high]
+        if not edges:
+            return within
         asked = {"rids": orjson.dumps(edges).decode(), "since": reach.values["since"], "until": reach.values["until"]}
-        shown = {rid for (rid,) in self._session.rows(self._within, asked)} if edges else set[int]()
-        hidden = shown.symmetric_difference(edges)
+        shown = {rid for (rid,) in self._session.rows(self._within, asked)}
+        hidden = set(edges) - shown
         return {rid: held for rid, held in within.items() if rid not in hidden}
 
 
@@ -214,10 +225,11 @@ def _placed(found: Iterable[PostingRun], slots: Sequence[int]) -> Places:
 
 
 def _counted_places(placed: Places) -> dict[int, Held]:
-    return {
-        rid: Held(sum(map(len, columns.values())), sum([1 << slot for slot in columns]))
-        for rid, columns in placed.items()
-    }
+    held: dict[int, Held] = {}
+    for rid, columns in placed.items():
+        times = sum(map(len, columns.values()))
+        held[rid] = Held(times, sum([1 << slot for slot in columns]))
+    return held
 
 
 def _rids(held: Mapping[Phrase, HeldBy], words: WordQuery, narrowed: Narrowed | None) -> set[int]:
@@ -225,9 +237,9 @@ def _rids(held: Mapping[Phrase, HeldBy], words: WordQuery, narrowed: Narrowed | 
     rids = {rid for phrase in words.wanted for rid in held[phrase]}
     if narrowed is None:
         return rids
-    sets = [held[phrase].keys() for phrase in narrowed.phrases]
-    rids &= set.intersection(*map(set, sets)) if narrowed.hold_all else set.union(*map(set, sets))
-    return rids - {rid for phrase in words.unwanted for rid in held[phrase]}
+    holders = [set(held[phrase]) for phrase in narrowed.phrases]
+    rids &= set.intersection(*holders) if narrowed.hold_all else set.union(*holders)
+    return rids.difference(*[held[phrase] for phrase in words.unwanted])
 
 
 def _in_a_row(parts: Sequence[Places]) -> Places:

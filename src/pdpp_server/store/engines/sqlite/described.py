@@ -18,9 +18,14 @@ def plain_tables(session: Session) -> list[PlainTable]:
 
 
 def _described(session: Session, name: str) -> PlainTable:
-    columns = [column for column in session.rows(_COLUMNS, (name,)) if column[0] != _WHOSE]
-    keys = sorted((place, column, kind) for column, kind, place in columns if place)
-    order = [f"{column} collate binary" if kind.lower() == "text" else column for _, column, kind in keys]
-    if name in _IN_ORDER_OF_COMING:
-        order = ["rowid"]
-    return PlainTable(name, tuple(column for column, *_ in columns), ", ".join(order))
+    columns: list[str] = []
+    keys: list[tuple[int, str]] = []
+    for column, kind, place in session.rows(_COLUMNS, (name,)):
+        if column == _WHOSE:
+            continue
+        columns.append(column)
+        if place:
+            ordered = f"{column} collate binary" if kind.lower() == "text" else column
+            keys.append((place, ordered))
+    order = "rowid" if name in _IN_ORDER_OF_COMING else ", ".join(ordered for _, ordered in sorted(keys))
+    return PlainTable(name, tuple(columns), order)

@@ -62,11 +62,13 @@ class SqliteWords:
         return self._counted.of(where, asked, lambda: self._stands(where, phrase)) > 0
 
     def _stands(self, where: Where, phrase: Phrase) -> bool:
-        return any(
-            self._session.rows(_STANDS.format(where=narrowing), {"match": f"{columns_of(where)}({part})", **values})
-            for part in self._beginnings.parts(phrase)
-            for narrowing, values in self._spans(where.reaches)
-        )
+        columns = columns_of(where)
+        for part in self._beginnings.parts(phrase):
+            for narrowing, values in self._spans(where.reaches):
+                bound = {"match": f"{columns}({part})", **values}
+                if self._session.rows(_STANDS.format(where=narrowing), bound):
+                    return True
+        return False
 
     def count(self, where: Where, any_of: Sequence[Phrase], most: int) -> int:
         if len(any_of) == 1 and most < FAR and self._beginnings.is_endless(any_of[0]):
@@ -140,11 +142,11 @@ class SqliteWords:
         return self._rids(where, match_of(where, words, narrowed, self._beginnings.match))
 
     def _rids(self, where: Where, match: str) -> list[int]:
-        return [
-            rid
-            for narrowing, values in self._spans(where.reaches)
-            for rid in orjson.loads(self._session.one(_MATCHING.format(where=narrowing), {"match": match, **values}))
-        ]
+        rids: list[int] = []
+        for narrowing, values in self._spans(where.reaches):
+            found = self._session.one(_MATCHING.format(where=narrowing), {"match": match, **values})
+            rids += orjson.loads(found)
+        return rids
 
     def _spans(self, reaches: Sequence[Reach]) -> Iterator[tuple[str, dict[str, int | str]]]:
         """Reaches as few ranges: neighbours of which nothing is hidden become one."""
