@@ -141,13 +141,15 @@ def _read(services: Services, fetch: Fetch, client_id: str, stored: StoredClient
         _require_usable(client)
     except (InvalidClientMetadata, InvalidRedirectUri) as refusal:
         raise UnknownClient(f"The client's document is refused: {refusal.says}") from refusal
-    digest = hashlib.sha256(orjson.dumps(pinned(document), option=orjson.OPT_SORT_KEYS)).digest()
+    told = orjson.dumps(pinned(document), option=orjson.OPT_SORT_KEYS)
+    digest = hashlib.sha256(told).digest()
     now = services.now()
+    fresh_until = iso(now + timedelta(seconds=fresh_seconds))
     with services.database.writing() as writer:
         forget(writer, now)
         if stored and stored.pinned != digest:  # whoever answers there now may be somebody else
             revoke_client(writer, client_id, iso(now))
-        keep_client(writer, client, iso(now), fresh_until=iso(now + timedelta(seconds=fresh_seconds)), pinned=digest)
+        keep_client(writer, client, iso(now), fresh_until=fresh_until, pinned=digest)
     return client
 
 

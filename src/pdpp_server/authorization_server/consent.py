@@ -82,7 +82,9 @@ def approve(services: Services, ask: Ask, decision: Decision, revision: str) -> 
     reviewed = review(services, ask, decision)
     if not compare_digest(reviewed.revision.encode(), revision.encode("utf-8", "replace")):
         raise InvalidRequest("This is not what was reviewed.", param="revision", remedy="Review it once more.")
-    now, code, granted = services.now(), secrets.token_urlsafe(32), reviewed.grants
+    now = services.now()
+    code = secrets.token_urlsafe(32)
+    granted = reviewed.grants
     package_id = f"gpkg_{secrets.token_hex(8)}" if len(granted) > 1 else None
     with services.database.writing() as writer:
         if not decide(writer, ask.ask_id, "approved", iso(now)):
@@ -98,7 +100,8 @@ def approve(services: Services, ask: Ask, decision: Decision, revision: str) -> 
             package_id,
             iso(now + timedelta(seconds=CODE_SECONDS)),
         )
-        keep_code(writer, device_code_of(writer, ask.ask_id) or token_digest(code), given)
+        digest = device_code_of(writer, ask.ask_id) or token_digest(code)
+        keep_code(writer, digest, given)
         keep_approval(writer, ask, decision, iso(now))
     return _back(ask, encode_permission(code, ask.state, ask.issuer))
 
@@ -152,11 +155,13 @@ def _end(expires_at: str | None, access_mode: str, now: datetime) -> str | None:
 
 def _revision(ask: Ask, decision: Decision, granted: tuple[Grant, ...]) -> str:
     """Whatever was shown, without the ids and times that each review makes anew."""
+    client = ask.client
+    lasting = [replace(grant, grant_id="", issued_at="", expires_at=None) for grant in granted]
     shown = [
-        [ask.ask_id, ask.client.client_id, ask.client.name, [*ask.client.uris.items()], ask.redirect_uri, ask.resource],
+        [ask.ask_id, client.client_id, client.name, [*client.uris.items()], ask.redirect_uri, ask.resource],
         [encode_selection(ask.selections), encode_selection(decision.selections)],
         [decision.expires_at, sorted(decision.ends.items())],
-        [encode_grant(replace(grant, grant_id="", issued_at="", expires_at=None)) for grant in granted],
+        [encode_grant(grant) for grant in lasting],
     ]
     return hashlib.sha256(orjson.dumps(shown, option=orjson.OPT_SORT_KEYS)).hexdigest()
 

@@ -146,7 +146,8 @@ class _Giving:
                 fresh_authorization_required=True,
             )
         scope = self._narrowed_scope()
-        renewed = refresh_token[:FAMILY_CHARS] + secrets.token_urlsafe(32)[FAMILY_CHARS - len("rt_") :]
+        fresh = secrets.token_urlsafe(32)
+        renewed = refresh_token[:FAMILY_CHARS] + fresh[FAMILY_CHARS - len("rt_") :]
         rotate(writer, number, renewed, self._in(timedelta(days=REFRESH_DAYS)))
         return self._issued(number, family, renewed)._replace(scope=scope)
 

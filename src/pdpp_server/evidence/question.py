@@ -15,11 +15,16 @@ def no_words() -> tuple[Warned, ...]:
 
 def read_as(days: Sequence[tuple[date, date, bool]], names: Sequence[str]) -> tuple[Warned, ...]:
     """The times and the names that rank higher; a time that comes again each year is written without one."""
-    times = [_time(*each) for each in days[:READ_AS_SHOWN]]
-    speakers = [clip_shown(name, READ_AS_CHARS) for name in names[:READ_AS_SHOWN]]
-    parts = [f"time {' or '.join(times)}"] if times else []
-    parts += [f"{', '.join(speakers)} as who wrote"] if speakers else []
-    return (Warned("read_as", f"ranked higher: {'; '.join(parts)}", "q"),) if parts else ()
+    parts: list[str] = []
+    if days:
+        times = [_time(*each) for each in days[:READ_AS_SHOWN]]
+        parts.append(f"time {' or '.join(times)}")
+    if names:
+        speakers = [clip_shown(name, READ_AS_CHARS) for name in names[:READ_AS_SHOWN]]
+        parts.append(f"{', '.join(speakers)} as who wrote")
+    if not parts:
+        return ()
+    return (Warned("read_as", f"ranked higher: {'; '.join(parts)}", "q"),)
 
 
 def only_times(days: Sequence[tuple[date, date, bool]]) -> tuple[Warned, ...]:

@@ -190,8 +190,12 @@ def _blob(holder: Holder, query: BlobQuery) -> list[Scope]:
         scopes = _of_connection(scopes, query.connection_id)
         if not scopes:
             raise _connection_refused(query.connection_id)
-    referring = ((scope, scope.fields & scope.stream.blob_fields) for scope in scopes)
-    return [_showing(scope, fields) for scope, fields in referring if fields]
+    referring: list[Scope] = []
+    for scope in scopes:
+        fields = scope.fields & scope.stream.blob_fields
+        if fields:
+            referring.append(_showing(scope, fields))
+    return referring
 
 
 def _check_conditions(scope: Scope, conditions: tuple[Condition, ...]) -> None:
@@ -212,8 +216,9 @@ def _check_conditions(scope: Scope, conditions: tuple[Condition, ...]) -> None:
 def _usable(field: Field, allowed: Sequence[str]) -> str:
     """Whoever asks for a span of time that cannot be filtered by is told what else there is."""
     usable = f"Usable: {', '.join(('equality', *allowed))}."
-    is_time = field.type in ("date", "date-time")
-    return f"{usable} A date among the words of `search` lifts what is of that time." if is_time else usable
+    if field.type in ("date", "date-time"):
+        return f"{usable} A date among the words of `search` lifts what is of that time."
+    return usable
 
 
 def _check_sort(scope: Scope, name: str, core_strict: bool) -> None:
@@ -231,17 +236,20 @@ def _check_sort(scope: Scope, name: str, core_strict: bool) -> None:
 
 def _check_aggregation(scope: Scope, query: AggregateQuery) -> None:
     declared = scope.stream.aggregations
-    asked = ((query.metric, "field", query.field), ("group_by", "group_by", query.group_by))
-    for kind, param, name in (*asked, ("group_by_time", "group_by_time", query.group_by_time)):
+    asked = (
+        (query.metric, "field", query.field),
+        ("group_by", "group_by", query.group_by),
+        ("group_by_time", "group_by_time", query.group_by_time),
+    )
+    for kind, param, name in asked:
         if name is None:
             continue
         _require_field(scope, name, param)
         usable: tuple[str, ...] = getattr(declared, kind)
         if name not in usable:
             shown = ", ".join(sorted(scope.granted & set(usable))) or "none"
-            raise InvalidRequest(
-                f"{scope.stream.name!r} declares no {kind} of {name!r}.", param=param, remedy=f"Usable: {shown}."
-            )
+            message = f"{scope.stream.name!r} declares no {kind} of {name!r}."
+            raise InvalidRequest(message, param=param, remedy=f"Usable: {shown}.")
     if query.metric == "count" and not declared.count:
         raise InvalidRequest(
             f"{scope.stream.name!r} declares no count.",
@@ -263,18 +271,17 @@ def _expansion(holder: Holder, scope: Scope, expand: Expand) -> Related:
     relationship = next((known for known in scope.stream.relationships if known.name == expand.name), None)
     if expansion is None or relationship is None:
         names = ", ".join(declared) or "none"
-        raise InvalidExpand(
-            f"{scope.stream.name!r} has no expansion {expand.name!r}.", param="expand", remedy=f"Usable: {names}."
-        )
+        message = f"{scope.stream.name!r} has no expansion {expand.name!r}."
+        raise InvalidExpand(message, param="expand", remedy=f"Usable: {names}.")
     limit = _expand_limit(expand, expansion, relationship)
-    related = [other for other in _scopes_of(holder, relationship.stream) if other.grant_id == scope.grant_id]
-    if not related:
+    others = [other for other in _scopes_of(holder, relationship.stream) if other.grant_id == scope.grant_id]
+    if not others:
         raise InsufficientScope(f"The grant does not include stream {relationship.stream!r}.", param="expand")
-    shared = tuple(name for name in scope.connections if name in related[0].connections)
-    _require_field(
-        related[0] if relationship.joins_there(related[0].stream) else scope, relationship.foreign_key, "expand"
-    )
-    return Related(relationship, _within(related[0], shared), limit)
+    related = others[0]
+    holds_key = related if relationship.joins_there(related.stream) else scope
+    _require_field(holds_key, relationship.foreign_key, "expand")
+    shared = tuple(name for name in scope.connections if name in related.connections)
+    return Related(relationship, _within(related, shared), limit)
 
 
 def _expandable(holder: Holder, scope: Scope, core_strict: bool) -> tuple[Expandable, ...]:
@@ -418,18 +425,16 @@ def _viewed(scope: Scope, view_id: str) -> Scope:
     fields = next((view.fields for view in scope.stream.views if view.id == view_id), None)
     if fields is None:
         known = ", ".join(view.id for view in scope.stream.views) or "none"
-        raise InvalidRequest(
-            f"{scope.stream.name!r} has no view {view_id!r}.", param="view", remedy=f"Declared views: {known}."
-        )
+        message = f"{scope.stream.name!r} has no view {view_id!r}."
+        raise InvalidRequest(message, param="view", remedy=f"Declared views: {known}.")
     return _showing(scope, scope.fields & {*fields, *scope.stream.primary_key})
 
 
 def _require_field(scope: Scope, name: str, param: str) -> None:
     if name not in scope.stream.fields:
         known = ", ".join(sorted(scope.granted))
-        raise UnknownField(
-            f"{scope.stream.name!r} has no field {name!r}.", param=param, remedy=f"Granted fields: {known}."
-        )
+        message = f"{scope.stream.name!r} has no field {name!r}."
+        raise UnknownField(message, param=param, remedy=f"Granted fields: {known}.")
     if name not in scope.granted:
         raise FieldNotGranted(f"The grant leaves out field {name!r} of {scope.stream.name!r}.", param=param)
 
@@ -437,13 +442,15 @@ def _require_field(scope: Scope, name: str, param: str) -> None:
 def _stream_refused(holder: Holder, stream: str, param: str) -> PdppError:
     if holder.kind == "owner":
         return NotFound(f"There is no stream {stream!r}.", param=param)
+    message = f"The grant does not include stream {stream!r}."
     granted = sorted({scope.stream.name for scope in _scopes(holder)})
-    shown = ", ".join(granted[:20]) + (f" and {len(granted) - 20} more" if len(granted) > 20 else "")
-    return StreamNotGranted(
-        f"The grant does not include stream {stream!r}.",
-        param=param,
-        remedy=f"Granted streams: {shown}. Only the owner can widen a grant." if granted else None,
-    )
+    if not granted:
+        return StreamNotGranted(message, param=param)
+    shown = ", ".join(granted[:20])
+    if len(granted) > 20:
+        shown += f" and {len(granted) - 20} more"
+    remedy = f"Granted streams: {shown}. Only the owner can widen a grant."
+    return StreamNotGranted(message, param=param, remedy=remedy)
 
 
 def _connection_refused(connection_id: str) -> ConnectionNotFound:

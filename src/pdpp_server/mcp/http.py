@@ -281,11 +281,14 @@ def _settle(course: Course, unsettled: Unsettled, operation: str) -> None:
 def _answers() -> dict[str, dict[str, bytes]]:
     """As over stdio; but we have an icon, and where each request chooses its era, a discovery names both."""
     answers = load_answers(Path(__file__).with_name("front.json").read_bytes())
-    hello, discovery = decode(answers[HANDSHAKE]["initialize"]), decode(answers[MODERN]["server/discover"])
     icons = [{"src": ICON, "mimeType": "image/svg+xml", "sizes": ["any"]}]
-    hello["serverInfo"]["icons"] = discovery["_meta"][SERVER_KEY]["icons"] = icons
+    hello = decode(answers[HANDSHAKE]["initialize"])
+    hello["serverInfo"]["icons"] = icons
     answers[HANDSHAKE]["initialize"] = orjson.dumps(hello)
-    answers[MODERN]["server/discover"] = orjson.dumps({**discovery, "supportedVersions": SPOKEN})
+    discovery = decode(answers[MODERN]["server/discover"])
+    discovery["_meta"][SERVER_KEY]["icons"] = icons
+    discovery["supportedVersions"] = SPOKEN
+    answers[MODERN]["server/discover"] = orjson.dumps(discovery)
     return answers
 
 

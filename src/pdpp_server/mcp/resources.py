@@ -166,11 +166,15 @@ class Completed(NamedTuple):
 def completions(asked: Completion, catalogue: Catalogue) -> Completed:
     """The names that the caller may use there, as far as the catalogue knows them."""
     typed = asked.typed.casefold()
-    named = dict.fromkeys(name for name in _names(asked, catalogue) if name.casefold().startswith(typed))
-    values = [name for name in named if byte_len(name) <= HANDLE_BYTES_MAX and visible(name) == name]
+    named = [name for name in dict.fromkeys(_names(asked, catalogue)) if _can_be_completed(name)]
+    values = [name for name in named if name.casefold().startswith(typed)]
     shown = values[:COMPLETIONS_MAX]
     body = {"completion": {"values": shown, "total": len(values), "hasMore": len(shown) < len(values)}}
     return Completed(body, _told(asked.argument, tuple(shown)))
+
+
+def _can_be_completed(name: str) -> bool:
+    return byte_len(name) <= HANDLE_BYTES_MAX and visible(name) == name
 
 
 def _told(argument: str, names: tuple[str, ...]) -> Shown:
@@ -181,15 +185,17 @@ def _told(argument: str, names: tuple[str, ...]) -> Shown:
 
 
 def _names(asked: Completion, catalogue: Catalogue) -> Iterator[str]:
-    connection, stream = asked.known.get("connection_id"), asked.known.get("stream", asked.known.get("name"))
+    connection = asked.known.get("connection_id")
+    stream = asked.known.get("stream", asked.known.get("name"))
     for entry in catalogue.entries:
+        name = entry.stream.name
         held = [holding.origin.connection_id for holding in entry.holdings]
         if asked.argument in ("name", "stream") and (not connection or connection in held):
-            yield entry.stream.name
-        elif asked.argument == "connection_id" and stream in (None, "", entry.stream.name):
+            yield name
+        elif asked.argument == "connection_id" and stream in (None, "", name):
             yield from held
-        elif asked.argument == "field_path" and stream == entry.stream.name:
-            yield from (name for name in entry.stream.fields if name in entry.granted)
+        elif asked.argument == "field_path" and stream == name:
+            yield from [field for field in entry.stream.fields if field in entry.granted]
 
 
 def _arguments(template: Template) -> list[str]:

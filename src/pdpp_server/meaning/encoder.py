@@ -68,12 +68,15 @@ class _Layer:
         attended = np.empty((len(asked), size), np.float32)
         start = 0
         for end in ends:
-            parts = asked[start:end].reshape(end - start, 3, self.heads, -1).transpose(1, 2, 0, 3)
-            weights = parts[0] @ parts[1].transpose(0, 2, 1)
+            length = end - start
+            parts = asked[start:end].reshape(length, 3, self.heads, -1)
+            queries, keys, values = parts.transpose(1, 2, 0, 3)
+            weights = queries @ keys.transpose(0, 2, 1)
             weights -= weights.max(-1, keepdims=True)
             np.exp(weights, out=weights)
             weights /= weights.sum(-1, keepdims=True)
-            attended[start:end] = (weights @ parts[2]).transpose(1, 0, 2).reshape(end - start, size)
+            heads = weights @ values
+            attended[start:end] = heads.transpose(1, 0, 2).reshape(length, size)
             start = end
         return attended
 
@@ -114,14 +117,15 @@ class SentenceModel:
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
         cut = [self._pieces.numbers(text)[: PIECES_MAX - 2] for text in texts]
-        order = sorted(range(len(texts)), key=lambda i: len(cut[i]))
         made = np.empty((len(texts), self.dimensions), np.float32)
         batch: list[int] = []
-        for place in order:
+        pieces = 0
+        for place in sorted(range(len(texts)), key=lambda i: len(cut[i])):
             batch.append(place)
-            if sum(len(cut[i]) + 2 for i in batch) >= BATCH_PIECES:
+            pieces += len(cut[place]) + 2
+            if pieces >= BATCH_PIECES:
                 made[batch] = self._through([cut[i] for i in batch])
-                batch = []
+                batch, pieces = [], 0
         if batch:
             made[batch] = self._through([cut[i] for i in batch])
         return made
@@ -130,15 +134,19 @@ class SentenceModel:
         return AskedVector(self.identity, self.encode([text])[0])
 
     def _through(self, cut: Sequence[list[int]]) -> Vectors:
-        pieces = self._pieces
-        whole = [[pieces.first, *numbers, pieces.last] for numbers in cut]
-        ends = np.cumsum([len(numbers) for numbers in whole])
-        numbers = [number for text in whole for number in text]
-        x = self._embedded(numbers, [place for text in whole for place in range(len(text))])
+        numbers: list[int] = []
+        places: list[int] = []
+        ends: list[int] = []
+        for text in cut:
+            numbers += [self._pieces.first, *text, self._pieces.last]
+            places += range(len(text) + 2)
+            ends.append(len(numbers))
+        x = self._embedded(numbers, places)
         for layer in self._layers:
-            x = layer(x, ends.tolist())
+            x = layer(x, ends)
         summed = np.add.reduceat(x, [0, *ends[:-1]])
-        return summed / np.maximum(np.linalg.norm(summed, axis=1, keepdims=True), 1e-12)
+        lengths = np.linalg.norm(summed, axis=1, keepdims=True)
+        return summed / np.maximum(lengths, 1e-12)
 
 
 class _Part:

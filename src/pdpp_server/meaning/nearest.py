@@ -146,10 +146,13 @@ def _at_most(differing: NDArray[np.uint16]) -> int:
 
 def _packed(vectors: Vectors) -> list[bytes]:
     """Four bits a number: from one step to fifteen, with eight for zero."""
-    scale = np.maximum(np.abs(vectors).max(1, keepdims=True) / _STEPS, 1e-12)
+    largest = np.abs(vectors).max(1, keepdims=True)
+    scale = np.maximum(largest / _STEPS, 1e-12)
     whole: Any = np.rint(vectors / scale) + (_STEPS + 1)
-    steps: Signs = np.pad(whole.astype(np.uint8), ((0, 0), (0, vectors.shape[1] % 2)))
-    return [row.tobytes() for row in steps[:, 0::2] << 4 | steps[:, 1::2]]
+    is_odd = vectors.shape[1] % 2
+    steps: Signs = np.pad(whole.astype(np.uint8), ((0, 0), (0, is_odd)))
+    high, low = steps[:, 0::2], steps[:, 1::2]
+    return [row.tobytes() for row in high << 4 | low]
 
 
 def _unpacked(vectors: Sequence[bytes], dimensions: int) -> WholeNumbers:

@@ -37,4 +37,5 @@ def _end(text: str, start: int) -> int:
         found = [match.end() for match in ends.finditer(window, CHARS // 2)]
         if found:
             return start + found[-1]
-    return start + CHARS_WITHOUT_SPACES if not any(map(str.isspace, window)) else start + CHARS
+    has_spaces = any(map(str.isspace, window))
+    return start + (CHARS if has_spaces else CHARS_WITHOUT_SPACES)

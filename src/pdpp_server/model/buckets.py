@@ -44,7 +44,9 @@ class Buckets:
     """The buckets of one granularity in one zone. Instants are microseconds since 1970."""
 
     def __init__(self, granularity: Granularity, zone: ZoneInfo) -> None:
-        self._first, self._is_short, self._most_days = _FIRST[granularity], granularity in _SHORT, _DAYS[granularity]
+        self._first = _FIRST[granularity]
+        self._is_short = granularity in _SHORT
+        self._most_days = _DAYS[granularity]
         self._zone = zone
         self._offsets: dict[int, int | None] = {}  # by day of UTC; None for a day on which the offset changes
 
@@ -79,8 +81,12 @@ class Buckets:
         begins = {wall - self._offset(before), wall - self._offset(after)}
         if turn is not None:
             begins.add(turn)
-        walls = ((moment + (offset := self._offset(moment)), offset) for moment in sorted(begins))
-        first, offset = next(found for found in walls if found[0] >= wall and wanted in (None, found[1]))
+        offsets = {moment: self._offset(moment) for moment in sorted(begins)}
+        first, offset = next(
+            (moment + offset, offset)
+            for moment, offset in offsets.items()
+            if moment + offset >= wall and wanted in (None, offset)
+        )
         zone = timezone(timedelta(microseconds=offset))
         return _moment(min(first, _LAST_WALL)).replace(tzinfo=zone).isoformat(timespec="seconds")
 

@@ -245,22 +245,27 @@ class Stream:
     @cached_property
     def time_fields(self) -> tuple[str, ...]:
         """The fields that may say when a record happened, best first."""
-        dated_cursor = self.cursor_field if self.cursor_field and self.fields[self.cursor_field].is_date else None
-        event = next((name for name, role in self.roles.items() if role == "event-time"), None)
-        ordered = (event, self.consent_time_field, dated_cursor)
-        return tuple(dict.fromkeys(name for name in ordered if name))
+        ordered = [name for name, role in self.roles.items() if role == "event-time"][:1]
+        if self.consent_time_field:
+            ordered.append(self.consent_time_field)
+        if self.cursor_field and self.fields[self.cursor_field].is_date:
+            ordered.append(self.cursor_field)
+        return tuple(dict.fromkeys(ordered))
 
     @cached_property
     def _shown_times(self) -> tuple[str, ...]:
         """As a reader is told of them: the day of what takes whole days, wherever the clock of the reader is."""
-        days = (name for name, role in self.roles.items() if role == DAY_ROLE and self.fields[name].type == "date")
+        named = [name for name, role in self.roles.items() if role == DAY_ROLE]
+        days = [name for name in named if self.fields[name].type == "date"]
         return (*days, *self.time_fields)
 
     @cached_property
     def end_field(self) -> str | None:
         """The field that says when each record ends: where some could leave it out, they would not be found by it."""
-        named = [name for name in self.schema.get("required", ()) if self.roles.get(name) == END_ROLE]
-        return next((name for name in named if self.fields[name].schema.get("type") == "string"), None)
+        for name in self.schema.get("required", ()):
+            if self.roles.get(name) == END_ROLE and self.fields[name].schema.get("type") == "string":
+                return name
+        return None
 
     @cached_property
     def order_field(self) -> str | None:
@@ -278,7 +283,8 @@ def _declared_bytes(schema: object) -> str | dict[str, Any] | None:
     if not isinstance(schema, Mapping):
         return None
     told = cast("Mapping[str, Any]", schema)
-    encoding, media_type = (str(told.get(name) or "") for name in ("contentEncoding", "contentMediaType"))
+    encoding = str(told.get("contentEncoding") or "")
+    media_type = str(told.get("contentMediaType") or "")
     if encoding or (media_type and not _READABLE.match(media_type)):
         return f"{media_type};{encoding}"
     if "items" in told:

@@ -87,18 +87,19 @@ class _Run:
 
     def require_space(self) -> None:
         """What will be copied, as far as can be told beforehand."""
-        database = self.home / DATABASE_FILE
-        wanted = sum(
-            path.stat().st_size for path in (database, database.with_name(f"{DATABASE_FILE}-wal")) if path.exists()
-        )
-        wanted += sum(path.stat().st_size for path, name in self._home_files(BLOBS) if not self._is_kept(name))
-        wanted += sum(
-            max(0, path.stat().st_size - self._size_before(name)) for path, name in self._home_files(ACTIVITY)
-        )
+        wanted = 0
+        for name in (DATABASE_FILE, f"{DATABASE_FILE}-wal"):
+            path = self.home / name
+            wanted += path.stat().st_size if path.exists() else 0
+        for path, name in self._home_files(BLOBS):
+            wanted += 0 if self._is_kept(name) else path.stat().st_size
+        for path, name in self._home_files(ACTIVITY):
+            wanted += max(0, path.stat().st_size - self._size_before(name))
+        needed = wanted + SPARE_BYTES
         free = shutil.disk_usage(self.target).free
-        if wanted + SPARE_BYTES > free:
+        if needed > free:
             raise BackupFailed(
-                f"{self.target} has {free >> 20} MiB free, and {(wanted + SPARE_BYTES) >> 20} MiB are needed.",
+                f"{self.target} has {free >> 20} MiB free, and {needed >> 20} MiB are needed.",
                 remedy="Free space there, or choose another folder; the backup there is as it was before.",
             )
         self._total = max(wanted, 1)
@@ -193,15 +194,18 @@ class _Run:
         """Those of every snapshot that stays."""
         wanted: set[str] = set()
         for each in snapshots:
-            wanted |= {*snapshot.blobs_in(self.target / each.file)}
+            wanted.update(snapshot.blobs_in(self.target / each.file))
         damaged = {remark.place for remark in self.remarks}
         at_home = self._home_files(BLOBS)
         self._copy_blobs(path for path, name in at_home if path.name in wanted and name not in damaged)
         known = {**self.before.files, **self.kept}
-        there = [self._name_in_target(path) for path in files.plain_files(self.target / BLOBS)]
-        self.kept = {name: known[name] for name in there if name in known and _digest(name) in wanted}
-        missing = wanted - {_digest(name) for name in (*self.kept, *damaged)}
-        self.remarks += [Remark("blob_missing", digest) for digest in sorted(missing)]
+        self.kept = {}
+        for path in files.plain_files(self.target / BLOBS):
+            name = self._name_in_target(path)
+            if name in known and _digest(name) in wanted:
+                self.kept[name] = known[name]
+        told = {_digest(name) for name in (*self.kept, *damaged)}
+        self.remarks += [Remark("blob_missing", digest) for digest in sorted(wanted - told)]
 
     # files that only grow
 

@@ -103,14 +103,15 @@ def examine(settings: Settings, *, now: datetime, repair: bool) -> Iterator[Find
 
 def tried(part: DoctorPart, patient: Patient, *, repair: bool) -> Finding:
     found = _looked(part, patient)
-    mends = {part.mends[fault.code] for fault in found.faults if fault.code in part.mends} if repair else set[Mend]()
-    if not mends:
+    mends = {part.mends[fault.code] for fault in found.faults if fault.code in part.mends}
+    if not mends or not repair:
         return Finding(part.name, found.faults, (), found.facts)
     for mend in mends:
         mend(patient)
     after = _looked(part, patient)
     left = {fault.code for fault in after.faults}
-    return Finding(part.name, after.faults, tuple(f for f in found.faults if f.code not in left), after.facts)
+    mended = tuple(fault for fault in found.faults if fault.code not in left)
+    return Finding(part.name, after.faults, mended, after.facts)
 
 
 def _looked(part: DoctorPart, patient: Patient) -> PartLooked:
@@ -168,7 +169,8 @@ def _open_to_others(patient: Patient) -> list[Path]:
     if sys.platform == "win32":  # what its modes say is not who can read
         return []
     every = (patient.home, *sorted(patient.home.rglob("*")))
-    return [path for path in every if not path.is_symlink() and path.exists() and path.stat().st_mode & 0o077]
+    plain = [path for path in every if not path.is_symlink() and path.exists()]
+    return [path for path in plain if path.stat().st_mode & 0o077]
 
 
 def _space(patient: Patient) -> PartLooked:
@@ -290,8 +292,10 @@ def _blobs(patient: Patient) -> PartLooked:
         lost = {blob.blob_id for blob in lost_blobs(reading, blobs)}
         stored = list(stored_blobs(reading))
         strays = _strays(patient, reading)
-        whole = [blob for blob in stored if blob.blob_id not in lost]
-        damaged = {blob.blob_id for blob in whole if _digest(blobs.open(reading, blob)) != blob.sha256}
+        damaged: set[str] = set()
+        for blob in stored:
+            if blob.blob_id not in lost and _digest(blobs.open(reading, blob)) != blob.sha256:
+                damaged.add(blob.blob_id)
     named = {"blob_lost": sorted(lost), "blob_damaged": sorted(damaged), "blob_stray": strays}
     faults = tuple(Fault(code, len(places), tuple(places)) for code, places in named.items() if places)
     return PartLooked(faults, {"blobs": len(stored)})

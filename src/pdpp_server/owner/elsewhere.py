@@ -113,7 +113,8 @@ class ConnectionElsewhere:
 
     def _send(self, stream: str, piece: Sequence["_Line"]) -> Receipt:
         body = b"".join(line.text for line in piece)
-        answer = self._exchange.send("POST", elsewhere.ingest_path(self._target, stream), body, ingest.CONTENT_TYPE)
+        path = elsewhere.ingest_path(self._target, stream)
+        answer = self._exchange.send("POST", path, body, ingest.CONTENT_TYPE)
         delivered = self._exchange.decoded(answer, ingest.decode_delivered)
         rejected: list[Rejection] = []
         for refused in delivered.refused:

@@ -193,14 +193,23 @@ def _batches(records: Iterable[Waiting], is_stopping: Callable[[], bool]) -> Ite
 
 
 def _made(encoder: Encoder, records: Iterable[Waiting]) -> list[MeantRecord]:
-    cut = [(record, [(name, piece) for name, text in record.texts for piece in passages(text)]) for record in records]
-    vectors = encoder.encode([piece.text for _, pieces in cut for _, piece in pieces])
+    """All of their passages are encoded together: that is faster than one by one."""
+    texts: list[str] = []
+    cut: list[tuple[Waiting, list[tuple[int, int, int]]]] = []
+    for record in records:
+        places: list[tuple[int, int, int]] = []
+        for name, text in record.texts:
+            for piece in passages(text):
+                places.append((field_number(name), piece.start, len(piece.text)))
+                texts.append(piece.text)
+        cut.append((record, places))
+    vectors = encoder.encode(texts)
     made: list[MeantRecord] = []
     first = 0
-    for record, pieces in cut:
-        places = [(field_number(name), piece.start, len(piece.text)) for name, piece in pieces]
-        kept = keeping(record.rid, places, vectors[first : first + len(pieces)], encoder.dimensions)
-        first += len(pieces)
+    for record, places in cut:
+        behind = first + len(places)
+        kept = keeping(record.rid, places, vectors[first:behind], encoder.dimensions)
+        first = behind
         made.append(MeantRecord(record.rid, record.version, *kept))
     return made
 

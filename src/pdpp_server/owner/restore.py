@@ -138,8 +138,9 @@ def _meter(total: int, progress: CopyProgress) -> Callable[[int], None]:
 def _lay_out(source: Path, target: Path, parts: list[tuple[str, str, KeptFile]], heard: Callable[[int], None]) -> None:
     damaged = [name for name, place, kept in parts if not _is_copied(source / name, target / place, kept, heard)]
     if damaged:
+        shown = ", ".join(damaged[:DAMAGED_SHOWN])
         more = f" and {len(damaged) - DAMAGED_SHOWN} more" if len(damaged) > DAMAGED_SHOWN else ""
-        raise DamagedBackup(f"The backup is damaged: {', '.join(damaged[:DAMAGED_SHOWN])}{more}.")
+        raise DamagedBackup(f"The backup is damaged: {shown}{more}.")
 
 
 def _is_copied(source: Path, target: Path, kept: KeptFile, heard: Callable[[int], None]) -> bool:

@@ -12,7 +12,7 @@ import re
 TYPE_CHECKING = False  # `typing` alone would double the start-up time
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
-    from typing import Any
+    from typing import Any, TypeGuard
 
 OWNER_REFUSED, UNUSABLE = 77, 78
 OWNER_VARIABLES = ("PDPP_OWNER_TOKEN", "PDPP_OWNER_SESSION_COOKIE")
@@ -131,15 +131,20 @@ def read_document(home: str, client: str) -> Any:
         raise _unusable(client, "cannot be read") from None
 
 
+def _is_time(text: object) -> TypeGuard[str]:
+    return isinstance(text, str) and re.fullmatch(UTC, text, re.ASCII) is not None
+
+
 def read_credential(home: str, client: str, *, now: str) -> Credential:
     """One that has ended is given only if it can be renewed. Raises: CredentialError."""
     token, expires, refresh = _credential(read_document(home, client))
     if not isinstance(token, str) or not token:
         raise _unusable(client, "holds no token")
-    if expires is not None and (not isinstance(expires, str) or not re.fullmatch(UTC, expires, re.ASCII)):
+    if expires is not None and not _is_time(expires):
         raise _unusable(client, "says no readable time for its end")
-    found = Credential(token, expires, client if isinstance(refresh, str) and refresh else None)
-    if found.client is None and found.has_ended(now):
+    can_be_renewed = isinstance(refresh, str) and refresh != ""
+    found = Credential(token, expires, client if can_be_renewed else None)
+    if not can_be_renewed and found.has_ended(now):
         message = f"The credential of client {client!r} expired at {expires}. {REMEDY}"
         raise CredentialError(UNUSABLE, "credential_expired", message)
     return found

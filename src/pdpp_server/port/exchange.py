@@ -129,13 +129,13 @@ class Exchange:
             raise refusal
         ends = self._monotonic() + self._bounds.seconds
         headers = {**headers, "Authorization": f"Bearer {self._bearer}", "Request-Id": request_id}
-        outcome, tries = self._attempt(path, headers, ends, method, **sent), 1
-        while tries < TRIES:
+        outcome = self._attempt(path, headers, ends, method, **sent)
+        for _ in range(1, TRIES):
             pause = _pause(outcome, self._bounds.wait_seconds)
             if pause is None or self._monotonic() + pause >= ends:
                 break
             self._sleep(pause)
-            outcome, tries = self._attempt(path, headers, ends, method, **sent), tries + 1
+            outcome = self._attempt(path, headers, ends, method, **sent)
         return outcome
 
     def post(self, path: str, document: Json, headers: Mapping[str, str]) -> Json:

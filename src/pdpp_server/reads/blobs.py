@@ -67,10 +67,11 @@ def keep(services: Services, call: Call, delivery: BlobDelivery, data: bytes) ->
     """The bytes are on the disk before the writer is asked, and get their name inside its transaction."""
     files = services.database.blobs
     with files.draft(data) as draft, writing(services, call) as write:
-        desk = desk_for(write, resolve_connection(write.layout, *delivery.target), delivery.stream)
+        place = resolve_connection(write.layout, *delivery.target)
+        desk = desk_for(write, place, delivery.stream)
         _require_reference(desk.stream, delivery.field)
-        key, mime_type = _key_of(desk, delivery.record_key, write.now), delivery.mime_type
-        return keep_blob(write, files, draft, sid=desk.place.sid, key=key, mime_type=mime_type, now=write.now)
+        sid, key = desk.place.sid, _key_of(desk, delivery.record_key, write.now)
+        return keep_blob(write, files, draft, sid=sid, key=key, mime_type=delivery.mime_type, now=write.now)
 
 
 def _require_reference(stream: Stream, field: str | None) -> None:

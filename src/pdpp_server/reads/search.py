@@ -30,9 +30,11 @@ def serve(services: Services, call: Call, query: SearchQuery) -> Pending[SearchP
     with services.reading(call, "search") as read:
         permitted = read.permit(query)
         bound_to = binding(permitted, *bound_by(query))
-        opened = read.seal.open("search", query.cursor, bound_to=bound_to) if query.cursor else None
-        after = Position.unpack(opened[1:]) if opened else None
-        mode = chosen_mode(services.meaning, query, _MODES[opened[0]] if opened else None)
+        after, mode_before = None, None
+        if query.cursor:
+            opened = read.seal.open("search", query.cursor, bound_to=bound_to)
+            after, mode_before = Position.unpack(opened[1:]), _MODES[opened[0]]
+        mode = chosen_mode(services.meaning, query, mode_before)
         by = _by_meaning(services.meaning, mode)
         ranked = search(read.store, permitted, after, read.today, by)
         used = BY_WORDS[0] if mode in BY_MEANING and ranked.waiting is None else mode

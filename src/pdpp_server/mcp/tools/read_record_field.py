@@ -62,16 +62,11 @@ def _query(arguments: Mapping[str, Any]) -> WindowQuery:
     limit = arguments.get("limit_chars", usual)
     if q is not None and not context:  # what stands before a match often says what it is about
         before = min(LEAD_CHARS, limit // 4)
-    return WindowQuery(
-        id.stream,
-        id.key,
-        arguments["field_path"],
-        id.connection_id or None,
-        int(arguments.get("cursor", arguments.get("offset_chars", 0))),
-        limit if after is None else min(limit, around),
-        q,
-        before,
-    )
+    if after is not None:
+        limit = min(limit, around)
+    offset = int(arguments.get("cursor", arguments.get("offset_chars", 0)))
+    connection = id.connection_id or None
+    return WindowQuery(id.stream, id.key, arguments["field_path"], connection, offset, limit, q, before)
 
 
 def _record(arguments: Mapping[str, Any]) -> RecordId:

@@ -94,11 +94,16 @@ def _index_ways(catalogue: Catalogue) -> Iterator[SchemaForm]:
     if is_of_one_stream(catalogue):
         yield SchemaForm(partial(wire.encode_index, catalogue, fields=True), days=True)
     yield SchemaForm(partial(wire.encode_index, catalogue), days=True)
-    for label_chars, counts in (*((chars, True) for chars in SCHEMA_LABEL_STEPS), (0, False)):
-        labelled = shown_catalogue(catalogue, label_chars)
-        numbers = {origin.connection_id: number for origin, number in connection_numbers(labelled).items()}
-        yield SchemaForm(partial(wire.encode_numbered_index, labelled, numbers, number_ranges, counts=counts))
+    for label_chars in SCHEMA_LABEL_STEPS:
+        yield _numbered_form(catalogue, label_chars, counts=True)
+    yield _numbered_form(catalogue, 0, counts=False)
     yield SchemaForm(partial(wire.encode_names, catalogue))
+
+
+def _numbered_form(catalogue: Catalogue, label_chars: int, *, counts: bool) -> SchemaForm:
+    labelled = shown_catalogue(catalogue, label_chars)
+    numbers = {origin.connection_id: number for origin, number in connection_numbers(labelled).items()}
+    return SchemaForm(partial(wire.encode_numbered_index, labelled, numbers, number_ranges, counts=counts))
 
 
 def _stream_ways(catalogue: Catalogue) -> Iterator[SchemaForm]:

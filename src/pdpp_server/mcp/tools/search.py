@@ -77,15 +77,18 @@ class _Fitting:
         most = structured_bytes(self.query.limit)
         if made.size <= most or min(count, len(ids)) <= 1:
             return self._in_both_channels(found, page, ids, made)
-        if any(hit.beside for hit in page.hits):  # it gives way before any match does
-            matches = _with_fewer(page, tuple([hit for hit in page.hits if not hit.beside]))
-            return self.result(found, hits_shortened(matches, self.query.limit), len(matches.hits))
+        matches = tuple([hit for hit in page.hits if not hit.beside])
+        if len(matches) < len(page.hits):  # what stands beside them gives way before any match does
+            return self._shortened(found, _with_fewer(page, matches), len(matches))
         fewer = max(1, min(count - 1, count * most // made.size))
         cut = _cut(page, fewer)
         if cut is not None:
-            return self.result(found, hits_shortened(cut, self.query.limit), fewer)
+            return self._shortened(found, cut, fewer)
         again = self.reader.search(replace(self.query, limit=fewer, brief=False)).shaped(hits_without_bytes)
-        return again.followed(lambda shorter: self.result(again, hits_shortened(shorter, self.query.limit), fewer))
+        return again.followed(lambda shorter: self._shortened(again, shorter, fewer))
+
+    def _shortened(self, found: Pending[SearchPage], page: SearchPage, count: int) -> Pending[ToolResult]:
+        return self.result(found, hits_shortened(page, self.query.limit), count)
 
     def _in_both_channels(
         self, found: Pending[SearchPage], page: SearchPage, ids: list[str], made: _Structured
