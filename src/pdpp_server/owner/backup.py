@@ -13,6 +13,7 @@ from pdpp_server.model.backup import BackupReport, KeptFile, Manifest, Remark, S
 from pdpp_server.model.times import iso
 from pdpp_server.store import files, log
 from pdpp_server.store.engines.sqlite import snapshot
+from pdpp_server.store.opened import DATABASE_FILE
 from pdpp_server.wire.backup import (
     ACTIVITY,
     ASKED,
@@ -25,7 +26,7 @@ from pdpp_server.wire.backup import (
     encode_manifest,
 )
 
-DATABASE_FILE, ASKED_FILE, MANIFEST_FILE, MARK = "pdpp.sqlite", "asked.sqlite", "manifest.json", ".pdpp-backup"
+ASKED_FILE, MANIFEST_FILE, MARK = "asked.sqlite", "manifest.json", ".pdpp-backup"
 SPARE_BYTES = 16 * 1024 * 1024  # for the manifest, and for what is written while we copy
 
 CopyProgress = Callable[[int, int], None]  # bytes done, bytes in all

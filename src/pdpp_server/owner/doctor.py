@@ -30,7 +30,7 @@ from pdpp_server.store.consent.grants import grant_state
 from pdpp_server.store.engine import Database, Reading
 from pdpp_server.store.engines.sqlite import activity
 from pdpp_server.store.engines.sqlite.migrations import migration_files
-from pdpp_server.store.opened import database_of, open_owners, token_kind
+from pdpp_server.store.opened import DATABASE_FILE, database_of, open_owners, token_kind
 from pdpp_server.store.records.blobs import lost_blobs, stored_blobs, stray_blobs
 from pdpp_server.store.upkeep import check
 from pdpp_server.store.upkeep.check_index import index_faults
@@ -138,7 +138,7 @@ def _can_try(part: DoctorPart, patient: Patient) -> bool:
 
 def _has_home(patient: Patient) -> bool:
     """Raises: PermissionError."""
-    return (patient.home / "pdpp.sqlite").is_file()
+    return (patient.home / DATABASE_FILE).is_file()
 
 
 # The parts --------------------------------------------------------------------------------------------------------

@@ -9,14 +9,13 @@ from typing import NamedTuple
 from pdpp_server.errors import Conflict, InvalidRequest
 from pdpp_server.held import held
 from pdpp_server.model.owners import is_owner_name
-from pdpp_server.owner.backup import DATABASE_FILE
+from pdpp_server.owner.copying import metered, require_alone
 from pdpp_server.settings import Settings
 from pdpp_server.store import files
 from pdpp_server.store.engine import Database
-from pdpp_server.store.engines.sqlite import snapshot
 from pdpp_server.store.engines.sqlite.described import plain_tables
-from pdpp_server.store.moving import Heard, Moved, MoveDiffers, Moving
-from pdpp_server.store.opened import chosen_owner, open_database, open_owners
+from pdpp_server.store.moving import Moved, MoveDiffers, Moving
+from pdpp_server.store.opened import DATABASE_FILE, chosen_owner, open_database, open_owners
 
 DEADLINE_SECONDS = 86_400.0
 
@@ -104,7 +103,7 @@ def _laid_out(source: Database, folder: Path, progress: RowsDone) -> Moved:
 
 def _moved(source: Database, target: Database, progress: RowsDone) -> Moved:
     with _moving(source, target) as moving:
-        heard = _meter(moving.total, progress)
+        heard = metered(moving.total, progress)
         moving.copy(heard)
         return moving.compare(heard)
 
@@ -148,27 +147,13 @@ def _held_beside(folder: Path) -> Generator[None, None, None]:
         mark.unlink()
 
 
-def _meter(total: int, progress: RowsDone) -> Heard:
-    done = 0
-
-    def heard(rows: int) -> None:
-        nonlocal done
-        done += rows
-        progress(min(done, total), max(total, 1))
-
-    return heard
-
-
 def _require_still(home: Path) -> None:
     database = home / DATABASE_FILE
     if not database.is_file():
         raise InvalidRequest(
             f"{home} holds no data, so there is nothing to move.", remedy="PDPP_HOME must name the home."
         )
-    if snapshot.is_open_elsewhere(database):
-        raise Conflict(
-            f"Another process uses {home}.", remedy="End `pdpp serve` and every agent's `pdpp mcp`, then try again."
-        )
+    require_alone(home)
 
 
 def _in_the_way(where: str, why: str = "") -> Conflict:

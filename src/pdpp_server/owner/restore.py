@@ -8,10 +8,12 @@ from pathlib import Path
 from pdpp_server.errors import Conflict, InvalidRequest, ServerTrouble
 from pdpp_server.model.backup import KeptFile, Manifest, Remark, RestoreReport, Snapshot
 from pdpp_server.model.times import instant, iso
-from pdpp_server.owner.backup import ASKED_FILE, DATABASE_FILE, CopyProgress, read_manifest
+from pdpp_server.owner.backup import ASKED_FILE, CopyProgress, read_manifest
+from pdpp_server.owner.copying import metered, require_alone
 from pdpp_server.store import files, log
 from pdpp_server.store.engines.sqlite import snapshot
 from pdpp_server.store.engines.sqlite.migrations import NewerDatabase, migration_files
+from pdpp_server.store.opened import DATABASE_FILE
 from pdpp_server.wire.backup import ACTIVITY, ASKED
 
 DAMAGED_SHOWN = 5
@@ -41,7 +43,7 @@ def restore(
     size = sum(kept.size for _, _, kept in parts)
     try:
         _require_space(laid_out.parent, size)
-        _lay_out(source, laid_out, parts, _meter(size, progress))
+        _lay_out(source, laid_out, parts, metered(size, progress))
         _require_sound(laid_out / DATABASE_FILE, chosen)
         remarks = _remarks(laid_out)
         moved_aside = _move_in(laid_out, home, now)
@@ -81,10 +83,8 @@ def _require_room(home: Path, *, replace: bool) -> None:
             f"{home} is not empty, and nothing in it is overwritten.",
             remedy="Name an empty PDPP_HOME, or say --replace to move it aside first.",
         )
-    if (home / DATABASE_FILE).is_file() and snapshot.is_open_elsewhere(home / DATABASE_FILE):
-        raise Conflict(
-            f"Another process uses {home}.", remedy="End `pdpp serve` and every agent's `pdpp mcp`, then try again."
-        )
+    if (home / DATABASE_FILE).is_file():
+        require_alone(home)
 
 
 def _is_empty(home: Path) -> bool:
@@ -122,17 +122,6 @@ def _require_space(folder: Path, size: int) -> None:
         raise ServerTrouble(
             f"{folder} has {free >> 20} MiB free, and {size >> 20} MiB are needed.", remedy="Free space there."
         )
-
-
-def _meter(total: int, progress: CopyProgress) -> Callable[[int], None]:
-    done = 0
-
-    def heard(size: int) -> None:
-        nonlocal done
-        done += size
-        progress(min(done, total), max(total, 1))
-
-    return heard
 
 
 def _lay_out(source: Path, target: Path, parts: list[tuple[str, str, KeptFile]], heard: Callable[[int], None]) -> None:
