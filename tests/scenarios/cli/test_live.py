@@ -107,6 +107,18 @@ def test_most_of_a_folder_goes_only_when_the_owner_says_so(pdpp: Command, vault:
 
 
 @requirement("imp.live.folder")
+def test_what_a_folder_has_no_longer_stays_where_the_owner_says_so(pdpp: Command, vault: Path) -> None:
+    pdpp("sources", "add", "folder", vault)
+    (vault / "d.md").unlink()
+
+    assert "1 kept" in pdpp("sync", "Notes", "--keep-missing").out
+    assert notes_in(pdpp) == 4
+    (vault / "e.md").write_text("another", "utf-8")
+    assert "1 removed" in pdpp("sync").out
+    assert notes_in(pdpp) == 4
+
+
+@requirement("imp.live.folder")
 def test_a_maildir_is_followed_and_a_read_mark_is_no_change(pdpp: Command, tmp_path: Path) -> None:
     inbox = tmp_path / "Mail" / "cur"
     inbox.mkdir(parents=True)
@@ -360,6 +372,22 @@ def test_a_mailbox_is_opened_by_tokens_with_the_client_id_of_the_owner(pdpp: Com
         assert "stop the source and add it again" in pdpp("sync").err
         kept = [path.read_bytes() for path in pdpp.home.rglob("*") if path.is_file()]
         assert not any(secret in data for data in kept for secret in (b"refresh-", b"access-"))
+
+
+@requirement("imp.live.imap-oauth")
+def test_a_mailbox_is_opened_by_the_token_that_a_command_prints_each_time(pdpp: Command) -> None:
+    with token_service(USER) as tokens, mail_server(introspection=f"{tokens.url}/introspect") as server:
+        tokens.good.add("good-for-an-hour")
+        server.put([letter(1)])
+        words = ("sources", "add", "imap", "127.0.0.1", USER, "--port", str(server.port), "--security", "none")
+        added = pdpp(*words, "--token-command", "echo good-for-an-hour")
+        assert (added.code, "INBOX: 1 message" in added.out) == (0, True), added.err
+        server.put([letter(2)])
+        assert "2 accepted" in pdpp("sync").out  # with the thread
+        tokens.expire()
+        assert pdpp("sync").code == 1
+        silent = pdpp(*words, "--name", "another", "--token-command", "true")
+        assert (silent.code, "The command that should print an access token did not." in silent.err) == (1, True)
 
 
 @requirement("imp.live.imap-oauth")
