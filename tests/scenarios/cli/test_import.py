@@ -210,6 +210,25 @@ def test_a_newer_calendar_says_what_went_and_how_it_comes_back(pdpp: Command) ->
     assert "--undo does not go with --yes" in pdpp("import", "--undo", "1", "--yes").err
 
 
+@requirement("imp.newer.removes")
+def test_what_an_export_has_no_longer_stays_where_the_owner_says_so(pdpp: Command) -> None:
+    for stamp, uids, words in (("20260101T000000Z", "abc", ()), ("20260201T000000Z", "ab", ("--keep-missing",))):
+        calendar = pdpp.file("Home.ics", _calendar(stamp, *uids))
+        imported = pdpp("import", calendar, "--zone", "UTC", "--json", *words)
+        assert imported.code == 0, imported.err
+
+    assert (imported.json["removed"], imported.json["missing_kept"], imported.json["after"]) == (0, 2, 6)
+
+
+@requirement("imp.newer.removes")
+@pytest.mark.parametrize("option", ["--newer", "--keep-missing"])
+def test_records_of_ones_own_remove_nothing_so_nothing_is_said_about_it(notes: Command, option: str) -> None:
+    records, declaration = notes.folder / "notes.ndjson", notes.folder / "notes.json"
+    refused = notes("import", records, "--declaration", declaration, "--name", "My notes", option)
+
+    assert (refused.code, refused.out, option in refused.err) == (64, "", True)
+
+
 @requirement("imp.attached.text", "imp.attached.hostile")
 def test_what_an_attached_file_says_is_found_and_read_where_it_stands(pdpp: Command) -> None:
     sample = ROOT / "tests/importers/mail/attached/offer.eml"

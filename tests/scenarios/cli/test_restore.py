@@ -1,6 +1,7 @@
 """`pdpp restore`: what comes back, and what is refused before anything is changed."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,18 @@ def test_a_home_with_data_is_refused_or_moved_aside_and_not_while_in_use(tmp_pat
     assert Path(report.moved_aside, "mine.txt").read_text() == "mine"
     assert records_in(Path(report.moved_aside)) == records_in(home) == records
     assert not (home / "mine.txt").exists()
+
+
+@pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
+@requirement("cli.restore.in-the-way")
+def test_the_command_says_where_the_home_was_moved_to(notes: Command, tmp_path: Path) -> None:
+    assert notes("backup", tmp_path / "backup").code == 0
+
+    said = notes("restore", tmp_path / "backup", "--replace")
+
+    aside = re.search(r"^What was there is now (.+); move it back to undo this\.$", said.out, re.MULTILINE)
+    assert (said.code, aside is not None) == (0, True), said.err
+    assert notes("sources", PDPP_HOME=aside[1] if aside else "").out == notes("sources").out
 
 
 @pytest.mark.sqlite("copies the files of a home: a database has tools of its own")
