@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from pdpp_server.cli.options import Verb
+from pdpp_server.cli.recipients import server_there
 from pdpp_server.cli.terminal import connection_name, json_option
 from pdpp_server.cli.zone import named_zone
 
@@ -58,7 +59,12 @@ _WHAT_IS_REMOVED = (
     ),
 )
 _WHAT_IS_DONE = (
-    click.option("--to", metavar="URL", help="Read here and deliver to the server at URL instead of this home."),
+    click.option(
+        "--to",
+        callback=server_there,
+        metavar="URL",
+        help="Read here and deliver to the server at URL instead of this home.",
+    ),
     click.option("--dry-run", is_flag=True, help="Say what was found, and write nothing."),
     click.option("--again", is_flag=True, help="Read an export again that was read to its end before."),
     click.option("--watch", "watching", is_flag=True, help="Import what is dropped into PATH, or the home's `inbox`."),

@@ -11,6 +11,7 @@ from pdpp_server.owner.elsewhere import ServerElsewhere
 from pdpp_server.owner.recipient import Recipient
 from pdpp_server.port.exchange import Bounds, Exchange
 from pdpp_server.settings import Settings
+from pdpp_server.wire.address import server_address
 
 BOUNDS = Bounds(seconds=600, wait_seconds=60)  # a batch may be long, and nobody waits for it but the owner
 
@@ -28,15 +29,21 @@ def recipient(to: str | None) -> Generator[Recipient, None, None]:
         exchange.close()
 
 
-def _exchange(settings: Settings, to: str) -> Exchange:
-    token = settings.owner_token or _asked_token(to)
+def server_there(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """A callback of click: what is no address is said before anything is read or asked for."""
     try:
-        return Exchange(to, token, BOUNDS, plain_http=settings.provider_plain_http)
+        if value is not None:
+            server_address(value, plain_http=read_settings().provider_plain_http)
     except ValueError:
         raise click.UsageError(
             "--to takes the address of a server: https://, unless it is on this machine, and no name, password, query "
             "or fragment in it."
         ) from None
+    return value
+
+
+def _exchange(settings: Settings, to: str) -> Exchange:
+    return Exchange(to, settings.owner_token or _asked_token(to), BOUNDS, plain_http=settings.provider_plain_http)
 
 
 def _asked_token(to: str) -> str:

@@ -90,6 +90,7 @@ def test_what_was_rejected_there_is_looked_up_there(pdpp: Command, there: tuple[
     [
         (("--to", "http://127.0.0.1:9"), {}, 64, "needs a token of that server's owner"),
         (("--to", "http://example.org"), {"PDPP_OWNER_TOKEN": "t"}, 64, "--to takes the address of a server"),
+        (("--to", "example.org"), {}, 64, "--to takes the address of a server"),
         (("--to", "http://127.0.0.1:9"), {"PDPP_OWNER_TOKEN": "t"}, 1, "cannot be reached"),
         (("--to", "http://127.0.0.1:9", "--newer"), {"PDPP_OWNER_TOKEN": "t"}, 64, "--to removes nothing"),
     ],
