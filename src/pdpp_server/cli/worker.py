@@ -1,7 +1,6 @@
 """One of several processes that answer on the same socket; `pdpp serve --workers` starts it, and nobody else."""
 
 import os
-import signal
 import socket
 import sys
 from threading import Thread
@@ -13,7 +12,6 @@ from pdpp_server.cli.serve import quiet, server_of
 
 def main(listening: int, parent: int, *, logs: bool) -> None:
     """Until it is asked to end, or the process that started it has ended."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one that started it, which then ends all
     server = server_of(create_app(read_settings()))
     if not logs:
         quiet()

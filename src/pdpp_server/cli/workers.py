@@ -73,8 +73,11 @@ class Workers:
             self._running.append((self._started(), monotonic()))
 
     def _started(self) -> subprocess.Popen[bytes]:
+        """In a group of its own: Ctrl-C is for us, who then end it, and would meet it in the middle of its start."""
         inherited = (self._listening.fileno(), self._until_we_end)
-        return subprocess.Popen(self._command, env=self._environ, pass_fds=inherited, stdin=subprocess.DEVNULL)
+        return subprocess.Popen(
+            self._command, env=self._environ, pass_fds=inherited, stdin=subprocess.DEVNULL, process_group=0
+        )
 
     def _end(self) -> None:
         self._listening.close()

@@ -86,6 +86,16 @@ def test_none_outlives_the_one_that_started_them(notes: Command, by: signal.Sign
         assert eventually(lambda: not any(is_running(pid) for pid in started))
 
 
+@requirement("cli.serve.workers", "cli.exit.one-line")
+def test_ctrl_c_reaches_the_one_that_started_them_and_nobody_else(notes: Command) -> None:
+    with serving(notes, "--workers", "2") as (process, port):
+        assert get(port, "/livez")[0] == 200
+        assert eventually(lambda: len(children(process.pid)) == 2)
+        ours = os.getpgid(process.pid)
+
+        assert ours not in {os.getpgid(child) for child in children(process.pid)}
+
+
 @requirement("cli.serve.workers")
 def test_tries_at_one_count_at_the_others(notes: Command) -> None:
     with serving(notes, "--workers", "2") as (_, port), ThreadPoolExecutor(8) as many:  # or one takes all of it
