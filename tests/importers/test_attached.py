@@ -1,5 +1,6 @@
 """What attached files say: found by search, read in windows, and no file that stops anything."""
 
+from base64 import b64encode
 from collections.abc import Iterator
 from email.message import EmailMessage
 from pathlib import Path
@@ -16,6 +17,7 @@ from pdpp_server.importers.run import Tally, import_account
 from pdpp_server.importers.sources.mail import MAIL
 from pdpp_server.owner.writer import Writer
 from tests.importers.documents import docx, docx_of, pdf, pdf_bomb, pdf_of
+from tests.importers.homes import Home
 from tests.importers.reading import ZONE
 from tests.requirements import requirement
 from tests.worlds.world import World
@@ -36,6 +38,10 @@ def reader() -> Iterator[DocumentProcess]:
         ("html", b"<h1>Price</h1><p>12 &euro;</p><script>no</script>", "Price\n\n12 €"),
         ("plain", "\ufeffGrüße\r\nzwei\0".encode(), "Grüße\nzwei"),
         ("plain", "Grüße".encode("latin-1"), "Grüße"),
+        ("plain", "Grüße".encode("utf-16"), "Grüße"),
+        ("html", '<meta charset="windows-1251"><p>Привет</p>'.encode("cp1251"), "Привет"),
+        ("html", "<meta http-equiv=Content-Type content='text/html; charset=Shift_JIS'>日本".encode("shift_jis"), "日本"),
+        ("html", '<meta charset="utf-16"><p>Grüße</p>'.encode(), "Grüße"),
     ],
 )
 @requirement("imp.attached.text")
@@ -156,3 +162,26 @@ def test_what_is_kept_already_is_not_read_again(world: World, tmp_path: Path, mo
 
     assert read == []
     assert (again.accepted, again.unchanged, again.without_text) == (0, first.accepted, 1)
+
+
+@requirement("imp.attached.text")
+@pytest.mark.parametrize(
+    ("content_type", "data"),
+    [
+        ("text/plain; charset=shift_jis; name=a.txt", "日本語のテキスト".encode("shift_jis")),
+        ("text/plain; name=a.txt", "日本語のテキスト".encode("utf-16")),
+        ("text/html; charset=euc-jp; name=a.htm", '<meta charset="shift_jis"><p>日本語のテキスト'.encode("euc-jp")),
+        ("text/html; name=a.htm", '<meta charset="shift_jis"><p>日本語のテキスト'.encode("shift_jis")),
+    ],
+)
+def test_an_attached_text_is_read_in_the_charset_that_its_part_or_it_says(
+    world: World, tmp_path: Path, content_type: str, data: bytes
+) -> None:
+    body = b64encode(data).decode()
+    part = f"Content-Type: {content_type}\nContent-Transfer-Encoding: base64\nContent-Disposition: attachment\n\n{body}"
+    headers = "From: a@example.org\nTo: b@example.org\nMessage-ID: <1@x>\nDate: Thu, 01 Jan 2026 10:00:00 +0000\n"
+    text = f'{headers}MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="x"\n\n--x\n{part}\n--x--\n'
+    home = Home(world, tmp_path / "exports")
+    home.bring(home.found("a.eml", text))
+    (found,) = home.data("attachments")
+    assert found["text"] == "日本語のテキスト"

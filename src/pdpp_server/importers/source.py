@@ -135,6 +135,7 @@ class Attachment(NamedTuple):
     mime_type: str
     name: str = ""  # what the file is called
     text_field: str = ""  # the field that takes what the file says, and beside it `<field>_note`; none where empty
+    charset: str = ""  # in which its text is written, where somebody said so
 
     @property
     def blob(self) -> Blob:

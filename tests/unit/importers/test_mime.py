@@ -110,3 +110,10 @@ def test_a_mark_inside_a_line_separates_nothing() -> None:
         "multipart/alternative",
         [b"see --b\n--bc", b"two"],
     )
+
+
+@requirement("imp.mail.own-words")
+def test_a_page_whose_part_names_no_charset_says_it_itself() -> None:
+    page = '<meta http-equiv="Content-Type" content="text/html; charset=windows-1251"><p>Привет</p>'
+    (body,) = leaves(message(b"Content-Type: text/html\n\n" + page.encode("cp1251")).body)
+    assert body.text == page

@@ -10,7 +10,7 @@ from zipfile import BadZipFile, ZipFile
 from pypdf import PdfReader
 
 from pdpp_server.importers.attached.kinds import DOCX, HTML, PDF, PLAIN, TEXT_CHARS_MAX, AttachedDocument
-from pdpp_server.importers.formats.charsets import decoded
+from pdpp_server.importers.formats.charsets import charset_of_page, marked_text
 from pdpp_server.importers.formats.html_text import html_text
 from pdpp_server.importers.formats.xml_items import UnreadableXml, xml_items
 
@@ -133,11 +133,11 @@ def _runs(element: Element) -> Iterator[str]:
 
 
 def _html(data: bytes) -> AttachedDocument:
-    return _told(html_text(decoded(data)), "")
+    return _told(html_text(marked_text(data, charset_of_page(data))), "")
 
 
 def _plain(data: bytes) -> AttachedDocument:
-    return _told(decoded(data.removeprefix(b"\xef\xbb\xbf")).replace("\r\n", "\n").replace("\r", "\n"), "")
+    return _told(marked_text(data).replace("\r\n", "\n").replace("\r", "\n"), "")
 
 
 def _told(text: str, note: str) -> AttachedDocument:

@@ -3,6 +3,8 @@
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from pdpp_server.importers.formats.charsets import is_wide
+
 PDF, DOCX, HTML, PLAIN = KINDS = ("pdf", "docx", "html", "plain")
 DOCUMENT_BYTES_MAX = 20 * 1024 * 1024
 TEXT_CHARS_MAX = 1_000_000
@@ -34,7 +36,7 @@ def kind_of(data: bytes, media_type: str, name: str) -> str | None:
     named = _BY_ENDING.get(PurePosixPath(name.lower()).suffix)
     if data.startswith(b"PK"):
         return DOCX if media_type == _WORD or named == DOCX else None
-    if b"\0" in data[:_LOOKED_AT_BYTES] or named == DOCX:
+    if (b"\0" in data[:_LOOKED_AT_BYTES] and not is_wide(data)) or named == DOCX:
         return None
     if media_type in _PAGES:
         return HTML

@@ -1,12 +1,14 @@
 """Records with what is attached to them as text, where their importer wants that."""
 
+import codecs
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from pdpp_server.evidence.words import counted
-from pdpp_server.importers.attached.kinds import AttachedDocument, kind_of
+from pdpp_server.importers.attached.kinds import HTML, PLAIN, AttachedDocument, kind_of
 from pdpp_server.importers.attached.process import DocumentProcess
+from pdpp_server.importers.formats.charsets import marked_text
 from pdpp_server.importers.source import Attachment, Outcome
 from pdpp_server.model.ingest import Incoming, Rejection
 
@@ -61,7 +63,7 @@ class AttachedTexts:
         blob = attachment.blob.blob_id
         if blob in self._read:
             return self._read[blob]
-        document = self._reader.document(kind, attachment.data)
+        document = self._reader.document(kind, _in_utf8(kind, attachment))
         if len(document.text) <= REMEMBERED_CHARS:
             if len(self._read) >= REMEMBERED:
                 del self._read[next(iter(self._read))]
@@ -72,6 +74,13 @@ class AttachedTexts:
         self.missing += 1
         if len(self.notes) < NOTES_KEPT:
             self.notes.append(Rejection(place, "text_not_read", reason))
+
+
+def _in_utf8(kind: str, attachment: Attachment) -> bytes:
+    """Who reads it knows its bytes alone: what was said of its charset is told by a mark."""
+    if kind not in (PLAIN, HTML) or not attachment.charset:
+        return attachment.data
+    return codecs.BOM_UTF8 + marked_text(attachment.data, attachment.charset).encode("utf-8", "replace")
 
 
 @contextmanager

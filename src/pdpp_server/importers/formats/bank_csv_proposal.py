@@ -10,6 +10,7 @@ from typing import NamedTuple
 from unicodedata import combining, normalize
 
 from pdpp_server.importers.formats.bank_csv_mapping import BankMapping
+from pdpp_server.importers.formats.charsets import is_wide
 from pdpp_server.importers.formats.money import amount
 
 NAME_CHARS = 100  # of a column; what is longer is a text
@@ -276,7 +277,7 @@ def encoding_of(head: bytes) -> str:
     """UTF-8 where it can be read so, also where the head ends inside a character."""
     if head.startswith(b"\xef\xbb\xbf"):
         return "utf-8-sig"
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if is_wide(head):
         return "utf-16"
     try:
         head[: len(head) - 4].decode(_ENCODINGS[0])

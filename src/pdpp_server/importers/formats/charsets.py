@@ -19,6 +19,8 @@ _NO_CHARSETS = frozenset({"idna", "punycode", "raw-unicode-escape", "unicode-esc
 _LOST = "\ufffd"
 _HALF_CHARACTERS = re.compile("[\ud800-\udfff]")
 _NOTHING_IN_CP932 = re.compile("[\uf8f0-\uf8f3]")
+_HEAD_BYTES = 2048
+_PAGE_CHARSET = re.compile(rb"""<meta\s[^>]{0,200}?charset\s{0,5}=\s{0,5}["']?\s{0,5}([\w.:-]{1,40})""", re.IGNORECASE)
 _PAIRS = re.compile(rb"(?<=\x1b\$[@B])[^\x1b\r\n]+")  # of Japanese in seven bits, until the next sign or line
 _NO_PAIR = b"\x2f\x21"  # which stands for no character
 
@@ -42,6 +44,24 @@ def decoded(data: bytes | memoryview, charset: str | None = None) -> str:
             if mended is not None:
                 return mended
     return data.decode("cp1252", "replace")
+
+
+def is_wide(start: bytes | memoryview) -> bool:
+    """Whether a mark says that every character has two bytes, as some programs on Windows write it."""
+    return bytes(start[:2]) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def marked_text(data: bytes, charset: str | None = None) -> str:
+    """The text of a file, by the mark that it may begin with, else by the charset that it claims."""
+    is_marked = data.startswith(codecs.BOM_UTF8)
+    return decoded(data.removeprefix(codecs.BOM_UTF8), "utf-16" if is_wide(data) else None if is_marked else charset)
+
+
+def charset_of_page(data: bytes) -> str | None:
+    """What a page (HTML) says itself; nobody who could read that wrote two bytes for each character."""
+    found = _PAGE_CHARSET.search(data[:_HEAD_BYTES])
+    name = found[1].decode().lower() if found else ""
+    return name if name and not name.startswith(("utf-16", "utf-32")) else None
 
 
 def _mended(data: bytes, codec: str) -> str | None:

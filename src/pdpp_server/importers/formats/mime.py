@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from pdpp_server.importers.formats.charsets import decoded
+from pdpp_server.importers.formats.charsets import charset_of_page, decoded
 
 DEPTH_MAX = 20
 PARTS_MAX = 1000
@@ -88,9 +88,14 @@ class MimePart:
         return self.headers.get("content-transfer-encoding", "").strip().lower()
 
     @property
+    def charset(self) -> str | None:
+        return parameters(self.headers.get("content-type", "")).get("charset")
+
+    @property
     def text(self) -> str:
-        charset = parameters(self.headers.get("content-type", "")).get("charset")
-        return decoded(self.content, charset).replace("\r\n", "\n").replace("\r", "\n")
+        content = self.content
+        told = charset_of_page(content) if self.media_type == "text/html" else None
+        return decoded(content, self.charset or told).replace("\r\n", "\n").replace("\r", "\n")
 
 
 class PartGroup(NamedTuple):

@@ -11,6 +11,7 @@ from typing import BinaryIO, NamedTuple
 
 from pdpp_server.importers.formats.bank_csv_mapping import BankMapping, mapping_lines, parse_mapping
 from pdpp_server.importers.formats.bank_csv_proposal import TableReading, encoding_of, proposed, split
+from pdpp_server.importers.formats.charsets import is_wide
 from pdpp_server.importers.formats.json_values import clipped, line_of, without_gaps
 from pdpp_server.importers.formats.money import amount, direction, money
 from pdpp_server.importers.formats.zones import moment
@@ -105,7 +106,7 @@ def _wrong_encoding(head: Head, mapping: BankMapping) -> str:
 def _readings(head: Head) -> tuple[TableReading, ...]:
     """What the columns of a table seem to mean, where it looks like a bank's."""
     start = head.first(HEAD_BYTES)
-    if b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if b"\0" in start and not is_wide(start):
         return ()
     encoding = encoding_of(start)
     lines = _text(start, encoding).splitlines()

@@ -271,7 +271,9 @@ def _clipped(text: str) -> str:
 def _attachment(message_data: Json, part: MimePart, number: int, place: str) -> Iterator[Outcome]:
     content = part.content
     key = f"{message_data['id']}~{number}"
-    attachment = Attachment("attachments", key, content, part.media_type, part.filename or "", "text")
+    attachment = Attachment(
+        "attachments", key, content, part.media_type, part.filename or "", "text", part.charset or ""
+    )
     data: Json = {
         "id": key,
         "message_id": message_data["id"],
@@ -295,6 +297,6 @@ MAIL = Importer(
     read=read,
     usual_folders=("~/Maildir", "~/Mail", "~/.thunderbird", "~/Library/Thunderbird/Profiles"),
     takes="mail archives (.mbox, Maildir folders, .eml, .emlx)",
-    version=3,
+    version=4,
     obtain="Gmail: takeout.google.com, Mail, all messages; Thunderbird and Apple Mail: export the mailbox as mbox",
 )

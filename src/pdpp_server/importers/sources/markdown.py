@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 from urllib.parse import quote
 
 from pdpp_server.importers.formats import markdown_text
-from pdpp_server.importers.formats.charsets import decoded
+from pdpp_server.importers.formats.charsets import is_wide, marked_text
 from pdpp_server.importers.formats.json_values import clipped, line_of, text_of, without_gaps
 from pdpp_server.importers.formats.markdown_text import BrokenFrontMatter, Link
 from pdpp_server.importers.identity import account_name, digest
@@ -111,7 +111,7 @@ def _is_hidden(name: str) -> bool:
 def _is_text(head: Head) -> bool:
     start = head.first(HEAD_BYTES)
     is_readable = bool(start) or not head.file.size
-    return is_readable and (b"\0" not in start or start.startswith((b"\xff\xfe", b"\xfe\xff")))
+    return is_readable and (b"\0" not in start or is_wide(start))
 
 
 # Read -------------------------------------------------------------------------------------------------------------
@@ -301,9 +301,7 @@ def _joined(folder: str, target: str) -> str:
 
 
 def _text(raw: bytes) -> str:
-    charset = "utf-16" if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else None
-    text = decoded(raw.removeprefix(b"\xef\xbb\xbf"), charset)
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return marked_text(raw).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _texts(value: object) -> list[str]:
