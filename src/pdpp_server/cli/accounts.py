@@ -154,7 +154,7 @@ def _say_unchanged(taking: Recipient, found: FoundAccount, name: str, before: Fi
         return
     click.echo(
         f"{visible(found.where)}: {quoted(name)} is unchanged since {moment(before.at)}, when "
-        f"{counted(before.records, 'record')} were read; --again reads it anyway."
+        f"{counted(before.records, 'record')} {'was' if before.records == 1 else 'were'} read; --again reads it anyway."
     )
 
 

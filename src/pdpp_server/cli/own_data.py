@@ -15,7 +15,14 @@ from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.text import quoted, visible
 from pdpp_server.importers.identity import account_name
 from pdpp_server.importers.ndjson import BATCH_RECORDS, REJECTIONS_KEPT
-from pdpp_server.importers.own_data import DeclarationProposal, ProposedRow, is_database, proposal_of, rows
+from pdpp_server.importers.own_data import (
+    DeclarationProposal,
+    ProposedRow,
+    UnreadableData,
+    is_database,
+    proposal_of,
+    rows,
+)
 from pdpp_server.model.ingest import Incoming, Receipt
 from pdpp_server.owner.recipient import RecordTaker
 from pdpp_server.store.files import written_whole
@@ -30,7 +37,7 @@ def import_own(path: Path, unknown: InvalidRequest, wish: Wish) -> int:
     try:
         proposal = proposal_of(path, chosen)
     except InvalidRequest as refusal:
-        raise (refusal if is_database(path) else unknown) from None
+        raise (refusal if is_database(path) or isinstance(refusal, UnreadableData) else unknown) from None
     shown = orjson.dumps(proposal.document, option=orjson.OPT_INDENT_2).decode()
     declared = parse_declaration(orjson.dumps(proposal.document))
     kept = read_settings().home / FOLDER / f"{declared.source.connector_key}.json"

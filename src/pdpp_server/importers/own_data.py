@@ -1,5 +1,6 @@
 """Data of the owner's own (NDJSON, JSON, CSV, SQLite) without a declaration: one is proposed from its rows."""
 
+import codecs
 import csv
 import io
 import re
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple, cast
 import orjson
 
 from pdpp_server.errors import InvalidRequest
-from pdpp_server.importers.formats.charsets import decoded
+from pdpp_server.importers.formats.charsets import is_wide, marked_text
 from pdpp_server.importers.identity import account_name, digest, short_hash
 from pdpp_server.model.ingest import Incoming, Rejection
 from pdpp_server.model.times import instant
@@ -24,6 +25,7 @@ DATABASE_MARK = b"SQLite format 3\0"
 JSON_BYTES_MAX = 256 * 1024 * 1024  # a JSON file is read whole
 LINE_BYTES_MAX = 16 * 1024 * 1024
 FIELDS_MAX, LEXICAL_MAX, STREAMS_MAX = 200, 16, 50
+FURTHER_MAX = 10_000  # names of fields that are counted beyond these
 LONG_CHARS = 40  # from which on a text is prose rather than a label
 
 _NAME = re.compile(r"[^a-z0-9_]+")
@@ -37,6 +39,10 @@ MADE_KEY = "record_key"  # of a row that has none of its own
 _KEYS = ("id", "key", "uuid", "guid", "_id", "record_id")
 _TIMES = ("created_at", "created", "date", "time", "timestamp", "datetime", "at", "sent_at", "updated_at")
 _TITLES = ("title", "subject", "name", "label")
+
+
+class UnreadableData(InvalidRequest):
+    """A file is of a kind that could be read, and is broken."""
 
 
 class ProposedRow(NamedTuple):
@@ -71,7 +77,11 @@ def rows(path: Path) -> Iterator[ProposedRow | Rejection]:
 
 def _lines(path: Path, stream: str) -> Iterator[ProposedRow | Rejection]:
     with path.open("rb") as file:
-        for number, line in enumerate(iter(lambda: file.readline(LINE_BYTES_MAX), b""), 1):
+        lines = iter(lambda: file.readline(LINE_BYTES_MAX), b"")
+        if is_wide(file.peek(2)):
+            wide = io.TextIOWrapper(file, "utf-16", "replace", newline="\n")
+            lines = (line.encode() for line in iter(lambda: wide.readline(LINE_BYTES_MAX), ""))
+        for number, line in enumerate(lines, 1):
             if line.strip():
                 yield _row(f"{path.name}:{number}", stream, _loaded(line))
 
@@ -83,7 +93,13 @@ def _document(path: Path, stream: str) -> Iterator[ProposedRow | Rejection]:
             f"{path.name} is larger than {JSON_BYTES_MAX >> 20} MiB.",
             remedy="Write one object a line (NDJSON) instead.",
         )
-    whole = _loaded(path.read_bytes())
+    try:
+        raw = path.read_bytes()
+        whole = orjson.loads(marked_text(raw) if is_wide(raw) else raw.removeprefix(codecs.BOM_UTF8))
+    except orjson.JSONDecodeError as error:
+        raise UnreadableData(
+            f"{path.name} is no whole JSON: {error.msg}, line {error.lineno}.", remedy="Have it written once more."
+        ) from error
     lists: dict[str, Any] = {stream: whole}
     if isinstance(whole, dict):
         members = cast("dict[str, Any]", whole)
@@ -101,32 +117,35 @@ def _holds_objects(value: object) -> bool:
 
 
 def _table(path: Path, stream: str) -> Iterator[ProposedRow | Rejection]:
-    text = decoded(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
-    first_line, _, _ = text.partition("\n")
-    separator = max("\t,;|", key=first_line.count)
+    text = marked_text(path.read_bytes())
+    separator = max("\t,;|", key=text.partition("\n")[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    header: list[str] = [name.strip() for name in next(reader, list[str]())]
-    if not _can_be_header(header):
+    header = _names(next(_cells(reader, path.name), list[str]()))
+    if len(header) < 2:
         raise InvalidRequest(f"{path.name} has no line of column names.", remedy="Write them into its first line.")
     for cells in _cells(reader, path.name):
         place = f"{path.name}:{reader.line_num}"
         if len(cells) == len(header):
-            told = zip(header, map(str.strip, cells), strict=True)
-            yield _row(place, stream, {name: cell for name, cell in told if cell})
+            told = dict(zip(header, map(str.strip, cells), strict=True))
+            yield _row(place, stream, {name: cell for name, cell in told.items() if cell})
         elif cells:
             yield Rejection(place, "invalid_record", f"{len(cells)} cells, not {len(header)}")
 
 
-def _can_be_header(names: list[str]) -> bool:
-    """Several names, none of them empty or there twice."""
-    return len(names) > 1 and all(names) and len(set(names)) == len(names)
+def _names(cells: Iterable[str]) -> list[str]:
+    """One for each column: some programs leave one without, or call two alike."""
+    names: list[str] = []
+    for number, cell in enumerate(cells, 1):
+        called = cell.strip() or f"column {number}"
+        names.append(f"{called} {number}" if called in names else called)
+    return names
 
 
 def _cells(reader: Iterator[list[str]], name: str) -> Iterator[list[str]]:
     try:
         yield from reader
     except csv.Error as error:
-        raise InvalidRequest(f"{name} is no table: {error}.", remedy="Save it as CSV once more.") from error
+        raise UnreadableData(f"{name} is no table: {error}.", remedy="Save it as CSV once more.") from error
 
 
 def _tables(path: Path) -> Iterator[ProposedRow | Rejection]:
@@ -189,7 +208,7 @@ def _row(place: str, stream: str, value: object) -> ProposedRow | Rejection:
 
 def _loaded(raw: bytes) -> object:
     try:
-        return orjson.loads(raw.removeprefix(b"\xef\xbb\xbf"))
+        return orjson.loads(raw.removeprefix(codecs.BOM_UTF8))
     except orjson.JSONDecodeError:
         return None
 
@@ -290,12 +309,15 @@ class _Looked:
 
     count: int = 0
     fields: dict[str, _Field] = field(default_factory=dict[str, _Field])
+    further: set[str] = field(default_factory=set[str])
 
     def look(self, row: ProposedRow, *, is_table: bool) -> None:
         self.count += 1
         for name, value in row.data.items():
             if name in self.fields or len(self.fields) < FIELDS_MAX:
                 self.fields.setdefault(name, _Field()).look(value, is_table=is_table)
+            elif len(self.further) < FURTHER_MAX:
+                self.further.add(name)
 
     def key(self, declared: str | None) -> str | None:
         """A field that every row has and no two share, best the one said to be the key, else called like one."""
@@ -367,21 +389,21 @@ def proposal_of(path: Path, name: str) -> DeclarationProposal:
             looked.setdefault(row.stream, _Looked()).look(row, is_table=is_table)
     if not looked:
         raise InvalidRequest(f"{path.name} holds no records.", remedy="It needs JSON objects, or named columns.")
-    made_keys: set[str] = set()
-    numbers: dict[str, frozenset[str]] = {}
-    streams: list[ProposedStream] = []
-    for stream, one in looked.items():
-        key = one.key(said.keys.get(stream))
-        if key is None:
-            made_keys.add(stream)
-        numbers[stream] = one.numbers(key)
-        streams.append(one.stream(stream, key or MADE_KEY, numbers[stream]))
-    connector_key = _called(name, "records").replace("_", "-")
+    keys = {stream: one.key(said.keys.get(stream)) for stream, one in looked.items()}
+    numbers = {stream: one.numbers(keys[stream]) for stream, one in looked.items()}
+    streams = [one.stream(stream, keys[stream] or MADE_KEY, numbers[stream]) for stream, one in looked.items()]
     return DeclarationProposal(
-        encode_proposal(name, connector_key, streams, digest),
-        frozenset(made_keys),
+        encode_proposal(name, _called(name, "records").replace("_", "-"), streams, digest),
+        frozenset(stream for stream, key in keys.items() if key is None),
         numbers,
         sum(one.count for one in looked.values()),
         tuple(rejected),
-        said.left_out,
+        (*said.left_out, *_too_many(looked)),
     )
+
+
+def _too_many(looked: Mapping[str, _Looked]) -> Iterator[str]:
+    """Fields that nobody could be shown or granted, for a declaration names so many at most."""
+    for stream, one in looked.items():
+        if one.further:
+            yield f"{len(one.further)} fields of {stream} beyond {FIELDS_MAX}, as {min(one.further)}"

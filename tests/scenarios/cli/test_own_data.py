@@ -6,6 +6,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from pdpp_server.importers.own_data import ProposedRow, rows
 from tests.requirements import requirement
 from tests.scenarios.cli.command import Command
 
@@ -56,6 +57,7 @@ def test_a_table_becomes_a_stream_when_the_owner_agrees(pdpp: Command) -> None:
         ("a.json", '[{"id": "b1", "at": "2026-01-01T00:00:00Z"}]', {"a": 1}),
         ("a.csv", 'a,b\n"one\ntwo, three",2\n', {"a": 1}),
         ("a.tsv", "a\tb\n1\t2\n1\t2\n", {"a": 2}),
+        ("a.csv", ",a,a,b,\n0,1,2,3,\n1,4,5,6,\n", {"a": 2}),  # with the numbers of its rows, as some programs write it
     ],
 )
 def test_other_forms_are_read_too(pdpp: Command, name: str, text: str, streams: dict[str, int]) -> None:
@@ -150,3 +152,38 @@ def test_a_damaged_database_is_a_sentence(pdpp: Command, tmp_path: Path) -> None
         refused = pdpp("import", str(damaged), "--yes")
         assert (refused.code, "cannot be read as a SQLite database" in refused.err) == (1, True), refused.err
     assert pdpp("sources", "--json").json == {"connections": []}
+
+
+@requirement("imp.own.proposed")
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("a.csv", "Größe;Name\r\n3;Jürgen\r\n", {"gr_e": 3, "name": "Jürgen"}),
+        ("a.ndjson", '{"name": "Jürgen\u2028"}\r\n', {"name": "Jürgen\u2028"}),
+        ("a.json", '[{"name": "Jürgen"}]', {"name": "Jürgen"}),
+    ],
+)
+@pytest.mark.parametrize("charset", ["utf-16", "utf-8-sig"])
+def test_files_of_windows_are_read_by_their_mark(
+    pdpp: Command, name: str, text: str, expected: dict[str, object], charset: str
+) -> None:
+    path = pdpp.file(name, "")
+    path.write_bytes(text.encode(charset))
+    assert pdpp("import", path, "--yes", "--json").json["accepted"] == 1
+    (found,) = (row for row in rows(path) if isinstance(row, ProposedRow))
+    assert {key: str(value) for key, value in found.data.items()} == {
+        key: str(value) for key, value in expected.items()
+    }
+
+
+@requirement("imp.own.proposed")
+def test_a_broken_file_of_ones_own_is_told_of_as_such(pdpp: Command) -> None:
+    assert (
+        "a.json is no whole JSON: unexpected end" in pdpp("import", pdpp.file("a.json", '[{"a": 1}, {"a"'), "--yes").err
+    )
+
+
+@requirement("imp.own.proposed")
+def test_fields_beyond_those_that_can_be_declared_are_told_of(pdpp: Command) -> None:
+    path = pdpp.file("a.ndjson", json.dumps({f"k{number}": number for number in range(250)}))
+    assert "50 fields of a beyond 200, as k200" in pdpp("import", path, "--yes").err
