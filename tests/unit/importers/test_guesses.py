@@ -73,3 +73,12 @@ def test_a_file_that_is_not_known_gets_a_guess_and_what_to_do(
     refusal = nothing_known(name, look_into(tmp_path / name, UTC, None, (TOY,)).left)
     assert what in refusal.message
     assert todo in refusal.remedy
+
+
+@requirement("imp.files.every-part")
+def test_a_text_of_two_bytes_a_character_is_told_with_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "chat.txt"
+    path.write_bytes("[13.11.26, 09:05:02] Ann: Grüße\n".encode("utf-16"))
+    refusal = nothing_known(path.name, look_into(path, UTC, None, (TOY,)).left)
+    assert "it looks like a text in UTF-16" in refusal.message
+    assert "Save it as UTF-8" in refusal.remedy
