@@ -19,12 +19,11 @@ def record_key(text: str) -> str:
 
 def digest(*parts: str | bytes) -> str:
     """The same for the same parts, and for no others."""
-    whole = sha256()
+    whole: list[bytes] = []
     for part in parts:
         data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
-        whole.update(b"%d:" % len(data))
-        whole.update(data)
-    return whole.hexdigest()[:_DIGEST_CHARS]
+        whole += (b"%d:" % len(data), data)
+    return sha256(b"".join(whole)).hexdigest()[:_DIGEST_CHARS]
 
 
 def account_name(file_name: str) -> str:

@@ -278,7 +278,8 @@ class _Chat:
     def _key(self, one: WhatsappMessage, content: Content) -> str:
         """By what is written, time included as it is written; an export without files says another thing of each."""
         told = "media" if content.kind == "media" else content.text
-        return f"{self.key}:{self.repeats.key(digest(one.stamp.text, one.sender, told))}"
+        said_once = digest(one.stamp.text, one.sender, told)
+        return f"{self.key}:{self.repeats.key(said_once, self._last_sent_at or '')}"
 
 
 WHATSAPP = Importer(
