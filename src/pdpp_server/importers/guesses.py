@@ -1,10 +1,10 @@
 """What a file that nobody reads may be, and what to do about it: a guess, told as one."""
 
+import codecs
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from pdpp_server.importers.formats.charsets import is_wide
 from pdpp_server.importers.source import MEDIA, File, Files, Head
 
 HEAD_BYTES = 4096
@@ -110,6 +110,7 @@ _TABLE = Guess(
     "Where it is a bank's, say what its columns mean: --mapping.",
 )
 _TEXT = Guess("plain text", "Notes are taken as Markdown (.md).")
+_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _WIDE = Guess("a text in UTF-16", "Save it as UTF-8 in an editor, and import that.")
 _EMPTY = Guess("an empty file", "Download or export it again.")
 
@@ -127,7 +128,7 @@ def guess_of(head: Head) -> Guess | None:
             return guess
     if MEDIA.search(head.file.name):
         return Guess("a picture, a recording or a film", _BESIDE)
-    if is_wide(start) and b"\0" in start:
+    if start.startswith(_WIDE_MARKS) and b"\0" in start:
         return _WIDE
     return None if b"\0" in start else _guess_of_text(start.removeprefix(b"\xef\xbb\xbf"), head.file.name.lower())
 
