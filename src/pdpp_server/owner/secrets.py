@@ -3,9 +3,10 @@
 They are always sealed in a database, which other machines read too.
 """
 
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
@@ -24,32 +25,53 @@ class Secrets:
         self._keys, self._home, self._is_shared = keys, home, is_shared
 
     def keep(self, name: str, secret: str) -> bytes | None:
-        """What the home must keep of it; None where the keyring has it."""
-        keyring = None if self._is_shared else _keyring()
-        if keyring is not None:
-            keyring.set_password(SERVICE, self._called(name), secret)
-            return None
+        """What the home must keep of it; None where the keyring has it. One that is locked has nothing."""
+        found = None if self._is_shared else _keyring()
+        if found is not None:
+            with suppress(*found.troubles):
+                found.keyring.set_password(SERVICE, self._called(name), secret)
+                return None
         return self._siv().encrypt(secret.encode(), [name.encode()])
 
     def open(self, name: str, sealed: bytes | None) -> str:
         """Raises: NotFound."""
-        keyring = _keyring() if sealed is None else None
-        told = keyring.get_password(SERVICE, self._called(name)) if keyring is not None else None
-        if sealed is not None:
-            try:
-                return self._siv().decrypt(sealed, [name.encode()]).decode()
-            except InvalidTag:
-                told = None
+        told = self._in_keyring(name) if sealed is None else self._unsealed(name, sealed)
         if told is None:
             raise NotFound(
                 f"The password of {name!r} is not there any more.", remedy="Stop the source, and add it again."
             )
         return told
 
+    def _unsealed(self, name: str, sealed: bytes) -> str | None:
+        try:
+            return self._siv().decrypt(sealed, [name.encode()]).decode()
+        except InvalidTag:
+            return None
+
+    def _in_keyring(self, name: str) -> str | None:
+        """A timer or a service has often none, though it was there when the source was added."""
+        found = _keyring()
+        if found is None:
+            raise NotFound(
+                f"The password of {name!r} is in the keyring of this system, which cannot be reached from here.",
+                remedy="Run it where you added the source; or stop the source, and add it again from here.",
+            )
+        try:
+            return found.keyring.get_password(SERVICE, self._called(name))
+        except found.troubles as trouble:
+            raise NotFound(
+                f"The password of {name!r} is in the keyring of this system, which does not give it "
+                f"({type(trouble).__name__}).",
+                remedy="Unlock the keyring; or stop the source, and add it again.",
+            ) from trouble
+
     def forget(self, name: str) -> None:
-        keyring = _keyring()
-        if keyring is not None and keyring.get_password(SERVICE, self._called(name)) is not None:
-            keyring.delete_password(SERVICE, self._called(name))
+        """A keyring that cannot be opened keeps it, and nobody asks for it again."""
+        found = _keyring()
+        if found is not None:
+            with suppress(*found.troubles):
+                if found.keyring.get_password(SERVICE, self._called(name)) is not None:
+                    found.keyring.delete_password(SERVICE, self._called(name))
 
     def _called(self, name: str) -> str:
         return f"{self._home}: {name}"
@@ -58,9 +80,15 @@ class Secrets:
         return AESSIV(self._keys.kept(KEY))
 
 
-def _keyring() -> Any:
-    """The package of that name, if it is installed and finds a keyring that works; most servers have none."""
+class FoundKeyring(NamedTuple):
+    keyring: Any  # the package of that name
+    troubles: tuple[type[Exception], ...]  # of a keyring that is locked, or of the way to it
+
+
+def _keyring() -> FoundKeyring | None:
+    """Where the package is installed and finds a keyring that works; most servers have none."""
     if find_spec("keyring") is None:
         return None
     keyring = import_module("keyring")
-    return keyring if getattr(keyring.get_keyring(), "priority", 0) > 0 else None
+    troubles = (import_module("keyring.errors").KeyringError, OSError, RuntimeError)
+    return FoundKeyring(keyring, troubles) if getattr(keyring.get_keyring(), "priority", 0) > 0 else None

@@ -17,7 +17,7 @@ from pdpp_server.errors import NotFound
 from pdpp_server.importers.live.imap_wire import ImapConversation
 from pdpp_server.model.live import next_try
 from pdpp_server.owner import secrets
-from pdpp_server.owner.secrets import Secrets
+from pdpp_server.owner.secrets import FoundKeyring, Secrets
 from pdpp_server.settings import Settings
 from pdpp_server.store.keys import KeyFiles
 from pdpp_server.store.opened import open_database
@@ -311,7 +311,7 @@ def test_a_password_lies_in_the_keyring_where_there_is_one(tmp_path: Path, monke
     with pytest.raises(NotFound):
         sealing.open("another", sealed)
 
-    monkeypatch.setattr(secrets, "_keyring", lambda: ring)
+    monkeypatch.setattr(secrets, "_keyring", lambda: FoundKeyring(ring, ()))
     assert Secrets(KeyFiles(tmp_path / "keys"), "/home", is_shared=True).keep("mail", "sesame") is not None
     assert kept == {}  # a keyring is one machine's
     assert sealing.keep("mail", "sesame") is None

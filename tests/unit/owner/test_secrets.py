@@ -8,7 +8,7 @@ import pytest
 
 from pdpp_server.errors import NotFound
 from pdpp_server.owner import secrets
-from pdpp_server.owner.secrets import Secrets
+from pdpp_server.owner.secrets import FoundKeyring, Secrets
 from pdpp_server.store.keys import KeyFiles
 
 
@@ -22,7 +22,7 @@ def test_a_password_is_sealed_and_opened_by_its_name_alone(sealed: Secrets) -> N
     kept = sealed.keep("mail", "pässword")
     assert kept is not None and "pässword".encode() not in kept
     assert sealed.open("mail", kept) == "pässword"
-    for name, what in (("other", kept), ("mail", kept[:-1] + bytes([kept[-1] ^ 1])), ("mail", None)):
+    for name, what in (("other", kept), ("mail", kept[:-1] + bytes([kept[-1] ^ 1]))):
         with pytest.raises(NotFound, match="is not there any more"):
             sealed.open(name, what)
 
@@ -40,7 +40,7 @@ def test_a_keyring_keeps_it_under_the_name_of_the_home(tmp_path: Path, monkeypat
         get_password=lambda service, name: ring.get((service, name)),
         delete_password=lambda service, name: ring.pop((service, name)),
     )
-    monkeypatch.setattr(secrets, "_keyring", lambda: keyring)
+    monkeypatch.setattr(secrets, "_keyring", lambda: FoundKeyring(keyring, ()))
     one = Secrets(KeyFiles(tmp_path / "keys"), "/home/m")
     assert one.keep("mail", "password") is None
     assert ring == {("pdpp-server", "/home/m: mail"): "password"}
@@ -48,3 +48,27 @@ def test_a_keyring_keeps_it_under_the_name_of_the_home(tmp_path: Path, monkeypat
     one.forget("mail")
     one.forget("mail")
     assert ring == {}
+
+
+def refused(*_: str) -> str:
+    raise ConnectionRefusedError("no session bus")
+
+
+def test_a_keyring_that_cannot_be_opened_costs_nothing_but_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locked: Any = SimpleNamespace(set_password=refused, get_password=refused, delete_password=refused)
+    monkeypatch.setattr(secrets, "_keyring", lambda: FoundKeyring(locked, (OSError,)))
+    one = Secrets(KeyFiles(tmp_path / "keys"), "/home/m")
+
+    kept = one.keep("mail", "password")
+    assert kept is not None and one.open("mail", kept) == "password"
+    with pytest.raises(NotFound, match=r"which does not give it \(ConnectionRefusedError\)") as refusal:
+        one.open("mail", None)
+    assert refusal.value.remedy.startswith("Unlock the keyring")
+    one.forget("mail")
+
+
+def test_without_the_keyring_that_has_it_a_timer_is_told_where_it_lies(sealed: Secrets) -> None:
+    with pytest.raises(NotFound, match="in the keyring of this system, which cannot be reached from here"):
+        sealed.open("mail", None)
