@@ -45,8 +45,9 @@ def importing(context: click.Context, **given: Any) -> int | None:
     Without PATH, the folders where programs usually keep such files are looked into.
 
     A newer export of the same calendar, address book, vault, chat or bank account also removes what it has no longer:
-    never if it was damaged, rejected in part or cannot be shown to be newer, and more than half only after asking.
-    --undo RUN brings it back for 90 days; without a number it lists what can be brought back.
+    never if it was damaged, rejected in part or cannot be shown to be newer, and only after asking where it is more
+    than half or looks as if some days or one label had been exported. For 90 days --undo RUN makes everything as it
+    was before that import; without a number it lists those that removed something.
 
     Data of your own comes as NDJSON, one record a line, with --declaration and --name; without them a declaration is
     proposed for NDJSON, JSON, CSV and SQLite, shown, and taken with --yes. What `pdpp export` made is
