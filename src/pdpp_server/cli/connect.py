@@ -20,10 +20,10 @@ from pdpp_server.cli.client_files import change, file_of, take_out
 from pdpp_server.cli.home import Home, named_home, now, open_home, own_address, read_settings, shell_line, this_program
 from pdpp_server.cli.provider import open_provider
 from pdpp_server.cli.running import as_served
+from pdpp_server.cli.saved import live_grant
 from pdpp_server.cli.serve import listen_somewhere, serving
 from pdpp_server.cli.terminal import json_option, print_json, print_line
 from pdpp_server.errors import NotFound, PdppError
-from pdpp_server.model.times import iso
 from pdpp_server.port import credentials
 from pdpp_server.port.connect import Server, by_browser, by_device, discover, register
 from pdpp_server.port.credentials import Credential, CredentialError, is_client_name, read_document, refuse_kind
@@ -216,7 +216,7 @@ def _is_running(address: str) -> bool:
 def _connect_by_command(settings: Settings, client: str, wishes: Wishes) -> None:
     saved_as = wishes.client or client
     with open_home(settings) as home:
-        grant_id = _live_grant(home, saved_as) or _consented(home, client, saved_as, wishes)
+        grant_id = live_grant(home, saved_as) or _consented(home, client, saved_as, wishes)
     command = Command(*this_program(), variables=_variables())
     command = command._replace(words=(*command.words, "mcp", "--client", saved_as))
     lines = stdio_lines(client, wishes.name, command)
@@ -231,18 +231,6 @@ def _connect_by_command(settings: Settings, client: str, wishes: Wishes) -> None
 def _variables() -> dict[str, str]:
     home = named_home()
     return {"PDPP_HOME": str(home)} if home else {}
-
-
-def _live_grant(home: Home, saved_as: str) -> str | None:
-    """The grant by which that client can read already."""
-    folder = str(home.settings.home)
-    try:
-        credentials.find_credential(folder, {}, saved_as, now=iso(now()))
-        grant_id = granted_id(read_document(folder, saved_as))
-        rows = home.owner.grant(grant_id) if grant_id else []
-    except (CredentialError, NotFound):
-        return None
-    return grant_id if any(row.state.word(iso(now())) == "active" for row in rows) else None
 
 
 def _consented(home: Home, client: str, saved_as: str, wishes: Wishes) -> str:

@@ -19,13 +19,13 @@ from starlette.applications import Starlette
 
 from pdpp_server.app import create_app
 from pdpp_server.cli.activity import print_disclosures
-from pdpp_server.cli.grants import save_credential
 from pdpp_server.cli.home import Home, open_home, read_settings, shell_line
 from pdpp_server.cli.life.everyday import HOME
 from pdpp_server.cli.life.exports import write_life
 from pdpp_server.cli.progress import bytes_bar
 from pdpp_server.cli.read import answer_to
 from pdpp_server.cli.running import marked
+from pdpp_server.cli.saved import save_credential
 from pdpp_server.cli.serve import listen_somewhere, serving
 from pdpp_server.cli.terminal import counted, print_line, size_text
 from pdpp_server.console.connect import NAME

@@ -9,9 +9,10 @@ from typing import IO, Any, NamedTuple, cast
 import click
 import orjson
 
-from pdpp_server.cli.home import Home, named_home, now, open_home, own_address, shell_line
+from pdpp_server.cli.home import named_home, now, open_home, shell_line
 from pdpp_server.cli.options import arguments_from
 from pdpp_server.cli.read import answer_to
+from pdpp_server.cli.saved import live_grant, save_credential
 from pdpp_server.cli.terminal import json_option, moment, print_columns, print_json, print_line
 from pdpp_server.errors import InvalidAuthorizationDetails
 from pdpp_server.evidence.grants import stream_line
@@ -21,7 +22,7 @@ from pdpp_server.model.queries import FetchQuery, Query, RecordsQuery, SchemaQue
 from pdpp_server.model.selections import Selection
 from pdpp_server.model.times import iso
 from pdpp_server.owner.desk import IssuedGrant
-from pdpp_server.port.credentials import NAME_RULE, is_client_name, save
+from pdpp_server.port.credentials import NAME_RULE, is_client_name
 from pdpp_server.port.local import LocalReader
 from pdpp_server.store.consent.grants import GrantRow
 from pdpp_server.wire.command.grants import (
@@ -31,8 +32,6 @@ from pdpp_server.wire.command.grants import (
     encode_preview,
     encode_row,
 )
-from pdpp_server.wire.connect import Given
-from pdpp_server.wire.credentials import Saved, encode_credential
 from pdpp_server.wire.envelope import Json
 from pdpp_server.wire.grants import decode_selection
 
@@ -159,8 +158,12 @@ def create(file: IO[bytes], client: str, expires: str | None, saved: bool, as_js
         raise click.BadParameter(f"{quoted(client)} cannot be the name of a file. {NAME_RULE}", param_hint="--client")
     selections = decode_selection(_details(file))
     with open_home() as home:
+        before = live_grant(home, client) if saved else None
         issued = home.owner.create_grant(selections, client, expires)
         path = save_credential(home, client, issued) if saved else None
+    if before:
+        end = shell_line(named_home(), "grants", "revoke", before)
+        click.echo(f"The credential of {before} is replaced; that grant lives until you end it: {end}", err=True)
     if as_json:
         print_json(encode_issued(issued.grant_id, issued.token, issued.expires_at, issued.grants))
         return
@@ -173,16 +176,6 @@ def _details(file: IO[bytes]) -> list[Any]:
     except orjson.JSONDecodeError as error:
         raise InvalidAuthorizationDetails(f"{file.name} is not JSON: {error}.") from error
     return cast(list[Any], document) if isinstance(document, list) else [document]
-
-
-def save_credential(home: Home, client: str, issued: IssuedGrant) -> str:
-    """Keep the token where `pdpp mcp --client` looks for it; the path it lies at."""
-    settings = home.settings
-    address = own_address(settings)
-    saved = Saved(address, address, issued.grants[0].client_id, client)
-    given = Given(issued.token, None, None, issued.grant_id)
-    document = encode_credential(saved, given, expires_at=issued.expires_at, now=iso(now()))
-    return save(str(settings.home), client, document)
 
 
 def _print_issued(issued: IssuedGrant, client: str, path: str | None) -> None:

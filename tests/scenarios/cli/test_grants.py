@@ -41,6 +41,19 @@ def test_the_words_for_a_person_hold_the_token_once_and_the_line_for_an_agent(no
     assert f"PDPP_HOME={notes.home} PDPP_ACCESS_TOKEN=" in unsaved
 
 
+@requirement("cli.grants.created")
+def test_a_saved_credential_that_is_replaced_leaves_a_grant_of_which_is_told(notes: Command) -> None:
+    first = notes.grant("--save")["grant_id"]
+    words = ("grants", "create", "--selection", notes.folder / "selection.json", "--client", "my-agent", "--save")
+
+    again = notes(*words)
+    assert f"The credential of {first} is replaced; that grant lives until you end it:" in again.err
+    assert again.err.rstrip().endswith(f"grants revoke {first}")
+    for row in notes("grants", "list", "--json").json["grants"]:
+        notes("grants", "revoke", row["grant_id"])
+    assert notes(*words).err == ""
+
+
 @requirement("cli.grants.client-name")
 @pytest.mark.parametrize("name", ["a b", "../x", ".hidden", "claude/code", "é", "x" * 65])
 def test_a_name_that_no_file_can_have_is_refused_before_a_grant_is_made(notes: Command, name: str) -> None:
