@@ -217,8 +217,9 @@ def _midnight() -> datetime:
 
 
 def _row(disclosure: Disclosure, names: dict[str, str]) -> tuple[str, ...]:
+    """What left comes last: of one record it names every field, and no other column shall wait for the longest."""
     who, what = who_read(disclosure, names), what_left(disclosure)
-    return when_read(disclosure), who, disclosure.operation, what, disclosure.request_id
+    return when_read(disclosure), who, disclosure.operation, disclosure.request_id, what
 
 
 def _print_verdicts(verdicts: list[Verdict], *, sound: bool) -> None:
