@@ -29,7 +29,7 @@ SIDE_BY_SIDE := --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 .PHONY: bench-postgres help setup clients browser servers pages demo test test-postgres quick check style types types-windows imports generated promised bench soak mutants map slice walk promises fix shape wheel mcpb requirements
 
 help:
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{printf "make %-14s%s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{printf "make %-16s%s\n", $$1, $$2}'
 
 setup: $(STAMP)  ## make .venv and install every pinned version; instant when nothing changed
 

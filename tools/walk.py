@@ -107,9 +107,16 @@ def walk_lines(name: str) -> list[str]:
     return [*lines, f"{len(trace.files)} files, {len(trace.functions)} functions, {hops}"]
 
 
+def main(arguments: list[str]) -> int:
+    match arguments:
+        case [name] if name in WALKS:
+            logging.disable(logging.WARNING)  # the server's own line for each request is no part of the walk
+            print("\n".join(walk_lines(name)))
+            return 0
+        case _:
+            print("make walk of=NAME, where NAME is one of: " + ", ".join(WALKS), file=sys.stderr)
+            return 64
+
+
 if __name__ == "__main__":
-    if sys.argv[1:] and sys.argv[1] in WALKS:
-        logging.disable(logging.WARNING)  # the server's own line for each request is no part of the walk
-        print("\n".join(walk_lines(sys.argv[1])))
-    else:
-        sys.exit(f"python -m tools.walk {'|'.join(WALKS)}")
+    sys.exit(main(sys.argv[1:]))
