@@ -11,6 +11,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from pdpp_server.errors import IngestStorageError, InvalidRequest, PdppError
+from pdpp_server.evidence.words import moment
 from pdpp_server.importers.attached.texts import lacking
 from pdpp_server.importers.missing import ASK_NOBODY, MissingChoice, Removal
 from pdpp_server.importers.registry import FoundAccount, look_into, nothing_known, with_mapping
@@ -152,7 +153,7 @@ def bring_found(
     name, fingerprint = name or found.account.name, fingerprint_of(found)
     before = fingerprint and owner.finished_import(found.declaration, name, fingerprint)
     if before:
-        return f"{name!r} is unchanged since {before.at}."
+        return f"{name!r} is unchanged since {moment(before.at)}."
     with owner.trying(found.declaration, name) as writer:
         tally = import_account(found, writer, heard, fingerprint, missing)
         if tally.rejected and not tally.stored:

@@ -119,6 +119,16 @@ def test_what_a_folder_has_no_longer_stays_where_the_owner_says_so(pdpp: Command
 
 
 @requirement("imp.live.folder")
+def test_a_folder_that_was_read_before_says_so_by_the_minute(pdpp: Command, vault: Path) -> None:
+    pdpp("sources", "add", "folder", vault)
+    pdpp("sources", "stop", "Notes")
+
+    again = pdpp("sources", "add", "folder", vault).out
+
+    assert re.search(r"is unchanged since [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2} UTC\.$", again, re.MULTILINE)
+
+
+@requirement("imp.live.folder")
 def test_a_maildir_is_followed_and_a_read_mark_is_no_change(pdpp: Command, tmp_path: Path) -> None:
     inbox = tmp_path / "Mail" / "cur"
     inbox.mkdir(parents=True)
