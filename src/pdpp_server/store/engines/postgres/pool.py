@@ -1,8 +1,10 @@
 """The connections of one process to its database: a few, made when they are needed, each used by one at a time."""
 
 import os
+import sys
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
+from weakref import WeakSet
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -19,18 +21,23 @@ ASIDE = 2  # for lines of the log, which wait for no read and no writer
 class Pool:
     """Whoever waits for a connection that cannot be made is told why, and at once: so each makes its own."""
 
-    def __init__(self, url: str, most: int) -> None:
-        self._url, self._most = url, most
+    def __init__(self, url: str, most: int, idle: list[PostgresConnection]) -> None:
+        """Those that are idle may be shared with another pool: whoever comes next takes the one that was used last."""
+        self._url, self._most, self._idle = url, most, idle
         self.is_in_doubt = True  # until something was written
+        self._is_closed = False
         self._begin()
+        _POOLS.add(self)
 
     def _begin(self) -> None:
-        self._used_by = os.getpid()
         self._room: SimpleQueue[None] = SimpleQueue()  # holds as many things as there is room for connections
         for _ in range(self._most):
             self._room.put(None)
-        self._idle: list[PostgresConnection] = []
-        self._is_closed = False
+
+    def begin_in_child(self) -> None:
+        """Which never uses its parent's."""
+        self._idle.clear()
+        self._begin()
 
     def taken(self) -> PostgresConnection:
         """A connection on which nothing was said yet. One whose end was noticed is none.
@@ -38,7 +45,7 @@ class Pool:
         Raises:
             DatabaseUnavailable: there is none; it says why.
         """
-        return self.begun(lambda _: None)
+        return self.begun(_require_alive)
 
     def begun(self, begin: Callable[[PostgresConnection], object]) -> PostgresConnection:
         """A connection on which `begin` was said. One that was lost meanwhile is noticed by it, at no cost: nothing was
@@ -47,8 +54,6 @@ class Pool:
         Raises:
             DatabaseUnavailable: there is none; it says why.
         """
-        if self._used_by != os.getpid():  # a child never uses its parent's
-            self._begin()
         try:
             self._room.get(timeout=WAIT_SECONDS)
         except Empty:
@@ -88,7 +93,8 @@ class Pool:
         except IndexError:
             return None
         try:
-            _require_alive(connection)
+            if connection.pgconn.transaction_status != TransactionStatus.IDLE:
+                _hear_end(connection)
             begin(connection)
         except BaseException as error:
             connection.close()
@@ -115,6 +121,18 @@ class Pool:
                 return
 
 
+_POOLS: WeakSet[Pool] = WeakSet()
+
+
+def _begin_in_child() -> None:
+    for pool in _POOLS:
+        pool.begin_in_child()
+
+
+if sys.platform != "win32":  # where processes can fork at all
+    os.register_at_fork(after_in_child=_begin_in_child)
+
+
 def _is_told_to_end(connection: PostgresConnection) -> bool:
     """Whether nothing is begun on it, or it could be told to end that."""
     protocol = connection.pgconn
@@ -128,15 +146,20 @@ def _is_told_to_end(connection: PostgresConnection) -> bool:
         return False
 
 
+def _hear_end(connection: PostgresConnection) -> None:
+    """The answer to how its last use ended."""
+    protocol = connection.pgconn
+    while protocol.transaction_status == TransactionStatus.ACTIVE and protocol.get_result():
+        pass
+
+
 def _require_alive(connection: PostgresConnection) -> None:
-    """Hears what was said meanwhile, without asking: the answer to how its last use ended, or the server's farewell.
+    """Hears what was said meanwhile, without asking.
 
     Raises:
         psycopg.OperationalError: it has ended.
     """
     protocol = connection.pgconn
-    while protocol.transaction_status == TransactionStatus.ACTIVE and protocol.get_result():
-        pass
     for _ in range(2):  # words of farewell, then the end
         protocol.consume_input()
 
@@ -146,7 +169,8 @@ class Pools:
 
     def __init__(self, url: str, most: int = 10) -> None:
         self.url = url
-        self.work, self.aside = Pool(url, most), Pool(url, ASIDE)
+        idle: list[PostgresConnection] = []
+        self.work, self.aside = Pool(url, most, idle), Pool(url, ASIDE, idle)
 
     def close(self) -> None:
         self.work.close()
