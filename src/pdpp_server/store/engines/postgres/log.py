@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from threading import Lock
@@ -38,11 +38,13 @@ _START = "insert into segments(id, header) values(:id, :header)"
 _APPEND = """
 with added as (
     insert into disclosures(segment, n, at, records, line)
-    values((select segment from segments where id = :id), :n, :at, :records, :line) returning disclosure)
+    values((select segment from segments where id = ?), ?, ?, ?, ?) returning at, disclosure, records)
 insert into names(kind, name, at, disclosure, records)
-    select name ->> 0, name ->> 1, :at, disclosure, (:records)::bigint
-    from added, json_array_elements((:names)::json) name
+    select told.kind, told.name, added.at, added.disclosure, added.records from added, {names} told(kind, name)
 """
+FEW_NAMES = 8  # of most lines; more than that are not worth a statement for each number of them
+_APPEND_FEW = {n: _APPEND.format(names=f"(values {', '.join(['(?, ?)'] * n)})") for n in range(1, FEW_NAMES + 1)}
+_APPEND_MANY = _APPEND.format(names="(select name ->> 0, name ->> 1 from json_array_elements((?)::json) name)")
 _SEGMENTS = "select segment, id from segments order by id"
 _HEADER = "select header from segments where segment = ?"
 _SEGMENT = "select segment from segments where id = ?"
@@ -54,8 +56,12 @@ from (select * from segments where id >= :since and id < :until order by id desc
 """
 _CAN_WRITE = "show transaction_read_only"
 _TRY, _TAKE_BACK = "savepoint tried", "rollback to savepoint tried"
-_TRIED = {"id": "tried", "n": 1, "at": "", "records": 1, "line": "-" * 1800, "names": '[["tried", ""]]'}
+_TRIED = "tried"
+_TRIED_LINE = (_TRIED, 1, "", 1, "-" * 1800, '[["tried", ""]]')
 _LINES = "select line from disclosures where segment = ? order by n"
+
+
+Names = Collection[tuple[str, str]]  # kind and name, once each
 
 
 class PostgresLog:
@@ -87,8 +93,8 @@ class PostgresLog:
             with self._aside.writing() as writing:
                 if self._aside.is_in_doubt:
                     writing.run(_TRY)
-                    writing.run(_START, {"id": _TRIED["id"], "header": ""})
-                    writing.run(_APPEND, _TRIED)
+                    writing.run(_START, {"id": _TRIED, "header": ""})
+                    writing.run(_APPEND_MANY, _TRIED_LINE)
                     writing.run(_TAKE_BACK)
                     self._aside.trust()
                 return writing.one(_CAN_WRITE) == "off"
@@ -116,7 +122,7 @@ class PostgresLog:
         if len(line) > LINE_BYTES_MAX:
             raise OSError(errno.EMSGSIZE, "The line is longer than any reader would read.")
         try:
-            self._aside.write(*said, (_APPEND, _row(chain.id, chain.n + 1, line, disclosure)))
+            self._aside.write(*said, _appending(chain.id, chain.n + 1, line, disclosure))
         except NotNullViolation as error:
             raise OSError(errno.ESTALE, "The segment was removed by somebody else.") from error
         chain.acknowledge(line)
@@ -172,9 +178,8 @@ class PostgresActivity:
         with self._aside.writing() as writing:
             if writing.one(_SEGMENT, (id,)) is None:
                 writing.run(_START, {"id": id, "header": header.raw.decode()})
-                writing.run_many(
-                    _APPEND, [_row(id, n, line.raw, _told(line)) for n, line in enumerate(others, start=1)]
-                )
+                rows = [_row(id, n, line.raw, _told(line)) for n, line in enumerate(others, start=1)]
+                writing.run_many(_APPEND_MANY, [(*row, _listed(names)) for row, names in rows])
 
     def newest(self) -> str | None:
         with self._reading() as reading:
@@ -195,11 +200,21 @@ class PostgresActivity:
             return verify_segments(segments, seen)
 
 
-def _row(id: str, n: int, line: bytes, disclosure: Disclosure) -> dict[str, Any]:
-    """A line of a segment, with everything that it can be asked by."""
-    names = orjson.dumps([*dict.fromkeys(names_of(disclosure))]).decode()
-    shared = {"id": id, "n": n, "at": disclosure.at, "records": len(disclosure.records)}
-    return {**shared, "line": line.decode(), "names": names}
+def _appending(id: str, n: int, line: bytes, disclosure: Disclosure) -> Statement:
+    row, names = _row(id, n, line, disclosure)
+    if len(names) > FEW_NAMES:
+        return _APPEND_MANY, (*row, _listed(names))
+    return _APPEND_FEW[len(names)], (*row, *[part for name in names for part in name])
+
+
+def _row(id: str, n: int, line: bytes, disclosure: Disclosure) -> tuple[tuple[Any, ...], Names]:
+    """A line of a segment, and everything that it can be asked by."""
+    row = (id, n, disclosure.at, len(disclosure.records), line.decode())
+    return row, dict.fromkeys(names_of(disclosure))
+
+
+def _listed(names: Names) -> str:
+    return orjson.dumps([*names]).decode()
 
 
 def _refused(error: DatabaseUnavailable | OSError) -> DisclosureLogUnavailable:
