@@ -22,6 +22,7 @@ from tests.worlds.world import Clock, World, build, close
 
 FETCH, SEARCH = 2, 21
 _PLANNED = re.compile(r"^F\t\d+\tParse", re.MULTILINE)
+_RUN = re.compile(r"^F\t\d+\tExecute", re.MULTILINE)
 _ENDED = re.compile(r'^F\t\d+\tQuery\t "rollback"', re.MULTILINE)
 _ASKED = re.compile(r'^F\t\d+\t(?:Sync|Query\t "(?!rollback"))', re.MULTILINE)  # nobody waits for the end of a snapshot
 
@@ -92,14 +93,15 @@ def test_what_a_fetch_asks_is_planned_once_on_a_connection(there: World, said: C
 
 
 @requirement("store.engines.round-trips")
-def test_the_snapshot_of_a_fetch_ends_with_the_message_that_begins_it(there: World, said: Callable[[], str]) -> None:
-    def fetched() -> list[str]:
+def test_a_fetch_is_two_statements_and_its_line_two_more(there: World, said: Callable[[], str]) -> None:
+    def fetched() -> tuple[int, int]:
         said()
         assert there.reader.fetch(FetchQuery("messages", "m1", there.work)).value
-        return _ENDED.findall(said())
+        told = said()
+        return len(_RUN.findall(told)), len(_ENDED.findall(told))
 
     fetched()  # now the token is known
-    assert fetched() == []
+    assert fetched() == (2 + 2, 0)  # each names the owner first; nobody begins and ends a transaction around them
 
 
 LATER = "select count(*) from records where key = 'later'"

@@ -10,6 +10,7 @@ from psycopg.pq import TransactionStatus
 from pdpp_server.store.engines.postgres import connection as asked_of
 from pdpp_server.store.engines.postgres.connecting import connect
 from pdpp_server.store.engines.postgres.connection import PostgresConnection
+from pdpp_server.store.engines.postgres.joined import joined
 from pdpp_server.store.engines.postgres.session import asking
 from tests.worlds.postgres import Cluster
 
@@ -36,6 +37,16 @@ def test_each_question_has_its_rows(connection: PostgresConnection) -> None:
     )
 
     assert told == [[], [(1,), (2,), (3,)], [], []]
+
+
+def test_questions_that_are_joined_have_their_own_rows(connection: PostgresConnection) -> None:
+    row, none = "select n, n * 2, ?, n from (values(?)) given(n)", "select 1, ? where false"
+    empty = "select cast(null as text), cast(null as text)"
+    together = joined([(row, ("a", 3)), (none, ("b",)), (empty, ()), (row, ("?", 4))])
+
+    for _ in range(2):
+        told = connection.ask_joined(asking("select 7"), together)
+        assert told == [[(7,)], [(3, 6, "a", 3)], [], [(None, None)], [(4, 8, "?", 4)]]
 
 
 @pytest.mark.parametrize(

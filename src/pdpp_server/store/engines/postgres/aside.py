@@ -50,7 +50,7 @@ class Aside:
         try:
             connection = self._pool.taken()
             try:
-                connection.ask(self._named, *(asking(*each) for each in said))
+                connection.tell(self._named, *[asking(*each) for each in said])
             finally:
                 self._pool.give_back(connection)
         except psycopg.Error as error:

@@ -7,7 +7,8 @@ questions again and again: here they go to libpq in one message, and their answe
 import struct
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from operator import call
+from typing import Any, NamedTuple, cast
 
 import psycopg
 from psycopg.abc import Buffer, PQGen
@@ -18,19 +19,16 @@ from psycopg.pq import ExecStatus, Format
 from psycopg.pq.abc import PGconn, PGresult
 
 PLANS_MAX = 200  # on a connection; whatever else is asked there is planned each time
+IS_THERE = b"is_there"  # the column before those of an answer, in a row that holds several
 _UNKNOWN, _BYTEA, _INT8 = 0, 17, 20  # types, by their numbers in every database
 _FAILED, _END = ExecStatus.FATAL_ERROR, ExecStatus.PIPELINE_SYNC
+_UNANSWERED = (_FAILED, ExecStatus.PIPELINE_ABORTED)  # nothing is, after what failed
 
 
 Planned = tuple[bytes, tuple[int, ...]]  # a statement with `$1`, `$2` and so on, for values of these types
 
 
-class SentQuestion(NamedTuple):
-    """As it is sent."""
-
-    planned: Planned
-    values: Sequence[Buffer | None]
-    formats: Sequence[int]
+SentQuestion = tuple[Planned, Sequence[Buffer | None], Sequence[int]]  # as it is sent: with values, and their formats
 
 
 class PostgresConnection(psycopg.Connection[tuple[Any, ...]]):
@@ -38,6 +36,7 @@ class PostgresConnection(psycopg.Connection[tuple[Any, ...]]):
         super().__init__(*given, **named)
         self._plans: dict[Planned, bytes] = {}  # and their names
         self._names_given = 0
+        self._places: dict[Planned, list[tuple[int, int]]] = {}
         self._loading = Transformer(self)
 
     def ask(self, *questions: SentQuestion) -> list[list[Any]]:
@@ -46,19 +45,37 @@ class PostgresConnection(psycopg.Connection[tuple[Any, ...]]):
         Raises:
             psycopg.Error: of the first that failed, after which none is answered; or of the connection.
         """
+        return [self._rows(result) for result in self._answered(questions)]
+
+    def tell(self, *questions: SentQuestion) -> None:
+        """The same for whoever only wants to know that they are answered."""
+        self._answered(questions)
+
+    def ask_joined(self, *questions: SentQuestion) -> list[list[Any]]:
+        """The same; the last one was `joined` out of several, and each of those has its rows."""
+        *before, result = self._answered(questions)
+        (row,) = self._rows(result)
+        joined, *_ = questions[-1]
+        places = self._places.get(joined)
+        if places is None:
+            places = self._places[joined] = _places(result)
+        found = [self._rows(each) for each in before]
+        found += [[row[first:end]] if row[first - 1] else [] for first, end in places]
+        return found
+
+    def _answered(self, questions: Sequence[SentQuestion]) -> list[PGresult]:
         try:
             new, heard = self._exchanged(questions)
         except BaseException:  # nobody knows what is still to be heard on it
             self.close()
             raise
-        for result in heard:
-            if result.status == _FAILED:
-                raise self._told(error_from_result(result))
+        if heard[-1].status in _UNANSWERED:
+            raise self._told(next(error_from_result(result) for result in heard if result.status == _FAILED))
         for place, name in new:
             del heard[place]  # it says that there is a plan now
             if name:
-                self._plans[questions[place].planned] = name
-        return [self._rows(result) for result in heard]
+                self._plans[questions[place][0]] = name
+        return heard
 
     def _exchanged(self, questions: Sequence[SentQuestion]) -> tuple[list[tuple[int, bytes]], list[PGresult]]:
         """The place and the name of each plan that is new, and everything that was answered."""
@@ -112,6 +129,13 @@ def _heard(protocol: PGconn) -> PQGen[list[PGresult]]:
         heard += results
 
 
+def _places(result: PGresult) -> list[tuple[int, int]]:
+    """Where the columns of each answer begin and end."""
+    names = [result.fname(place) for place in range(result.nfields)]
+    begins = [place for place, name in enumerate(names, start=1) if name == IS_THERE]
+    return [*zip(begins, [*(begin - 1 for begin in begins[1:]), len(names)], strict=True)]
+
+
 def question(statement: bytes, values: Sequence[Any]) -> SentQuestion:
     """What `$1`, `$2` and so on stand for is never None, which has no type."""
     form = _form(statement, tuple(map(type, values)))
@@ -119,7 +143,7 @@ def question(statement: bytes, values: Sequence[Any]) -> SentQuestion:
         return _any_question(statement, values)
     planned, formats, writers = form
     try:
-        return SentQuestion(planned, [write(value) for write, value in zip(writers, values, strict=True)], formats)
+        return planned, [*map(_written, writers, values)], formats
     except struct.error:  # a number larger than any that is kept
         return _any_question(statement, values)
 
@@ -128,7 +152,11 @@ def _any_question(statement: bytes, values: Sequence[Any]) -> SentQuestion:
     """The same with values of any kind, as psycopg sends them."""
     writing = Transformer()
     raw = writing.dump_sequence(values, [PyFormat.AUTO] * len(values))
-    return SentQuestion((statement, writing.types or ()), raw, writing.formats or ())
+    return (statement, writing.types or ()), raw, writing.formats or ()
+
+
+_Writer = Callable[[Any], bytes]
+_written = cast("Callable[[_Writer, Any], bytes]", call)  # by a loop in C
 
 
 class _Form(NamedTuple):
@@ -136,7 +164,7 @@ class _Form(NamedTuple):
 
     planned: Planned
     formats: Sequence[int]
-    writers: Sequence[Callable[[Any], bytes]]
+    writers: Sequence[_Writer]
 
 
 def _text(value: str) -> bytes:
@@ -148,7 +176,7 @@ def _text(value: str) -> bytes:
 
 _whole = struct.Struct(">q").pack
 # The type of a text is found by where it stands; whether something is true is a number in our tables.
-_KINDS: dict[type, tuple[int, int, Callable[[Any], bytes]]] = {
+_KINDS: dict[type, tuple[int, int, _Writer]] = {
     str: (_UNKNOWN, Format.TEXT, _text),
     int: (_INT8, Format.BINARY, _whole),
     bool: (_INT8, Format.BINARY, _whole),

@@ -1,7 +1,7 @@
 """One owner's share of a PostgreSQL database: a snapshot for each read, one writer at a time for each owner."""
 
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from math import ceil
@@ -19,6 +19,7 @@ from pdpp_server.store.engines.postgres.aside import Aside
 from pdpp_server.store.engines.postgres.asked import PostgresAsked
 from pdpp_server.store.engines.postgres.blobs import PostgresBlobs, erase_released
 from pdpp_server.store.engines.postgres.connection import PostgresConnection, SentQuestion
+from pdpp_server.store.engines.postgres.joined import joined
 from pdpp_server.store.engines.postgres.keys import PostgresKeys
 from pdpp_server.store.engines.postgres.log import PostgresActivity, PostgresLog
 from pdpp_server.store.engines.postgres.pool import Pool, Pools
@@ -28,6 +29,7 @@ from pdpp_server.store.engines.postgres.session import (
     asking,
     holds_nul,
     is_typed,
+    sole,
 )
 from pdpp_server.store.engines.postgres.tables import PostgresTables
 from pdpp_server.store.engines.postgres.tries import PostgresTries
@@ -52,7 +54,7 @@ _NEW_VERSION = "update schema_version set version = ?"
 SCHEMA_VERSION = len(STEPS)
 NEWEST_VERSION = SCHEMA_VERSION + 1  # a step takes nothing away that the version before needs: both run side by side
 _BEGIN_READ = asking("begin isolation level repeatable read read only")
-_END, _ROLLBACK = asking("commit"), asking("rollback")
+_ROLLBACK = asking("rollback")
 _NAME_AND_VERSION = """
 select (select version from schema_version), set_config('pdpp.owner', ?, true), set_config('statement_timeout', ?, true)
 """
@@ -140,11 +142,22 @@ class PostgresReading(PostgresSession):
 
     def _begin(self, connection: PostgresConnection) -> None:
         """What is asked in every read, and what this one said ahead, is answered with the beginning."""
-        asked = [GENERATION, *(each for each in self.ahead if not holds_nul(each[1]))]
-        end = [_END] if self.is_all else []
-        _, [(version, *_)], *found = connection.ask(_BEGIN_READ, self._named, *(asking(*each) for each in asked), *end)
+        asked = [GENERATION, *self.ahead]
+        try:
+            sent = self._sent(asked)
+        except psycopg.DataError:  # nothing is under a text with NUL, which cannot be asked for
+            asked = [each for each in asked if not holds_nul(each[1])]
+            sent = self._sent(asked)
+        if self.is_all:
+            [(version, *_)], *found = connection.ask_joined(self._named, *sent)
+        else:
+            _, [(version, *_)], *found = connection.ask(_BEGIN_READ, self._named, *sent)
         _require_known(version)
-        self._answered = dict(zip(asked, found, strict=False))
+        self._answered = dict(zip(asked, found, strict=True))
+
+    def _sent(self, asked: Sequence[Statement]) -> Sequence[SentQuestion]:
+        """Where it is all, one statement is a snapshot, and nobody has to begin and end one around it."""
+        return [joined(asked)] if self.is_all else [asking(*each) for each in asked]
 
     def _ask(self, *questions: SentQuestion) -> list[list[Any]]:
         """In the snapshot, or where that has ended already, in one that answers the same to all that was said ahead."""
@@ -168,6 +181,12 @@ class PostgresReading(PostgresSession):
             if len(known) <= 1 and len(self._answered) < REMEMBERED:
                 self._answered[statement, values] = known
         return [*known]
+
+    def one(self, statement: str, values: Values = ()) -> Any:
+        known = self._answered.get((statement, values)) if isinstance(values, tuple) else None
+        if known is None:
+            return super().one(statement, values)
+        return sole(known)
 
     def _found(self, statement: str, values: Values) -> list[Any]:
         """The database ends one statement that takes too long; of many short ones, the next is not begun."""

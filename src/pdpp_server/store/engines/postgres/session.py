@@ -1,9 +1,10 @@
 """A connection to PostgreSQL, by what the rest of the store asks of it: plain SQL with `?` and `:name`."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
+from operator import itemgetter
 from typing import Any
 
 import psycopg
@@ -55,8 +56,8 @@ def translated(statement: str) -> str:
 
 
 @lru_cache(maxsize=1000)
-def _numbered(statement: str) -> tuple[bytes, list[str]]:
-    """The same with placeholders that are numbers, and the names that these stand for, where they have names."""
+def _numbered(statement: str) -> tuple[bytes, Callable[[Any], Sequence[Any]] | None]:
+    """The same with placeholders that are numbers, and what takes their values in this order, where they have names."""
     names: list[str] = []
     places = count(1)
 
@@ -70,13 +71,17 @@ def _numbered(statement: str) -> tuple[bytes, list[str]]:
             names.append(name)
         return f"${names.index(name) + 1}"
 
-    return _PLACEHOLDER.sub(number, translated(statement)).encode(), names
+    numbered = _PLACEHOLDER.sub(number, translated(statement)).encode()
+    if len(names) == 1:  # of one an `itemgetter` gives no tuple
+        return numbered, lambda values: (values[names[0]],)
+    return numbered, itemgetter(*names) if names else None
 
 
 def asking(statement: str, values: Values = ()) -> SentQuestion:
     """As it is asked of the database, with what it stands for."""
-    numbered, names = _numbered(statement)
-    return question(numbered, [values[name] for name in names] if isinstance(values, Mapping) else values)
+    numbered, in_order = _numbered(statement)
+    said: Any = values
+    return question(numbered, in_order(said) if in_order else said)
 
 
 def _bound(values: Values) -> Any:
@@ -102,6 +107,14 @@ def _each(values: Values) -> Iterable[Any]:
     return values.values() if isinstance(values, Mapping) else values
 
 
+def sole(found: Sequence[Any]) -> Any:
+    """The first row, or its only column."""
+    if not found:
+        return None
+    row = found[0]
+    return row if len(row) > 1 else row[0]
+
+
 class PostgresSession:
     def __init__(self, connection: PostgresConnection) -> None:
         self.connection = connection
@@ -110,9 +123,7 @@ class PostgresSession:
         return [] if holds_nul(values) else self._found(statement, values)
 
     def one(self, statement: str, values: Values = ()) -> Any:
-        found = self.rows(statement, values)
-        row = found[0] if found else None
-        return row[0] if row is not None and len(row) == 1 else row
+        return sole(self.rows(statement, values))
 
     def each(self, statement: str, values: Values = ()) -> Iterator[Any]:
         return iter(self.rows(statement, values))
