@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pdpp_server.store.engines.postgres.index import FEW_RECORDS, PostgresIndex
-from pdpp_server.store.engines.postgres.postings import TERM_CHARS, PostingRun, kept_term
+from pdpp_server.store.engines.postgres.postings import TERM_CHARS, kept_run, kept_term
 from pdpp_server.store.layout import StreamPlace
 from pdpp_server.store.session import Values
 
@@ -35,8 +35,8 @@ def test_a_block_says_in_which_records_it_begins_and_ends() -> None:
     PostgresIndex(written).add_words(PLACE, [(6, ("", "moon")), (5, ("hut", "")), (12, ("", "the moon"))])
 
     rows = {term: row for _, term, *row in written.kept}
-    assert rows["moon"] == [5, 6, 12, PostingRun(5, [1, 1, 0, 7, 1, 1]).written()]
-    assert rows["hut"] == [5, 5, 5, PostingRun(5, [0, 0, 0]).written()]
+    assert rows["moon"] == [5, 6, 12, kept_run(5, [1, 1, 0, 7, 1, 1])]
+    assert rows["hut"] == [5, 5, 5, kept_run(5, [0, 0, 0])]
 
 
 def test_many_records_are_a_batch_of_their_own_and_few_join_another() -> None:
@@ -46,9 +46,7 @@ def test_many_records_are_a_batch_of_their_own_and_few_join_another() -> None:
     PostgresIndex(few).add_words(PLACE, [(895, ("", "moon")), (910, ("", "moon"))])
 
     assert [row[2] for row in many.kept if row[1] == "moon"] == [7]
-    assert [row[2:] for row in few.kept if row[1] == "moon"] == [
-        (900, 895, 910, PostingRun(900, [-5, 1, 0, 10, 1, 0]).written())
-    ]
+    assert [row[2:] for row in few.kept if row[1] == "moon"] == [(900, 895, 910, kept_run(900, [-5, 1, 0, 10, 1, 0]))]
 
 
 def test_what_is_longer_than_any_word_has_a_key_that_the_database_has_room_for() -> None:

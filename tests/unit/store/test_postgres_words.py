@@ -7,7 +7,7 @@ from unittest.mock import sentinel
 import pytest
 
 from pdpp_server.model.sources import Origin
-from pdpp_server.store.engines.postgres.postings import PostingRun
+from pdpp_server.store.engines.postgres.postings import kept_run
 from pdpp_server.store.engines.postgres.tables import PostgresTables
 from pdpp_server.store.engines.postgres.words import PostgresWords
 from pdpp_server.store.layout import StreamPlace
@@ -41,7 +41,7 @@ class Blocks:
         return {term for text in TEXTS.values() for term in text.split()}
 
     def _block(self, term: str) -> str:
-        return PostingRun(LOW, self._places(term)).written()
+        return kept_run(LOW, self._places(term))
 
     def _places(self, term: str) -> list[int]:
         at = [(rid, text.split().index(term)) for rid, text in TEXTS.items() if term in text.split()]

@@ -1,6 +1,6 @@
 """A posting block: where a term stands in the records of a batch."""
 
-from pdpp_server.store.engines.postgres.postings import PostingRun, runs
+from pdpp_server.store.engines.postgres.postings import PostingRun, kept_run, runs
 
 RUN = PostingRun(100, [0, 1, 5, 0, 1, 9, 3, 0, 2])
 
@@ -11,8 +11,8 @@ def test_a_run_tells_record_column_and_position_of_each_place() -> None:
 
 def test_runs_are_read_as_they_were_written_from_one_block_or_several() -> None:
     other = PostingRun(7, [])
-    assert runs([RUN.written(), other.written()]) == [RUN, other]
-    assert runs([f"{RUN.written()},{other.written()}"]) == [RUN, other]
+    assert runs([kept_run(*RUN), kept_run(*other)]) == [RUN, other]
+    assert runs([f"{kept_run(*RUN)},{kept_run(*other)}"]) == [RUN, other]
     assert runs([]) == []
 
 

@@ -148,6 +148,11 @@ def question(statement: bytes, values: Sequence[Any]) -> SentQuestion:
         return _any_question(statement, values)
 
 
+def question_of_text(statement: bytes, text: bytes) -> SentQuestion:
+    """`$1` stands for a text that is written already, and holds no NUL."""
+    return (statement, (_UNKNOWN,)), [text], (Format.TEXT,)
+
+
 def _any_question(statement: bytes, values: Sequence[Any]) -> SentQuestion:
     """The same with values of any kind, as psycopg sends them."""
     writing = Transformer()

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import orjson
 
-from pdpp_server.store.engines.postgres.postings import PostingRun, kept_term, runs
+from pdpp_server.store.engines.postgres.postings import PostingRun, kept_run, kept_terms, runs
 from pdpp_server.store.engines.postgres.values import kept
 from pdpp_server.store.engines.postgres.words import LENGTHS, length_block
 from pdpp_server.store.engines.sqlite.cutting import Fts5Cutter, cutter_in_memory
@@ -82,9 +82,8 @@ class PostgresIndex:
                 lengths[length_block(rid)].extend((offset, slot, len(cut)))
                 for position, term in enumerate(cut):
                     terms[term].extend((offset, slot, position))
-        sid = place.sid
-        added = [_row(sid, LENGTHS, block, PostingRun(batch, counts)) for block, counts in sorted(lengths.items())]
-        added += [_row(sid, term, batch, PostingRun(batch, places)) for term, places in sorted(terms.items())]
+        added = [_row(place.sid, LENGTHS, block, batch, lengths[block]) for block in sorted(lengths)]
+        added += [_row(place.sid, term, batch, batch, places) for term, places in sorted(terms.items())]
         self._writing.run_many(_ADD, added)
 
     def _batch(self, sid: int, first: int, records: int) -> int:
@@ -109,7 +108,7 @@ class PostgresIndex:
                 blocks.update((term, run.batch) for term in gone[rid])
         words = self._taken(place.sid, blocks)
         left = [(block, run.without(gone)) for block, run in lengths + words]
-        self._writing.run_many(_ADD, [_row(place.sid, *block, run) for block, run in left if run.places])
+        self._writing.run_many(_ADD, [_row(place.sid, *block, *run) for block, run in left if run.places])
 
     def _taken(self, sid: int, blocks: Iterable[_Block]) -> list[tuple[_Block, PostingRun]]:
         asked = orjson.dumps([{"term": term, "batch": batch} for term, batch in sorted(blocks)]).decode()
@@ -120,7 +119,7 @@ class PostgresIndex:
         """The terms of each column that has any."""
         for slot, fed in zip(place.slots.values(), texts, strict=True):
             if fed and (cut := self._cutter.terms(fed.encode())):
-                yield slot, [*map(kept_term, cut)]
+                yield slot, kept_terms(cut)
 
     def clear_words(self) -> None:
         self._writing.run(_CLEAR_WORDS)
@@ -138,6 +137,5 @@ class PostgresIndex:
         self._writing.run_many(_DROP_POSITION, [(fid, kept(value), key) for fid, value, key in rows])
 
 
-def _row(sid: int, term: str, batch: int, run: PostingRun) -> Values:
-    first, last = run.batch + run.places[0], run.batch + run.places[-3]
-    return sid, term, batch, first, last, run.written()
+def _row(sid: int, term: str, block: int, batch: int, places: list[int]) -> Values:
+    return sid, term, block, batch + places[0], batch + places[-3], kept_run(batch, places)

@@ -1,8 +1,9 @@
 """Many rows as one statement: an insertion that is said for each row becomes one that reads them from a list."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -11,39 +12,48 @@ import orjson
 from pdpp_server.store.engines.postgres.values import bytes_text
 
 PARCEL_BYTES = 8 * 1024 * 1024  # of a list: neither side holds much more than that beside the rows
+ROWS_AT_ONCE = 16  # are written; a record has a megabyte at most
 
 _ADDING = re.compile(r"\s*insert into (\w+)\(([\w\s,]+)\)\s*values\(((?:\?|:\w+)(?:,\s*(?:\?|:\w+))*)\)(.*)", re.DOTALL)
 _REPLACING = re.compile(r"on conflict\(([\w\s,]+)\) do update")
 _LISTED = """
-insert into {table}({columns}) select {columns} from json_populate_recordset(null::{table}, (:rows)::json) {otherwise}
+insert into {table}({columns}) select {columns} from json_populate_recordset(null::{table}, $1::json) {otherwise}
 """
 
 
 class ListedInsert(NamedTuple):
-    """The types of the columns are those of the table, so nobody has to name them."""
+    """The types of the columns are those of the table, so nobody has to name them. There are thousands of rows in a
+    batch, so what is done for each is done by loops in C."""
 
     statement: str
     columns: tuple[str, ...]
     values: tuple[str, ...] | None  # the name of each, where they have names
-    unique: tuple[str, ...]  # the columns by which a row replaces what is there
+    unique: tuple[int, ...]  # the places of the columns by which a row replaces what is there
 
-    def takes(self, rows: Sequence[Any]) -> bool:
+    def in_columns(self, said: Sequence[Any]) -> Sequence[Sequence[Any]]:
+        """Of each row the values of its columns; whether something is true is a number in our tables."""
+        rows: Sequence[Sequence[Any]] = said if self.values is None else [*map(_taking(self.values), said)]
+        if bool in {*map(type, chain.from_iterable(rows))}:
+            return [[int(value) if isinstance(value, bool) else value for value in row] for row in rows]
+        return rows
+
+    def takes(self, rows: Sequence[Sequence[Any]]) -> bool:
         """Whether no row replaces another of the list: one statement cannot change a row twice."""
-        if not self.unique:
-            return True
-        key = itemgetter(*[self._taken[self.columns.index(name)] for name in self.unique])
-        return len({key(row) for row in rows}) == len(rows)
+        return not self.unique or len({*map(_taking(self.unique), rows)}) == len(rows)
 
-    def named(self, rows: Iterable[Any]) -> Iterator[dict[str, Any]]:
-        """Each row with the names of its columns."""
-        for row in rows:
-            told = row if self.values is None else [row[name] for name in self.values]
-            yield dict(zip(self.columns, told, strict=True))
-
-    @property
-    def _taken(self) -> Sequence[Any]:
-        """Under what each column finds its value in a row."""
-        return range(len(self.columns)) if self.values is None else self.values
+    def parcels(self, rows: Sequence[Sequence[Any]]) -> Iterator[bytes]:
+        """Them as lists of JSON, each of which is not too long."""
+        parts: list[bytes] = []
+        size = 0
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            named = [dict(zip(self.columns, row, strict=True)) for row in rows[start : start + ROWS_AT_ONCE]]
+            part = orjson.dumps(named, default=_told)[1:-1]
+            if parts and size + len(part) > PARCEL_BYTES:
+                yield _list(parts)
+                parts, size = [], 0
+            parts.append(part)
+            size += len(part)
+        yield _list(parts)
 
 
 @lru_cache(maxsize=1000)
@@ -59,26 +69,17 @@ def listed(statement: str) -> ListedInsert | None:
         _LISTED.format(table=table, columns=columns, otherwise=otherwise),
         _split(columns),
         None if "?" in names else tuple(names),
-        _split(replacing[1]) if replacing else (),
+        tuple(_split(columns).index(name) for name in _split(replacing[1])) if replacing else (),
     )
 
 
-def parcels(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """The rows as lists of JSON, each of which is not too long."""
-    parts: list[bytes] = []
-    size = 0
-    for row in rows:
-        part = orjson.dumps(row, default=_told)
-        if parts and size + len(part) > PARCEL_BYTES:
-            yield _list(parts)
-            parts, size = [], 0
-        parts.append(part)
-        size += len(part)
-    yield _list(parts)
+def _taking(keys: Sequence[Any]) -> Callable[[Any], Sequence[Any]]:
+    """Of one alone an `itemgetter` would make no tuple."""
+    return itemgetter(*keys) if len(keys) > 1 else lambda row: (row[keys[0]],)
 
 
-def _list(parts: Sequence[bytes]) -> str:
-    return "[" + b",".join(parts).decode() + "]"
+def _list(parts: Sequence[bytes]) -> bytes:
+    return b"[%b]" % b",".join(parts)
 
 
 def _told(value: object) -> str:

@@ -4,7 +4,7 @@ A block is one or more runs, each written behind the other. A run is as flat as 
 thousand of them at once.
 """
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -17,6 +17,11 @@ TERM_CHARS, BEGINNING_CHARS = 650, 600
 def kept_term(term: str) -> str:
     """As it stands in a key. What is longer than any word, such as bytes as text, by its beginning and a digest."""
     return term if len(term) <= TERM_CHARS else f"{term[:BEGINNING_CHARS]}{sha256(term.encode()).hexdigest()}"
+
+
+def kept_terms(terms: Sequence[str]) -> Sequence[str]:
+    """The same of many, of which hardly any is so long."""
+    return terms if max(map(len, terms)) <= TERM_CHARS else [*map(kept_term, terms)]
 
 
 class PostingRun(NamedTuple):
@@ -46,8 +51,10 @@ class PostingRun(NamedTuple):
                 left.places.extend((rid - self.batch, slot, position))
         return left
 
-    def written(self) -> str:
-        return orjson.dumps((self.batch, self.places)).decode()
+
+def kept_run(batch: int, places: list[int]) -> str:
+    """A run, as it is kept."""
+    return orjson.dumps((batch, places)).decode()
 
 
 def runs(blocks: Iterable[str]) -> list[PostingRun]:

@@ -11,9 +11,9 @@ import psycopg
 
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.store.engines.meanings import TableMeanings
-from pdpp_server.store.engines.postgres.connection import PostgresConnection, SentQuestion, question
+from pdpp_server.store.engines.postgres.connection import PostgresConnection, SentQuestion, question, question_of_text
 from pdpp_server.store.engines.postgres.index import PostgresIndex
-from pdpp_server.store.engines.postgres.listing import ListedInsert, listed, parcels
+from pdpp_server.store.engines.postgres.listing import ListedInsert, listed
 from pdpp_server.store.engines.postgres.tables import NUMBERS, TEXTS
 from pdpp_server.store.session import Values
 
@@ -164,18 +164,20 @@ class PostgresWriting(PostgresSession):
         """Rows that are added are said as one list; of any other change the database hears one after the other."""
         rows = list(values)
         adding = listed(statement) if len(rows) > 1 else None
-        if adding is not None and adding.takes(rows):
-            self._add(adding, rows)
+        if adding is not None and self._is_added(adding, rows):
             return
         query = translated(statement).encode()
         with psycopg.Cursor(self.connection) as cursor:  # which sends them all before it waits for an answer
             cursor.executemany(query, [_bound(row) for row in rows])
 
-    def _add(self, adding: ListedInsert, rows: Sequence[Values]) -> None:
+    def _is_added(self, adding: ListedInsert, said: Sequence[Values]) -> bool:
+        rows = adding.in_columns(said)
+        if not adding.takes(rows):
+            return False
         query = translated(adding.statement).encode()
-        with psycopg.Cursor(self.connection) as cursor:
-            for parcel in parcels(adding.named(map(_bound, rows))):
-                cursor.execute(query, {"rows": parcel})
+        for parcel in adding.parcels(rows):
+            self.connection.tell(question_of_text(query, parcel))
+        return True
 
     def counted(self) -> dict[str, int]:
         return dict(self.rows(_COUNTED))
