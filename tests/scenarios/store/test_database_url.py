@@ -132,6 +132,15 @@ def test_an_address_that_cannot_be_meant_is_not_repeated(url: str) -> None:
 
 
 @requirement("store.engines.refused")
+@pytest.mark.parametrize("password", ["open@sesame", "open@sesame/now", "open@now/sesame", "o/p@sesame"])
+def test_a_password_that_looks_like_a_host_is_not_told(password: str, tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, database_url=f"postgresql://me:{password}@127.0.0.1:1/pdpp")
+    with pytest.raises((DatabaseUnavailable, ServerTrouble)) as told:
+        database_of(settings)
+    assert "sesame" not in f"{told.value.message} {told.value.remedy} {told.value.__cause__}"
+
+
+@requirement("store.engines.refused")
 def test_a_role_above_row_security_is_refused(postgres: Cluster, tmp_path: Path) -> None:
     with pytest.raises(ServerTrouble, match="row security"):
         database_of(Settings(home=tmp_path, database_url=f"postgresql://postgres@/postgres?host={postgres.folder}"))

@@ -17,6 +17,8 @@ _HOW_IT_IS_WRITTEN = (
     "Write it as postgresql://USER@HOST/DATABASE; a password may stand in a file that PGPASSFILE names."
 )
 
+_AN_AT = "its host or name holds an @; in a password it is written %40, and a / there %2F"
+
 
 def connect(url: str) -> PostgresConnection:
     """What the address says of TLS, hosts and times is for libpq, all of it.
@@ -58,7 +60,9 @@ def _require_usable(connection: PostgresConnection) -> None:
 
 
 def _reason(error: psycopg.OperationalError, asked: dict[str, Any]) -> str:
-    """The first line of what libpq says."""
+    """The first line of what libpq says. A password with an `@` ends there for it, and its rest names the host."""
+    if any("@" in str(asked.get(name) or "") for name in ("host", "dbname")):
+        return _AN_AT
     said = str(error).strip().partition("\n")[0]
     password = str(asked.get("password") or "")
     return said.replace(password, "...") if password else said
