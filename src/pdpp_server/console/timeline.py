@@ -7,7 +7,16 @@ from typing import NamedTuple
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
 from pdpp_server.console.rows import RecordRow, rows_of, rows_shown, shown_fields
-from pdpp_server.console.streams import day_asked, is_asked_for_more, on_day, standing_in, time_filter
+from pdpp_server.console.streams import (
+    begun_in,
+    day_asked,
+    days_of,
+    has_whole_days,
+    is_asked_for_more,
+    on_day,
+    standing_in,
+    time_filter,
+)
 from pdpp_server.console.visit import Visit
 from pdpp_server.evidence.words import day_words
 from pdpp_server.model.pending import Pending
@@ -31,23 +40,36 @@ class TimelineLine(NamedTuple):
 
 
 def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
-    day = _day(desks, visit.query.get("day", "").strip())
-    if day is None:
+    asked, streams = day_asked(visit.query.get("day", "").strip()), _streams(desks)
+    reader = desks.reads.reader(visit.request_id)
+
+    def shown(day: date) -> Pending[Page]:
+        queries = [_query(desks, connection, stream, day) for connection, _, stream in streams]
+        return reader.pages(queries).shaped(partial(_page, desks, day, streams))
+
+    if asked:
+        return shown(asked)
+    if not streams:
         return _page(desks, desks.local_now().date(), [], [])
-    streams = _streams(desks)
-    queries = [_query(desks, connection, stream, day) for connection, _, stream in streams]
-    pages = desks.reads.reader(visit.request_id).pages(queries)
-    return pages.shaped(partial(_page, desks, day, streams))
+    newest = [_newest_query(desks, connection, stream) for connection, _, stream in streams]
+    return reader.pages(newest).followed(lambda pages: shown(_newest(desks, streams, pages)))
 
 
-def _day(desks: Desks, text: str) -> date | None:
-    """The day that was asked for, or the newest on which there is anything, which is no later than today."""
-    if asked := day_asked(text):
-        return asked
-    today = desks.local_now().date()
-    latest = [stream.latest for source in desks.owner.sources() for stream in source.streams if stream.latest]
-    days = [date(1970, 1, 1) + timedelta(microseconds=each) for each in latest]
-    return min(max(days), today) if days else None
+def _newest_query(desks: Desks, connection: str, stream: Stream) -> RecordsQuery:
+    """What began last, but not after today: calendars reach into years to come."""
+    until_now = begun_in(desks, stream, None, desks.local_now().date() + timedelta(days=1))
+    limit = ASKED if has_whole_days(stream) else 1
+    return RecordsQuery(stream.name, connection, fields=shown_fields(stream), conditions=tuple(until_now), limit=limit)
+
+
+def _newest(desks: Desks, streams: list[tuple[str, str, Stream]], pages: list[RecordPage]) -> date:
+    """The newest day, no later than today, on which there is anything."""
+    today = desks.local_now().date().isoformat()
+    found: list[str] = []
+    for (_, _, stream), page in zip(streams, pages, strict=True):
+        days = [days_of(desks, row) for row in rows_of(page.records, stream, desks.zone, LINE_CHARS)]
+        found += [min(until, today) for began, until in days if began <= today]
+    return date.fromisoformat(max(found, default=today))
 
 
 def _streams(desks: Desks) -> list[tuple[str, str, Stream]]:

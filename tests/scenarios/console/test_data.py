@@ -12,7 +12,7 @@ from pdpp_server.model.ingest import Incoming
 from pdpp_server.wire.declarations import decode_declaration
 from tests.importers.homes import Home, event, ics
 from tests.requirements import requirement
-from tests.scenarios.console.visitor import Visitor, shown
+from tests.scenarios.console.visitor import Visitor, shown, visiting
 from tests.worlds import chat
 from tests.worlds.world import World
 
@@ -305,6 +305,33 @@ def test_a_day_is_shown_over_all_sources_as_one_read(owner: Visitor, world: Worl
     (line,) = world.owner.activity()
     assert (line.operation, len(line.records)) == ("timeline", 3)
     assert owner.get("/timeline?day=soon").status_code == 400
+
+
+@requirement("con.data.timeline")
+def test_the_newest_day_is_one_that_has_something_though_calendars_reach_into_years_to_come(
+    owner: Visitor, world: World, tmp_path: Path
+) -> None:
+    world.deliver(chat.WORK, [chat.message("w", subject="The last that was said", sent_at="2026-11-02T15:00:00Z")])
+    home = Home(world, tmp_path / "exports")
+    home.bring(home.found("choir.ics", ics(event("Choir", "20261030"), event("Concert", "20261224"))))
+
+    newest = shown(owner.page("/timeline"))
+
+    assert "2 November 2026" in newest and "The last that was said" in newest
+    (line,) = world.owner.activity()
+    assert len(line.records) == 1
+
+
+@requirement("con.data.timeline")
+def test_the_newest_day_is_one_of_the_clock_on_the_wall(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
+    world.deliver(chat.WORK, [chat.message("w", subject="Late at night", sent_at="2026-11-03T02:00:00Z")])
+
+    with visiting(world) as visitor:
+        assert visitor.sign_in().status_code == 303
+        newest = shown(visitor.page("/timeline"))
+
+    assert "2 November 2026" in newest and "Late at night" in newest
 
 
 @requirement("con.data.search")
