@@ -12,18 +12,17 @@ from pdpp_server.console.would_read import grants_read, is_telling
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.refusals import message_text
 from pdpp_server.evidence.said import say
+from pdpp_server.evidence.words import local_day
 from pdpp_server.model.grants import Grant
 from pdpp_server.model.selections import Selection
 from pdpp_server.model.times import iso
 from pdpp_server.owner.changes import selection_of
 from pdpp_server.owner.desk import GrantRow
 
-DATE_CHARS = len("2026-11-15")
-
 
 def show(desks: Desks, visit: Visit) -> Page:
     rows = _living(desks, visit.named["grant_id"])
-    return _page(desks, visit, rows, _ticks(rows))
+    return _page(desks, visit, rows, _ticks(desks, rows))
 
 
 def take(desks: Desks, visit: Visit) -> Page | SeeOther:
@@ -34,7 +33,7 @@ def take(desks: Desks, visit: Visit) -> Page | SeeOther:
         return SeeOther(f"/clients/{_standing(rows)}")
     ticks = replace(ticks_of_form(visit), once=False)
     try:
-        kept, ends = _kept(rows, ticks), _ends(rows, ticks)
+        kept, ends = _kept(rows, ticks), _ends(desks, rows, ticks)
         would = desks.owner.changed_grants(grant_id, ends, kept)
     except InvalidRequest as refusal:
         return _page(desks, visit, rows, ticks, said=message_text(refusal))
@@ -88,9 +87,9 @@ def _most(rows: list[GrantRow]) -> Most:
     return tuple(row.grant.streams for row in rows)
 
 
-def _ticks(rows: list[GrantRow]) -> Ticks:
+def _ticks(desks: Desks, rows: list[GrantRow]) -> Ticks:
     """Everything as it is; where the ends differ, the last is that of all, and the others are their own."""
-    days = [(row.grant.expires_at or "")[:DATE_CHARS] for row in rows]
+    days = [_end_day(desks, row) for row in rows]
     last = "" if "" in days else max(days)
     own = {place: day for place, day in enumerate(days) if day != last}
     return first_ticks(_asked(rows), _most(rows), last, own)
@@ -103,16 +102,20 @@ def _kept(rows: list[GrantRow], ticks: Ticks) -> dict[str, Selection]:
     return {rows[place].grant.grant_id: selection for place, selection in kept.items()}
 
 
-def _ends(rows: list[GrantRow], ticks: Ticks) -> dict[str, str | None]:
+def _ends(desks: Desks, rows: list[GrantRow], ticks: Ticks) -> dict[str, str | None]:
     """Of each grant; as it is to the second, where the day was not touched."""
     days = [ticks.ends.get(place, ticks.end) for place in range(len(rows))]
-    return {row.grant.grant_id: _end(row.grant.expires_at, day) for row, day in zip(rows, days, strict=True)}
+    return {row.grant.grant_id: _end(desks, row, day) for row, day in zip(rows, days, strict=True)}
 
 
-def _end(now: str | None, day: str) -> str | None:
-    if now and day == now[:DATE_CHARS]:
-        return now
-    return day_as_time(day) if day else None
+def _end(desks: Desks, row: GrantRow, day: str) -> str | None:
+    if day == _end_day(desks, row):
+        return row.grant.expires_at
+    return day_as_time(day, desks.zone) if day else None
+
+
+def _end_day(desks: Desks, row: GrantRow) -> str:
+    return local_day(row.grant.expires_at, desks.zone) if row.grant.expires_at else ""
 
 
 def _page(

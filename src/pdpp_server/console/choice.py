@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime, time, tzinfo
 
+from pdpp_server.console.streams import day_named
 from pdpp_server.console.visit import Visit, unreadable_form
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.said import say
+from pdpp_server.evidence.words import local_day
 from pdpp_server.model.authorization import Decision
 from pdpp_server.model.grants import StreamGrant
 from pdpp_server.model.selections import Selection, StreamSelection, TimeRange
-from pdpp_server.model.times import instant
+from pdpp_server.model.times import instant, iso
 from pdpp_server.wire.declarations import required_fields
 
 VIEW, END = "view.", "end."  # of one stream, of one selection, by its place
@@ -28,7 +31,7 @@ class Ticks:
     views: Mapping[tuple[int, int], str]
     since: str
     before: str
-    end: str  # a date; empty for none
+    end: str  # a day of the owner's clock; empty for none
     once: bool
     ai_training: bool
     ends: Mapping[int, str] = field(default_factory=dict[int, str])  # of selections with an end of their own
@@ -58,7 +61,7 @@ def first_ticks(asked: tuple[Selection, ...], most: Most, end: str, ends: Mappin
     )
 
 
-def ticks_of(decision: Decision, most: Most, asked: tuple[Selection, ...]) -> Ticks:
+def ticks_of(decision: Decision, most: Most, asked: tuple[Selection, ...], zone: tzinfo) -> Ticks:
     """The boxes as that decision would have them ticked; what must be affirmed by itself is never ticked before."""
     decided: dict[tuple[int, str], StreamSelection] = {}
     ends: dict[int, str] = {}
@@ -67,7 +70,7 @@ def ticks_of(decision: Decision, most: Most, asked: tuple[Selection, ...]) -> Ti
             if _is_of(made, selection):
                 decided |= {(i, stream.name): stream for stream in made.streams}
                 if place in decision.ends:
-                    ends[i] = decision.ends[place][:_DATE_CHARS]
+                    ends[i] = local_day(decision.ends[place], zone)
     chosen = [(i, j, stream, decided[i, stream.name]) for i, j, stream in _places(most) if (i, stream.name) in decided]
     times = [made.time for _, _, stream, made in chosen if made.time and not _was_asked(made.time, stream)]
     return Ticks(
@@ -81,7 +84,7 @@ def ticks_of(decision: Decision, most: Most, asked: tuple[Selection, ...]) -> Ti
         views={(i, j): made.view for i, j, _, made in chosen if made.view},
         since=next((time.since for time in times if time.since and len(time.since) == _DATE_CHARS), ""),
         before=next((time.until for time in times if time.until and len(time.until) == _DATE_CHARS), ""),
-        end=(decision.expires_at or "")[:_DATE_CHARS],
+        end=local_day(decision.expires_at, zone) if decision.expires_at else "",
         once=all(made.access_mode == "single_use" for made in decision.selections),
         ai_training=False,
         ends=ends,
@@ -127,13 +130,14 @@ def _named_after(prefix: str, visit: Visit) -> list[tuple[str, str]]:
 # The decision ---------------------------------------------------------------------------------------------------------
 
 
-def decision_of(ticks: Ticks, asked: tuple[Selection, ...], most: Most) -> Decision:
+def decision_of(ticks: Ticks, asked: tuple[Selection, ...], most: Most, zone: tzinfo) -> Decision:
     """Raises `InvalidRequest` where something is left to choose."""
     kept = kept_of(ticks, asked, most)
     if not kept:
         raise InvalidRequest(say("Choose at least one stream."), param="stream")
-    ends = {place: day_as_time(ticks.ends[i]) for place, i in enumerate(kept) if i in ticks.ends}
-    return Decision(tuple(kept.values()), end_of(ticks), ticks.ai_training, ends)
+    ends = {place: day_as_time(ticks.ends[i], zone) for place, i in enumerate(kept) if i in ticks.ends}
+    end = day_as_time(ticks.end, zone) if ticks.end else None
+    return Decision(tuple(kept.values()), end, ticks.ai_training, ends)
 
 
 def kept_of(ticks: Ticks, asked: tuple[Selection, ...], most: Most) -> dict[int, Selection]:
@@ -147,13 +151,9 @@ def kept_of(ticks: Ticks, asked: tuple[Selection, ...], most: Most) -> dict[int,
     return kept
 
 
-def end_of(ticks: Ticks) -> str | None:
-    """The date that was chosen, as a time."""
-    return day_as_time(ticks.end) if ticks.end else None
-
-
-def day_as_time(day: str) -> str:
-    return f"{day}T00:00:00.000Z"
+def day_as_time(day: str, zone: tzinfo) -> str:
+    """When that day begins by the owner's clock."""
+    return iso(datetime.combine(day_named(day), time(), zone))
 
 
 def _streams(ticks: Ticks, i: int, selection: Selection, most: tuple[StreamGrant, ...]) -> Iterator[StreamSelection]:

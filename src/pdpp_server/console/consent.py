@@ -42,7 +42,7 @@ def _approved(desks: Desks, choosing: Choosing, revision: str) -> Page | SeeOthe
     assert choosing.review is not None
     if choosing.review.revision != revision:
         return consent_page(desks, replace(choosing, said=CHANGED))
-    decision = decision_of(choosing.ticks, choosing.asked, choosing.most)
+    decision = decision_of(choosing.ticks, choosing.asked, choosing.most, desks.zone)
     try:
         return _answered(desks.consent.approve(choosing.ask.ask_id, decision, revision), allowed=True)
     except InvalidRequest as refusal:
@@ -70,12 +70,12 @@ def _first(desks: Desks, ask: Ask, *, anew: bool) -> Choosing:
     """What the client needs; or, where it asked the same before, what the owner agreed to then."""
     earlier = None if anew else desks.consent.earlier(ask)
     offers = desks.consent.offers(ask)
-    picks = picks_of(earlier, offers) if earlier and not ask.selections else ()
+    picks = picks_of(earlier, offers, desks.zone) if earlier and not ask.selections else ()
     asked = ask.selections or picked(picks, offers)
     most = desks.consent.most(asked)
     if earlier is None:
         return Choosing(ask, offers, picks, asked, most, first_ticks(asked, most, _usual_end(desks)))
-    return Choosing(ask, offers, picks, asked, most, ticks_of(earlier, most, asked), is_again=True)
+    return Choosing(ask, offers, picks, asked, most, ticks_of(earlier, most, asked, desks.zone), is_again=True)
 
 
 def _chosen(desks: Desks, visit: Visit, ask: Ask) -> Choosing:
@@ -107,7 +107,7 @@ def _one_end(ticks: Ticks, sources: int) -> Ticks:
 
 
 def _usual_end(desks: Desks) -> str:
-    return (desks.now() + timedelta(days=DAYS)).date().isoformat()
+    return (desks.local_now() + timedelta(days=DAYS)).date().isoformat()
 
 
 def _reviewed(desks: Desks, choosing: Choosing, *, is_first: bool = False) -> Choosing:
@@ -118,7 +118,7 @@ def _reviewed(desks: Desks, choosing: Choosing, *, is_first: bool = False) -> Ch
     try:
         if not choosing.asked:
             raise InvalidRequest(say("Choose at least one source."))
-        decision = replace(decision_of(choosing.ticks, choosing.asked, choosing.most), ai_training=True)
+        decision = replace(decision_of(choosing.ticks, choosing.asked, choosing.most, desks.zone), ai_training=True)
         return replace(choosing, review=desks.consent.review(choosing.ask.ask_id, decision))
     except InvalidRequest as refusal:
         return choosing if is_first else replace(choosing, said=message_and_remedy(refusal))

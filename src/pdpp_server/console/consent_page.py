@@ -130,7 +130,7 @@ def consent_page(desks: Desks, choosing: Choosing) -> Page:
         "is_once": choosing.ticks.once,
         "marks_sensitive": is_telling([each.is_sensitive for each in [*offered, *reads]]),
         "may_last": not ask.selections or any(selection.access_mode == "continuous" for selection in choosing.asked),
-        "today": desks.now().date().isoformat(),
+        "today": desks.local_now().date().isoformat(),
         "review": review,
         "reads": reads,
         "sum": _sum(review, reads) if review and len(reads) > 1 else None,

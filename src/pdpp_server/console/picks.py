@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import tzinfo
 from typing import NamedTuple
 
 from pdpp_server.console.choice import named_place, place_of
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.said import say
+from pdpp_server.evidence.words import local_day
 from pdpp_server.model.authorization import Decision, Offer
 from pdpp_server.model.selections import Selection, StreamSelection, TimeRange
 from pdpp_server.model.times import instant
@@ -158,13 +160,13 @@ def _is_in(offers: tuple[Offer, ...], pick: Pick) -> bool:
     return preset is not None and _stream_name(offers, pick) in preset.streams
 
 
-def picks_of(decision: Decision, offers: tuple[Offer, ...]) -> tuple[Pick, ...]:
+def picks_of(decision: Decision, offers: tuple[Offer, ...], zone: tzinfo) -> tuple[Pick, ...]:
     """What was picked for that decision, as far as it is still there; accounts given differently stay apart."""
     picks: list[Pick] = []
     for pick in _possible(offers):
         offered = (_source_id(offers, pick), _stream_name(offers, pick))
         for place, selection in enumerate(decision.selections):
-            end = (decision.ends.get(place) or "")[: len("2026-01-31")]
+            end = local_day(decision.ends[place], zone) if place in decision.ends else ""
             for stream in selection.streams:
                 is_it = offered == (selection.source_id, stream.name)
                 if is_it and pick.connection_id in (stream.connections or ()):

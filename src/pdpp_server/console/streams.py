@@ -176,8 +176,10 @@ def instant_of(desks: Desks, stream: Stream, field: str, day: date, later: timed
 
 
 def day_asked(text: str) -> date | None:
-    if not text:
-        return None
+    return day_named(text) if text else None
+
+
+def day_named(text: str) -> date:
     try:
         return _within_reach(date.fromisoformat(text))
     except ValueError:

@@ -1,6 +1,7 @@
 """The owner's choice: boxes that are ticked, and the decision that they make."""
 
 from dataclasses import replace
+from datetime import UTC
 
 import pytest
 
@@ -39,23 +40,23 @@ def test_at_first_only_what_is_needed_is_ticked_and_no_account_among_several() -
 
 
 def test_what_is_ticked_is_what_is_decided_and_its_end_is_a_time() -> None:
-    decision = decision_of(ticks(), (ASKED,), MOST)
+    decision = decision_of(ticks(), (ASKED,), MOST, UTC)
     assert decision.expires_at == "2027-01-01T00:00:00.000Z"
     (stream,) = decision.selections[0].streams
     assert (stream.name, stream.connections, stream.fields) == ("messages", ("cin_a",), None)
-    assert decision_of(ticks(end=""), (ASKED,), MOST).expires_at is None
+    assert decision_of(ticks(end=""), (ASKED,), MOST, UTC).expires_at is None
 
 
 def test_the_boxes_of_a_decision_are_those_that_made_it() -> None:
     ticked = ticks(since="2026-03-01", once=True)
-    decided = ticks_of(decision_of(ticked, (ASKED,), MOST), MOST, (ASKED,))
+    decided = ticks_of(decision_of(ticked, (ASKED,), MOST, UTC), MOST, (ASKED,), UTC)
     assert replace(decided, fields=frozenset()) == replace(ticked, fields=frozenset())
 
 
 def test_fewer_fields_are_named_and_no_field_leaves_the_key() -> None:
     for kept, fields in ((("text",), ("text",)), ((), MESSAGES.primary_key)):
         ticked = ticks(fields=frozenset((0, 0, name) for name in kept))
-        assert decision_of(ticked, (ASKED,), MOST).selections[0].streams[0].fields == fields
+        assert decision_of(ticked, (ASKED,), MOST, UTC).selections[0].streams[0].fields == fields
 
 
 @pytest.mark.parametrize(
@@ -67,7 +68,7 @@ def test_fewer_fields_are_named_and_no_field_leaves_the_key() -> None:
     ],
 )
 def test_of_the_times_that_were_asked_and_chosen_the_narrower_counts(since: str, before: str, time: TimeRange) -> None:
-    assert decision_of(ticks(since=since, before=before), (ASKED,), MOST).selections[0].streams[0].time == time
+    assert decision_of(ticks(since=since, before=before), (ASKED,), MOST, UTC).selections[0].streams[0].time == time
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def test_of_the_times_that_were_asked_and_chosen_the_narrower_counts(since: str,
 )
 def test_what_is_left_to_choose_is_said(ticked: Ticks, says: str) -> None:
     with pytest.raises(InvalidRequest, match=says):
-        decision_of(ticked, (ASKED,), MOST)
+        decision_of(ticked, (ASKED,), MOST, UTC)
 
 
 def test_a_place_is_numbers_and_a_name_may_hold_anything() -> None:
