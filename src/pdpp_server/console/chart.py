@@ -44,10 +44,10 @@ class Chart(NamedTuple):
 
 def chart(desks: Desks, clients: frozenset[str] | None = None) -> Chart | None:
     """Of all clients, or of those; None where none of them read. What the owner looks at is not drawn."""
-    today = desks.now().date()
-    days = [(today - timedelta(days=back)).isoformat() for back in range(DAYS - 1, -1, -1)]
-    since = iso(desks.now() - timedelta(days=DAYS))
-    read = [each for each in desks.owner.activity_by_client(since) if _is_drawn(each, clients) and each.day in days]
+    now = desks.local_now()
+    days = [(now.date() - timedelta(days=back)).isoformat() for back in range(DAYS - 1, -1, -1)]
+    by_client = desks.owner.activity_by_client(iso(now - timedelta(days=DAYS)), desks.zone)
+    read = [each for each in by_client if _is_drawn(each, clients) and each.day in days]
     if not read:
         return None
     names = desks.owner.reader_names()
@@ -66,8 +66,8 @@ def chart(desks: Desks, clients: frozenset[str] | None = None) -> Chart | None:
         _bars(days, read, rows, colours),
         rows,
         [(colours[client], names.get(client, client)) for client in order],
-        day_words(days[0], desks.now()),
-        day_words(days[-1], desks.now()),
+        day_words(days[0], now),
+        day_words(days[-1], now),
         _numbers(reads, records),
     )
 

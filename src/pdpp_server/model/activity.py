@@ -81,6 +81,15 @@ class Verdict:
         return self.state in {"intact", "torn", "let_go"}
 
 
+class ClientQuarter(NamedTuple):
+    """What one client read in a quarter of an hour: in no zone does a day begin inside of one."""
+
+    at: str  # the first of it
+    client_id: str
+    disclosures: int
+    records: int
+
+
 class ClientDay(NamedTuple):
     """What one client read on one day."""
 

@@ -4,13 +4,14 @@ import secrets
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import timedelta, tzinfo
 from pathlib import Path
 from typing import Unpack
 
 from pdpp_server.errors import ConnectionNotFound, NotFound
 from pdpp_server.evidence.activity import PREVIEW_CLIENT, reader_names
 from pdpp_server.evidence.said import say
+from pdpp_server.evidence.words import local_day
 from pdpp_server.grants.explain import explain
 from pdpp_server.grants.issue import issue
 from pdpp_server.model.activity import Asked, ClientDay, Day, Disclosure, Segment, Verdict
@@ -323,9 +324,16 @@ class Owner:
         words = self._services.asked
         return words.find([disclosure.request_id for disclosure in found]) if words else {}
 
-    def activity_by_client(self, since: str) -> list[ClientDay]:
-        """How much each client read each day, newest day first."""
-        return self._services.database.activity.per_client_day(since)
+    def activity_by_client(self, since: str, zone: tzinfo) -> list[ClientDay]:
+        """How much each client read each day of that zone, newest day first."""
+        read: dict[tuple[str, str], ClientDay] = {}
+        for each in self._services.database.activity.per_client_quarter(since):
+            day = local_day(each.at, zone)
+            sofar = read.get((day, each.client_id), ClientDay(day, each.client_id, 0, 0))
+            read[day, each.client_id] = ClientDay(
+                day, each.client_id, sofar.disclosures + each.disclosures, sofar.records + each.records
+            )
+        return sorted(sorted(read.values(), key=lambda each: each.client_id), key=lambda each: each.day, reverse=True)
 
     def first_reads(self) -> dict[str, str]:
         """When each client read for the first time."""

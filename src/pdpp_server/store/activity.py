@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, TypedDict, Unpack
 
-from pdpp_server.model.activity import ClientDay, Day, Disclosure, Segment, Verdict
+from pdpp_server.model.activity import ClientQuarter, Day, Disclosure, Segment, Verdict
 from pdpp_server.store.log import Ends, LogLine, ReadLines
 
 
@@ -46,8 +46,8 @@ class Activity(Ends, Protocol):
         """How many reads and records each day, newest day first; a read under several grants counts for each."""
         ...
 
-    def per_client_day(self, since: str) -> list[ClientDay]:
-        """How many reads and records each client each day, newest day first."""
+    def per_client_quarter(self, since: str) -> list[ClientQuarter]:
+        """How many reads and records each client each quarter of an hour, newest first."""
         ...
 
     def first_reads(self) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """What the owner sees: who may read, what was read, what there is."""
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 import pytest
@@ -14,7 +14,7 @@ from pdpp_server.model.ingest import Rejection
 from pdpp_server.model.queries import FetchQuery, SearchQuery
 from pdpp_server.port.local import LocalReader
 from tests.requirements import requirement
-from tests.scenarios.console.visitor import Visitor, fields_of, shown
+from tests.scenarios.console.visitor import Visitor, fields_of, shown, visiting
 from tests.worlds import chat
 from tests.worlds.told import ToldReader, told
 from tests.worlds.world import World
@@ -194,6 +194,25 @@ def test_activity_says_who_asked_what_and_what_it_saw(owner: Visitor, world: Wor
     assert "Today Agent read 2 messages and searched once , at 12:00 UTC" in said
     assert "searched for “walrus” and saw 1 message" in said
     assert re.search(rf'<a href="/records/{world.work}/messages%3Am1">[^<]+</a>', page)
+
+
+@requirement("con.activity.sentences")
+def test_the_days_of_the_chart_are_those_of_the_clock_on_the_wall(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
+    for at in ("2026-11-14T13:10:00+00:00", "2026-11-15T03:59:00+00:00", "2026-11-15T05:01:00+00:00"):
+        world.clock.moment = datetime.fromisoformat(at)
+        assert world.reader.search(SearchQuery("walrus")).value
+
+    with visiting(world) as owner:
+        assert owner.sign_in().status_code == 303
+        page = owner.page("/activity")
+        (day_before,) = re.findall(r'href="(/activity\?day=2026-11-14)"', page)
+
+        assert "14 November" not in shown(page) and "Yesterday Agent" in shown(page)
+        assert "2026-11-14: Agent, 2 reads" in page and "2026-11-15: Agent, 1 read, 1 record" in page
+        assert "2 reads" in shown(owner.page(day_before))
 
 
 @requirement("con.activity.own-apart")

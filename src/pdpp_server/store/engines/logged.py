@@ -6,7 +6,7 @@ from typing import Any, Unpack
 import orjson
 
 from pdpp_server.evidence.activity import PREVIEW_CLIENT
-from pdpp_server.model.activity import ClientDay, Day, Disclosure
+from pdpp_server.model.activity import ClientQuarter, Day, Disclosure
 from pdpp_server.model.times import instant, iso_micros
 from pdpp_server.store.activity import ActivityAsked
 from pdpp_server.store.log import disclosure_of
@@ -46,9 +46,10 @@ _PER_DAY_OF_GRANT = """
 select substr(at, 1, 10) as day, count(*), cast(sum(records) as bigint) from names
 where kind = 'grant' and name = :grant_id group by substr(at, 1, 10) order by day desc
 """
-_PER_CLIENT_DAY = """
-select substr(at, 1, 10) as day, name, count(*), cast(sum(records) as bigint) from names
-where kind = 'client' and at >= :since group by substr(at, 1, 10), name order by day desc, name
+_PER_CLIENT_QUARTER = """
+select min(at) as first, name, count(*), cast(sum(records) as bigint) from names
+where kind = 'client' and at >= :since
+group by substr(at, 1, 13), cast(substr(at, 15, 2) as integer) / 15, name order by first desc, name
 """
 _FIRST_READS = "select name, min(at) from names where kind = 'client' group by name"
 
@@ -98,8 +99,8 @@ class LoggedTables:
             rows = self._session.rows(_PER_DAY_OF_GRANT, {"grant_id": grant_id})
         return [Day(*row) for row in rows]
 
-    def per_client_day(self, since: str) -> list[ClientDay]:
-        return [ClientDay(*row) for row in self._session.rows(_PER_CLIENT_DAY, {"since": _utc(since)})]
+    def per_client_quarter(self, since: str) -> list[ClientQuarter]:
+        return [ClientQuarter(*row) for row in self._session.rows(_PER_CLIENT_QUARTER, {"since": _utc(since)})]
 
     def first_reads(self) -> dict[str, str]:
         return dict(self._session.rows(_FIRST_READS))

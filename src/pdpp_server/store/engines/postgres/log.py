@@ -13,7 +13,7 @@ import psycopg
 from psycopg.errors import NotNullViolation
 
 from pdpp_server.errors import DatabaseUnavailable, DisclosureLogUnavailable, ServerTrouble
-from pdpp_server.model.activity import ClientDay, Day, Disclosure, Segment, Verdict
+from pdpp_server.model.activity import ClientQuarter, Day, Disclosure, Segment, Verdict
 from pdpp_server.store.activity import ActivityAsked
 from pdpp_server.store.engines.logged import LoggedTables, forget_segment, names_of
 from pdpp_server.store.engines.postgres.aside import Aside
@@ -160,9 +160,9 @@ class PostgresActivity:
         with self._reading() as reading:
             return _logged(reading).per_day(grant_id)
 
-    def per_client_day(self, since: str) -> list[ClientDay]:
+    def per_client_quarter(self, since: str) -> list[ClientQuarter]:
         with self._reading() as reading:
-            return _logged(reading).per_client_day(since)
+            return _logged(reading).per_client_quarter(since)
 
     def first_reads(self) -> dict[str, str]:
         with self._reading() as reading:

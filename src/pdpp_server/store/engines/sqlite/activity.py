@@ -9,7 +9,7 @@ from typing import Unpack, cast
 
 import apsw
 
-from pdpp_server.model.activity import ClientDay, Day, Disclosure, Segment, Verdict
+from pdpp_server.model.activity import ClientQuarter, Day, Disclosure, Segment, Verdict
 from pdpp_server.store.activity import ActivityAsked
 from pdpp_server.store.engines.logged import ADD_NAME, LoggedTables, forget_segment, names_of
 from pdpp_server.store.engines.sqlite.session import SqliteChanging
@@ -107,9 +107,9 @@ class SqliteActivity(SegmentFolder):
         with self._logged() as logged:
             return logged.per_day(grant_id)
 
-    def per_client_day(self, since: str) -> list[ClientDay]:
+    def per_client_quarter(self, since: str) -> list[ClientQuarter]:
         with self._logged() as logged:
-            return logged.per_client_day(since)
+            return logged.per_client_quarter(since)
 
     def first_reads(self) -> dict[str, str]:
         with self._logged() as logged:
