@@ -8,7 +8,7 @@ from datetime import datetime, tzinfo
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -77,6 +77,11 @@ def _told(text: str, known: Sentences) -> Markup:
         escape(piece) if at % 2 == 0 else Markup("<code>{}</code>").format(piece) for at, piece in enumerate(pieces)
     ]
     return Markup("").join(shown)
+
+
+def _again(asked: Mapping[str, str], **changed: str) -> str:
+    """The address of what was asked, but for what is changed."""
+    return urlencode({name: value for name, value in {**asked, **changed}.items() if value})
 
 
 def _counted(number: int, noun: str) -> Said:
@@ -153,6 +158,7 @@ def _pointed(time: str, words: str) -> Markup:
 
 def rendered(page: Page, visit: Visit, *, signed_in: bool, decided_at: str | None, wall: Wall) -> Response:
     common = {
+        "again": _again,
         "counted": _counted,
         "when": wall.when,
         "at": wall.at,
