@@ -19,8 +19,9 @@ from pdpp_server.console.streams import (
     time_filter,
 )
 from pdpp_server.console.visit import Visit
-from pdpp_server.errors import InvalidRequest
+from pdpp_server.errors import InvalidRequest, NotFound
 from pdpp_server.evidence.handles import mint
+from pdpp_server.evidence.refusals import message_and_remedy
 from pdpp_server.evidence.said import say
 from pdpp_server.evidence.shown import hits_shown
 from pdpp_server.evidence.titles import hit_title, label
@@ -59,12 +60,22 @@ class HitShown(NamedTuple):
 
 
 def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
+    """What cannot be searched so is said above the form, which stays as it was filled in."""
     asked = visit.asked("q", "source", "stream", "from", "before")
-    choices = _choices(desks)
+    values = {**_choices(desks), "asked": asked, "words": asked["q"], "said": "", "page": None}
     if not asked["q"]:
-        return Page("search.html", {**choices, "asked": asked, "words": "", "page": None, "hits": [], "next": None})
+        return Page("search.html", values)
+    try:
+        return _found(desks, visit, asked, values)
+    except (InvalidRequest, NotFound) as refusal:
+        return Page("search.html", {**values, "said": message_and_remedy(refusal)}, refusal.status)
+
+
+def _found(desks: Desks, visit: Visit, asked: dict[str, str], values: dict[str, object]) -> Pending[Page]:
     if asked["source"] and asked["source"] not in desks.owner.declarations():
         raise source_gone()
+    if asked["source"] and asked["stream"]:
+        declared(desks, asked["source"], asked["stream"])
     days = _asked_days(desks, asked)
     query = SearchQuery(
         asked["q"],
@@ -74,7 +85,6 @@ def show(desks: Desks, visit: Visit) -> Page | Pending[Page]:
         cursor=visit.query.get("cursor") or None,
         conditions=tuple(begun_in(desks, *days)) if days else (),
     )
-    values = {**choices, "asked": asked, "words": asked["q"]}
     reader = desks.reads.reader(visit.request_id)
     found = reader.search(query)
     if days and has_whole_days(days.stream):
@@ -87,7 +97,10 @@ def _choices(desks: Desks) -> dict[str, object]:
     sources = desks.owner.sources()
     labels = _labels(desks)
     kept = {
-        (each.name, labels.get((one.connection_id, each.name), each.name)) for one in sources for each in one.streams
+        (each.name, labels.get((one.connection_id, each.name), each.name))
+        for one in sources
+        for each in one.streams
+        if each.records
     }
     return {
         "sources": chosen_from(desks),
@@ -102,11 +115,11 @@ def _asked_days(desks: Desks, asked: dict[str, str]) -> BetweenDays | None:
         return None
     if not (asked["source"] and asked["stream"]):
         raise InvalidRequest(
-            say("Dates narrow a search of one stream."), remedy=say("Choose a source and a stream as well.")
+            say("Days narrow a search of one kind of thing."), remedy=say("Choose a source as well, and what of it.")
         )
     stream = declared(desks, asked["source"], asked["stream"])
     if time_filter(stream) is None:
-        raise InvalidRequest(say("That stream cannot be narrowed by dates."))
+        raise InvalidRequest(say("Nothing of that kind has a day."))
     return BetweenDays(stream, first, end)
 
 

@@ -67,7 +67,7 @@ def declared(desks: Desks, connection: str, name: str) -> Stream:
         raise source_gone()
     stream = declaration.streams.get(name)
     if stream is None:
-        raise NotFound(say("That source has no such stream."), remedy=say("Its page lists what it has."))
+        raise NotFound(say("That source has nothing of that kind."), remedy=say("Its page lists what it has."))
     return stream
 
 

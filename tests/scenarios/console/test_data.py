@@ -12,7 +12,7 @@ from pdpp_server.model.ingest import Incoming
 from pdpp_server.wire.declarations import decode_declaration
 from tests.importers.homes import Home, event, ics
 from tests.requirements import requirement
-from tests.scenarios.console.visitor import Visitor, shown, visiting
+from tests.scenarios.console.visitor import Visitor, fields_of, shown, visiting
 from tests.worlds import chat
 from tests.worlds.world import World
 
@@ -342,7 +342,39 @@ def test_a_search_is_narrowed_to_a_source_a_stream_and_dates(owner: Visitor, wor
 
     assert "walrus</mark> at home" not in owner.page(f"/search?q=walrus&source={world.work}")
     assert owner.page(f"{one}&from=2026-05-01&before=2026-06-01").count("<mark>") == 1
-    assert "Choose a source and a stream" in owner.get("/search?q=walrus&from=2026-05-01").text
+
+
+@requirement("con.data.search")
+def test_what_cannot_be_searched_so_is_said_above_the_form_as_it_was_filled_in(owner: Visitor, world: World) -> None:
+    bank = with_bank(world)
+    wrong = {
+        "q=walrus&from=2026-05-01": "Days narrow a search of one kind of thing. Choose a source as well",
+        f"q=walrus&source={bank}&stream=messages": "That source has nothing of that kind.",
+        f"q=walrus&source={bank}&stream=bookings&from=soon": "A day is written as 2026-01-31.",
+    }
+
+    for asked, says in wrong.items():
+        refused = owner.get(f"/search?{asked}")
+        assert refused.status_code in {400, 404}
+        assert says in shown(refused.text)
+        assert {("q", "walrus"), *(tuple(pair.split("=")) for pair in asked.split("&"))} <= {
+            *fields_of(refused.text, "/search")
+        }
+
+
+@requirement("con.data.search")
+def test_a_search_offers_what_there_is_and_a_suggested_word_keeps_what_was_chosen(owner: Visitor, world: World) -> None:
+    (bookings,) = BANK["streams"]
+    booking({**BANK, "streams": [bookings, {**bookings, "name": "fees"}]}, world)
+    world.deliver(chat.WORK, [chat.message("s1", text="a walrus in May", sent_at="2026-05-05T08:00:00Z")])
+
+    asked = f"source={world.work}&stream=messages&from=2026-05-01"
+    page = owner.page(f"/search?q=walrsu&{asked}")
+    (link,) = re.findall(r'href="(/search\?[^"]+)"', page)
+
+    assert 'value="bookings"' in page and 'value="fees"' not in page
+    assert unescape(link) == f"/search?q=walrus&{asked}"
+    assert "<mark>walrus</mark> in May" in owner.page(unescape(link))
 
 
 @requirement("con.data.search")
