@@ -12,7 +12,7 @@ from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
 from pdpp_server.console.visit import Visit
 from pdpp_server.errors import NotFound
-from pdpp_server.evidence.grants import bounds_texts, granted_fields
+from pdpp_server.evidence.grants import bounds_texts, granted_fields, purpose_words
 from pdpp_server.evidence.handles import parse
 from pdpp_server.evidence.said import say
 from pdpp_server.model.activity import Disclosure
@@ -146,7 +146,7 @@ def _that_gives(rows: list[GrantRow], id: RecordId) -> tuple[GrantRow, StreamGra
 
 
 def _purpose(grant: Grant) -> str:
-    return grant.purpose_description or grant.purpose_code.rsplit("/", 1)[-1].replace("_", " ")
+    return grant.purpose_description or purpose_words(grant.purpose_code)
 
 
 def rows_of(desks: Desks, grant_id: str) -> list[GrantRow]:

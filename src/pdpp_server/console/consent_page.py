@@ -14,6 +14,7 @@ from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page
 from pdpp_server.console.picks import Pick, day_of
 from pdpp_server.console.would_read import GrantRead, grants_read, is_telling
+from pdpp_server.evidence.grants import purpose_words
 from pdpp_server.evidence.said import say
 from pdpp_server.evidence.words import counted
 from pdpp_server.model.authorization import Ask, Offer, Review
@@ -166,8 +167,8 @@ def _target(address: str) -> str:
 
 
 def _purpose(selection: Selection) -> tuple[str, str]:
-    """The purpose by its last word, and what the client says of it."""
-    return selection.purpose_code.rstrip("/").rsplit("/", 1)[-1].replace("_", " "), selection.purpose_description or ""
+    """The purpose, and what the client says of it."""
+    return purpose_words(selection.purpose_code), selection.purpose_description or ""
 
 
 def _purposes(ask: Ask) -> list[tuple[str, str]]:

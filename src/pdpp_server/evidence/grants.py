@@ -3,6 +3,23 @@
 from pdpp_server.evidence.said import say
 from pdpp_server.model.grants import StreamGrant
 
+REGISTERED = "https://pdpp.dev/purpose/"
+_PURPOSES = {
+    "agent_context": say("what an agent needs to know while it works for you"),
+    "ai_training": say("to train models"),
+    "analytics": say("to count and to compare"),
+    "assistant": say("to help you as an assistant"),
+    "export": say("to take a copy elsewhere"),
+    "personalization": say("to fit a service to you"),
+    "research": say("research"),
+}
+
+
+def purpose_words(code: str) -> str:
+    """A registered purpose in words; of another the last word of its address, as whoever made it up wrote it."""
+    words = _PURPOSES.get(code.removeprefix(REGISTERED)) if code.startswith(REGISTERED) else None
+    return words or code.rstrip("/").rsplit("/", 1)[-1].replace("_", " ")
+
 
 def stream_line(stream: StreamGrant) -> str:
     """Everything that narrows it."""

@@ -462,6 +462,7 @@ def test_training_needs_a_box_of_its_own(owner: Visitor, flow: Flow, world: Worl
 
     refused = owner.send(page, "/consent", action="approve")
     assert (refused.status_code, "Training of models must be affirmed by itself." in refused.text) == (200, True)
+    assert "Purpose: to train models" in shown(page)
     answer = owner.send(page, "/consent", action="approve", ai_training="yes")
 
     assert answer.headers["location"].startswith(REDIRECT)

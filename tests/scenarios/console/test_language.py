@@ -23,7 +23,7 @@ THEIRS = (
     *(AGENT, FORMER, SCRIPT, "To find what you have forgotten.", "xylophone zeppelin", "lease break option"),
     *("letter came deposit keys", "caldav nora"),
     *("The weekly letter", "Writes me what I noted in the week. Made by Tom; ends with the year."),
-    *("Maas Rowing", "Tidewater Charts", "ai training", "VS Code", "Claude Code"),
+    *("Maas Rowing", "Tidewater Charts", "VS Code", "Claude Code"),
 )
 SHOWN = """() => {
     const spoken = ["placeholder", "aria-label", "alt", "title"];
