@@ -18,7 +18,7 @@ from pdpp_server.console.language import Spoken, catalogue
 from pdpp_server.console.visit import COOKIE, SECURE_COOKIE, Visit
 from pdpp_server.evidence.said import Said, Sentences, all_ours, ours, say
 from pdpp_server.evidence.text import visible_lines
-from pdpp_server.evidence.words import local_moment, many
+from pdpp_server.evidence.words import date_words, local_moment, many
 from pdpp_server.model.activity import NOTHING, Shown
 
 _FOLDER = Path(__file__).parent
@@ -142,8 +142,8 @@ class Wall:
         return self._told(time, local_moment(time, self.zone, self.now))
 
     def dated(self, at: str | None, day: str) -> Markup | str:
-        """A time where one is known, else the day as it is written."""
-        return self.when(at) if at else day
+        """A time where one is known, else the day."""
+        return self.when(at) if at else date_words(day)
 
     def _told(self, time: str, words: Said) -> Markup:
         return _pointed(time, words.in_words_of(catalogue(self.language)))
@@ -164,6 +164,7 @@ def rendered(page: Page, visit: Visit, *, signed_in: bool, decided_at: str | Non
         "at": wall.at,
         "clock": wall.clock,
         "dated": wall.dated,
+        "in_words": date_words,
         "signed_in": signed_in,
         "decided_at": decided_at,
         "form_token": visit.form_token,

@@ -63,6 +63,14 @@ def day_words(day: str, now: datetime) -> str:
     return near.get(found) or _day(found)
 
 
+def date_words(day: str) -> str:
+    """The day by its name, however near; what names no day stays as it is written."""
+    try:
+        return _day(date.fromisoformat(day))
+    except ValueError:
+        return day
+
+
 def month_words(month: str) -> str:
     """`2026-03` as `March 2026`."""
     return say("{month} {year}", month=_MONTHS[int(month[5:7]) - 1], year=month[:4])

@@ -265,9 +265,9 @@ def test_what_goes_on_stands_on_each_of_its_days_and_says_until_when(
         3: ["Night"],
         5: ["Ever"],
     }
-    assert "at 21:00 UTC · until 2026-04-03 · " in shown(days[2])
-    assert "21:00" not in days[3] and "until 2026-04-03 · " in shown(days[3])
-    assert "2026-03-28 until 2026-04-02" in shown(owner.page(times))
+    assert "at 21:00 UTC · until 3 April 2026 · " in shown(days[2])
+    assert "21:00" not in days[3] and "until 3 April 2026 · " in shown(days[3])
+    assert "28 March 2026 until 2 April 2026" in shown(owner.page(times))
     assert "Ball" in owner.page(f"{times}?from=2026-03-31&before=2026-04-01")
     assert "Ball" not in owner.page(f"{times}?from=2026-04-01&before=2026-04-02")
 
@@ -289,6 +289,7 @@ def test_a_search_between_dates_finds_what_stands_on_these_days(owner: Visitor, 
         return sorted(re.findall(r">Free (\w+)</a>", page))
 
     assert (found(april), found(may)) == (["20260430", "night"], ["20260501"])
+    assert "mine, Events · 1 May 2026" in shown(may)
     assert "2 hits" in april and "1 hit" in may
     assert [len(line.records) for line in world.owner.activity()] == [2, 1]
 
