@@ -1,10 +1,13 @@
 """The page on which the owner changes what a client may read: less of it, another end; a successor takes its place."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from hashlib import sha256
 
 from pdpp_server.console.boxes import boxes
 from pdpp_server.console.choice import Most, Ticks, day_as_time, first_ticks, kept_of, ticks_of_form
 from pdpp_server.console.clients import STATES, labels, rows_of, services
+from pdpp_server.console.consent import CHANGED
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page, SeeOther
 from pdpp_server.console.visit import Visit
@@ -37,8 +40,9 @@ def take(desks: Desks, visit: Visit) -> Page | SeeOther:
         would = desks.owner.changed_grants(grant_id, ends, kept)
     except InvalidRequest as refusal:
         return _page(desks, visit, rows, ticks, said=message_text(refusal))
-    if visit.value("action") != "change":
-        return _page(desks, visit, rows, ticks, would)
+    wants, reviewed = visit.value("action") == "change", _reviewed(kept, ends)
+    if not wants or visit.value("reviewed") != reviewed:  # only what was on the page is done
+        return _page(desks, visit, rows, ticks, would, CHANGED if wants else "", reviewed)
     return SeeOther(f"/clients/{_standing(desks.owner.change_grant(grant_id, ends, kept))}")
 
 
@@ -118,6 +122,11 @@ def _end_day(desks: Desks, row: GrantRow) -> str:
     return local_day(row.grant.expires_at, desks.zone) if row.grant.expires_at else ""
 
 
+def _reviewed(kept: Mapping[str, Selection], ends: Mapping[str, str | None]) -> str:
+    """What stands for this change, so that no other one is made in its place."""
+    return sha256(repr((sorted(kept.items()), sorted(ends.items()))).encode()).hexdigest()
+
+
 def _page(
     desks: Desks,
     visit: Visit,
@@ -125,6 +134,7 @@ def _page(
     ticks: Ticks,
     would: tuple[Grant, ...] = (),
     said: str = "",
+    reviewed: str = "",
 ) -> Page:
     reads = grants_read(desks, would)
     state = STATES[rows[0].word(iso(desks.now()))]
@@ -139,6 +149,7 @@ def _page(
         "ticks": ticks,
         "today": desks.local_now().date().isoformat(),
         "said": said,
+        "reviewed": reviewed,
         "reads": reads,
         "ended": _ended(desks, rows, would),
         "marks_sensitive": is_telling([each.is_sensitive for each in reads]),

@@ -14,7 +14,7 @@ from pdpp_server.owner.changes import selection_of
 from pdpp_server.wire.grants import decode_selection
 from tests.requirements import requirement
 from tests.scenarios.authorization_server.flow import Flow
-from tests.scenarios.console.visitor import Visitor, fields_of, shown
+from tests.scenarios.console.visitor import Pairs, Visitor, fields_of, shown
 from tests.scenarios.packages.package import packed
 from tests.worlds import chat
 from tests.worlds.told import told
@@ -38,11 +38,16 @@ def leave(owner: Visitor, world: World, *left_out: tuple[str, str]) -> str:
     """The page of the change with some boxes not ticked, changed; where it leads."""
     there = f"/clients/{world.grant_id}/change"
     standing = [pair for pair in fields_of(owner.page(there), there) if pair not in left_out]
-    reviewed = owner.post(there, [*standing, ("action", "review")])
-    assert "What it could read then" in shown(reviewed.text)
-    changed = owner.post(there, [*fields_of(reviewed.text, there), ("action", "change")])
+    changed = owner.post(there, reviewed(owner, there, standing))
     assert changed.status_code == 303
     return changed.headers["location"]
+
+
+def reviewed(owner: Visitor, there: str, fields: Pairs) -> Pairs:
+    """The form that makes this change, of the page that shows what it would leave."""
+    page = owner.post(there, [*fields, ("action", "review")]).text
+    assert "What it could read then" in shown(page)
+    return [*fields_of(page, there), ("action", "change")]
 
 
 @requirement("grants.change.successor", "con.clients.change")
@@ -59,12 +64,25 @@ def test_a_page_narrows_a_grant_and_the_client_keeps_its_token(owner: Visitor, w
 @requirement("con.clients.change")
 def test_a_change_that_is_sent_twice_is_made_once(owner: Visitor, world: World) -> None:
     there = f"/clients/{world.grant_id}/change"
-    fields = [*fields_of(owner.page(there), there), ("action", "change")]
+    fields = reviewed(owner, there, fields_of(owner.page(there), there))
 
     first, second = owner.post(there, fields), owner.post(there, fields)
 
     assert first.headers["location"] == second.headers["location"]
     assert len(world.owner.grant(world.grant_id)[0].earlier) == 1
+
+
+@requirement("con.clients.change")
+def test_only_what_was_shown_is_changed(owner: Visitor, world: World) -> None:
+    there = f"/clients/{world.grant_id}/change"
+    form = reviewed(owner, there, fields_of(owner.page(there), there))
+
+    other = [pair for pair in form if pair != ("stream", "0.1")]
+    said = owner.post(there, other)
+
+    assert "You changed something." in shown(said.text) and not world.owner.grant(world.grant_id)[0].earlier
+    assert owner.post(there, [*fields_of(said.text, there), ("action", "change")]).status_code == 303
+    assert [stream.name for stream in world.owner.grant(world.grant_id)[0].grant.streams] == ["messages"]
 
 
 @requirement("grants.change.never-wider")
@@ -91,7 +109,7 @@ def test_at_the_address_of_one_grant_of_a_package_that_one_is_changed(owner: Vis
     first, second = world.owner.grant(package.package_id)
     there = f"/clients/{first.grant.grant_id}/change"
 
-    changed = owner.post(there, [*fields_of(owner.page(there), there), ("action", "change")])
+    changed = owner.post(there, reviewed(owner, there, fields_of(owner.page(there), there)))
 
     assert changed.headers["location"] == f"/clients/{package.package_id}"
     now = world.owner.grant(package.package_id)
@@ -162,7 +180,7 @@ def test_the_ends_of_a_package_stay_apart_while_something_else_is_changed(owner:
     standing = fields_of(owner.page(there), there)
     assert sorted(value[:10] for name, value in standing if name.startswith("end") and value) == [soon[:10], later[:10]]
 
-    owner.post(there, [*(pair for pair in standing if pair[0] != "field"), ("action", "change")])
+    owner.post(there, reviewed(owner, there, [pair for pair in standing if pair[0] != "field"]))
 
     changed = {row.grant.source.connector_key: row.grant for row in world.owner.grant(package.package_id)}
     assert (changed["chat"].expires_at, changed["notes"].expires_at) == (soon, later)

@@ -314,9 +314,9 @@ def test_a_day_on_which_it_ends_begins_by_the_clock_on_the_wall(world: World, mo
         package = next(row.package_id for row in world.owner.grants() if row.package_id)
         there = f"/clients/{package}/change"
         standing = fields_of(owner.page(there), there)
-        owner.post(
-            there, [*(pair for pair in standing if pair[0] != "end"), ("end", "2027-01-02"), ("action", "change")]
-        )
+        longer = [*(pair for pair in standing if pair[0] != "end"), ("end", "2027-01-02")]
+        would = owner.post(there, [*longer, ("action", "review")]).text
+        owner.post(there, [*fields_of(would, there), ("action", "change")])
 
     for page in (reviewed, again):
         untils = re.findall(r"until (\d+ \w+ \d+ at \S+ \w+)", shown(page))
