@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from pdpp_server.console.choice import Most, Ticks, necessity
+from pdpp_server.evidence.grants import bounds_texts
 from pdpp_server.model.grants import StreamGrant
 from pdpp_server.model.selections import Selection
 from pdpp_server.wire.declarations import required_fields
@@ -25,6 +26,7 @@ class StreamBox(NamedTuple):
     fields: list[FieldBox]
     views: list[tuple[str, str, bool]]  # id, label, whether it is chosen
     has_time: bool
+    bounds: list[str]  # which it has already
 
 
 class SourceBox(NamedTuple):
@@ -85,4 +87,5 @@ def _stream_box(selection: Selection, stream: StreamGrant, ticks: Ticks, place: 
             if {*view.fields} <= stream.fields
         ],
         declared.consent_time_field is not None,
+        bounds_texts(stream),
     )

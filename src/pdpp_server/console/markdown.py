@@ -14,7 +14,7 @@ from markdown_it.token import Token
 from markupsafe import Markup
 
 _SCHEMES = ("http", "https", "mailto")
-_BELOW = 2  # levels of a heading: the page itself has the first two
+_PAGE = 2  # levels of headings that the page itself has
 
 
 def rendered(text: str, title: str = "") -> Markup:
@@ -23,6 +23,7 @@ def rendered(text: str, title: str = "") -> Markup:
     tokens = reader.parse(text)
     if tokens and tokens[0].type == "heading_open" and tokens[1].content == title:
         tokens = tokens[3:]
+    _settle_headings(tokens)
     return Markup(reader.renderer.render(tokens, reader.options, {}))  # it escapes all that is no Markdown
 
 
@@ -30,8 +31,6 @@ def rendered(text: str, title: str = "") -> Markup:
 def _reader() -> MarkdownIt:
     reader = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
     reader.validateLink = _leads_away
-    reader.add_render_rule("heading_open", _heading)
-    reader.add_render_rule("heading_close", _heading)
     reader.add_render_rule("link_open", _link)
     reader.add_render_rule("th_open", _cell)
     reader.add_render_rule("td_open", _cell)
@@ -45,10 +44,14 @@ def _leads_away(url: str) -> bool:
         return False
 
 
-def _heading(reader: Any, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
-    token = tokens[place]
-    token.tag = f"h{min(6, int(token.tag[1:]) + _BELOW)}"
-    return reader.renderToken(tokens, place, options, env)
+def _settle_headings(tokens: Sequence[Token]) -> None:
+    """Below those of the page, and none more than a level below the one before it."""
+    headings = [token for token in tokens if token.type in {"heading_open", "heading_close"}]
+    highest = min((int(token.tag[1:]) for token in headings), default=1)
+    level = _PAGE
+    for token in headings:
+        level = min(6, int(token.tag[1:]) - highest + _PAGE + 1, level + max(token.nesting, 0))
+        token.tag = f"h{level}"
 
 
 def _link(reader: Any, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:

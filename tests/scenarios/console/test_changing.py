@@ -73,6 +73,16 @@ def test_a_change_that_is_sent_twice_is_made_once(owner: Visitor, world: World) 
 
 
 @requirement("con.clients.change")
+def test_the_boxes_tell_from_when_it_may_read_now_and_name_fields_in_words(owner: Visitor, world: World) -> None:
+    world.owner.change_grant(world.grant_id, None, only(world, time_range={"since": "2026-03-01"}))
+
+    boxes = shown(owner.page(f"/clients/{world.grant_id}/change")).partition("What may it read?")[2]
+
+    assert "since 2026-03-01 Its fields" in boxes
+    assert "sent at" in boxes and "sent_at" not in boxes
+
+
+@requirement("con.clients.change")
 def test_only_what_was_shown_is_changed(owner: Visitor, world: World) -> None:
     there = f"/clients/{world.grant_id}/change"
     form = reviewed(owner, there, fields_of(owner.page(there), there))

@@ -442,7 +442,7 @@ def test_a_note_looks_as_meant_and_nothing_in_it_acts(owner: Visitor, world: Wor
 
     page = owner.page(f"/records/{writer.connection_id}/notes:plan")
 
-    assert (page.count(">Plan</h"), page.count("<h4>Shop</h4>")) == (1, 1)  # the title stands there already
+    assert (page.count(">Plan</h"), page.count("<h3>Shop</h3>")) == (1, 1)  # the title stands there already
     assert "<strong>milk</strong> &lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert 'href="https://a.example/pixel.png" rel="noreferrer nofollow"' in page
     assert 'src="https://a.example' not in page

@@ -6,7 +6,7 @@ from pdpp_server.console.markdown import rendered
 
 
 def test_headings_stand_below_those_of_the_page() -> None:
-    assert rendered("# Plan\n\n##### Deep") == "<h3>Plan</h3>\n<h6>Deep</h6>\n"
+    assert rendered("# Plan\n\n##### Deep") == "<h3>Plan</h3>\n<h4>Deep</h4>\n"
 
 
 def test_a_first_heading_that_repeats_the_title_is_not_shown_twice() -> None:
