@@ -233,9 +233,15 @@ def _page(
         "weekdays": WEEKDAYS,
         "month_words": month_words(asked["month"]) if asked["month"] else "",
         "around_month": _around_month(asked["month"]) if asked["month"] else None,
-        "latest_month": next((days_of(desks, row)[0][:7] for row in rows if row.at or row.day), None),
+        "latest_month": _latest_month(desks, rows),
     }
     return Page("stream.html", values, shown=_drawn(asked, rows, month))
+
+
+def _latest_month(desks: Desks, rows: list[RecordRow]) -> str | None:
+    """That of the newest, but none to come: calendars reach into years ahead."""
+    this = desks.local_now().date().isoformat()[:7]
+    return next((min(days_of(desks, row)[0][:7], this) for row in rows if row.at or row.day), None)
 
 
 def _has_money(rows: list[RecordRow]) -> bool:

@@ -159,6 +159,17 @@ def test_a_month_of_bookings_has_sums_and_one_of_messages_is_a_calendar(owner: V
 
 
 @requirement("con.data.month")
+def test_a_calendar_that_reaches_into_years_to_come_begins_with_this_month(
+    owner: Visitor, world: World, tmp_path: Path
+) -> None:
+    home = Home(world, tmp_path / "exports")
+    home.bring(home.found("choir.ics", ics(event("Choir", "20270302"))))
+    (calendar,) = [each.connection_id for each in world.owner.sources() if each.connector_key == "calendar"]
+
+    assert '?month=2026-11">By month' in owner.page(f"/sources/{calendar}/occurrences")
+
+
+@requirement("con.data.month")
 def test_sums_of_a_month_are_by_currency_and_never_added_across(owner: Visitor, world: World) -> None:
     writer = world.owner.writer(decode_declaration(BANK), "Giro")
     booked = [("a", -10, "EUR"), ("b", 30.5, "EUR"), ("c", -4, "EUR"), ("d", -100, "SEK"), ("e", 7, "SEK")]
