@@ -1,5 +1,6 @@
 """What was disclosed, in sentences: by day and client, with what was asked and what the records are called."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -25,7 +26,7 @@ from pdpp_server.evidence.activity import (
 )
 from pdpp_server.evidence.handles import parse
 from pdpp_server.evidence.said import say
-from pdpp_server.evidence.words import day_words, local_day
+from pdpp_server.evidence.words import day_words, local_day, local_moment
 from pdpp_server.model.activity import KEPT_DAYS_MAX, KEPT_DAYS_MIN, NOTHING, Asked, Disclosure, Shown, together
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.records import RecordId
@@ -165,8 +166,19 @@ def _span(desks: Desks, day: str) -> tuple[str | None, str | None]:
 
 
 def _clients(desks: Desks) -> list[tuple[str, str]]:
-    names = {row.grant.client_id: row.name for row in desks.owner.grants()}
-    return sorted(names.items())
+    """By what each is called; of those that are called alike, since when each is known."""
+    grants = [(row.grant.client_id, row.name, row.grant.issued_at) for row in desks.owner.grants()]
+    names = {client: name for client, name, _ in grants}
+    since = {client: issued_at for client, _, issued_at in reversed(grants)}
+    called, now = Counter(names.values()), desks.local_now()
+    return [
+        (client, name if called[name] == 1 else _since(name, local_moment(since[client], desks.zone, now)))
+        for client, name in sorted(names.items())
+    ]
+
+
+def _since(name: str, time: str) -> str:
+    return say("{name}, since {time}", name=name, time=time)
 
 
 # In words -------------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from datetime import timedelta
 from pdpp_server.console.activity import NEW_DAYS, days_of, said_of
 from pdpp_server.console.clients import cards
 from pdpp_server.console.desks import Desks
+from pdpp_server.console.following import follows
 from pdpp_server.console.page import Page
 from pdpp_server.console.visit import Visit
 from pdpp_server.model.times import iso
@@ -23,6 +24,7 @@ def show(desks: Desks, visit: Visit) -> Page:
         {
             "records": sum(stream.records for source in sources for stream in source.streams),
             "sources": len(sources),
+            "follows": follows(desks),
             "clients": clients,
             "new": _new(desks, {card.client_id: card.name for card in clients}),
             "today": next((day for day in days if day.day == today), None),

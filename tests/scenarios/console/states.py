@@ -251,7 +251,7 @@ _at(FULL, follow="/follow", activity="/activity", activity_none="/activity?reque
 @_state(FULL)
 def activity_kept(walk: Walk) -> None:
     walk.go("/activity")
-    walk.page.get_by_text("This is kept").first.click()
+    walk.page.get_by_text("The log is kept").first.click()
 
 
 @_state(FULL)

@@ -215,6 +215,19 @@ def test_the_days_of_the_chart_are_those_of_the_clock_on_the_wall(
         assert "2 reads" in shown(owner.page(day_before))
 
 
+@requirement("con.activity.sentences")
+def test_clients_that_are_called_alike_are_chosen_by_since_when_they_are_known(owner: Visitor, world: World) -> None:
+    world.grant(world.both("messages"))
+    world.clock.moment += timedelta(minutes=30)
+    world.grant(world.both("messages"))
+
+    choices = re.findall(r"<option[^>]*>([^<]*)</option>", owner.page("/activity?day=2026-11-15"))
+
+    assert {"Agent", "Another agent, since today at 12:00 UTC", "Another agent, since today at 12:30 UTC"} <= {
+        *choices
+    }
+
+
 @requirement("con.activity.own-apart")
 def test_what_the_owner_looks_at_hides_no_read_of_a_client(owner: Visitor, world: World) -> None:
     assert world.reader.search(SearchQuery("walrus")).value
@@ -317,13 +330,13 @@ def test_programs_find_the_index_where_browsers_find_the_home_page(owner: Visito
 @requirement("log.day.kept")
 def test_the_owner_says_on_the_page_how_long_the_log_is_kept(owner: Visitor, world: World) -> None:
     page = owner.page("/activity")
-    assert "This is kept for ever" in shown(page)
+    assert "The log is kept for ever" in shown(page)
 
     for days in ("365", "365", "0", "100"):
         answer = owner.send(page, "/activity", days=days)
         assert (answer.status_code, answer.headers["location"]) == (303, "/activity")
     assert world.owner.activity_kept_days == 100
-    assert "This is kept for 100 days" in shown(owner.page("/activity"))
+    assert "The log is kept for 100 days" in shown(owner.page("/activity"))
 
     for odd in ("", "7", "-1", "x", "9" * 500, None):
         assert owner.send(page, "/activity", days=odd).status_code == 400
