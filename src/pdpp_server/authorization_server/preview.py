@@ -2,10 +2,8 @@
 
 import secrets
 
+from pdpp_server.evidence.samples import sample_of
 from pdpp_server.evidence.shown import catalogue_shown, shown_of
-from pdpp_server.evidence.text import clip_shown
-from pdpp_server.evidence.titles import declared_actor, declared_amount, declared_title, title
-from pdpp_server.evidence.words import moment
 from pdpp_server.model.authorization import Glimpse
 from pdpp_server.model.catalogue import StreamEntry
 from pdpp_server.model.grants import Grant
@@ -16,7 +14,7 @@ from pdpp_server.reads import query_records, streams
 from pdpp_server.reads.bearers import MCP_KINDS
 from pdpp_server.reads.services import Call, Services
 
-TITLES, PART_CHARS = 3, 60
+TITLES = 3
 DAY_CHARS = len("2026-11-15")
 
 
@@ -42,8 +40,8 @@ def _glimpse(services: Services, call: Call, entry: StreamEntry) -> Glimpse:
 def _titles(page: RecordPage) -> Leaving[tuple[str, ...]]:
     """Of each record nothing is shown but what it is called, whose it is and how much."""
     records = [record for record in page.records if isinstance(record, Record)]
-    titles = [_sample(record) for record in records]
-    fields = [name for record in records for name in _sample_fields(record)]
+    samples = [sample_of(record) for record in records]
+    titles, fields = [sample.text for sample in samples], [name for sample in samples for name in sample.fields]
     if len({*titles}) < len(titles):
         titles = list(map(_dated, titles, records))
         fields += [record.time_field for record in records if record.time_field]
@@ -52,46 +50,6 @@ def _titles(page: RecordPage) -> Leaving[tuple[str, ...]]:
     return Leaving(tuple(titles), shown, size)
 
 
-def _sample(record: Record) -> str:
-    """A title alone often tells nothing: `Card` three times. With who and how much, it does."""
-    parts = [_title(record)]
-    if actor := declared_actor(record.roles, record.data):
-        parts.append(clip_shown(actor[1], PART_CHARS))
-    if amount := declared_amount(record.roles, record.data):
-        how_much = f"{amount.value} {amount.currency or ''}".rstrip()
-        parts.append(clip_shown(how_much, PART_CHARS))
-    return " · ".join(dict.fromkeys(filter(None, parts)))
-
-
 def _dated(sample: str, record: Record) -> str:
     """Of three that are called alike, the days tell them apart."""
     return f"{sample} · {record.authored_at[:DAY_CHARS]}" if record.authored_at else sample
-
-
-def _sample_fields(record: Record) -> list[str]:
-    fields: list[str] = []
-    if title_field := _title_field(record):
-        fields.append(title_field)
-    if actor := declared_actor(record.roles, record.data):
-        fields.append(actor[0])
-    if amount := declared_amount(record.roles, record.data):
-        fields += amount.fields
-    return fields
-
-
-def _title(record: Record) -> str:
-    """Where none is declared or granted, when it was: whose it is and of which stream stands above already."""
-    declared = declared_title(record.roles, record.data)
-    if declared is None and record.authored_at:
-        return _day_and_time(record.authored_at)
-    return title(record.roles, record.data, record.origin, record.id.stream, record.authored_at)
-
-
-def _day_and_time(time: str) -> str:
-    return time if len(time) <= len("2026-11-15") else moment(time)
-
-
-def _title_field(record: Record) -> str | None:
-    """Where none is declared, a title is made of the record's time."""
-    declared = declared_title(record.roles, record.data)
-    return declared[0] if declared else record.time_field

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from pdpp_server.errors import PdppError
 from pdpp_server.evidence.handles import mint
+from pdpp_server.evidence.samples import sample_of
 from pdpp_server.evidence.shown import one_shown
-from pdpp_server.evidence.titles import declared_title, title
 from pdpp_server.model.activity import Shown
 from pdpp_server.model.pending import Pending
 from pdpp_server.model.queries import FetchQuery, StreamsQuery
@@ -39,8 +39,5 @@ def _found(read: Read, id: RecordId) -> Record | None:
 
 
 def _titled(record: Record) -> Titled:
-    handle = mint(record.id)
-    said = title(record.roles, record.data, record.origin, record.id.stream, record.authored_at)
-    declared = declared_title(record.roles, record.data)
-    field = declared[0] if declared else record.time_field  # a title that nobody gave is made of its time
-    return Titled(handle, said, one_shown(record.id, handle, (field,) if field else ()))
+    handle, sample = mint(record.id), sample_of(record)
+    return Titled(handle, sample.text, one_shown(record.id, handle, sample.fields))

@@ -346,6 +346,15 @@ def test_the_newest_day_is_one_of_the_clock_on_the_wall(world: World, monkeypatc
     assert "2 November 2026" in newest and "Late at night" in newest
 
 
+@requirement("con.activity.sentences")
+def test_what_was_read_is_called_by_more_than_its_title(owner: Visitor, world: World) -> None:
+    bank = with_bank(world)
+    assert owner.page(f"/records/{bank}/bookings:2026-03-02")
+
+    assert "Of 2026-03-02 · -12.5 " in shown(owner.page("/activity"))
+    assert {"what", "amount"} == {*world.owner.activity(own=True, limit=1)[0].fields}
+
+
 @requirement("con.data.search")
 def test_a_search_is_narrowed_to_a_source_a_stream_and_dates(owner: Visitor, world: World) -> None:
     world.deliver(chat.WORK, [chat.message("s1", text="walrus in May", sent_at="2026-05-05T08:00:00Z")])

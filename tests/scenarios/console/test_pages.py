@@ -223,9 +223,7 @@ def test_clients_that_are_called_alike_are_chosen_by_since_when_they_are_known(o
 
     choices = re.findall(r"<option[^>]*>([^<]*)</option>", owner.page("/activity?day=2026-11-15"))
 
-    assert {"Agent", "Another agent, since today at 12:00 UTC", "Another agent, since today at 12:30 UTC"} <= {
-        *choices
-    }
+    assert {"Agent", "Another agent, since today at 12:00 UTC", "Another agent, since today at 12:30 UTC"} <= {*choices}
 
 
 @requirement("con.activity.own-apart")
