@@ -205,7 +205,7 @@ def _only_grant(home: Home) -> str | None:
     """The only live grant or package; a grant inside a package is not asked for by itself. None where none lives."""
     moment = iso(now())
     live = [row for row in home.owner.grants() if row.state.word(moment) == "active"]
-    match list(dict.fromkeys(row.package_id or row.grant.grant_id for row in live)):
+    match list(dict.fromkeys(row.standing for row in live)):
         case [only]:
             return only
         case []:

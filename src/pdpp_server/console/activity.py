@@ -204,7 +204,7 @@ def _id(handle: str) -> RecordId | None:
 
 def said_of(desks: Desks, found: Iterable[Disclosure]) -> LogWords:
     rows = desks.owner.grants()
-    pages = {row.grant.client_id: row.package_id or row.grant.grant_id for row in rows}
+    pages = {row.grant.client_id: row.standing for row in rows}
     return LogWords(
         desks.owner.reader_names(),
         {} if desks.decided_at else pages,

@@ -33,7 +33,7 @@ def take(desks: Desks, visit: Visit) -> Page | SeeOther:
     grant_id = visit.named["grant_id"]
     rows = _living(desks, grant_id)
     if visit.value("was") != _was(rows):
-        return SeeOther(f"/clients/{_standing(rows)}")
+        return SeeOther(f"/clients/{rows[0].standing}")
     ticks = replace(ticks_of_form(visit), once=False)
     try:
         kept, ends = _kept(rows, ticks), _ends(desks, rows, ticks)
@@ -43,7 +43,7 @@ def take(desks: Desks, visit: Visit) -> Page | SeeOther:
     wants, reviewed = visit.value("action") == "change", _reviewed(kept, ends)
     if not wants or visit.value("reviewed") != reviewed:  # only what was on the page is done
         return _page(desks, visit, rows, ticks, would, CHANGED if wants else "", reviewed)
-    return SeeOther(f"/clients/{_standing(desks.owner.change_grant(grant_id, ends, kept))}")
+    return SeeOther(f"/clients/{desks.owner.change_grant(grant_id, ends, kept)[0].standing}")
 
 
 def preview(desks: Desks, visit: Visit) -> Page:
@@ -52,7 +52,7 @@ def preview(desks: Desks, visit: Visit) -> Page:
     reads = grants_read(desks, tuple(row.grant for row in rows))
     values = {
         "name": rows[0].name,
-        "id": _standing(rows),
+        "id": rows[0].standing,
         "is_active": STATES[rows[0].word(iso(desks.now()))] == "active",
         "reads": reads,
         "is_once": all(row.grant.access_mode == "single_use" for row in rows),
@@ -65,17 +65,13 @@ def note(desks: Desks, visit: Visit) -> SeeOther:
     grant_id = visit.named["grant_id"]
     rows = rows_of(desks, grant_id)
     desks.owner.note_grant(grant_id, visit.value("name"), visit.value("note"))
-    return SeeOther(f"/clients/{_standing(rows)}")
+    return SeeOther(f"/clients/{rows[0].standing}")
 
 
 def _living(desks: Desks, grant_id: str) -> list[GrantRow]:
     """Of a package those that are alive; all where none is."""
     rows, now = rows_of(desks, grant_id), iso(desks.now())
     return [row for row in rows if row.word(now) == "active"] or rows
-
-
-def _standing(rows: list[GrantRow]) -> str:
-    return rows[0].package_id or rows[0].grant.grant_id
 
 
 def _was(rows: list[GrantRow]) -> str:

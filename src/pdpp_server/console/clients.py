@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
 from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 from pdpp_server.console.activity import LIMIT, Titles, days_of, said_of, titled, titles_shown
@@ -166,8 +167,8 @@ def cards(desks: Desks) -> list[GrantCard]:
     """Newest first."""
     named, known = labels(desks), services(desks)
     rows = [row for row in desks.owner.grants() if row.successor is None]
-    rows.sort(key=_standing)
-    found = [_card(desks, list(group), named, known) for _, group in groupby(rows, key=_standing)]
+    rows.sort(key=attrgetter("standing"))
+    found = [_card(desks, list(group), named, known) for _, group in groupby(rows, key=attrgetter("standing"))]
     return sorted(found, key=lambda card: card.since, reverse=True)
 
 
@@ -187,10 +188,6 @@ def _shown(grant: Grant, state: str, named: Mapping[str, str], known: Mapping[st
     return GrantShown(grant.grant_id, service, state, streams, grant.expires_at)
 
 
-def _standing(row: GrantRow) -> str:
-    return row.package_id or row.grant.grant_id
-
-
 def _card(desks: Desks, rows: list[GrantRow], named: Mapping[str, str], known: Mapping[str, str]) -> GrantCard:
     """Of a package whose grants ended one by one, the last that is alive counts."""
     now, first = iso(desks.now()), rows[0].grant
@@ -200,7 +197,7 @@ def _card(desks: Desks, rows: list[GrantRow], named: Mapping[str, str], known: M
     since = min(grant.issued_at for row in rows for grant in (row.grant, *row.earlier))
     itself = first.client_name or first.client_id
     return GrantCard(
-        id=_standing(rows[0]) if len(rows) > 1 else first.grant_id,
+        id=rows[0].standing if len(rows) > 1 else first.grant_id,
         name=rows[0].name,
         client_id=first.client_id,
         state=STATES["active"] if "active" in states else states[0],

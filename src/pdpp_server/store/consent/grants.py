@@ -84,6 +84,11 @@ class GrantRow:
         """What the owner calls whoever holds it, else what that calls itself."""
         return self.called or self.grant.client_name or self.grant.client_id
 
+    @property
+    def standing(self) -> str:
+        """The id of what was agreed to together: its package, or itself alone."""
+        return self.package_id or self.grant.grant_id
+
 
 class GrantShelf:
     """Grants never change once given, so one decoding of each serves for ever; what is said of their fields may."""
