@@ -103,6 +103,29 @@ def test_the_keyboard_alone_is_enough(browser: Browser, consent: str, client: st
         expect(page.get_by_text("Connected.")).to_be_visible()
 
 
+@requirement("con.browser.walked", "con.consent.many")
+def test_the_enter_key_in_a_day_shows_what_was_chosen_and_gives_no_other_account_the_same(
+    browser: Browser, world: World, base: str, client: str
+) -> None:
+    with httpx2.Client(base_url=base) as http:
+        flow = Flow(world, http)
+        back = f"{client}/callback"
+        flow.client_id = flow.registered(redirect_uris=[back])
+        asked = flow.authorize(redirect_uri=back, resource=f"{base}/mcp", authorization_details=None)
+    with opened(browser, *WIDE, scripts=True) as page:
+        page.goto(asked.headers["location"])
+        page.get_by_label("Password").fill(PASSWORD)
+        page.keyboard.press("Enter")
+        card = page.get_by_role("group", name="Work chat")
+        expect(page.get_by_role("button", name="The same for every")).to_have_count(2)
+        card.get_by_label("Everything").check()
+        card.get_by_label("dated from").fill("2026-01-01")
+        card.get_by_label("dated from").press("Enter")
+
+        expect(page.get_by_role("heading", name="What it would be able to read")).to_be_visible()
+        assert "Family chat" not in page.get_by_role("main").inner_text()
+
+
 @requirement("con.browser.walked")
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_every_page_fits_its_screen(browser: Browser, base: str, world: World, size: tuple[int, int]) -> None:
