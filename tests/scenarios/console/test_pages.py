@@ -239,6 +239,13 @@ def test_what_the_owner_looks_at_hides_no_read_of_a_client(owner: Visitor, world
     assert "you, on your pages" in own
 
 
+@requirement("con.pages.help")
+def test_the_menu_and_a_part_of_a_long_text_say_where_one_is(owner: Visitor, world: World) -> None:
+    for page in ("/sources", "/import", "/follow", f"/remove/{world.work}"):
+        assert '<a href="/sources" aria-current="page">' in owner.page(page), page
+    assert "Characters 1 to " in shown(owner.page(f"/records/{world.work}/messages:m1?field=text"))
+
+
 @requirement("con.activity.today")
 def test_the_first_page_tells_the_day_and_who_is_new(owner: Visitor, world: World) -> None:
     assert "Nobody has read anything today." in shown(owner.page("/"))
