@@ -6,7 +6,7 @@ from hashlib import sha256
 
 from pdpp_server.console.boxes import boxes
 from pdpp_server.console.choice import Most, Ticks, day_as_time, first_ticks, kept_of, ticks_of_form
-from pdpp_server.console.clients import STATES, labels, rows_of, services
+from pdpp_server.console.clients import STATES, labels, rows_of, service_of, services
 from pdpp_server.console.consent import CHANGED
 from pdpp_server.console.desks import Desks
 from pdpp_server.console.page import Page, SeeOther
@@ -159,5 +159,5 @@ def _ended(desks: Desks, rows: list[GrantRow], would: tuple[Grant, ...]) -> list
         return []
     known = services(desks)
     left = {grant.source.id for grant in would}
-    sources = {row.grant.source.id: row.grant.source for row in rows}
-    return [known.get(id, source.connector_key) for id, source in sources.items() if id not in left]
+    grants = {row.grant.source.id: row.grant for row in rows}
+    return [service_of(grant, known) for id, grant in grants.items() if id not in left]

@@ -16,6 +16,7 @@ from pdpp_server.errors import NotFound
 from pdpp_server.evidence.grants import bounds_texts, granted_fields, purpose_words
 from pdpp_server.evidence.handles import parse
 from pdpp_server.evidence.said import say
+from pdpp_server.importers.registry import IMPORTERS, declaration_of
 from pdpp_server.model.activity import Disclosure
 from pdpp_server.model.grants import Grant, StreamGrant
 from pdpp_server.model.pending import Pending
@@ -26,6 +27,7 @@ from pdpp_server.owner.desk import GrantRow
 from pdpp_server.wire.declarations import required_fields
 
 UNUSED = timedelta(days=90)
+_KEYS = frozenset(importer.key for importer in IMPORTERS)
 STATES = {
     "active": say("active"),
     "changed": say("changed"),
@@ -126,7 +128,7 @@ def why(desks: Desks, visit: Visit) -> Page:
         "state": STATES[row.state.word(now)],
         "is_active": row.word(now) == "active",
         "source": named.get(id.connection_id, id.connection_id),
-        "service": services(desks).get(row.grant.source.id, row.grant.source.connector_key),
+        "service": service_of(row.grant, services(desks)),
         "stream": stream_shown(stream, named) if stream else None,
         "hidden": [name for name in stream.declared.fields if name not in stream.fields] if stream else [],
         "handle": handle,
@@ -182,8 +184,14 @@ def services(desks: Desks) -> dict[str, str]:
     return {each.source.id: each.name for each in desks.owner.declarations().values()}
 
 
+def service_of(grant: Grant, known: Mapping[str, str]) -> str:
+    """The name of its service; of one that was removed what its importer calls it."""
+    key = grant.source.connector_key
+    return known.get(grant.source.id) or (declaration_of(key).name if key in _KEYS else key)
+
+
 def _shown(grant: Grant, state: str, named: Mapping[str, str], known: Mapping[str, str]) -> GrantShown:
-    service = known.get(grant.source.id, grant.source.connector_key)
+    service = service_of(grant, known)
     streams = [stream_shown(stream, named) for stream in grant.streams]
     return GrantShown(grant.grant_id, service, state, streams, grant.expires_at)
 

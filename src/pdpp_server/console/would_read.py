@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from pdpp_server.console.clients import StreamGranted, labels, stream_shown
+from pdpp_server.console.clients import StreamGranted, labels, service_of, stream_shown
 from pdpp_server.console.desks import Desks
 from pdpp_server.model.authorization import Glimpse, Offer
 from pdpp_server.model.grants import Grant, StreamGrant
@@ -41,9 +41,7 @@ def grants_read(desks: Desks, grants: tuple[Grant, ...]) -> list[GrantRead]:
 
 def _grant_read(desks: Desks, grant: Grant, offer: Offer | None, named: Mapping[str, str]) -> GrantRead:
     if offer is None:
-        return GrantRead(
-            grant.source.connector_key, "", is_sensitive=False, streams=[], left_out=[], until=grant.expires_at
-        )
+        return GrantRead(service_of(grant, {}), "", is_sensitive=False, streams=[], left_out=[], until=grant.expires_at)
     declaration = offer.declaration
     return GrantRead(
         declaration.name,

@@ -9,10 +9,12 @@ import pytest
 from pdpp_server.cli.activity import _row
 from pdpp_server.evidence.grants import fields_text
 from pdpp_server.evidence.handles import mint
+from pdpp_server.importers.registry import declaration_of
 from pdpp_server.mcp.render import record_url
 from pdpp_server.model.ingest import Rejection
 from pdpp_server.model.queries import FetchQuery, SearchQuery
 from pdpp_server.port.local import LocalReader
+from pdpp_server.wire.grants import decode_selection
 from tests.requirements import requirement
 from tests.scenarios.console.visitor import Visitor, fields_of, shown, visiting
 from tests.worlds import chat
@@ -244,6 +246,22 @@ def test_the_menu_and_a_part_of_a_long_text_say_where_one_is(owner: Visitor, wor
     for page in ("/sources", "/import", "/follow", f"/remove/{world.work}"):
         assert '<a href="/sources" aria-current="page">' in owner.page(page), page
     assert "Characters 1 to " in shown(owner.page(f"/records/{world.work}/messages:m1?field=text"))
+
+
+@requirement("con.clients.change")
+def test_a_source_that_was_removed_keeps_its_name_where_a_client_may_read_it(owner: Visitor, world: World) -> None:
+    notes = declaration_of("markdown")
+    writer = world.owner.writer(notes, "Vault")
+    asked = {
+        **chat.detail({"name": "notes", "instance_ids": [writer.connection_id]}),
+        "source": {"id": notes.source.id},
+    }
+    grant = world.owner.create_grant(decode_selection([asked]), "Reader", None)
+    world.owner.remove_source(writer.connection_id)
+
+    assert "Notes (Markdown)" in shown(owner.page("/clients"))
+    preview = shown(owner.page(f"/clients/{grant.grant_id}/preview"))
+    assert "Nothing of Notes (Markdown) is here any more." in preview and "Described by" not in preview
 
 
 @requirement("con.activity.today")
