@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.budgets.measure import STRUCTURED_BYTES, TEXT_BYTES, Sized, sized_answers
 from tests.requirements import requirement
 from tests.worlds.injection import CORPUS
-from tests.worlds.lives import MEGABYTE, Life, crowd, document, entry, hostile, opened
+from tests.worlds.lives import MEGABYTE, NOISE, Life, crowd, document, entry, hostile, opened
 
 ALPHABETS = [
     *CORPUS.values(),
@@ -51,6 +51,23 @@ def shows_an_item(sized: Sized) -> bool:
 @pytest.mark.parametrize("build", [hostile, crowd])
 def test_the_largest_worlds_fit(build: Callable[[Path], Life], tmp_path: Path) -> None:
     with closing(build(tmp_path)) as life:
+        life.grant()
+        for sized in sized_answers(life):
+            check(sized)
+
+
+@requirement("ev.budgets.hostile-worlds")
+def test_a_time_with_digits_without_end_fits(tmp_path: Path) -> None:
+    ever = f"T08:00:00.{'0' * 100_000}Z"
+    with closing(opened(tmp_path)) as life:
+        days = [f"2026-01-{day:02}" for day in range(1, 13)]
+        letters = [entry(day, title="walrus", body=NOISE, kind="walrus") for day in days]
+        letters = [
+            one._replace(data={**(one.data or {}), "written_at": day + ever})
+            for one, day in zip(letters, days, strict=True)
+        ]
+        for name in ("Letters", "Letters too"):
+            life.connect(document("journal"), name, letters)
         life.grant()
         for sized in sized_answers(life):
             check(sized)

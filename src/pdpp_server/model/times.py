@@ -10,12 +10,13 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY_MICROS = 86_400_000_000
 _SECONDS = slice(1, len('"2026-11-15T08:00:00'))  # in what orjson writes, which is a string of JSON
 _MILLISECONDS = slice(1, len('"2026-11-15T08:00:00.000'))
+TIME_CHARS = 64  # of the text of a time: a fraction of a second may have as many digits as it likes
 _FIRST, _LAST = -719_162 * DAY_MICROS, 2_932_897 * DAY_MICROS - 1  # the years 1 to 9999
 
 
 def instant(value: object) -> int | None:
     """The moment that a date or date-time string names; None where it names none. Without a zone it is UTC."""
-    return _instant(value) if isinstance(value, str) else None
+    return _instant(value) if isinstance(value, str) and len(value) <= TIME_CHARS else None
 
 
 @lru_cache(maxsize=4096)  # whoever stores a record asks for its time more than once
@@ -23,6 +24,8 @@ def _instant(value: str) -> int | None:
     try:
         moment = datetime.fromisoformat(value)
     except ValueError:
+        return None
+    if not value.isprintable():  # the day and the hour may be parted by any character
         return None
     since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
     micros = since.days * DAY_MICROS + since.seconds * 1_000_000 + since.microseconds

@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 from pdpp_server.errors import SourceUnavailable
 from pdpp_server.model.catalogue import MissingConnection
 from pdpp_server.model.records import Warned
+from pdpp_server.model.times import TIME_CHARS
 
 Json = dict[str, Any]
 VERSION = "2026-04-06"  # of the protocol, as the header PDPP-Version says it
@@ -163,6 +164,12 @@ def texts_of(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
 def text_of(body: Mapping[str, Any], name: str) -> str | None:
     value = body.get(name)
     return value if isinstance(value, str) else None
+
+
+def time_of(body: Mapping[str, Any], name: str) -> str | None:
+    """As it is written; what is longer than any time is none."""
+    time = text_of(body, name)
+    return time if time is None or len(time) <= TIME_CHARS else None
 
 
 def whole_of(body: Mapping[str, Any], name: str) -> int | None:

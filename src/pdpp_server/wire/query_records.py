@@ -20,6 +20,7 @@ from pdpp_server.wire.envelope import (
     object_of,
     present,
     text_of,
+    time_of,
     url,
     whole_of,
 )
@@ -134,7 +135,7 @@ def _decode_span(body: Mapping[str, Any]) -> Span | None:
     total = whole_of(body, "total")
     if total is None:
         return None
-    return Span(total, text_of(body, "earliest_at"), text_of(body, "latest_at"))
+    return Span(total, time_of(body, "earliest_at"), time_of(body, "latest_at"))
 
 
 def _decode_around(

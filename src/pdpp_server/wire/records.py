@@ -6,7 +6,7 @@ from typing import Any, cast
 from pdpp_server.model.records import Expanded, Record, RecordId, Tombstone
 from pdpp_server.model.sources import Origin, Source
 from pdpp_server.wire.blobs import with_addresses, without_addresses
-from pdpp_server.wire.envelope import Json, is_object, needed, object_of, objects_of, text_of
+from pdpp_server.wire.envelope import Json, is_object, needed, object_of, objects_of, text_of, time_of
 
 
 def encode_record(record: Record) -> Json:
@@ -58,9 +58,9 @@ def encode_tombstone(tombstone: Tombstone) -> Json:
 def decode_tombstone(body: Mapping[str, Any]) -> Tombstone:
     origin = decode_origin(body)
     key, stream = needed(text_of(body, "id"), "record id"), needed(text_of(body, "stream"), "stream")
-    emitted_at = text_of(body, "emitted_at") or ""
+    emitted_at = time_of(body, "emitted_at") or ""
     return Tombstone(
-        RecordId(origin.connection_id, stream, key), origin, emitted_at, text_of(body, "deleted_at") or emitted_at
+        RecordId(origin.connection_id, stream, key), origin, emitted_at, time_of(body, "deleted_at") or emitted_at
     )
 
 
@@ -72,8 +72,8 @@ def decode_record(body: Mapping[str, Any]) -> Record:
         RecordId(origin.connection_id, stream, key),
         origin,
         without_addresses(object_of(body, "data"), roles),
-        text_of(body, "emitted_at") or "",
-        text_of(body, "authored_at"),
+        time_of(body, "emitted_at") or "",
+        time_of(body, "authored_at"),
         roles,
         {name: _decode_expanded(group) for name, group in object_of(body, "expanded").items()},
         object_of(body, "binary") or None,

@@ -34,6 +34,7 @@ from pdpp_server.wire.envelope import (
     present,
     text_of,
     texts_of,
+    time_of,
     url,
     whole_of,
 )
@@ -487,7 +488,7 @@ def _decode_holdings(connector: Mapping[str, Any], row: Mapping[str, Any]) -> tu
         said = amounts.get(origin.connection_id)
         if isinstance(said, list):
             told = dict(zip(_AMOUNTS, cast("list[Any]", said), strict=False))
-        times = [text_of(told, name) for name in _AMOUNTS[1:]]
+        times = [time_of(told, name) for name in _AMOUNTS[1:]]
         counted = row if is_alone and "record_count" not in told else told
         holdings.append(Holding(origin, whole_of(counted, "record_count"), *times))
     return tuple(holdings)

@@ -26,6 +26,13 @@ def test_what_names_no_moment_that_utc_can_write_is_none(value: object) -> None:
     assert instant(value) is None
 
 
+@pytest.mark.parametrize(
+    "value", [f"2026-11-19T08:00:00.{'0' * 60}Z", "2026-11-19\n08:00:00", "2026-11-19\u202e08:00:00Z"]
+)
+def test_a_text_that_nobody_writes_as_a_time_is_none(value: str) -> None:
+    assert instant(value) is None
+
+
 def test_times_are_written_in_milliseconds_and_exactly_where_that_would_be_another_moment() -> None:
     assert iso_micros(1_234_567) == "1970-01-01T00:00:01.234Z"
     assert iso_exact(1_234_567) == "1970-01-01T00:00:01.234567Z"

@@ -282,6 +282,14 @@ def test_a_foreign_page_without_title_recall_and_offsets_is_understood() -> None
     assert page.recall == Recall(complete=False, matches=None, matches_exact=False, ranked=None)
 
 
+def test_a_time_of_another_server_is_no_longer_than_a_time() -> None:
+    ever = f"2026-11-09T12:01:00.{'0' * 1000}Z"
+    hit = {"stream": "messages", "record_key": "m1", "connection_id": "c", "emitted_at": ever, "authored_at": ever}
+    page = decode_page({"data": [hit], "meta": {"as_of": ever}})
+
+    assert (page.hits[0].emitted_at, page.hits[0].authored_at, page.as_of) == ("", None, None)
+
+
 def test_a_hit_that_names_no_record_is_the_servers_fault() -> None:
     with pytest.raises(SourceUnavailable):
         decode_page({"data": [{"stream": "messages"}]})

@@ -8,6 +8,7 @@ import orjson
 from pdpp_server.grants.permitted import Scope
 from pdpp_server.model.records import Record, RecordId
 from pdpp_server.model.sources import Origin
+from pdpp_server.model.times import TIME_CHARS
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.records.scope import shows
 
@@ -42,7 +43,7 @@ class Showing:
         authored: str | None = None
         time_field: str | None = None
         for name in self._times:
-            if isinstance(time := shown.get(name), str):
+            if isinstance(time := shown.get(name), str) and len(time) <= TIME_CHARS:
                 authored, time_field = time, name
                 break
         return Record(
