@@ -49,6 +49,20 @@ def test_a_rule_that_repeats_without_measure_is_none(rule: str, year: int, monke
         repeated(rule, datetime(year, 1, 1), UTC, datetime(2028, 1, 1))  # noqa: DTZ001  times on the wall
 
 
+@requirement("imp.calendar.occurrences")
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "FREQ=YEARLY;BYDAY=53MO;BYMONTH=2",  # the library looks behind the end of a month
+        f"FREQ=HOURLY;BYHOUR={','.join(['1'] * 20_000)}",
+        f"FREQ=MONTHLY;BYDAY=MO;BYSETPOS={','.join(['1'] * 5000)}",
+    ],
+)
+def test_a_rule_that_nobody_writes_is_none(rule: str) -> None:
+    with pytest.raises(UnreadableRule):
+        repeated(rule, datetime(2020, 1, 1), UTC, datetime(2028, 1, 1))  # noqa: DTZ001  times on the wall
+
+
 def on(text: str) -> datetime:
     return datetime.fromisoformat(text)
 

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from pdpp_server.importers.formats import zones
 from pdpp_server.importers.formats.content_lines import Component, ContentLine, components
 from pdpp_server.importers.formats.zones import moment, named_zone, own_zones, zone_name
 from tests.requirements import requirement
@@ -82,6 +83,27 @@ def test_a_name_that_everybody_knows_is_better_than_a_description() -> None:
 )
 def test_a_description_that_describes_nothing_is_no_zone(lines: tuple[str, ...]) -> None:
     assert own_zones([described("TZID:Odd", *lines)]) == {}
+
+
+@requirement("imp.files.garbage")
+def test_zones_are_described_as_far_as_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zones, "CHANGES_MAX", 2 * zones.RULE_COST)
+    endless = (
+        "BEGIN:STANDARD",
+        "DTSTART:19700101T000000",
+        "TZOFFSETFROM:+0100",
+        "TZOFFSETTO:+0200",
+        "RRULE:FREQ=DAILY",
+    )
+    known = own_zones(
+        [
+            described("TZID:Endless", *endless, "END:STANDARD"),
+            described("TZID:Pier", *SUMMER),
+            described("TZID:Asia/Tokyo"),
+        ]
+    )
+    assert known.keys() == {"Asia/Tokyo"}
+    assert own_zones([described("TZID:Pier", *SUMMER), described("TZID:Quay", *SUMMER)]).keys() == {"Pier"}
 
 
 def test_a_comma_in_the_name_of_a_zone_is_part_of_it() -> None:

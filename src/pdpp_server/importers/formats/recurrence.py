@@ -10,6 +10,7 @@ from dateutil.rrule import rrulestr
 
 OCCURRENCES_MAX = 3000  # of one event: eight years of every day
 LAID_OUT_MAX = 50_000  # looked at for them: every day of a century, every hour of five years
+RULE_CHARS = 2000  # a list of all days of a year is shorter
 
 _RULE = re.compile(r"[A-Z]+=[A-Z0-9,+-]+(?:;[A-Z]+=[A-Z0-9,+-]+)*")
 _WEEKDAY = re.compile(r"(?:[+-]?[0-9]{1,2})?(?:MO|TU|WE|TH|FR|SA|SU)")
@@ -40,7 +41,7 @@ def repeated(rule: str, start: datetime, zone: tzinfo, horizon: datetime) -> lis
     """
     try:
         return list(_times(rule, start, zone, horizon))
-    except (ValueError, OverflowError, TypeError, ArithmeticError) as error:
+    except (ValueError, TypeError, ArithmeticError, LookupError) as error:
         raise UnreadableRule(rule) from error
 
 
@@ -49,7 +50,7 @@ def _times(rule: str, start: datetime, zone: tzinfo, horizon: datetime) -> Itera
     terms = _terms(rule)
     count = terms.pop("COUNT", None)
     until = terms.pop("UNTIL", None)
-    limits = {name: terms.pop(name) for name in _LIMITS[terms["FREQ"]] & terms.keys()}
+    limits = {name: _allowed(name, terms.pop(name)) for name in _LIMITS[terms["FREQ"]] & terms.keys()}
     last = horizon if until is None else min(horizon, _last(until, zone))
     terms["UNTIL"] = last.strftime("%Y%m%dT%H%M%S").zfill(15)
     text = ";".join(f"{name}={value}" for name, value in terms.items())
@@ -68,7 +69,7 @@ def _laid_out(times: Iterable[datetime]) -> Iterator[datetime]:
 
 def _terms(rule: str) -> dict[str, str]:
     upper = rule.strip().strip(";").upper()
-    if not _RULE.fullmatch(upper):
+    if len(upper) > RULE_CHARS or not _RULE.fullmatch(upper):
         raise UnreadableRule(rule)
     terms = dict(term.split("=") for term in upper.split(";"))
     if terms.get("FREQ") not in _LIMITS or _is_odd(terms) or not _has_a_day(terms):
@@ -96,21 +97,25 @@ def _has_a_day(terms: Mapping[str, str]) -> bool:
     return any(first <= monthrange(_LEAP_YEAR, month)[1] for month in _numbers(terms["BYMONTH"]))
 
 
-def _is_within(when: datetime, limits: Mapping[str, str]) -> bool:
-    return all(_fits(when, name, values) for name, values in limits.items())
+def _allowed(name: str, values: str) -> frozenset[int | str]:
+    return frozenset(values.split(",") if name == "BYDAY" else _numbers(values))
 
 
-def _fits(when: datetime, name: str, values: str) -> bool:
+def _is_within(when: datetime, limits: Mapping[str, frozenset[int | str]]) -> bool:
+    return all(_fits(when, name, allowed) for name, allowed in limits.items())
+
+
+def _fits(when: datetime, name: str, allowed: frozenset[int | str]) -> bool:
     match name:
         case "BYDAY":
-            return _DAYS[when.weekday()] in values.split(",")
+            return _DAYS[when.weekday()] in allowed
         case "BYMONTH":
-            return when.month in _numbers(values)
+            return when.month in allowed
         case "BYHOUR":
-            return when.hour in _numbers(values)
+            return when.hour in allowed
         case _:
             from_end = when.day - monthrange(when.year, when.month)[1] - 1
-            return not {when.day, from_end}.isdisjoint(_numbers(values))
+            return not {when.day, from_end}.isdisjoint(allowed)
 
 
 def _last(until: str, zone: tzinfo) -> datetime:

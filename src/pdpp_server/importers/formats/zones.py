@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, tzinfo
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -15,6 +15,8 @@ from pdpp_server.importers.formats.content_lines import Component, ContentLine, 
 from pdpp_server.importers.formats.recurrence import repeated
 
 FIRST_YEAR, LAST_YEAR = 1970, 2100  # between which the rules of a zone are laid out
+CHANGES_MAX = 100_000  # of all zones that a file describes: each has two rules, and each rule 130 in those years
+RULE_COST = 500  # of them that each rule counts for at least, because one that brings none takes as long
 
 # The table that CLDR keeps of what Windows calls its zones.
 _WINDOWS = {name.lower(): zone for name, zone in win_tz.items()}
@@ -29,7 +31,7 @@ class _Change(NamedTuple):
     after: timedelta
 
 
-@cache
+@lru_cache(maxsize=1000)  # a file can name any number
 def named_zone(name: str) -> tzinfo | None:
     """By a name that is known everywhere, also at the end of a path as some programs write it; None for all others."""
     name = name.strip().strip('"')
@@ -51,13 +53,18 @@ def zone_name(line: ContentLine) -> str:
 
 
 def own_zones(components: Iterable[Component]) -> dict[str, tzinfo]:
-    """The zones that a file describes itself (VTIMEZONE), by the name it gives them."""
+    """The zones that a file describes itself (VTIMEZONE), by the name it gives them, as far as there is room."""
     zones: dict[str, tzinfo] = {}
+    room = CHANGES_MAX
     for component in components:
         name, place = component.first("TZID"), component.first("X-LIC-LOCATION")
         if name is not None:
             known = named_zone(unescaped(name.value)) or (named_zone(place.value) if place else None)
-            zone = known or _described(component)
+            zone = known
+            if zone is None:
+                changes, cost = _described(component, room)
+                room -= cost
+                zone = OwnZone(sorted(changes)) if changes else None
             if zone is not None:
                 zones[unescaped(name.value).strip()] = zone
     return zones
@@ -85,13 +92,23 @@ class OwnZone(tzinfo):
         return None
 
 
-def _described(component: Component) -> tzinfo | None:
-    parts = (part for part in component.inner if part.name in ("STANDARD", "DAYLIGHT"))
-    try:
-        changes = sorted(change for part in parts for change in _changes(part))
-    except (ValueError, OverflowError):
-        return None
-    return OwnZone(changes) if changes else None
+def _described(component: Component, room: int) -> tuple[list[_Change], int]:
+    """The changes of its clocks, and how much of the room is gone; none where one cannot be read, or where they do not
+    fit."""
+    changes: list[_Change] = []
+    cost = 0
+    for part in component.inner:
+        if part.name in ("STANDARD", "DAYLIGHT"):
+            cost += 1 if part.first("RRULE") is None else RULE_COST
+            if cost > room:
+                return [], cost
+            try:
+                found = [*_changes(part)]
+            except (ValueError, OverflowError):
+                return [], cost
+            changes += found
+            cost += max(0, len(found) - RULE_COST)
+    return changes if cost <= room else [], cost
 
 
 def _changes(part: Component) -> Iterator[_Change]:

@@ -46,6 +46,7 @@ class Scan:
     name: str | None = None  # of the first
     zone_name: str | None = None
     described: list[Component] = field(default_factory=list[Component])
+    zones: Mapping[str, tzinfo] = field(default_factory=dict[str, tzinfo])  # by these descriptions
     events: int = 0
     is_repeating: bool = False
     uids: Counter[str] = field(default_factory=Counter[str])
@@ -85,7 +86,7 @@ def _account(name: str, scans: Mapping[File, Scan], zone: tzinfo, now: datetime 
     uids: Counter[str] = Counter()
     for file, scan in scans.items():
         own = named_zone(scan.zone_name) if scan.zone_name else None
-        clocks[file.name] = Clock(own_zones(scan.described), own or zone)
+        clocks[file.name] = Clock(scan.zones, own or zone)
         uids += scan.uids
     scanned = scans.values()
     newest = max(scan.newest for scan in scanned) or max(scan.newest_start for scan in scanned)
@@ -158,7 +159,8 @@ def _scan(file: File) -> Scan:
                 _note(item, scan)
     except DamagedFile:
         pass  # reading it will tell
-    scan.unknown_zones -= own_zones(scan.described).keys()
+    scan.zones = own_zones(scan.described)
+    scan.unknown_zones -= scan.zones.keys()
     return scan
 
 
