@@ -55,6 +55,20 @@ def test_the_same_again_is_unchanged_in_every_batch(
     assert (first.accepted, first.unchanged, second.accepted, second.unchanged) == (30, 0, 0, 30)
 
 
+def test_how_large_an_export_is_is_not_summed_up_for_each_of_its_files(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "BATCH_RECORDS", 1)
+    found, asked = toy(tmp_path / "a.toy", lines(30)), list[FoundAccount]()
+    monkeypatch.setattr(FoundAccount, "size", property(lambda self: asked.append(self) or 1000))
+
+    parts = found._replace(account=replace(found.account, files=found.account.files * 30))
+    fingerprint_of(parts, lambda _done, _of: None)
+    bring(world, found)
+
+    assert len(asked) == 2
+
+
 @requirement("grants.freshness.day")
 def test_only_an_export_that_is_a_whole_and_was_taken_in_whole_is_a_complete_picture(
     world: World, tmp_path: Path

@@ -121,7 +121,7 @@ def _changed(taking: Recipient, found: FoundAccount, wish: Wish) -> Iterator[str
     """The fingerprint of what is to be read; nothing where it was read to its end before, which is said then."""
     name = wish.name or found.account.name
     with bytes_bar("Looking for what changed") as advance:
-        fingerprint = fingerprint_of(found, lambda done: advance(done, found.size))
+        fingerprint = fingerprint_of(found, advance)
     before = fingerprint and taking.finished_import(found.declaration, name, fingerprint)
     if before and not wish.again:
         _say_unchanged(taking, found, name, before, wish)

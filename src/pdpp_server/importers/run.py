@@ -62,14 +62,14 @@ def import_account(
     What the last export of the same had and this one has not goes, as decision page 0030 says.
     Raises: IngestStorageError, saying what is kept.
     """
-    begun = found.files.meter.read
+    begun, size = found.files.meter.read, found.size  # of every file, of which there may be many
     batch = _Batch(writer, found, fingerprint)
     try:
         with attached_texts(writer.stored_one) as texts:
             for outcome in texts.filled(_outcomes(found)):
                 if batch.is_full and isinstance(outcome, Incoming):
                     batch.deliver()
-                    progress(min(found.files.meter.read - begun, found.size), batch.tally)
+                    progress(min(found.files.meter.read - begun, size), batch.tally)
                 batch.take(outcome)
         batch.tally.without_text, batch.tally.texts_missing = texts.missing, texts.notes
         batch.end()
@@ -77,7 +77,7 @@ def import_account(
     except IngestStorageError as error:
         kept = f"{batch.tally.stored} records of {found.account.name!r} are kept."
         raise IngestStorageError(f"{error.message} {kept}", remedy=error.remedy) from error
-    progress(found.size, batch.tally)
+    progress(size, batch.tally)
     return batch.tally
 
 
@@ -178,7 +178,7 @@ class _Batch:
 # Before it is imported ----------------------------------------------------------------------------------------------
 
 
-def fingerprint_of(found: FoundAccount, progress: Callable[[int], None] = lambda _done: None) -> str | None:
+def fingerprint_of(found: FoundAccount, progress: Callable[[int, int], None] = lambda _done, _of: None) -> str | None:
     """The same for the same files read in the same way, whatever the zip is called; None where one is damaged."""
     importer, account, files = found
     digest = sha256()
@@ -191,14 +191,14 @@ def fingerprint_of(found: FoundAccount, progress: Callable[[int], None] = lambda
         account.depends_on,
     )
     digest.update(repr(read_by).encode())
-    begun = files.meter.read
+    begun, size = files.meter.read, found.size
     try:
         for file in account.files:
             digest.update(repr((file.name, file.size)).encode())
             with file.open() as stream:
                 while chunk := stream.read(CHUNK_BYTES):
                     digest.update(chunk)
-                    progress(files.meter.read - begun)
+                    progress(files.meter.read - begun, size)
     except DamagedFile:
         return None
     return digest.hexdigest()
