@@ -16,6 +16,7 @@ from pdpp_server.store.tries import Ledger, Spent
 
 TOLD_EVERY_SECONDS = 0.5
 _EVERYBODY = "everybody"
+_ANY_NUMBER = Steadily(1e9, 10**9)  # by which it is known all the same who was answered before
 
 
 class PaidHere:
@@ -30,6 +31,13 @@ class PaidHere:
 
     def __contains__(self, whose: str) -> bool:
         return whose in self._limiter
+
+    def require(self, whose: str) -> None:
+        """Raises: RateLimited."""
+        self._limiter.require(whose)
+
+    def spend(self, whose: str) -> None:
+        self._limiter.spend(whose)
 
     def take(self, whose: str) -> None:
         """Raises: RateLimited."""
@@ -75,9 +83,10 @@ class Rates:
         together: int = 0,
     ) -> None:
         """`together` is what all of one owner may ask a second."""
-        self._tokens = PaidHere(Steadily(per_second, burst), now) if per_second else None
-        self._everybody = PaidHere(Steadily(together, 10 * together), now) if together else None
-        self._counted = [counted for counted in (self._tokens, self._everybody) if counted]
+        self._tokens = PaidHere(Steadily(per_second, burst) if per_second else _ANY_NUMBER, now)
+        self._everybody = PaidHere(Steadily(together, 10 * together) if together else _ANY_NUMBER, now)
+        rated = ((per_second, self._tokens), (together, self._everybody))
+        self._counted = [counted for rate, counted in rated if rate]
         self._ledger = ledger
         self._stopping = Event()
         self._telling: Thread | None = None
@@ -123,39 +132,43 @@ class Rates:
 
     def take(self, whose: str) -> None:
         """Raises: RateLimited."""
-        if self._tokens:
-            self._take(self._tokens, whose)
+        self._tokens.take(whose)
+        self._note(self._tokens, whose)
 
-    def _take(self, counted: PaidHere, whose: str) -> None:
-        counted.take(whose)
-        if self._ledger:
+    def _note(self, counted: PaidHere, whose: str) -> None:
+        if self._ledger and counted in self._counted:
             counted.fresh[whose] += 1
 
     def knows(self, request: HeardRequest) -> bool:
         """Whether its token was answered before."""
         token = token_of(request)
-        return token is not None and self._tokens is not None and token in self._tokens
+        return token is not None and token in self._tokens
 
     async def metered(self, run: Callable[[HeardRequest], Awaitable[Response]], request: HeardRequest) -> Response:
         """A token that was answered before pays in advance, and without one an address does. Any other token pays when
-        it is refused, out of what its address has, so that nobody who guesses tokens slows one that is good.
+        it is refused, out of what its address has, so that nobody who guesses tokens slows one that is good, nor spends
+        what all of an owner's have together.
 
         Raises:
             RateLimited: nothing is left.
         """
-        if self._everybody is not None:
-            self._take(self._everybody, _EVERYBODY)
-        if self._tokens is None:
-            return await run(request)
         token = token_of(request)
-        if token is None or token in self._tokens:
-            self.take(_address_of(request) if token is None else token)
+        if token is None:
+            self.take(_address_of(request))
             return await run(request)
+        if token in self._tokens:
+            self._everybody.take(_EVERYBODY)
+            self._note(self._everybody, _EVERYBODY)
+            self.take(token)
+            return await run(request)
+        self._everybody.require(_EVERYBODY)
         try:
             response = await run(request)
         except PdppError:
             self.take(_address_of(request))
             raise
+        self._everybody.spend(_EVERYBODY)
+        self._note(self._everybody, _EVERYBODY)
         self.take(token)
         return response
 

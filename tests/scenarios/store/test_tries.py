@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.requests import Request
 from starlette.responses import Response
 
 from pdpp_server.errors import DatabaseUnavailable, RateLimited, Unauthenticated
@@ -101,6 +102,14 @@ def test_all_of_one_owner_have_one_rate_at_all_processes_within_a_second(
     assert [_asked(there) for _ in range(2)] == [200] * 2
 
 
+@requirement("store.owners.limits")
+def test_strangers_spend_nothing_of_what_all_of_an_owner_have(clock: Clock) -> None:
+    rates = Rates(0, 0, clock, together=1)
+    assert {_asked(rates, token) for token in ("", "made up") * 20} == {401}
+    assert [_asked(rates) for _ in range(11)] == [200] * 10 + [429]
+    assert _asked(rates, "") == 401  # and are told of nothing that was spent
+
+
 @requirement("store.engines.limits")
 def test_what_could_not_be_told_is_told_later_and_once(two: tuple[Services, Services], clock: Clock) -> None:
     there = Rates(1, 10, clock, two[1].ledger("rates"))
@@ -139,16 +148,19 @@ def test_the_first_password_has_one_code_wherever_it_is_asked_for(two: tuple[Ser
     assert here.setup_code is None
 
 
-def _asked(rates: Rates) -> int:
-    """The status of a request of an owner's, whoever it is of."""
+def _asked(rates: Rates, token: str = "good") -> int:
+    """The status of a request of an owner's; without a token, or with a made-up one, of a stranger's."""
 
     async def answer(_: object) -> Response:
+        if token != "good":
+            raise Unauthenticated("Nobody knows this token.")
         return Response()
 
-    anybody: Any = None
+    headers = [(b"authorization", f"Bearer {token}".encode())] if token else []
+    asking: Any = Request({"type": "http", "headers": headers, "client": ("203.0.113.5", 1)})
     try:
-        return asyncio.run(rates.metered(answer, anybody)).status_code
-    except RateLimited as refusal:
+        return asyncio.run(rates.metered(answer, asking)).status_code
+    except (RateLimited, Unauthenticated) as refusal:
         return refusal.status
 
 
