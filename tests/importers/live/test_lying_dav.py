@@ -5,7 +5,9 @@ from collections.abc import Generator, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import cycle, repeat
 from pathlib import Path
+from time import monotonic
 
+import httpx2
 import pytest
 
 from pdpp_server.importers import registry
@@ -301,6 +303,29 @@ def test_a_server_that_calls_itself_otherwise_behind_a_proxy_is_read(world: Worl
     server.instead["changes"] = always(multi(inside, "t1"))
     assert "8 accepted" in followed.sync()
     assert events(followed) == "abcd"
+
+
+@requirement("imp.live.dav-trouble")
+@pytest.mark.parametrize("leads", ["redirect", "home"])
+def test_a_server_that_calls_itself_http_is_asked_by_tls_as_before(leads: str) -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(str(request.url))
+        there = "http://dav.example.org/ann/"
+        if request.url.path == "/ann/":
+            return httpx2.Response(207, content=multi(part("/ann/home/", "<resourcetype><C:calendar/></resourcetype>")).body)
+        if leads == "redirect":
+            return httpx2.Response(301, headers={"Location": there})
+        home = f"<C:calendar-home-set><href>{there}</href></C:calendar-home-set>"
+        principal = "<current-user-principal><href>/me/</href></current-user-principal>"
+        return httpx2.Response(207, content=multi(part(request.url.path, home + principal)).body)
+
+    with httpx2.Client(transport=httpx2.MockTransport(answer), auth=("ann", "secret")) as client:
+        dav_wire.Dav(client, "https://dav.example.org/", dav_wire.CALDAV, monotonic).collections()
+
+    assert asked[-1] == "https://dav.example.org/ann/"
+    assert all(url.startswith("https://") for url in asked)
 
 
 @requirement("imp.live.dav-trouble")

@@ -250,8 +250,11 @@ class Dav:
         return there
 
     def _by_tls(self, url: str, there: str) -> str:
-        """The password goes nowhere else without it."""
-        if urlsplit(there).scheme != "https" and urlsplit(there).netloc != urlsplit(url).netloc:
+        """The password goes nowhere without it, but to a server on this machine that was asked so. One behind a proxy
+        often calls itself http: it is asked as before."""
+        if urlsplit(there).netloc == urlsplit(url).netloc:
+            return _here(url, there)
+        if urlsplit(there).scheme != "https":
             raise SourceTrouble(f"{self._where} leads elsewhere without TLS.", remedy="Use an address with https.")
         return there
 
