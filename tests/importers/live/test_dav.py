@@ -181,6 +181,9 @@ def test_what_goes_wrong_is_said_with_what_to_do(world: World, server: DavServer
         Followed(world, "http://dav.example.org/").sync()
     with pytest.raises(SourceTrouble, match="must begin with https"):
         Followed(world, "dav.example.org").sync()
+    with pytest.raises(SourceTrouble, match="holds a user or a password") as refused:
+        Followed(world, "https://ann:harbour@dav.example.org/").sync()
+    assert "harbour" not in f"{refused.value}{refused.value.remedy}"
     monkeypatch.setattr(dav_wire, "ANSWER_BYTES_MAX", 10)
     with pytest.raises(SourceTrouble, match="more than was asked"):
         Followed(world, server.url).sync()

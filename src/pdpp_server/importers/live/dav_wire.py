@@ -336,6 +336,8 @@ def opened(url: str, user: str, password: str, kind: DavKind, certificate: str) 
     parts = urlsplit(url)
     if parts.scheme not in ("https", "http") or not parts.hostname:
         raise SourceTrouble("The address must begin with https://.", remedy="The service names it for other programs.")
+    if "@" in parts.netloc:  # it would be kept as addresses are, and stand in what is said of the server
+        raise SourceTrouble("The address holds a user or a password.", remedy="Give them beside it.")
     if parts.scheme == "http" and not _is_here(parts.hostname):
         raise SourceTrouble("Without TLS a password can be read on its way.", remedy="Use an address with https.")
     with httpx2.Client(
