@@ -1,7 +1,10 @@
 """Bytes to text: a wrong charset costs characters, never the text."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from pdpp_server.importers.formats import charsets
 from pdpp_server.importers.formats.charsets import decoded
 from tests.requirements import requirement
 
@@ -34,6 +37,15 @@ def test_a_bad_byte_in_a_pair_of_seven_bits_costs_one_character_too(half: int) -
 
     assert put_in == f"{JAPANESE[:9]}\ufffd{JAPANESE[9:]}"
     assert changed == f"{JAPANESE[:9]}\ufffd{JAPANESE[10:]}"
+
+
+@requirement("imp.files.garbage")
+def test_nobody_is_asked_for_a_charset_whose_name_is_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(charsets, "codecs", SimpleNamespace(lookup=asked.append))
+
+    assert decoded(b"\xe9", "x" * 100_000) == "é"
+    assert asked == []
 
 
 @requirement("imp.mail.own-words")

@@ -86,6 +86,15 @@ def test_a_description_that_describes_nothing_is_no_zone(lines: tuple[str, ...])
 
 
 @requirement("imp.files.garbage")
+def test_nobody_is_asked_for_a_zone_whose_name_is_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(zones, "_named", asked.append)
+
+    assert named_zone("x" * 100_000) is None
+    assert asked == []
+
+
+@requirement("imp.files.garbage")
 def test_zones_are_described_as_far_as_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zones, "CHANGES_MAX", 2 * zones.RULE_COST)
     endless = (

@@ -2,7 +2,7 @@
 
 import codecs
 import re
-from functools import cache
+from functools import lru_cache
 
 # Names that are not what they say: senders mean the wider set, or a name that Python does not know.
 _MEANT = {
@@ -20,6 +20,7 @@ _LOST = "\ufffd"
 _HALF_CHARACTERS = re.compile("[\ud800-\udfff]")
 _NOTHING_IN_CP932 = re.compile("[\uf8f0-\uf8f3]")
 _HEAD_BYTES = 2048
+_NAME_CHARS = 40  # Python remembers each name that it was asked for, and a stranger writes what he likes
 _PAGE_CHARSET = re.compile(rb"""<meta\s[^>]{0,200}?charset\s{0,5}=\s{0,5}["']?\s{0,5}([\w.:-]{1,40})""", re.IGNORECASE)
 _PAIRS = re.compile(rb"(?<=\x1b\$[@B])[^\x1b\r\n]+")  # of Japanese in seven bits, until the next sign or line
 _NO_PAIR = b"\x2f\x21"  # which stands for no character
@@ -33,7 +34,8 @@ def decoded(data: bytes | memoryview, charset: str | None = None) -> str:
     data = bytes(data)
     if data.isascii() and charset is None:
         return data.decode("ascii")
-    claimed = _codec(charset or "utf-8")
+    name = (charset or "utf-8").strip()
+    claimed = _codec(name) if len(name) <= _NAME_CHARS else None
     for codec in (claimed, "utf-8"):
         if codec is None:
             continue
@@ -92,9 +94,9 @@ def _paired(run: bytes) -> bytes:
     return b"".join(pair if pair.isascii() else _NO_PAIR for pair in pairs)
 
 
-@cache
+@lru_cache(maxsize=1000)
 def _codec(charset: str) -> str | None:
-    name = charset.strip().strip("'\"").lower()
+    name = charset.strip("'\"").lower()
     try:
         found = codecs.lookup(_UNKNOWN_TO_PYTHON.get(name, name))
     except (LookupError, ValueError):

@@ -15,6 +15,7 @@ from pdpp_server.importers.formats.content_lines import Component, ContentLine, 
 from pdpp_server.importers.formats.recurrence import repeated
 
 FIRST_YEAR, LAST_YEAR = 1970, 2100  # between which the rules of a zone are laid out
+NAME_CHARS = 500
 CHANGES_MAX = 100_000  # of all zones that a file describes: each has two rules, and each rule 130 in those years
 RULE_COST = 500  # of them that each rule counts for at least, because one that brings none takes as long
 
@@ -31,9 +32,13 @@ class _Change(NamedTuple):
     after: timedelta
 
 
-@lru_cache(maxsize=1000)  # a file can name any number
 def named_zone(name: str) -> tzinfo | None:
     """By a name that is known everywhere, also at the end of a path as some programs write it; None for all others."""
+    return _named(name) if len(name) <= NAME_CHARS else None
+
+
+@lru_cache(maxsize=1000)  # a file can name any number
+def _named(name: str) -> tzinfo | None:
     name = name.strip().strip('"')
     if name.upper() in _UTC:
         return UTC
