@@ -24,6 +24,7 @@ from pdpp_server.cli.saved import live_grant
 from pdpp_server.cli.serve import listen_somewhere, serving
 from pdpp_server.cli.terminal import json_option, print_json, print_line
 from pdpp_server.errors import NotFound, PdppError
+from pdpp_server.evidence.text import visible
 from pdpp_server.port import credentials
 from pdpp_server.port.connect import Server, by_browser, by_device, discover, register
 from pdpp_server.port.credentials import Credential, CredentialError, is_client_name, read_document, refuse_kind
@@ -396,7 +397,8 @@ def _given(server: Server, name: str, saved: Saved | None, wishes: Wishes) -> tu
 
     def tell(address: str, code: str | None) -> None:
         shown_code = f" and compare the code {code}" if code else ""
-        click.echo(f"Open this address in your browser{shown_code}, then say what may be read:\n  {address}", err=True)
+        click.echo(visible(f"Open this address in your browser{shown_code}, then say what may be read:"), err=True)
+        click.echo(f"  {visible(address)}", err=True)
         if wishes.browser and not wishes.device and _has_screen():
             webbrowser.open(address)
         elif not wishes.device and not _has_screen():

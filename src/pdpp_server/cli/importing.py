@@ -23,6 +23,7 @@ from pdpp_server.cli.removals import print_removing_runs, print_undone
 from pdpp_server.cli.terminal import counted, size_text
 from pdpp_server.cli.watching import say, watch
 from pdpp_server.errors import InvalidRequest
+from pdpp_server.evidence.text import visible
 from pdpp_server.importers.ndjson import import_ndjson
 from pdpp_server.importers.own_data import is_own_data
 from pdpp_server.importers.registry import NothingKnown
@@ -223,7 +224,8 @@ def _import_export(folder: Path, to: str | None, *, as_json: bool) -> int:
 
 def _announce(path: Path, size: int, declared: Declaration, *, as_json: bool) -> None:
     streams = ", ".join(declared.streams)
-    click.echo(f"{path.name}: {size_text(size)} of {declared.name} (streams {streams})", err=as_json)
+    told = f"{path.name}: {size_text(size)} of {declared.name} (streams {streams})"
+    click.echo(visible(told), err=as_json)
 
 
 def read_declaration(path: Path) -> Declaration:
@@ -232,7 +234,7 @@ def read_declaration(path: Path) -> Declaration:
         return parse_declaration(path.read_bytes())
     except FaultyDeclaration as faulty:
         for fault in faulty.failures:
-            click.echo(f"{path}#{fault.path}: {fault.reference!r} {fault.says}", err=True)
+            click.echo(visible(f"{path}#{fault.path}: {fault.reference!r} {fault.says}"), err=True)
         said = (
             f"has {counted(len(faulty.failures), 'fault')}" if faulty.failures else f"cannot be used. {faulty.message}"
         )

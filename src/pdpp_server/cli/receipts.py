@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from pdpp_server.cli.home import named_home, shell_line
 from pdpp_server.cli.terminal import counted, print_columns, print_json
-from pdpp_server.evidence.text import visible
+from pdpp_server.evidence.text import quoted, visible
 from pdpp_server.model.ingest import Rejection
 from pdpp_server.wire.command.imports import encode_receipt
 from pdpp_server.wire.envelope import Json
@@ -134,7 +134,7 @@ def print_receipt(
         print_json(encode_receipt(connection_id, counts.accepted, counts.unchanged, rejected, further or {}))
         return
     words = f"{counts.accepted} accepted, {counts.unchanged} unchanged, {rejected} rejected"
-    click.echo(f'"{name}" is connection {connection_id}: {words}.')
+    click.echo(f"{quoted(name)} is connection {connection_id}: {words}.")
 
 
 def say_texts_missing(count: int, notes: Sequence[Rejection]) -> None:

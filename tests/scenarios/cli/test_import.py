@@ -57,6 +57,31 @@ def test_bad_lines_are_listed_with_place_and_reason_and_the_others_are_kept(pdpp
     assert "4 lines rejected" in pdpp("sources").out
 
 
+@requirement("cli.import.counts")
+def test_what_a_file_calls_itself_cannot_speak_to_the_terminal(pdpp: Command, tmp_path: Path) -> None:
+    escapes = "\x1b]0;evil\x07\x9b31m\u202e"
+    event = "BEGIN:VEVENT\r\nUID:1\r\nSUMMARY:Tea\r\nDTSTART:20260101T080000Z\r\nEND:VEVENT\r\n"
+    calendar, notes = tmp_path / "tea.ics", tmp_path / f"{escapes}.ndjson"
+    calendar.write_text(
+        f"BEGIN:VCALENDAR\r\nX-WR-CALNAME:Tea{escapes}\r\n{event}END:VCALENDAR\r\n", "utf-8", newline=""
+    )
+    notes.write_text('{"id": "n1"}', "utf-8")
+    named, faulty = tmp_path / "named.json", tmp_path / "faulty.json"
+    named.write_text(json.dumps({**DECLARATION, "display": {"name": f"Notes{escapes}"}}), "utf-8")
+    faulty.write_text(
+        json.dumps({**DECLARATION, "streams": [{**DECLARATION["streams"][0], f"x{escapes}": 1}]}), "utf-8"
+    )
+
+    said = [
+        pdpp("import", str(calendar)),
+        pdpp("import", str(notes), "--declaration", str(named), "--name", "Notes"),
+        pdpp("import", str(notes), "--declaration", str(faulty), "--name", "Notes"),
+    ]
+
+    assert '"Tea\\u001b]0;evil\\u0007\\u009b31m\\u202e" is connection' in said[0].out
+    assert not any(letter in one.out + one.err for one in said for letter in "\x1b\x07\x9b\u202e")
+
+
 @requirement("cli.import.rejections")
 def test_of_many_bad_lines_twenty_are_shown_and_the_command_that_shows_all(pdpp: Command) -> None:
     imported = pdpp.import_notes('{"id": "n1"}\n' + "bad\n" * 25)
