@@ -134,11 +134,13 @@ def _table(path: Path, stream: str) -> Iterator[ProposedRow | Rejection]:
 
 def _names(cells: Iterable[str]) -> list[str]:
     """One for each column: some programs leave one without, or call two alike."""
-    names: list[str] = []
+    names: dict[str, None] = {}  # in their order; there may be very many
     for number, cell in enumerate(cells, 1):
         called = cell.strip() or f"column {number}"
-        names.append(f"{called} {number}" if called in names else called)
-    return names
+        while called in names:
+            called = f"{called} {number}"
+        names[called] = None
+    return [*names]
 
 
 def _cells(reader: Iterator[list[str]], name: str) -> Iterator[list[str]]:

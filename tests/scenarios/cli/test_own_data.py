@@ -187,3 +187,16 @@ def test_a_broken_file_of_ones_own_is_told_of_as_such(pdpp: Command) -> None:
 def test_fields_beyond_those_that_can_be_declared_are_told_of(pdpp: Command) -> None:
     path = pdpp.file("a.ndjson", json.dumps({f"k{number}": number for number in range(250)}))
     assert "50 fields of a beyond 200, as k200" in pdpp("import", path, "--yes").err
+
+
+@requirement("imp.own.proposed")
+def test_no_column_is_lost_whatever_others_are_called(pdpp: Command) -> None:
+    assert pdpp("import", pdpp.file("a.csv", "id,a 4,a,a\n1,2,3,4\n"), "--yes").code == 0
+    (record,) = pdpp("query", "a", "--json").json["data"]["data"]
+    assert sorted(map(str, record["data"].values())) == ["1", "2", "3", "4"]
+
+
+@requirement("imp.own.proposed")
+def test_a_table_is_read_in_proportion_to_its_columns(pdpp: Command) -> None:
+    wide = [",".join(f"c{number}" for number in range(200_000)), ",".join("1" * 200_000)]
+    assert "beyond 200" in pdpp("import", pdpp.file("a.csv", "\n".join(wide)), "--dry-run").err
