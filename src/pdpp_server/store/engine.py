@@ -16,7 +16,7 @@ from pdpp_server.store.layout import Layout, LayoutCache, StreamPlace
 from pdpp_server.store.records.asked import Fullest, Narrowed, Where
 from pdpp_server.store.records.rank import MatchCounts
 from pdpp_server.store.records.reach import BoundValue, IndexedRange, Reach
-from pdpp_server.store.records.words import Phrase, Tokenizer, WordQuery
+from pdpp_server.store.records.words import Phrase, Tokenizer, WordQuery, WordsOfRecord
 from pdpp_server.store.session import Changing, Session, Statement
 from pdpp_server.store.tries import Tries
 from pdpp_server.store.turns import Turns
@@ -264,11 +264,11 @@ class MeaningIndex(Protocol):
 class Index(Protocol):
     """What makes records findable, kept in the transaction that brings or erases them."""
 
-    def add_words(self, place: StreamPlace, rows: Iterable[tuple[int, Sequence[str]]]) -> None:
-        """Texts for the columns of a stream, by rid."""
+    def add_words(self, place: StreamPlace, rows: Sequence[WordsOfRecord]) -> None:
+        """Rid, and the texts for the columns of its stream."""
         ...
 
-    def drop_words(self, place: StreamPlace, rows: Iterable[tuple[int, Sequence[str]]]) -> None:
+    def drop_words(self, place: StreamPlace, rows: Sequence[WordsOfRecord]) -> None:
         """The same texts, which are no longer there."""
         ...
 

@@ -32,7 +32,7 @@ class Written:
 def test_a_block_says_in_which_records_it_begins_and_ends() -> None:
     written = Written(joined=5)
 
-    PostgresIndex(written).add_words(PLACE, [(6, ("", "moon")), (5, ("hut", "")), (12, ("", "the moon"))])
+    PostgresIndex(written).add_words(PLACE, [(6, "", "moon"), (5, "hut", ""), (12, "", "the moon")])
 
     rows = {term: row for _, term, *row in written.kept}
     assert rows["moon"] == [5, 6, 12, kept_run(5, [1, 1, 0, 7, 1, 1])]
@@ -42,8 +42,8 @@ def test_a_block_says_in_which_records_it_begins_and_ends() -> None:
 def test_many_records_are_a_batch_of_their_own_and_few_join_another() -> None:
     many, few = Written(), Written(joined=900)
 
-    PostgresIndex(many).add_words(PLACE, [(rid, ("", "moon")) for rid in range(7, 8 + FEW_RECORDS)])
-    PostgresIndex(few).add_words(PLACE, [(895, ("", "moon")), (910, ("", "moon"))])
+    PostgresIndex(many).add_words(PLACE, [(rid, "", "moon") for rid in range(7, 8 + FEW_RECORDS)])
+    PostgresIndex(few).add_words(PLACE, [(895, "", "moon"), (910, "", "moon")])
 
     assert [row[2] for row in many.kept if row[1] == "moon"] == [7]
     assert [row[2:] for row in few.kept if row[1] == "moon"] == [(900, 895, 910, kept_run(900, [-5, 1, 0, 10, 1, 0]))]
@@ -52,7 +52,7 @@ def test_many_records_are_a_batch_of_their_own_and_few_join_another() -> None:
 def test_what_is_longer_than_any_word_has_a_key_that_the_database_has_room_for() -> None:
     word, written = "ж" * TERM_CHARS, Written(joined=5)
 
-    PostgresIndex(written).add_words(PLACE, [(5, ("", f"{word} {word}a {word}b"))])
+    PostgresIndex(written).add_words(PLACE, [(5, "", f"{word} {word}a {word}b")])
 
     terms = [row[1] for row in written.kept if row[1]]
     assert terms == sorted([word, kept_term(f"{word}a"), kept_term(f"{word}b")])

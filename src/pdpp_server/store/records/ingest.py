@@ -23,7 +23,7 @@ from pdpp_server.store.engine import Writing
 from pdpp_server.store.layout import RIDS_OF_DAY, ConnectionPlace, StreamPlace, day_in, day_of, first_rid
 from pdpp_server.store.records.brought import forget_brought, keep_replaced, note_brought
 from pdpp_server.store.records.noted import Noted, edited_fields
-from pdpp_server.store.records.words import spaced
+from pdpp_server.store.records.words import WordsOfRecord, spaced
 from pdpp_server.wire.blobs import decode_references, has_address
 
 RECORD_BYTES_MAX = 16 * 1024 * 1024
@@ -63,6 +63,7 @@ _UNBIND_ALL = "delete from blob_bindings where sid = ? and key = ?"
 _UNBIND = "delete from blob_bindings where blob_id = ? and sid = ? and key = ?"
 _EASY_KEY = re.compile(r"[\w:@+=-]{1,200}", re.ASCII)  # such a key surely fits into a handle
 _FLAT = frozenset((str, int, float, bool, type(None)))  # values that hold no others
+_TEXT = frozenset((str,))
 
 NO_VALUE = b""  # of a record without a value in positions; behind every number and text
 Findable = tuple[int, str, Mapping[str, Any]]  # rid, key, data
@@ -164,10 +165,13 @@ class Desk:
         assert given is not None
         return _join_key(self._split(given))
 
-    def words(self, data: Mapping[str, Any]) -> list[str]:
-        """The columns of the word index, in the order of `place.slots`; empty where there is no word to index."""
-        row = [spaced(text) if isinstance(text := data.get(name), str) else "" for name in self.place.slots]
-        return row if any(row) else []
+    def words(self, records: Sequence[Findable]) -> list[WordsOfRecord]:
+        """The rows of the word index, with its columns in the order of `place.slots`; none without a word to index."""
+        columns = [
+            [spaced(text) if isinstance(text := data.get(name), str) else "" for _, _, data in records]
+            for name in self.place.slots
+        ]
+        return [row for row in zip(map(_rid_of, records), *columns, strict=True) if any(row[1:])]
 
     def values(self, records: Sequence[Findable]) -> list[IndexedValue]:
         """The rows of the field index, as an engine keeps them, so that each lies beside the one before."""
@@ -175,7 +179,7 @@ class Desk:
         for fid, field in self._indexed:
             name = field.name
             told = [(rid, value) for rid, _, data in records if (value := data.get(name)) is not None]
-            if field.type == "string" and {type(value) for _, value in told} <= {str}:  # as nearly every field
+            if field.type == "string" and _TEXT.issuperset(map(type, map(_value_of, told))):  # as nearly every field
                 of_field: list[IndexedValue] = [(fid, value[:INDEXED_CHARS], rid) for rid, value in told]
             else:
                 indexed = ((rid, indexed_value(field, value)) for rid, value in told)
@@ -363,7 +367,7 @@ class _Writing:
             return
         sid = self._desk.place.sid
         self._version = self._writer.one(_CLOCK)
-        self._look_for_room(record for record, _ in changes)
+        self._look_for_room({record.first for record, _ in changes if record.data is not None})
         self._unindex([(record.key, before) for record, before in changes if before])
         fresh: list[tuple[Any, ...]] = []
         findable: list[Findable] = []
@@ -410,7 +414,7 @@ class _Writing:
         ]
         found.sort(key=_rid_of)
         if desk.place.slots:
-            index.drop_words(desk.place, [(rid, words) for rid, _, data in found if (words := desk.words(data))])
+            index.drop_words(desk.place, desk.words(found))
         index.drop_values(desk.values(found))
         index.drop_positions([position[:3] for position in desk.positions(found)])
         if desk.stream.blob_fields:
@@ -444,10 +448,9 @@ class _Writing:
             held = {blob_id for _, blob_id in self._desk.blob_refs(orjson.loads(before.data))}
             self._writer.run_many(_UNBIND, [(blob_id, sid, key) for blob_id in held - kept])
 
-    def _look_for_room(self, records: Iterable[_Ready]) -> None:
+    def _look_for_room(self, firsts: Iterable[int]) -> None:
         """Where the next record of each day goes."""
-        firsts = sorted({record.first for record in records if record.data is not None})
-        asked = {"firsts": orjson.dumps(firsts).decode(), "room": RIDS_OF_DAY}
+        asked = {"firsts": orjson.dumps(sorted(firsts)).decode(), "room": RIDS_OF_DAY}
         for first, last in self._writer.rows(_LAST_RIDS, asked):
             self._next_rids[int(first)] = int(first) if last is None else last + 1
 
@@ -464,7 +467,7 @@ class _Writing:
 def index_records(writer: Writing, desk: Desk, records: Sequence[Findable]) -> None:
     """Make records findable; they come in the order of their rids."""
     if desk.place.slots:
-        writer.index.add_words(desk.place, ((rid, row) for rid, _, data in records if (row := desk.words(data))))
+        writer.index.add_words(desk.place, desk.words(records))
     writer.index.add_values(desk.values(records))
     if desk.place.position:
         writer.index.add_positions(_in_order(desk.positions(records)))
@@ -472,10 +475,6 @@ def index_records(writer: Writing, desk: Desk, records: Sequence[Findable]) -> N
         sid = desk.place.sid
         refs = [(blob_id, sid, name, rid) for rid, _, data in records for name, blob_id in desk.blob_refs(data)]
         writer.run_many(_NEW_BLOB_REF, refs)
-
-
-def _rid_of(findable: Findable) -> int:
-    return findable[0]
 
 
 def _in_order(rows: list[_Row]) -> list[_Row]:
@@ -486,7 +485,7 @@ def _in_order(rows: list[_Row]) -> list[_Row]:
         return sorted(rows, key=_value_order)
 
 
-_value_of = itemgetter(1)
+_rid_of, _value_of = itemgetter(0), itemgetter(1)
 
 
 def _value_order(row: tuple[Any, ...]) -> tuple[int, Any]:

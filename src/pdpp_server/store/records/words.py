@@ -74,6 +74,9 @@ def quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 
+WordsOfRecord = tuple[int, *tuple[str, ...]]  # rid, and the texts for the columns of its stream
+
+
 def spaced(text: str) -> str:
     """What the index is fed: the text, with unspaced scripts set apart. Must never change without a rebuild."""
     return text if text.isascii() or not _UNSPACED.search(text) else _UNSPACED.sub(r" \g<0> ", text)

@@ -76,7 +76,7 @@ class _IndexCheck:
         while batch := self._connection.rows(_RECORDS, (start, end, BATCH_RECORDS)):
             last = batch[-1][0] + 1 if len(batch) == BATCH_RECORDS else end
             found = [(rid, key, orjson.loads(data)) for rid, key, data in batch]
-            self._compare_words({rid for rid, _, data in found if desk.words(data)}, start, last)
+            self._compare_words({rid for rid, *_ in desk.words(found)}, start, last)
             self._look_at_batch(desk, found, expected)
             start = last
         if start < end:

@@ -10,7 +10,7 @@ from pdpp_server.store.upkeep.rebuild import rebuild_words
 ERASED_ONE_BY_ONE = 200
 
 _LIVE = "select live from streams where sid = ?"
-_CHUNK = "select rid, data from records where rid >= ? and rid < ? and data is not null order by rid limit 500"
+_CHUNK = "select rid, key, data from records where rid >= ? and rid < ? and data is not null order by rid limit 500"
 _IS_EMPTY = """
 select not exists(select 1 from records where rid >= :low and rid < :high)
     and not exists(select 1 from history where sid = :sid)
@@ -100,8 +100,8 @@ def _are_words_left(writer: Writing, desk: Desk) -> bool:
         return True
     low, high = first_rid(desk.place.sid), first_rid(desk.place.sid + 1)
     while desk.place.slots and (chunk := writer.rows(_CHUNK, (low, high))):
-        found = [(rid, words) for rid, data in chunk if (words := desk.words(orjson.loads(data)))]
-        writer.index.drop_words(desk.place, found)
+        found = [(rid, key, orjson.loads(data)) for rid, key, data in chunk]
+        writer.index.drop_words(desk.place, desk.words(found))
         low = chunk[-1][0] + 1
     return False
 

@@ -13,6 +13,7 @@ from pdpp_server.store.engines.postgres.words import LENGTHS, length_block
 from pdpp_server.store.engines.sqlite.cutting import Fts5Cutter, cutter_in_memory
 from pdpp_server.store.layout import StreamPlace
 from pdpp_server.store.records.reach import BoundValue
+from pdpp_server.store.records.words import WordsOfRecord
 from pdpp_server.store.session import Values
 
 # What a batch is given later joins its run, so that however often that was, one is read; lengths of several batches
@@ -46,7 +47,6 @@ _DROP_POSITION = "delete from positions where fid = ? and value = ? and key = ?"
 _Block = tuple[str, int]  # term and batch; of lengths, the first of the rids for which it has room
 FEW_RECORDS = 32  # that are delivered together, or fewer, share their blocks with others
 SHARED_RECORDS = 256  # have a batch in common; a block is written anew for each few of them
-WordsOfRecord = tuple[int, Sequence[str]]  # rid, and the texts for the columns of its stream
 
 
 class IndexWriting(Protocol):
@@ -68,7 +68,7 @@ class PostgresIndex:
         """Dear to make, and most transactions bring no words."""
         return cutter_in_memory()
 
-    def add_words(self, place: StreamPlace, rows: Iterable[WordsOfRecord]) -> None:
+    def add_words(self, place: StreamPlace, rows: Sequence[WordsOfRecord]) -> None:
         """Of each term one block, however many records the batch has."""
         brought = sorted(rows)
         if not brought:
@@ -76,7 +76,7 @@ class PostgresIndex:
         batch = self._batch(place.sid, brought[0][0], len(brought))
         terms: defaultdict[str, list[int]] = defaultdict(list)
         lengths: defaultdict[int, list[int]] = defaultdict(list)
-        for rid, texts in brought:
+        for rid, *texts in brought:
             offset = rid - batch
             for slot, cut in self._cut(place, texts):
                 lengths[length_block(rid)].extend((offset, slot, len(cut)))
@@ -94,10 +94,10 @@ class PostgresIndex:
         ((joined,),) = self._writing.rows(_JOIN, joining)
         return joined
 
-    def drop_words(self, place: StreamPlace, rows: Iterable[WordsOfRecord]) -> None:
+    def drop_words(self, place: StreamPlace, rows: Sequence[WordsOfRecord]) -> None:
         """The blocks in which they stand are taken out, and what is left of them is put back."""
         gone: dict[int, set[str]] = {}
-        for rid, texts in rows:
+        for rid, *texts in rows:
             gone[rid] = set[str]().union(*[cut for _, cut in self._cut(place, texts)])
         if not gone:
             return

@@ -1,12 +1,13 @@
 """What makes records findable by their words and values, kept in the transaction that brings them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import apsw
 
 from pdpp_server.store.layout import StreamPlace
 from pdpp_server.store.records.reach import BoundValue
+from pdpp_server.store.records.words import WordsOfRecord
 
 _NEW_VALUE = "insert or ignore into field_values(fid, value, rid) values(?, ?, ?)"
 _DROP_VALUE = "delete from field_values where fid = ? and value = ? and rid = ?"
@@ -26,14 +27,12 @@ class SqliteIndex:
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
 
-    def add_words(self, place: StreamPlace, rows: Iterable[tuple[int, Sequence[str]]]) -> None:
-        statement = _on_words(_NEW_WORDS, tuple(place.slots.values()))
-        self._connection.executemany(statement, ((rid, *words) for rid, words in rows))
+    def add_words(self, place: StreamPlace, rows: Sequence[WordsOfRecord]) -> None:
+        self._connection.executemany(_on_words(_NEW_WORDS, tuple(place.slots.values())), rows)
 
-    def drop_words(self, place: StreamPlace, rows: Iterable[tuple[int, Sequence[str]]]) -> None:
+    def drop_words(self, place: StreamPlace, rows: Sequence[WordsOfRecord]) -> None:
         """The index keeps no text: what is taken out is shown to it once more."""
-        statement = _on_words(_DROP_WORDS, tuple(place.slots.values()))
-        self._connection.executemany(statement, ((rid, *words) for rid, words in rows))
+        self._connection.executemany(_on_words(_DROP_WORDS, tuple(place.slots.values())), rows)
 
     def clear_words(self) -> None:
         self._connection.execute(_CLEAR_WORDS)
