@@ -121,9 +121,8 @@ def clip_shown(text: str, limit: int) -> str:
         return text
     start = text[: limit * 8]  # enough of a megabyte
     line = one_line(start) if len(start) == len(text) else one_line(start) + CUT
-    if len(line) <= limit and "<" not in line:
-        return visible(line)
-    return _MARK.sub(r"&lt;\1&gt;", visible(clip(line, limit)))
+    shown = visible(clip(line, limit))
+    return _MARK.sub(r"&lt;\1&gt;", shown) if "<" in shown else shown
 
 
 def clip_bytes(text: str, limit: int) -> str:
