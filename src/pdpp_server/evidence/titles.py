@@ -94,8 +94,8 @@ def hit_identity(hit: Hit) -> str:
 
 
 def is_made_up(hit: Hit) -> bool:
-    """Whether its title is none, or only repeats label, stream and time."""
-    return hit.title in ("", hit_identity(hit))
+    """Whether its title is none, or only repeats label, stream and time; what stands in a field is not made up."""
+    return not hit.title or (hit.title_field is None and hit.title == hit_identity(hit))
 
 
 def short_title(hit: Hit, limit: int) -> str:

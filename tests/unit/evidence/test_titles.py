@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpp_server.evidence.budgets import TITLE_CHARS
-from pdpp_server.evidence.titles import body, moment, title
+from pdpp_server.evidence.titles import body, moment, short_title, title
+from pdpp_server.model.records import Hit, RecordId
 from pdpp_server.model.sources import Origin
 from tests.requirements import requirement
 
@@ -30,6 +31,20 @@ def test_without_one_it_is_label_stream_and_its_own_time_if_that_is_known() -> N
     assert named(data, authored_at="2026-04-01T11:12:00+02:00") == "Work Slack / messages / 2026-04-01T09:12Z"
     assert named(data, {"gone": "primary-title"}) == "Work Slack / messages"
     assert title(None, {}, Origin("c", "slack"), "messages", "2026-04-01") == "slack / messages / 2026-04-01"
+
+
+@pytest.mark.parametrize(
+    ("field", "shown"),
+    [(None, "Work Slack / messages / 2026-04-01"), ("subject", "Work Slack / messages / 2026-04-01T09:12Z")],
+)
+def test_a_made_up_title_of_a_hit_ends_at_the_day_and_one_that_stands_in_a_field_stays(
+    field: str | None, shown: str
+) -> None:
+    at = "2026-04-01T09:12:33Z"
+    said = "Work Slack / messages / 2026-04-01T09:12Z"
+    hit = Hit(RecordId("cin_1", "messages", "m1"), ORIGIN, said, at, at, (), title_field=field)
+
+    assert short_title(hit, TITLE_CHARS) == shown
 
 
 @given(st.text())
