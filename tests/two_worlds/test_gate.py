@@ -14,6 +14,7 @@ import pytest
 
 from pdpp_server.grants import permit
 from pdpp_server.grants.permitted import Scope
+from pdpp_server.model.streams import Stream
 from pdpp_server.owner import writer
 from pdpp_server.store.engines.sqlite import words as sqlite_words
 from pdpp_server.store.layout import MAX_DAY, day_of
@@ -75,7 +76,7 @@ def bound_the_ranking(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def let_everything_be_a_talk(monkeypatch: pytest.MonkeyPatch) -> None:
     """A random life has few talks: every stream in order of time is one, and no silence ends it."""
-    monkeypatch.setattr(neighbours, "_has_speakers", lambda _: True)
+    monkeypatch.setattr(Stream, "has_speakers", property(lambda _: True))
     monkeypatch.setattr(neighbours, "_title", lambda _: None)
     monkeypatch.setattr(neighbours, "SILENCE", 10**15)
 

@@ -179,17 +179,29 @@ class Stream:
         return {name: field.role for name, field in self.fields.items() if field.role}
 
     @cached_property
+    def by_role(self) -> Mapping[str, tuple[str, ...]]:
+        """Each role with its fields, in the order of the schema."""
+        fields: dict[str, tuple[str, ...]] = {}
+        for name, role in self.roles.items():
+            fields[role] = (*fields.get(role, ()), name)
+        return fields
+
+    def field_of(self, role: str) -> str | None:
+        """The first field of that role."""
+        fields = self.by_role.get(role)
+        return fields[0] if fields else None
+
+    @cached_property
     def currency_field(self) -> str | None:
         """The field that says what the amount of a record is counted in."""
-        if AMOUNT_ROLE not in self.roles.values():
+        if AMOUNT_ROLE not in self.by_role:
             return None
-        declared = next((name for name, role in self.roles.items() if role == CURRENCY_ROLE), None)
-        return declared or (CURRENCY if CURRENCY in self.fields else None)
+        return self.field_of(CURRENCY_ROLE) or (CURRENCY if CURRENCY in self.fields else None)
 
     @cached_property
     def blob_fields(self) -> frozenset[str]:
         """The fields that refer to blobs."""
-        return frozenset(name for name, role in self.roles.items() if role == BLOB_ROLE)
+        return frozenset(self.by_role.get(BLOB_ROLE, ()))
 
     @cached_property
     def binary_fields(self) -> Mapping[str, Any]:
@@ -216,18 +228,24 @@ class Stream:
     def talk_fields(self) -> tuple[str, ...]:
         """The fields that may name the talk of a record, best first: its thread; where people speak, its title."""
         wanted = (THREAD_ROLE, "primary-title") if self._is_spoken else (THREAD_ROLE,)
-        named: dict[str, str] = {}
-        for name, role in self.roles.items():
-            if self.fields[name].type in _NAMES:
-                named.setdefault(role, name)
-        return tuple(named[role] for role in wanted if role in named)
+        talks: list[str] = []
+        for role in wanted:
+            names = [name for name in self.by_role.get(role, ()) if self.fields[name].type in _NAMES]
+            talks += names[:1]
+        return tuple(talks)
+
+    @property
+    def has_speakers(self) -> bool:
+        """Whether somebody says something in each record."""
+        return "actor" in self.by_role and "primary-body" in self.by_role
 
     @property
     def _is_spoken(self) -> bool:
-        """Whether somebody says something in each record, and pages follow the time."""
-        has_speakers = {"actor", "primary-body"} <= {*self.roles.values()}
+        """The same, and pages follow the time."""
         time = self.order_field
-        return has_speakers and time is not None and time == self.position_field and self.fields[time].is_date
+        if time is None or time != self.position_field:
+            return False
+        return self.has_speakers and self.fields[time].is_date
 
     @cached_property
     def position_field(self) -> str | None:
@@ -245,7 +263,7 @@ class Stream:
     @cached_property
     def time_fields(self) -> tuple[str, ...]:
         """The fields that may say when a record happened, best first."""
-        ordered = [name for name, role in self.roles.items() if role == "event-time"][:1]
+        ordered = [*self.by_role.get("event-time", ())[:1]]
         if self.consent_time_field:
             ordered.append(self.consent_time_field)
         if self.cursor_field and self.fields[self.cursor_field].is_date:
@@ -255,8 +273,7 @@ class Stream:
     @cached_property
     def _shown_times(self) -> tuple[str, ...]:
         """As a reader is told of them: the day of what takes whole days, wherever the clock of the reader is."""
-        named = [name for name, role in self.roles.items() if role == DAY_ROLE]
-        days = [name for name in named if self.fields[name].type == "date"]
+        days = [name for name in self.by_role.get(DAY_ROLE, ()) if self.fields[name].type == "date"]
         return (*days, *self.time_fields)
 
     @cached_property

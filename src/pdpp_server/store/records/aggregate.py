@@ -67,8 +67,8 @@ def _unit(permitted: Permitted[AggregateQuery]) -> Field | None:
     query, stream = permitted.query, permitted.scopes[0].stream
     if query.metric != "sum" or stream.roles.get(query.field or "") != AMOUNT_ROLE:
         return None
-    for name, role in stream.roles.items():
-        if role == CURRENCY_ROLE and all(name in scope.fields for scope in permitted.scopes):
+    for name in stream.by_role.get(CURRENCY_ROLE, ()):
+        if all(name in scope.fields for scope in permitted.scopes):
             return stream.fields[name]
     return None
 

@@ -73,9 +73,9 @@ def grouped_by_columns(everything: Sequence[Reach]) -> list[ReachGroup]:
             continue
         is_part = len(granted) < len(reach.place.slots)
         columns = granted if is_part else None
-        known = grouped.get(columns)
-        merged = granted if known is None else tuple(sorted({*known.slots, *granted}))
-        grouped[columns] = ReachGroup(merged, is_part, [*(known.reaches if known else ()), reach])
+        group = grouped.get(columns, ReachGroup((), is_part, []))
+        slots = tuple(sorted({*group.slots, *granted}))
+        grouped[columns] = ReachGroup(slots, is_part, [*group.reaches, reach])
     return list(grouped.values())
 
 
@@ -102,11 +102,12 @@ def _connections(groups: Sequence[ReachGroup]) -> list[str]:
 
 def _of_connection(groups: Sequence[ReachGroup], connection: str) -> list[ReachGroup]:
     """What is searched of one of them."""
-    parts = [
-        replace(group, reaches=[reach for reach in group.reaches if reach.origin.connection_id == connection])
-        for group in groups
-    ]
-    return [group for group in parts if group.reaches]
+    parts: list[ReachGroup] = []
+    for group in groups:
+        reaches = [reach for reach in group.reaches if reach.origin.connection_id == connection]
+        if reaches:
+            parts.append(replace(group, reaches=reaches))
+    return parts
 
 
 def totals(held: HeldCounts, words: WordQuery) -> list[int]:
@@ -130,8 +131,9 @@ def _note_indexed(reading: Reading, groups: Sequence[ReachGroup], words: WordQue
         return held, is_complete
     stands = [phrase in standing for phrase in words.wanted]
     _spread_notes(reading.words.noted, stands)
-    spread = {connection: _spread(counts, stands) for connection, counts in held.items()} if held else None
-    return spread, is_complete
+    if not held:
+        return None, is_complete
+    return {connection: _spread(counts, stands) for connection, counts in held.items()}, is_complete
 
 
 def _note_many(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -> bool:
@@ -155,7 +157,8 @@ def _stands(reading: Reading, groups: Sequence[ReachGroup], phrase: Phrase) -> b
 def _spread_notes(noted: NotedRecords, stands: Sequence[bool]) -> None:
     """Each in its place, and once: many records share it, of several streams too."""
     for held in {id(note.held): note.held for note in noted.values()}.values():
-        held.counts[:], held.slots[:] = _spread(held.counts, stands), _spread(held.slots, stands)
+        held.counts[:] = _spread(held.counts, stands)
+        held.slots[:] = _spread(held.slots, stands)
 
 
 def _spread(counts: Sequence[int], stands: Sequence[bool]) -> list[int]:
@@ -205,17 +208,20 @@ def _counted(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -
     """How many visible records hold each phrase, by connection; counting stops somewhere."""
     connections = _connections(groups)
     most = max(COUNTED // len(connections), CANDIDATES)
-    return {
-        connection: [count_matches(reading, part, [phrase], most) for phrase in words.wanted]
-        for connection, part in ((connection, _of_connection(groups, connection)) for connection in connections)
-    }
+    counted: dict[str, list[int]] = {}
+    for connection in connections:
+        part = _of_connection(groups, connection)
+        counted[connection] = [count_matches(reading, part, [phrase], most) for phrase in words.wanted]
+    return counted
 
 
 def _note_standing(reading: Reading, groups: Sequence[ReachGroup], words: WordQuery) -> tuple[HeldCounts | None, bool]:
     """Rare phrases are followed to every record; where all of them together are too many, the common ones only add to
     the scores of records that a rare one found, and give their newest records."""
-    # Of one phrase in one source both counts are the same, and the first would only be the beginning of the second.
-    held = _counted(reading, groups, words) if len(words.all) == len(_connections(groups)) == 1 else None
+    held = None
+    if len(words.all) == len(_connections(groups)) == 1:
+        # Both counts are the same then, and the first would only be the beginning of the second.
+        held = _counted(reading, groups, words)
     if not words.unwanted:
         found = sum(totals(held, words)) if held else count_matches(reading, groups, words.wanted, CANDIDATES + 1)
         if found <= CANDIDATES:
@@ -228,7 +234,8 @@ def _note_standing(reading: Reading, groups: Sequence[ReachGroup], words: WordQu
     room = CANDIDATES * EACH_PHRASE // max(EACH_PHRASE, len(counts))
     essential: list[int] = []
     for i in rarest:
-        if sum(counts[j] for j in essential) + counts[i] > room:
+        room -= counts[i]
+        if room < 0:
             break
         essential.append(i)
     if any(counts[i] for i in essential):
@@ -284,7 +291,9 @@ def _note_fullest(reading: Reading, groups: Sequence[ReachGroup], words: WordQue
 def _often(each: Sequence[int], most: int) -> int:
     """How many times a phrase has to stand in a record, twice or more, so that no more than `most` of these pass."""
     passing = sorted(each, reverse=True)[: most + 1]
-    return max(2, passing[-1] + 1 if len(passing) > most else 2)
+    if len(passing) <= most:
+        return 2
+    return max(2, passing[-1] + 1)
 
 
 def _each_reach(groups: Sequence[ReachGroup]) -> list[Where]:

@@ -35,7 +35,10 @@ def passing_each(
         of_fields.setdefault(condition.field, []).append(condition)
     if len(of_fields) < 2:
         return ()
-    return tuple([(name, sum([count(reading, reach, (*of,)) for reach in reaches])) for name, of in of_fields.items()])
+    passing: list[tuple[str, int]] = []
+    for name, of in of_fields.items():
+        passing.append((name, sum([count(reading, reach, (*of,)) for reach in reaches])))
+    return tuple(passing)
 
 
 def span(reading: Reading, reaches: Sequence[Reach], conditions: tuple[Condition, ...]) -> Span:
@@ -44,8 +47,7 @@ def span(reading: Reading, reaches: Sequence[Reach], conditions: tuple[Condition
     times: list[int] = []
     fields: dict[str, None] = {}
     for reach in reaches:
-        field = reach.scope.stream.consent_time_field
-        shown = reach.scope.stream.fields[field] if field is not None and field in reach.scope.granted else None
+        shown = _shown_time(reach)
         if shown is not None:
             fields[shown.name] = None
         within, others = within_time(reach, conditions)
@@ -59,6 +61,14 @@ def span(reading: Reading, reaches: Sequence[Reach], conditions: tuple[Condition
     if not times:
         return Span(total)
     return Span(total, iso_micros(min(times)), iso_micros(max(times)), tuple(fields))
+
+
+def _shown_time(reach: Reach) -> Field | None:
+    """The field of the consent time, where it may be shown."""
+    name = reach.scope.stream.consent_time_field
+    if name is None or name not in reach.scope.granted:
+        return None
+    return reach.scope.stream.fields[name]
 
 
 def _edges(reading: Reading, reach: Reach, field: Field) -> list[int]:
@@ -80,7 +90,8 @@ def _times(reading: Reading, reach: Reach, field: Field, rids: Sequence[int]) ->
     """
     if field.name != reach.scope.stream.order_field:
         rows = [orjson.loads(data) for *_, data in reading.records.stored(rids)]
-        return [at for row in rows if isinstance(at := field.comparable(row.get(field.name)), int)]
+        values = [field.comparable(row.get(field.name)) for row in rows]
+        return [at for at in values if isinstance(at, int)]
     days = sorted({day_in(rid) for rid in rids})
     outer = {*days[:2], *days[-1:]}
     looked_at = [rid for rid in rids if day_in(rid) in outer]

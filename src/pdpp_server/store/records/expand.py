@@ -60,9 +60,12 @@ def _referring(reading: Reading, related: Related, there: Reach, key: str) -> li
         return []
     cut = value[:INDEXED_CHARS] if isinstance(value, str) else value
     bounds = IndexedRange(index, there.place.fids[name], cut, cut)
-    found = [StoredRow._make((*stored, orjson.loads(text))) for *stored, text in reading.records.holding(there, bounds)]
-    same = [each for each in found if field.comparable(each.data.get(name)) == value]
-    return sorted(same, key=lambda each: (_time(there.scope, each), each.key), reverse=True)
+    same: list[StoredRow] = []
+    for *stored, text in reading.records.holding(there, bounds):
+        row = StoredRow._make((*stored, orjson.loads(text)))
+        if field.comparable(row.data.get(name)) == value:
+            same.append(row)
+    return sorted(same, key=lambda row: (_time(there.scope, row), row.key), reverse=True)
 
 
 def _time(scope: Scope, row: StoredRow) -> int:

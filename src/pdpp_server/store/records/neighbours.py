@@ -7,10 +7,10 @@ from functools import partial
 from math import fsum, sqrt
 from operator import itemgetter
 
-from pdpp_server.model.streams import Stream
 from pdpp_server.store.engine import Reading
-from pdpp_server.store.layout import SID_BITS, day_in
+from pdpp_server.store.layout import day_in
 from pdpp_server.store.records.conditions import index_of
+from pdpp_server.store.records.rank import rids_by_stream
 from pdpp_server.store.records.reach import Reach
 
 SHARES = (0.5, 0.25)  # of a score, for the first and the second record on either side
@@ -64,9 +64,7 @@ def lifted(
     """The scores with the shares of neighbours, and those neighbours that had no score, each with what lifted it
     most."""
     best = _best(scores, SOURCES)
-    by_sid: dict[int, list[int]] = {}
-    for rid in best:
-        by_sid.setdefault(rid >> SID_BITS, []).append(rid)
+    by_sid = rids_by_stream(best)
     first = {*_best({rid: scores[rid] for rid in best}, QUESTIONS)}
     given = defaultdict[int, list[tuple[float, int]]](list)  # to each, and by which match; the least rid first
     for reach in reaches:
@@ -79,22 +77,28 @@ def lifted(
     ranked = dict(scores)
     for rid, parts in given.items():
         own = scores.get(rid, 0.0)
-        # The exact sum is the same in every order; the order in which rows come may tell of hidden ones.
-        ranked[rid] = own + parts[0][0] if len(parts) == 1 else fsum([own, *map(_AMOUNT, parts)])
+        if len(parts) == 1:
+            ranked[rid] = own + parts[0][0]
+        else:  # the exact sum is the same in every order; the order in which rows come may tell of hidden ones
+            ranked[rid] = fsum([own, *map(_AMOUNT, parts)])
     return ranked, {rid: -max(_NOTHING, *given[rid])[1] for rid in given.keys() - scores.keys()}
 
 
 def of_talks(reaches: Iterable[Reach], ranked: Mapping[int, float], titles: TitlesRead) -> Mapping[int, float]:
     """The scores, where the best of them are lifted the more, the more of these belong to the same talk: what was said
     on one day, and where a title is declared under one title. What belongs to no talk stands for itself."""
-    by_sid: dict[int, list[int]] = {}
-    for rid in _best(ranked, SOURCES):
-        by_sid.setdefault(rid >> SID_BITS, []).append(rid)
-    talks = [talk for reach in reaches for talk in _talks(reach, by_sid.get(reach.place.sid, []), titles)]
+    by_sid = rids_by_stream(_best(ranked, SOURCES))
+    talks: list[list[int]] = []
+    for reach in reaches:
+        talks += _talks(reach, by_sid.get(reach.place.sid, []), titles)
     masses = [sqrt(fsum([ranked[rid] ** 2 for rid in talk])) for talk in talks]
     most = max(masses, default=0.0) or 1.0  # words that say nothing weigh nothing
-    lifts = {rid: 1 + TALK * mass / most for talk, mass in zip(talks, masses, strict=True) for rid in talk}
-    return {**ranked, **{rid: ranked[rid] * lift for rid, lift in lifts.items()}}
+    lifted = dict(ranked)
+    for talk, mass in zip(talks, masses, strict=True):
+        lift = 1 + TALK * mass / most
+        for rid in talk:
+            lifted[rid] = ranked[rid] * lift
+    return lifted
 
 
 def _talks(reach: Reach, rids: list[int], titles: TitlesRead) -> list[list[int]]:
@@ -122,24 +126,22 @@ def _is_talk(reach: Reach) -> bool:
     """
     stream, place, granted = reach.scope.stream, reach.place, reach.scope.granted
     time, title = stream.order_field, _title(reach)
-    if time is None or time != place.position or reach.rids is not None or not {time, title or time} <= granted:
+    if time is None or time != place.position or reach.rids is not None:
         return False
-    return _has_speakers(stream) and stream.fields[time].is_date and index_of(place, stream.fields[time]) is not None
-
-
-def _has_speakers(stream: Stream) -> bool:
-    return {"actor", "primary-body"} <= {*stream.roles.values()}
+    if time not in granted or (title is not None and title not in granted):
+        return False
+    field = stream.fields[time]
+    return stream.has_speakers and field.is_date and index_of(place, field) is not None
 
 
 def _title(reach: Reach) -> str | None:
-    return next((name for name, role in reach.scope.stream.roles.items() if role == "primary-title"), None)
+    return reach.scope.stream.field_of("primary-title")
 
 
 def _asking(reading: Reading, reach: Reach, rids: Collection[int]) -> set[int]:
     """Those whose text ends as a question does."""
-    scope = reach.scope
-    body = next((name for name, role in scope.stream.roles.items() if role == "primary-body"), None)
-    if body not in scope.granted or not rids:
+    body = reach.scope.stream.field_of("primary-body")
+    if body not in reach.scope.granted or not rids:
         return set()
     asking = FieldTold(reading, _asks).of(reach, body, rids)
     return {rid for rid in rids if asking[rid]}
@@ -163,7 +165,8 @@ def _beside(
     sides = [side for side in reading.records.beside(reach, fid, sources, SILENCE, len(SHARES)) if side[1] or side[2]]
     asking = _asking(reading, reach, [source for source, _, after in sides if after and source in first])
     is_titled = _title(reach) is not None
-    talk_of = titles.of_reach(reach, [rid for source, before, after in sides for rid in (source, *before, *after)]).get
+    everything = [rid for source, before, after in sides for rid in (source, *before, *after)]
+    talk_of = titles.of_reach(reach, everything).get
     for source, before, after in sides:
         then = AFTER_ASKING if source in asking else SHARES
         lifts = [*zip(before, SHARES, strict=False), *zip(after, then, strict=False)]

@@ -1,7 +1,7 @@
 """Ranking by what is visible: a score that knows no statistics but those of the granted records and fields."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import log
 from operator import attrgetter
 from typing import NamedTuple
@@ -41,6 +41,14 @@ class Holders(NamedTuple):
 
 
 NotedRecords = Mapping[int, MatchCounts]  # by rid
+
+
+def rids_by_stream(rids: Iterable[int]) -> Mapping[int, list[int]]:
+    """Records by the sid of their stream, in the order in which they came."""
+    by_sid: dict[int, list[int]] = {}
+    for rid in rids:
+        by_sid.setdefault(rid >> SID_BITS, []).append(rid)
+    return by_sid
 
 
 def by_stream(noted: NotedRecords) -> Mapping[int, NotedRecords]:

@@ -40,6 +40,10 @@ class Reach:
         """Whether nothing in the range is hidden."""
         return self.shown == "whole"
 
+    def searches(self, field: str | None) -> bool:
+        """Whether words are looked for in it: it is granted, and declared and indexed for that."""
+        return field in self.place.slots and field in self.scope.fields and field in self.scope.stream.lexical_fields
+
     @property
     def edge_days(self) -> tuple[int, int]:
         """The days that time bounds cut; without bounds the first and the last of all, which hold what lies beyond."""

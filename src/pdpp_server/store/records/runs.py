@@ -155,14 +155,16 @@ def losses(reader: Session, sids: Mapping[str, int], run: int, covered: Mapping[
     """What the run did not find again of the collections that it covered, stream by stream."""
     found: list[Loss] = []
     for stream in dict.fromkeys(name for one_covered in covered.values() for name in one_covered.streams):
-        counted = {row[0]: row[1:] for row in reader.rows(_COUNTS, {"sid": sids[stream], "run": run})}
+        sid = sids[stream]
+        counted = {collection: counts for collection, *counts in reader.rows(_COUNTS, {"sid": sid, "run": run})}
         for collection, (streams, _) in covered.items():
-            if stream in streams and collection in counted:
-                before, now, unseen = counted[collection]
-                mark, coverage = Mark(run, collection), streams[stream]
-                missing = reader.one(_COUNT_MISSING, _named(sids[stream], mark, coverage)) if unseen else 0
-                looks_filtered = bool(missing) and _looks_filtered(reader, sids[stream], mark, coverage)
-                found.append(Loss(mark, stream, before, now, unseen, missing, coverage, looks_filtered))
+            if stream not in streams or collection not in counted:
+                continue
+            before, now, unseen = counted[collection]
+            mark, coverage = Mark(run, collection), streams[stream]
+            missing = reader.one(_COUNT_MISSING, _named(sid, mark, coverage)) if unseen else 0
+            looks_filtered = bool(missing) and _looks_filtered(reader, sid, mark, coverage)
+            found.append(Loss(mark, stream, before, now, unseen, missing, coverage, looks_filtered))
     return found
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pdpp_server.model.times import instant
 from pdpp_server.store.engine import Reading
-from pdpp_server.store.layout import SID_BITS, date_of, day_in, day_of
+from pdpp_server.store.layout import date_of, day_in, day_of
 from pdpp_server.store.records.dates import NO_DATES, AskedDates
 from pdpp_server.store.records.rank import (
     DATE_WORDS,
@@ -14,6 +14,7 @@ from pdpp_server.store.records.rank import (
     Question,
     SourceCounts,
     by_stream,
+    rids_by_stream,
     score,
     together,
     weighed,
@@ -83,10 +84,8 @@ def _scores(noted: NotedRecords, heard: Mapping[int, Question], named_in: Mappin
 
 def actor_field(reach: Reach) -> str | None:
     """The field that says who spoke; none where it is not declared, granted and searched."""
-    stream = reach.scope.stream
-    actor = next((name for name, role in stream.roles.items() if role == "actor"), None)
-    is_searched = actor in reach.place.slots and actor in reach.scope.fields and actor in stream.lexical_fields
-    return actor if is_searched else None
+    actor = reach.scope.stream.field_of("actor")
+    return actor if reach.searches(actor) else None
 
 
 def _actor_column(reach: Reach) -> int:
@@ -98,18 +97,19 @@ def _actor_column(reach: Reach) -> int:
 def _names(words: WordQuery, found: Sequence[Holders], actors: Mapping[int, int]) -> list[bool]:
     """Of each phrase whether it names who spoke: a mere word beside others, which stands there in at least half of the
     records that hold it. (A word of some sender's name is still a word.)"""
-    if len(words.wanted) < 2 or not any(actors.values()):
-        return [False] * len(words.wanted)
-    holding, saying = [0] * len(words.wanted), [0] * len(words.wanted)
+    wanted = words.wanted
+    if len(wanted) < 2 or not any(actors.values()):
+        return [False] * len(wanted)
+    holding, saying = [0] * len(wanted), [0] * len(wanted)
     for sid, held, records in found:
-        for phrase, slots in enumerate(held.slots):
+        for place, slots in enumerate(held.slots):
             if slots:
-                holding[phrase] += records
-                saying[phrase] += records if slots & actors[sid] else 0
-    likely = [0 < held_by <= 2 * said_by for held_by, said_by in zip(holding, saying, strict=True)]
+                holding[place] += records
+                saying[place] += records if slots & actors[sid] else 0
+    mere = words.plain - words.dated
     return [
-        is_likely and phrase in words.plain and phrase not in words.dated
-        for is_likely, phrase in zip(likely, words.wanted, strict=True)
+        phrase in mere and 0 < held_by <= 2 * said_by
+        for phrase, held_by, said_by in zip(wanted, holding, saying, strict=True)
     ]
 
 
@@ -128,13 +128,11 @@ def _said(
             connection, slots = by_sid[sid].origin.connection_id, all_slots[phrase]
             holding[connection][phrase] += records if slots else 0
             saying[connection][phrase] += records if slots & actors[sid] else 0
-    return {
-        connection: [
-            count * said // noted_with if noted_with else count
-            for count, said, noted_with in zip(counts, saying[connection], holding[connection], strict=True)
-        ]
-        for connection, counts in held.items()
-    }
+    said: dict[str, list[int]] = {}
+    for connection, counts in held.items():
+        shares = zip(counts, saying[connection], holding[connection], strict=True)
+        said[connection] = [count * by_them // noted if noted else count for count, by_them, noted in shares]
+    return said
 
 
 # The time ----------------------------------------------------------------------------------------------------------
@@ -142,11 +140,8 @@ def _said(
 
 def _lift(reading: Reading, by_sid: Mapping[int, Reach], scores: dict[int, float], dates: AskedDates) -> None:
     """Of streams whose time the grant shows, the records of that time."""
-    rids: dict[int, list[int]] = {}
-    for rid in scores:
-        rids.setdefault(rid >> SID_BITS, []).append(rid)
     lifts: dict[int, float] = {}  # by day
-    for sid, of_stream in rids.items():
+    for sid, of_stream in rids_by_stream(scores).items():
         for rid, day in _days(reading, by_sid[sid], of_stream):
             if day not in lifts:
                 at = date_of(day)

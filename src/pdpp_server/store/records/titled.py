@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from pdpp_server.model.streams import Stream
 from pdpp_server.store.engine import Reading
 from pdpp_server.store.records.rank import HeldPhrases, NotedRecords, by_stream
 from pdpp_server.store.records.reach import Reach
@@ -39,13 +38,8 @@ def of_titles(
 def _title_field(reach: Reach) -> str | None:
     """None where it is not declared, granted and searched, and where records have somebody who says them."""
     stream = reach.scope.stream
-    title = _declared_as("primary-title", stream)
-    is_searched = title in reach.place.slots and title in reach.scope.fields and title in stream.lexical_fields
-    return title if is_searched and _declared_as("actor", stream) is None else None
-
-
-def _declared_as(role: str, stream: Stream) -> str | None:
-    return next((name for name, declared in stream.roles.items() if declared == role), None)
+    title = stream.field_of("primary-title")
+    return title if reach.searches(title) and "actor" not in stream.by_role else None
 
 
 def _likely(noted: NotedRecords, column: int) -> list[int]:
@@ -53,8 +47,10 @@ def _likely(noted: NotedRecords, column: int) -> list[int]:
     no name."""
     known = {id(note.held): _phrases_in(column, note.held) for note in noted.values()}
     phrases = {rid: count for rid, note in noted.items() if (count := known[id(note.held)])}
-    left_out = sorted(phrases.values(), reverse=True)[LOOKED_AT:][:1]
-    return sorted(rid for rid, count in phrases.items() if not left_out or count > left_out[0])
+    if len(phrases) <= LOOKED_AT:
+        return sorted(phrases)
+    left_out = sorted(phrases.values(), reverse=True)[LOOKED_AT]
+    return sorted(rid for rid, count in phrases.items() if count > left_out)
 
 
 def _phrases_in(column: int, held: HeldPhrases) -> int:

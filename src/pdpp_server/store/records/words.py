@@ -126,8 +126,9 @@ class Tokenizer:
                 is_prefix = False
                 short.append(raw)
             phrase = Phrase(spaced(raw.rstrip("*") if is_word else raw), tokens, is_prefix)
-            has_topic = not (is_word and _is_stop_word(raw))
-            kind = unwanted if part["minus"] else wanted if has_topic else stop
+            kind = stop if is_word and _is_stop_word(raw) else wanted
+            if part["minus"]:
+                kind = unwanted
             phrase = kind.setdefault((tokens, is_prefix), phrase)
             if is_word and not is_prefix:
                 plain.add(phrase)
@@ -135,10 +136,11 @@ class Tokenizer:
                 dated.add(phrase)
         _require_few_short_prefixes([phrase for phrase in (*wanted.values(), *unwanted.values()) if phrase.is_prefix])
         chosen = tuple((wanted or stop).values())[:_MAX_PHRASES]
-        # A date that stands alone is looked for as any words.
-        beside = frozenset(dated if not dated.issuperset(chosen) else ())
+        if dated.issuperset(chosen):  # a date that stands alone is looked for as any words
+            dated.clear()
         excluded = tuple(unwanted.values())[:_MAX_PHRASES]
-        return WordQuery(chosen, excluded, tuple(dict.fromkeys(short)), frozenset(plain), bool(wanted), beside)
+        shortened = tuple(dict.fromkeys(short))
+        return WordQuery(chosen, excluded, shortened, frozenset(plain), bool(wanted), frozenset(dated))
 
     def without(self, text: str, words: Sequence[Phrase]) -> str:
         """A question without these of its words; whole where nothing else is left of it."""
@@ -236,7 +238,8 @@ class Finder:
         return max(spans, key=lambda span: (self._weights[span.phrase], -span.start))
 
     def _told(self, spans: Sequence[PhraseSpan], start: int, end: int) -> float:
-        return sum(self._weights[phrase] for phrase in {s.phrase for s in spans if start <= s.start and s.end <= end})
+        within = {span.phrase for span in spans if start <= span.start and span.end <= end}
+        return sum([self._weights[phrase] for phrase in within])
 
     def _stretches(self, text: str, near: int) -> Iterator[tuple[int, int]]:
         lowered = text.lower()
@@ -267,7 +270,8 @@ class Finder:
         best, first = -1.0, places[0][0]
         for i, (start, _) in enumerate(places):
             last = bisect_left(places, (start + within,))
-            told = sum([telling[number] for number in {number for _, number in places[i:last]}])
+            together = {number for _, number in places[i:last]}
+            told = sum([telling[number] for number in together])
             if told > best:
                 best, first = told, start
         return first
