@@ -83,12 +83,13 @@ def what_was_done_in_all(disclosures: Iterable[Disclosure]) -> str:
     done = Counter(disclosure.operation for disclosure in together)
     records = _amounts(_by_stream(together))
     looks = sum(done[name] for name in _LOOKED)
-    parts = [
-        say("read {found}", found=records) if records else "",
-        say("searched {times}", times=_times(done["search"])) if done["search"] else "",
-        say("counted {times}", times=_times(done["aggregate"])) if done["aggregate"] else "",
-    ]
-    said = [part for part in parts if part]
+    said: list[str] = []
+    if records:
+        said.append(say("read {found}", found=records))
+    if done["search"]:
+        said.append(say("searched {times}", times=_times(done["search"])))
+    if done["aggregate"]:
+        said.append(say("counted {times}", times=_times(done["aggregate"])))
     return say_all(said) or say("looked {times} at what there is", times=_times(looks or len(together)))
 
 

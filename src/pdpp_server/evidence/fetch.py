@@ -91,16 +91,17 @@ def _of_body(field: str, whole: str, others: Mapping[str, Any], handle: str, mad
 def _of_fields(data: Mapping[str, Any], handle: str, made: Made) -> Mirrored:
     def within(limit: int) -> Mirrored:
         shown, missing = _field_lines(data, limit)
-        lines = "\n".join(shown.values())
-        read_next = _read_clipped(handle, lines)
-        left_out = _not_shown(handle, missing)
-        marks = [
-            f"[clipped values: {read_next} with the name of the field]" if read_next else "",
-            f"[fields not shown: {left_out['fields_not_shown']}. Next: {left_out['read_fields']}]" if left_out else "",
-        ]
-        state = {"text_complete": "false" if read_next or missing else "true"}
-        said = {**left_out, **state, **({"read_next": read_next} if read_next else {})}
-        return made("\n".join((*shown.values(), *(mark for mark in marks if mark))), said, shown)
+        lines = [*shown.values()]
+        read_next = _read_clipped(handle, "\n".join(lines))
+        said = _not_shown(handle, missing)
+        left_out = bool(said)
+        said["text_complete"] = "false" if read_next or missing else "true"
+        if read_next:
+            said["read_next"] = read_next
+            lines.append(f"[clipped values: {read_next} with the name of the field]")
+        if left_out:
+            lines.append(f"[fields not shown: {said['fields_not_shown']}. Next: {said['read_fields']}]")
+        return made("\n".join(lines), said, shown)
 
     limit = DOCUMENT_TEXT_BYTES
     while not (fitting := within(limit)).fits and limit > 1:
@@ -191,10 +192,11 @@ def _plain_lines(data: Mapping[str, Any]) -> dict[str, str] | None:
     """The same where one look at all values together tells that each is shown as it is; None where it does not."""
     if not are_shown_whole(data.values()):
         return None
-    return {
-        name: f'{name_text(name)}: "{value}"' if type(value) is str else f"{name_text(name)}: {compact_json(value)}"
-        for name, value in data.items()
-    }
+    lines: dict[str, str] = {}
+    for name, value in data.items():
+        shown = f'"{value}"' if type(value) is str else compact_json(value)
+        lines[name] = f"{name_text(name)}: {shown}"
+    return lines
 
 
 def _bytes_of(lines: Mapping[str, str]) -> int:

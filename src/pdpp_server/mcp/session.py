@@ -77,9 +77,13 @@ class McpSession:
     def answer(self, message: Any) -> tuple[bytes | None, int | None]:
         """The answer to a message that is decoded, and the code of the fault that it tells of, if it does."""
         if self._version == BATCHES and _is_batch(message):
-            replies = [reply for part in message if (reply := self._reply(part)[0]) is not None]
-            return b"[" + b",".join(replies) + b"]" if replies else None, None
+            return self._batch_reply(message), None
         return self._reply(message)
+
+    def _batch_reply(self, batch: list[Any]) -> bytes | None:
+        parts = [self._reply(part)[0] for part in batch]
+        replies = [reply for reply in parts if reply is not None]
+        return b"[" + b",".join(replies) + b"]" if replies else None
 
     def _reply(self, message: Any) -> tuple[bytes | None, int | None]:
         try:

@@ -13,7 +13,7 @@ from pdpp_server.model.sources import Declaration
 from pdpp_server.model.times import iso
 from pdpp_server.reads.services import Services
 from pdpp_server.store.engine import Reading, Write
-from pdpp_server.store.layout import Layout
+from pdpp_server.store.layout import Layout, StreamPlace
 from pdpp_server.store.records import live, runs, undo
 from pdpp_server.store.records.blobs import is_kept, keep_blob
 from pdpp_server.store.records.brought import note_still
@@ -69,7 +69,7 @@ class Writer:
 
         `still` are stream and key of what the export holds too and does not tell again.
         """
-        records = _by_stream((incoming.stream, incoming) for incoming in batch)
+        records = _batch_by_stream(batch)
         with self._services.database.write(self._now()) as write:
             known = self._current_desks(write)
             receipt = self._delivered(write, records, mark)
@@ -88,18 +88,22 @@ class Writer:
     def _item_rows(self, write: Write, items: Mapping[str, Iterable[tuple[str, str]]]) -> list[tuple[str, int, str]]:
         """Which records each item is; one that is none is known all the same."""
         known = self._current_desks(write)
-        rows = [(item, known[stream].place.sid, key) for item, became in items.items() for stream, key in became]
-        return rows + [(item, 0, "") for item, became in items.items() if not became]
+        rows: list[tuple[str, int, str]] = []
+        for item, became in items.items():
+            rows += [(item, known[stream].place.sid, key) for stream, key in became]
+        rows += [(item, 0, "") for item, became in items.items() if not became]
+        return rows
 
     def _removed(
         self, write: Write, gone: Mapping[int, Sequence[str]], mark: Mark, derived: Mapping[str, str] = NOTHING_DERIVED
     ) -> int:
         """How many of these records, by the number of their stream, went."""
         known = {desk.place.sid: desk for desk in self._current_desks(write).values()}
-        return sum(
-            runs.remove_keys(write, known[sid], mark, keys, self._now(), derived.get(known[sid].stream.name, ""))
-            for sid, keys in gone.items()
-        )
+        removed = 0
+        for sid, keys in gone.items():
+            desk = known[sid]
+            removed += runs.remove_keys(write, desk, mark, keys, self._now(), derived.get(desk.stream.name, ""))
+        return removed
 
     def _current_desks(self, write: Write) -> dict[str, Desk]:
         if write.layout is not self._layout:  # a declaration may have changed meanwhile
@@ -112,16 +116,14 @@ class Writer:
         """The bytes that the record of that key refers to, durable; it may be delivered before or after them."""
         database = self._services.database
         with database.blobs.draft(data) as draft, database.writing() as writer:
-            place = database.layouts.of(writer).connections[self.connection_id].streams[stream]
-            return keep_blob(
-                writer, database.blobs, draft, sid=place.sid, key=key, mime_type=mime_type, now=self._now()
-            )
+            sid = database.layouts.of(writer).connections[self.connection_id].streams[stream].sid
+            return keep_blob(writer, database.blobs, draft, sid=sid, key=key, mime_type=mime_type, now=self._now())
 
     def is_blob_kept(self, stream: str, key: str, blob: Blob) -> bool:
         """Whether it was kept for that record before, so that its bytes need not be written again."""
         database = self._services.database
         with database.reading() as reading:
-            place = reading.layout.connections[self.connection_id].streams[stream]
+            place = self._streams(reading)[stream]
             return is_kept(reading, database.blobs, blob, sid=place.sid, key=key)
 
     def finish(self, file: str, rejections: Sequence[Rejection]) -> None:
@@ -130,7 +132,7 @@ class Writer:
     def found_of(self, run: int, covered: Mapping[int, Covered], fingerprint: str | None) -> list[FoundCollection]:
         """What the run found of the collections that it covered, and what it missed."""
         with self._services.database.reading() as reading:
-            streams = reading.layout.connections[self.connection_id].streams
+            streams = self._streams(reading)
             sids = {name: place.sid for name, place in streams.items()}
             return runs.found_of(reading, sids, run, covered, fingerprint)
 
@@ -181,7 +183,7 @@ class Writer:
         cursor: Mapping[str, Any],
     ) -> Receipt:
         """Records of a live source, which items of it each is (as stream and key), how far it was read: together."""
-        records = _by_stream((incoming.stream, incoming) for incoming in batch)
+        records = _batch_by_stream(batch)
         with self._services.database.write(self._now()) as write:
             receipt = self._delivered(write, records, mark)
             live.note_items(write, mark.collection, self._item_rows(write, items))
@@ -199,7 +201,7 @@ class Writer:
 
         `derived` tells of a stream from which other its records follow.
         """
-        records = _by_stream((incoming.stream, incoming) for incoming in batch)
+        records = _batch_by_stream(batch)
         with self._services.database.write(self._now()) as write:
             receipt = self._delivered(write, records, mark)
             gone = live.replace_items(write, mark.collection, list(items), self._item_rows(write, items))
@@ -226,7 +228,7 @@ class Writer:
     def became(self, collection: int, item: str) -> list[tuple[str, str]]:
         """Stream and key of the records that an item is."""
         with self._services.database.reading() as reading:
-            streams = reading.layout.connections[self.connection_id].streams
+            streams = self._streams(reading)
             names = {place.sid: name for name, place in streams.items()}
             found = live.records_of_items(reading, collection, [item])
             return [(names[sid], key) for sid, keys in found.items() for key in keys if sid in names]
@@ -247,7 +249,7 @@ class Writer:
     def stored_with(self, stream: str, field: str, value: str) -> list[dict[str, Any]]:
         """The records whose indexed field has that value."""
         with self._services.database.reading() as reading:
-            place = reading.layout.connections[self.connection_id].streams[stream]
+            place = self._streams(reading)[stream]
             return live.data_with(reading, place.fids[field], value)
 
     def holders(self, stream: str, keys: Iterable[str]) -> dict[str, list[str]]:
@@ -268,15 +270,18 @@ class Writer:
                 live.keep_cursor(write, mark.collection, cursor)
         return removed
 
+    def _streams(self, reading: Reading) -> Mapping[str, StreamPlace]:
+        return reading.layout.connections[self.connection_id].streams
+
     def _sid(self, reading: Reading, stream: str) -> int:
-        return reading.layout.connections[self.connection_id].streams[stream].sid
+        return self._streams(reading)[stream].sid
 
     # --------------------------------------------------------------------------------------------------------------
 
     def is_alone(self, stream: str, collection: int) -> bool:
         """Whether everything that is known of the stream came with that collection."""
         with self._services.database.reading() as reading:
-            place = reading.layout.connections[self.connection_id].streams[stream]
+            place = self._streams(reading)[stream]
             return runs.is_alone(reading, place.sid, collection)
 
     def _tidy(self) -> None:
@@ -293,6 +298,10 @@ class Writer:
 
     def _now(self) -> str:
         return iso(self._services.now())
+
+
+def _batch_by_stream(batch: Iterable[Incoming]) -> dict[str, list[Incoming]]:
+    return _by_stream((incoming.stream, incoming) for incoming in batch)
 
 
 def _by_stream(named: Iterable[tuple[str, T]]) -> dict[str, list[T]]:

@@ -25,8 +25,9 @@ def keep_for(database: Database, days: int | None, now: str) -> int:
 
 def kept_days(activity: Activity) -> int | None:
     """As its owner said last; None for ever."""
-    said = [note.content["keep_days"] for note in _notes(activity).values() if "keep_days" in note.content]
-    last = said[-1] if said else None
+    last = None
+    for note in _notes(activity).values():
+        last = note.content.get("keep_days", last)
     return last if isinstance(last, int) and KEPT_DAYS_MIN <= last <= KEPT_DAYS_MAX else None
 
 
@@ -64,7 +65,8 @@ def _let_go(database: Database, ids: list[str], now: str) -> None:
     _note(database.activity, now, let_go=ids)
     with database.activity.segments() as segments:
         lines = [line for id in ids for line in segments[id]()]
-    asked = [found.request_id for line in lines if (found := disclosure_of(line.content))]
+    disclosures = [disclosure_of(line.content) for line in lines]
+    asked = [found.request_id for found in disclosures if found]
     database.asked.drop(database.asked.find(asked))
     database.activity.remove(ids)
 
@@ -72,10 +74,12 @@ def _let_go(database: Database, ids: list[str], now: str) -> None:
 def _note(activity: Activity, now: str, **noted: Any) -> None:
     """Numbered, and chained to the note before it: none can be taken away unseen."""
     before = _notes(activity)
-    follows = [Segment(id, note.n, note.digest) for id, note in before.items()][-1:]
+    follows = None
+    for id, note in before.items():
+        follows = Segment(id, note.n, note.digest)  # the last of them
     chain = Chain(segment_id(now, _NO_PROCESS))
     others = others_known(now, activity)
-    header = chain.header(now, follows[0] if follows else None, others, note=len(before) + 1, **noted)
+    header = chain.header(now, follows, others, note=len(before) + 1, **noted)
     activity.take(chain.id, [log_line(header)])
 
 
@@ -83,8 +87,9 @@ def _notes(activity: Activity) -> dict[str, LogLine]:
     """In the order in which they were written, which several in one moment have too; none that somebody else made."""
     with activity.segments() as segments:
         first = {id: next(iter(lines()), None) for id, lines in segments.items() if _is_note(id)}
-    notes = {id: line for id, line in first.items() if line and isinstance(line.content.get("note"), int)}
-    return dict(sorted(notes.items(), key=lambda each: (each[1].content["note"], _time_of(each[1]))))
+    notes = [(id, line) for id, line in first.items() if line and isinstance(line.content.get("note"), int)]
+    notes.sort(key=lambda each: (each[1].content["note"], _time_of(each[1])))
+    return dict(notes)
 
 
 def _is_note(id: str) -> bool:

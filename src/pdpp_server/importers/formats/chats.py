@@ -52,7 +52,8 @@ def accounts(files: Files, known: Known, marks: Marks) -> Iterator[Account]:
     named: dict[str, str] = {}
     found: dict[str, list[File]] = {}
     for file, held in known.items():
-        folder = file.name.rpartition("/")[0].removesuffix("projects").rstrip("/")
+        above, _, _ = file.name.rpartition("/")
+        folder = above.removesuffix("projects").rstrip("/")
         if held is Holds.OBJECTS:
             found.setdefault(folder, []).append(file)
         elif held is Holds.USER:

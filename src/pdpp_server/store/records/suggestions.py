@@ -43,7 +43,7 @@ def suggestions(tokenizer: Tokenizer, words: WordQuery, counts: Sequence[int], s
     missing = [phrase for phrase, held in zip(words.wanted, counts, strict=True) if not held and phrase in mere]
     typed = [phrase.typed.lower() for phrase in missing]
     likely = [word for word in typed if word.isascii() and word.isalpha() and len(word) in LETTERS]
-    found = (_mistyped(tokenizer, word, standing) or _begun(word, standing) for word in likely[:SUGGESTED])
+    found = [_mistyped(tokenizer, word, standing) or _begun(word, standing) for word in likely[:SUGGESTED]]
     return [suggestion for suggestion in found if suggestion is not None]
 
 
@@ -96,15 +96,13 @@ def _commonest(forms: Counter[str]) -> str:
 
 def _one_letter_off(word: str) -> set[str]:
     """One letter left out, two of them turned round, one put in, or changed; the first is seldom wrong."""
-    parts = [(word[:i], word[i:]) for i in range(1, len(word) + 1)]
-    return {
-        *[before + after[1:] for before, after in parts if after],
-        *[before + after[1] + after[0] + after[2:] for before, after in parts if len(after) > 1],
-        *[before + letter + after for before, after in parts for letter in ascii_lowercase],
-        *[
-            before + letter + after[1:]
-            for before, after in parts[:-1]
-            for letter in ascii_lowercase
-            if letter != after[0]
-        ],
-    }
+    found: set[str] = set()
+    for place in range(1, len(word) + 1):
+        before, after = word[:place], word[place:]
+        found.update([before + letter + after for letter in ascii_lowercase])
+        if after:
+            found.add(before + after[1:])
+            found.update([before + letter + after[1:] for letter in ascii_lowercase if letter != after[0]])
+        if len(after) > 1:
+            found.add(before + after[1] + after[0] + after[2:])
+    return found

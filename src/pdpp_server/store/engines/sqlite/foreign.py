@@ -67,9 +67,11 @@ class ForeignFile:
         with _troubles(self._name):
             for row in self._connection.execute(statement):
                 told: dict[str, ForeignValue] = {}
-                for column, value, is_text in zip(table.columns, row[::2], row[1::2], strict=True):
-                    told[column] = self._text(value) if is_text else value
-                yield {column: value for column, value in told.items() if not _is_nothing(value)}
+                for column, stored, is_text in zip(table.columns, row[::2], row[1::2], strict=True):
+                    value = self._text(stored) if is_text else stored
+                    if not _is_nothing(value):
+                        told[column] = value
+                yield told
 
     def _text(self, value: object) -> str:
         return value.decode(self._encoding, "replace") if isinstance(value, bytes) else ""
