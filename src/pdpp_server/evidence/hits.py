@@ -221,10 +221,10 @@ def _beside_text(hit: Hit, leading: Hit) -> str:
 
 def _usual_fields(named: Sequence[_About]) -> Usual:
     """Streams of which every hit shows the same field first: then its name need not stand on every line."""
-    streams = [about.hit.id.stream for about in named]
-    firsts = {(stream, about.texts[0].field) for stream, about in zip(streams, named, strict=True) if about.texts}
-    alone, fields = Counter(streams), Counter([stream for stream, _ in firsts])
-    return frozenset([(stream, name) for stream, name in firsts if fields[stream] == 1 and alone[stream] > 1])
+    hits = Counter([about.hit.id.stream for about in named])
+    firsts = {(about.hit.id.stream, about.texts[0].field) for about in named if about.texts}
+    fields = Counter([stream for stream, _ in firsts])
+    return frozenset([(stream, name) for stream, name in firsts if fields[stream] == 1 and hits[stream] > 1])
 
 
 def _row(about: _About, first: _About | None, chars: int, names: int, source: str, usual: Usual) -> Piece:
@@ -249,14 +249,23 @@ def _row(about: _About, first: _About | None, chars: int, names: int, source: st
 def _as_above(about: _About, first: _About, words: Piece, chars: int) -> Piece:
     """With the numbers in which this one differs from the first, as far as that is shown."""
     numbers, left = apart(about.said, first.said, chars)
-    but = f" but {', '.join([f'{mine} for {theirs}' for mine, theirs in numbers])}" if numbers else ""
-    more = f" (+{left} more)" if left else ""
-    return words._replace(text=f"{AS_ABOVE}{but}{more}", cut=words.cut or (about.texts[0] if left else None))
+    text, cut = AS_ABOVE, words.cut
+    if numbers:
+        text += f" but {', '.join([f'{mine} for {theirs}' for mine, theirs in numbers])}"
+    if left:
+        text += f" (+{left} more)"
+        cut = cut or about.texts[0]
+    return words._replace(text=text, cut=cut)
 
 
 def _source_text(origin: Origin, names: int) -> str:
     known_as, connector = label(origin, names), origin.connector_key
-    return " ".join(filter(None, (name_text(connector) if connector else "", quoted(known_as) if known_as else "")))
+    parts: list[str] = []
+    if connector:
+        parts.append(name_text(connector))
+    if known_as:
+        parts.append(quoted(known_as))
+    return " ".join(parts)
 
 
 def _actor_text(hit: Hit, names: int) -> str:
@@ -264,8 +273,9 @@ def _actor_text(hit: Hit, names: int) -> str:
     if not hit.actor:
         return ""
     name = clip_shown(hit.actor, names)
-    only_match = hit.actor_field in hit.also_matched and not any(excerpt.marks for excerpt in hit.excerpts)
-    return f"by {quoted(f'<mark>{escape(name, quote=False)}</mark>' if only_match else name)}"
+    if hit.actor_field in hit.also_matched and not any(excerpt.marks for excerpt in hit.excerpts):
+        name = f"<mark>{escape(name, quote=False)}</mark>"
+    return f"by {quoted(name)}"
 
 
 def _amount_text(hit: Hit) -> str:
@@ -323,7 +333,8 @@ def marked(excerpt: Excerpt) -> str:
     plain = _escaped if "<" in text or "&" in text or ">" in text else str
     pieces: list[str] = []
     done = 0
-    for start, end in excerpt.marks if len(excerpt.marks) == 1 else _joined(excerpt):
+    marks = excerpt.marks if len(excerpt.marks) == 1 else _joined(excerpt)
+    for start, end in marks:
         first, last = max(done, start - excerpt.start), max(done, end - excerpt.start)
         pieces += (plain(text[done:first]), "<mark>", plain(text[first:last]), "</mark>")
         done = last

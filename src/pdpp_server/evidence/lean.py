@@ -83,10 +83,15 @@ def _about_bytes(hit: Hit) -> int:
     """About what is said of a hit beside its texts; its id, connection and label stand there twice."""
     connection_id, stream, key = hit.id
     origin, excerpts = hit.origin, hit.excerpts[:2]
-    named = 2 * (len(key) + len(stream) + len(origin.label or "")) + 3 * len(connection_id)
-    marks = LEAN_MARK_BYTES * sum([len(excerpt.marks) for excerpt in excerpts])
-    known = named + len(origin.connector_key) + len(hit.actor or "") + (LEAN_AMOUNT_BYTES if hit.amount else 0)
-    return LEAN_HIT_BYTES + known + LEAN_EXCERPT_BYTES * len(excerpts) + marks
+    size = LEAN_HIT_BYTES + len(origin.connector_key) + 3 * len(connection_id)
+    size += 2 * (len(key) + len(stream) + len(origin.label or ""))
+    if hit.actor:
+        size += len(hit.actor)
+    if hit.amount:
+        size += LEAN_AMOUNT_BYTES
+    for excerpt in excerpts:
+        size += LEAN_EXCERPT_BYTES + LEAN_MARK_BYTES * len(excerpt.marks)
+    return size
 
 
 def _shown(origin: Origin) -> Origin:
@@ -132,14 +137,16 @@ def narrow_excerpt(excerpt: Excerpt, chars: int) -> Excerpt:
     if len(text) <= chars or len(text) == excerpt.total_chars <= chars + LEAN_NOT_CUT_CHARS:
         return excerpt
     first, last = _core(excerpt)
-    start = max(0, min(first - (chars - (last - first)) // 3, len(text) - chars))
-    end = start + chars
-    start, end = _at_words(text, whole_characters(text, start), whole_characters(text, end), first, last)
+    beside = chars - (last - first)
+    start = max(0, min(first - beside // 3, len(text) - chars))
+    end = whole_characters(text, start + chars)
+    start, end = _at_words(text, whole_characters(text, start), end, first, last)
     low, high = excerpt.start + start, excerpt.start + end
     kept = tuple([(a if a > low else low, b if b < high else high) for a, b in excerpt.marks if a < high and b > low])
     rarest = 0
     if kept and excerpt.rarest:
-        rarest = max(0, excerpt.rarest - sum([1 for _, b in excerpt.marks[: excerpt.rarest] if b <= low]))
+        cut_off = sum([1 for _, b in excerpt.marks[: excerpt.rarest] if b <= low])
+        rarest = max(0, excerpt.rarest - cut_off)
     field, _, _, _, total, is_placed, _, is_meant = excerpt
     return Excerpt(field, text[start:end], low, kept, total, is_placed, rarest, is_meant)
 

@@ -17,7 +17,15 @@ from pdpp_server.evidence.budgets import (
 from pdpp_server.evidence.calls import NextCall, fetch_of, read_whole
 from pdpp_server.evidence.expansions import NOBODY, expanded_text
 from pdpp_server.evidence.shown import Entry
-from pdpp_server.evidence.text import byte_len, clip_shown, compact_json, handle_text, is_quoted_as_it_is, quoted
+from pdpp_server.evidence.text import (
+    byte_len,
+    clip_shown,
+    compact_json,
+    handle_text,
+    is_quoted_as_it_is,
+    number_of,
+    quoted,
+)
 from pdpp_server.evidence.titles import BODY_ROLE, TITLE_ROLE, body, dated, declared_actor, moment
 from pdpp_server.evidence.values import (
     SHORT_MARK_CHARS,
@@ -96,7 +104,11 @@ def said_line(entry: Entry, handle: str, room: int, asked: Collection[str] = ())
     said = _said_text(entry, room - byte_len(named) - 1) if isinstance(entry, Record) else None
     if said is None:
         return entry_line(entry, handle, room, asked)
-    opening = read_whole(handle, said.cut) if said.cut else fetch_of(handle) if said.left_out else None
+    opening = None
+    if said.cut:
+        opening = read_whole(handle, said.cut)
+    elif said.left_out:
+        opening = fetch_of(handle)
     return EntryLine(f"{named} {said.text}", opening, said.shown)
 
 
@@ -111,8 +123,11 @@ def entry_line(entry: Entry, handle: str, room: int, asked: Collection[str] = ()
         known = expanded_text(entry, left // 2 - len(_EXPANDED), "")
         related = f" {_EXPANDED}{known.text}" if known.text else ""
     fields = _fields_text(entry, left - byte_len(related), asked)
-    is_part = fields.left_out or (entry.expanded and not related)
-    opening = read_whole(handle, fields.cut) if fields.cut else fetch_of(handle) if is_part else None
+    opening = None
+    if fields.cut:
+        opening = read_whole(handle, fields.cut)
+    elif fields.left_out or (entry.expanded and not related):
+        opening = fetch_of(handle)
     text = f"{named} {fields.text}{related}" if fields.text else f"{named}{related}"
     return EntryLine(text, opening, fields.shown, known.named)
 
@@ -126,7 +141,7 @@ def _gone_text(tombstone: Tombstone) -> str:
 
 
 def _left_out_text(number: int) -> str:
-    return f"+{number} field{'' if number == 1 else 's'}"
+    return f"+{number_of(number, 'field')}"
 
 
 class FieldsText(NamedTuple):
@@ -146,22 +161,24 @@ def _said_text(record: Record, room: int) -> FieldsText | None:
     said, spoken = body(record.roles, record.data), declared_actor(record.roles, record.data)
     if said is None or spoken is None:
         return None
+    (field, text), (actor_field, actor) = said, spoken
     when = dated(record.authored_at)
     time_field = _time_field(record) if when else None
-    first = tuple(name for name in (time_field, spoken[0], said[0]) if name is not None)
+    first = (actor_field, field) if time_field is None else (time_field, actor_field, field)
     others = {name: value for name, value in record.data.items() if name not in first}
-    head = " ".join(filter(None, (when, f"by {quoted(clip_shown(spoken[1], RECORD_ACTOR_CHARS))}: ")))
+    head = f"by {quoted(clip_shown(actor, RECORD_ACTOR_CHARS))}: "
+    if when:
+        head = f"{when} {head}"
     left = room - byte_len(head)
     rest = _fields_text(record._replace(data=others), left // 3) if others else _NO_FIELDS
     left -= byte_len(rest.text) + 1
-    words = ShownValue(said[1], "text")
-    ways = ((chars, words.short_text(chars)) for chars in (len(words.whole), *RECORD_VALUE_STEPS) if chars <= left)
-    fitting = next(((chars, text) for chars, text in ways if byte_len(text) <= left), None)
-    if fitting is None:
-        return None
-    chars, text = fitting
-    cut = said[0] if words.is_cut_short(chars) else rest.cut
-    return FieldsText(f"{head}{text} {rest.text}".rstrip(), cut, rest.left_out, (*first, *rest.shown))
+    words = ShownValue(text, "text")
+    for chars in (len(text), *RECORD_VALUE_STEPS):
+        shown = words.short_text(chars) if chars <= left else None
+        if shown is not None and byte_len(shown) <= left:
+            cut = field if words.is_cut_short(chars) else rest.cut
+            return FieldsText(f"{head}{shown} {rest.text}".rstrip(), cut, rest.left_out, (*first, *rest.shown))
+    return None
 
 
 def _time_field(record: Record) -> str | None:
@@ -257,13 +274,19 @@ def _told_in_short(values: Mapping[str, ShownValue], record: Record, room: int) 
     ways = (dict(zip(names, chars, strict=False)) for names in (first, first[:1]) for chars in RECORD_FEW_STEPS)
     taken = next((way for way in ways if size(way) <= room), dict[str, int]())
     left = room - size(taken)
+    least = RECORD_VALUE_STEPS[-1]
     for name in [name for name in values if name not in taken]:
-        needed = byte_len(_member_text(name, values[name], RECORD_VALUE_STEPS[-1])) + 1
+        needed = byte_len(_member_text(name, values[name], least)) + 1
         if needed <= left:
-            taken[name] = RECORD_VALUE_STEPS[-1]
+            taken[name] = least
             left -= needed
-    more = ({**taken, **dict.fromkeys(first, chars)} for chars in RECORD_VALUE_STEPS if first[0] in taken)
-    return next((way for way in more if way.keys() == taken.keys() and size(way) <= room), taken)
+    if not taken.keys() >= {*first}:
+        return taken
+    for chars in RECORD_VALUE_STEPS:
+        wider = {**taken, **dict.fromkeys(first, chars)}
+        if size(wider) <= room:
+            return wider
+    return taken
 
 
 class _Fields:

@@ -31,6 +31,7 @@ from pdpp_server.evidence.text import (
     byte_len,
     compact_json,
     handle_text,
+    number_of,
 )
 from pdpp_server.evidence.titles import moment
 from pdpp_server.model.activity import NOTHING, Shown, together
@@ -127,16 +128,19 @@ def _around(page: SearchPage, ids: Sequence[str]) -> tuple[NextCall, ...]:
     best, id = page.hits[first], ids[first]
     is_booked = best.amount is not None  # whose actor is who was paid, and said nothing
     is_said = best.actor is not None and bool(best.excerpts) and not is_booked
-    return (around_of(best.id.stream, id),) if page.narrows and is_said and len(id) <= LONG_HANDLE_BYTES else ()
+    if not page.narrows or not is_said or len(id) > LONG_HANDLE_BYTES:
+        return ()
+    return (around_of(best.id.stream, id),)
 
 
 def _reading(handle: str, excerpt: Excerpt) -> NextCall | None:
+    marks = excerpt.marks
     if excerpt.is_placed:
-        start = excerpt.marks[min(excerpt.rarest, len(excerpt.marks) - 1)][0] if excerpt.marks else excerpt.end
+        start = marks[min(excerpt.rarest, len(marks) - 1)][0] if marks else excerpt.end
         return read_at(handle, excerpt.field, start)
-    if not excerpt.marks:
+    if not marks:
         return None
-    start, end = excerpt.marks[0]
+    start, end = marks[0]
     word = excerpt.text[start:end]
     is_plain = word.replace("-", "").isalnum() and len(word) <= WORD_CHARS  # a place can be found by it
     return read_around(handle, excerpt.field, word) if is_plain else None
@@ -144,9 +148,10 @@ def _reading(handle: str, excerpt: Excerpt) -> NextCall | None:
 
 def _whole_text(rows: Sequence[Piece], query: SearchQuery) -> str:
     """How many hits are whole, where a given limit leaves the others little room."""
-    whole = sum(1 for row in rows if row.cut is None)
-    is_said = not query.brief and len(rows) > 1 and whole < len(rows)  # of one hit no limit shows more
-    return f", {whole or 'none'} of them whole: a lower limit shows more" if is_said else ""
+    whole = sum([1 for row in rows if row.cut is None])
+    if query.brief or len(rows) < 2 or whole == len(rows):  # of one hit no limit shows more
+        return ""
+    return f", {whole or 'none'} of them whole: a lower limit shows more"
 
 
 def _verdict(missing: Sequence[str]) -> str:
@@ -180,15 +185,18 @@ def _counted(page: SearchPage) -> str:
     """Matches of how many, and what stands beside them apart."""
     recall, here = page.recall, len(page.hits)
     if recall.matches is None:
-        return f"{here} hit{'' if here == 1 else 's'}"
+        return number_of(here, "hit")
     meant = sum([1 for hit in page.hits if hit.is_meant])
-    beside_them = sum([1 for hit in page.hits if hit.is_beside])
-    matches = here - meant - beside_them
-    total = f"{'' if recall.matches_exact else 'at least '}{recall.matches}"
-    of = "" if total == str(matches) else f" of {total}"
-    beside = f" and {beside_them} beside them" if beside_them else ""
-    alike = f", {meant} by meaning" if meant else ""
-    return f"{matches}{of} match{'' if recall.matches == 1 else 'es'}{beside}{alike}"
+    beside = sum([1 for hit in page.hits if hit.is_beside])
+    matches = str(here - meant - beside)
+    total = str(recall.matches) if recall.matches_exact else f"at least {recall.matches}"
+    counted = matches if total == matches else f"{matches} of {total}"
+    counted += " match" if recall.matches == 1 else " matches"
+    if beside:
+        counted += f" and {beside} beside them"
+    if meant:
+        counted += f", {meant} by meaning"
+    return counted
 
 
 def _more_text(page: SearchPage) -> str:
@@ -243,8 +251,9 @@ def _following(
 
 def _on_from(handle: str, cut: Excerpt) -> NextCall:
     """The whole record where its text is short, else the text at its match."""
-    is_short = cut.is_placed and cut.total_chars <= SEARCH_FETCHED_CHARS
-    return (None if is_short else _reading(handle, cut)) or fetch_of(handle)
+    if cut.is_placed and cut.total_chars <= SEARCH_FETCHED_CHARS:
+        return fetch_of(handle)
+    return _reading(handle, cut) or fetch_of(handle)
 
 
 def _search_ways(word: str, query: SearchQuery, cursor: str) -> list[str]:

@@ -324,21 +324,28 @@ def _decode_evidence(body: Mapping[str, Any]) -> tuple[Excerpt, ...]:
     lean = tuple([_decode_lean_excerpt(excerpt) for excerpt in objects_of(body, "evidence")])
     if lean:
         return lean
-    excerpts = objects_of(body, "evidence_excerpts")
-    placed = tuple(filter(None, (_decode_excerpt(excerpt) for excerpt in excerpts)))
+    excerpts = [_decode_excerpt(excerpt) for excerpt in objects_of(body, "evidence_excerpts")]
+    placed = tuple([excerpt for excerpt in excerpts if excerpt is not None])
     if placed:
         return placed
     also = texts_of(body, "also_matched")
     fields = [name for name in texts_of(body, "matched_fields") if name not in also]
-    snippet = object_of(body, "snippet")
-    said = {text_of(one, "field_path"): text_of(one, "text") for one in objects_of(body, "match_windows")}
-    said |= {text_of(one, "field_path"): text_of(one, "preview_text") for one in excerpts if _tells_match(one)}
-    said |= {text_of(snippet, "field"): text_of(snippet, "text")} if not said else {}
+    said = _decode_said(body)
     return tuple(_unplaced(field, said.get(field) or "") for field in dict.fromkeys(fields))
 
 
-def _tells_match(excerpt: Mapping[str, Any]) -> bool:
-    return text_of(excerpt, "provenance") in (None, "lexical_match")
+def _decode_said(body: Mapping[str, Any]) -> dict[str | None, str | None]:
+    """What a server shows of each field that matched."""
+    said: dict[str | None, str | None] = {}
+    for window in objects_of(body, "match_windows"):
+        said[text_of(window, "field_path")] = text_of(window, "text")
+    for excerpt in objects_of(body, "evidence_excerpts"):
+        if text_of(excerpt, "provenance") in (None, "lexical_match"):
+            said[text_of(excerpt, "field_path")] = text_of(excerpt, "preview_text")
+    if not said:
+        snippet = object_of(body, "snippet")
+        said[text_of(snippet, "field")] = text_of(snippet, "text")
+    return said
 
 
 def _decode_excerpt(body: Mapping[str, Any]) -> Excerpt | None:
@@ -353,13 +360,16 @@ def _decode_excerpt(body: Mapping[str, Any]) -> Excerpt | None:
 
 
 def _decode_lean_excerpt(body: Mapping[str, Any]) -> Excerpt:
-    field, text = needed(text_of(body, "field_path"), "field"), text_of(body, "text") or ""
+    field = needed(text_of(body, "field_path"), "field")
+    text = text_of(body, "text") or ""
     start, total = whole_of(body, "start"), whole_of(body, "total_chars")
     if start is None or total is None:
         return Excerpt(field, text, 0, (), len(text), is_placed=False)
-    inside = [(a, b) for a, b in _pairs(body.get("marks")) if start <= a < b <= start + len(text)]
+    end = start + len(text)
+    inside = [(first, last) for first, last in _pairs(body.get("marks")) if start <= first < last <= end]
     is_meant = text_of(body, "provenance") == SEMANTIC
-    return Excerpt(field, text, start, tuple(inside), total, rarest=whole_of(body, "rarest") or 0, is_meant=is_meant)
+    rarest = whole_of(body, "rarest") or 0
+    return Excerpt(field, text, start, tuple(inside), total, rarest=rarest, is_meant=is_meant)
 
 
 def _pairs(value: object) -> list[tuple[int, int]]:
@@ -381,13 +391,14 @@ def _unplaced(field: str, marked: str) -> Excerpt:
 
 def _marked(excerpt: Excerpt) -> str:
     """The text with its matches in mark tags; all else is escaped, so no other tag is one."""
+    text, offset = excerpt.text, excerpt.start
     pieces: list[str] = []
-    done = excerpt.start
+    done = 0
     for start, end in excerpt.marks:
-        before, match = (excerpt.text[a - excerpt.start : b - excerpt.start] for a, b in ((done, start), (start, end)))
+        before, match = text[done : start - offset], text[start - offset : end - offset]
         pieces += [escape(before, quote=False), "<mark>", escape(match, quote=False), "</mark>"]
-        done = end
-    return "".join((*pieces, escape(excerpt.text[done - excerpt.start :], quote=False)))
+        done = end - offset
+    return "".join((*pieces, escape(text[done:], quote=False)))
 
 
 def _unmarked(marked: str, start: int) -> tuple[str, tuple[tuple[int, int], ...]]:

@@ -27,7 +27,8 @@ class Proving:
 
     def __init__(self, finder: Finder, reach: Reach) -> None:
         self._finder = finder
-        self._body, self._actor = _field(reach, "primary-body"), _field(reach, "actor")
+        stream = reach.scope.stream
+        self._body, self._actor = stream.field_of("primary-body"), stream.field_of("actor")
         slots = reach.place.slots
         self._columns = [(name, 1 << slots[name]) for name in reach.scope.stream.lexical_fields if name in slots]
         self._matched: dict[int, _Matched] = {}  # of what records hold, which many share
@@ -91,12 +92,10 @@ def meant_proof(record: Record, near: Near, *, lean: bool) -> Proof:
     if not isinstance(text, str):
         return Proof(())
     chars = LEAN_FIRST_CHARS if lean else EXCERPT_CHARS
-    start, end = (0, len(text)) if len(text) <= chars else (near.start, near.start + min(near.chars, chars))
+    start, end = 0, len(text)
+    if end > chars:
+        start, end = near.start, near.start + min(near.chars, chars)
     return Proof((Excerpt(near.field, text[start:end], start, (), len(text), is_meant=True),))
-
-
-def _field(reach: Reach, wanted: str) -> str | None:
-    return next((name for name, role in reach.scope.stream.roles.items() if role == wanted), None)
 
 
 def _passage(record: Record, body: str | None, chars: int) -> Iterator[Excerpt]:
@@ -140,4 +139,5 @@ def _excerpt(
         end = space if space > first.start else end
     inside = [span for span in spans if start <= span.start and span.end <= end]
     rarest = inside.index(finder.rarest(inside)) if finder and inside else 0
-    return Excerpt(field, text[start:end], start, tuple([(s.start, s.end) for s in inside]), len(text), rarest=rarest)
+    marks = tuple([(span.start, span.end) for span in inside])
+    return Excerpt(field, text[start:end], start, marks, len(text), rarest=rarest)

@@ -91,9 +91,8 @@ def search(
     require_declared(reading.layout, permitted)
     everything = _everything(reading, permitted)
     if by is not None and not by.words_count and words.unwanted:
-        raise InvalidRequest(
-            "A search by meaning alone cannot leave words out.", param="q", remedy="Leave out the minus, or use hybrid."
-        )
+        message = "A search by meaning alone cannot leave words out."
+        raise InvalidRequest(message, param="q", remedy="Leave out the minus, or use hybrid.")
     if not words.has_topic:
         return _newest(reading, grouped_by_columns(everything), permitted.query, words)
     if by is not None and not by.words_count:  # words are counted where a record could be found, and nowhere else
@@ -164,10 +163,13 @@ def _newest(reading: Reading, groups: Sequence[ReachGroup], query: SearchQuery, 
     most = query.limit + 1
     rids: list[int] = []
     everything = [reach for group in groups for reach in group.reaches]
+    looked_at = LOOKED if words.unwanted else most
     for reach in everything:
-        newest = [row.rid for row in newest_of(reading, reach, LOOKED if words.unwanted else most)]
-        held = read_texts(reading, texts, reach, newest) if words.unwanted else {}
-        rids += [rid for rid in newest if rid not in held][:most]
+        newest = [row.rid for row in newest_of(reading, reach, looked_at)]
+        if words.unwanted:
+            held = read_texts(reading, texts, reach, newest)
+            newest = [rid for rid in newest if rid not in held]
+        rids += newest[:most]
     ordered = in_order(reading, everything, dict.fromkeys(rids, 0.0))
     page = ordered[: query.limit]
     found = tuple(_found(reading, page, reading.tokenizer.finder((), ()), {}, Nearness(), lean=query.lean))
@@ -200,9 +202,13 @@ class _Standing:
             holding = self.reading.words.matching(group.indexed, [phrase])[:FEW_RECORDS]
             for rid, *_, data in self.reading.records.stored(holding):
                 record = orjson.loads(data)
-                texts = [text for name in by_sid[rid >> SID_BITS] if isinstance(text := record.get(name), str)]
-                spans = [(text, span) for text in texts for span in finder.spans(text, near=len(text))]
-                forms.update({text[span.start : span.end].lower() for text, span in spans})
+                written: set[str] = set()
+                for name in by_sid[rid >> SID_BITS]:
+                    text = record.get(name)
+                    if isinstance(text, str):
+                        spans = finder.spans(text, near=len(text))
+                        written |= {text[span.start : span.end].lower() for span in spans}
+                forms.update(written)
         return forms
 
 
@@ -253,7 +259,8 @@ def _found(
     stored = {row[0]: row for row in reading.records.stored(candidate.rid for candidate in page)}
     noted = reading.words.noted
     shapes: dict[int, tuple[Showing, Callable[[Record, HeldPhrases | None], Proof]]] = {}
-    for reach in {candidate.rid >> SID_BITS: candidate.reach for candidate in page}.values():
+    reaches_shown = {candidate.rid >> SID_BITS: candidate.reach for candidate in page}
+    for reach in reaches_shown.values():
         proving = Proving(finder, reach)
         showing = Showing(reading, reach.scope, reach.origin, reach.place.sid)
         shapes[reach.place.sid] = showing, proving.lean_proof if lean else proving.proof
@@ -262,9 +269,9 @@ def _found(
         _, key, version, revised, emitted_at, text = stored[rid]
         record = showing.record(StoredRow(rid, key, version, revised, emitted_at, orjson.loads(text)))
         note = noted.get(rid)
+        held = note.held if note else None
         lifting = stored.get(lifted_by.get(rid, 0))
         beside = record.id._replace(key=lifting[1]) if lifting else None
         meant = near.records.get(rid) if note is None and beside is None else None
-        held = note.held if note else None
         told = prove(record, held) if meant is None else meant_proof(record, meant, lean=lean)
         yield FoundHit(record, told, position, beside, meant)
