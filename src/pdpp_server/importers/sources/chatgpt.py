@@ -72,15 +72,18 @@ def _conversation(item: Item, seen: SeenMessages) -> Iterator[Outcome]:
         return
     nodes = {name: object_of(node) for name, node in object_of(source["mapping"]).items()}
     named = text_in(source, "conversation_id") or text_in(source, "id")
-    key = record_key(named) if named else "c-" + digest(written_out(source.get("create_time")), *_roots(nodes))
+    made = "c-" + digest(written_out(source.get("create_time")), *_roots(nodes))
+    key = record_key(named) if named else made
     content = digest(written_out([source.get("update_time"), source.get("current_node"), len(nodes)]))
     again = once(item, key, content, seen)
     if again is not None:
         yield from again
         return
     title = line_of(text_in(source, "title")) or UNTITLED
-    messages = [_record(message, key, title, seen) for message in _messages(nodes, text_in(source, "current_node"))]
-    yield from conversation(item.place, _conversation_data(key, title, source, nodes, messages), messages)
+    shown = _messages(nodes, text_in(source, "current_node"))
+    messages = [_record(message, key, title, seen) for message in shown]
+    data = _conversation_data(key, title, source, nodes, messages)
+    yield from conversation(item.place, data, messages)
 
 
 def _conversation_data(key: str, title: str, source: Json, nodes: Mapping[str, Json], messages: list[Json]) -> Json:

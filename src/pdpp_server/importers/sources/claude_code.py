@@ -56,7 +56,9 @@ class _Log:
         message = object_in(line, "message")
         content = message.get("content") if message else line.get("content")
         named = text_in(line, "uuid")
-        key = record_key(named or digest(session.id, written_out(line.get("timestamp")), written_out(content)))
+        if not named:
+            named = digest(session.id, written_out(line.get("timestamp")), written_out(content))
+        key = record_key(named)
         if key in self._session_of:
             return
         self._session_of[key] = session.id

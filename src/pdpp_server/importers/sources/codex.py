@@ -134,18 +134,19 @@ def _pieces(payload: Json) -> Iterator[tuple[str, ContentPiece]]:
     kind, call_id = text_in(payload, "type"), text_in(payload, "call_id")
     if kind == "message":
         role, text = text_in(payload, "role"), clipped(_text(payload.get("content")))
-        if role in ("user", "assistant") and not (role == "user" and _NOT_ASKED.match(text)):
+        is_asked = role == "user" and not _NOT_ASKED.match(text)
+        if is_asked or role == "assistant":
             yield role, ContentPiece("", "text", text)
     elif kind == "reasoning":
-        yield (
-            "assistant",
-            ContentPiece("", "reasoning", clipped(_text(payload.get("summary")) or _text(payload.get("content")))),
-        )
+        thought = _text(payload.get("summary")) or _text(payload.get("content"))
+        yield "assistant", ContentPiece("", "reasoning", clipped(thought))
     elif kind in _CALLS:
         name = text_in(payload, "name") or kind.removesuffix("_call")
-        yield "assistant", ContentPiece("", "tool_call", clipped(f"{name}\n{_arguments(payload)}"), name, call_id)
+        called = clipped(f"{name}\n{_arguments(payload)}")
+        yield "assistant", ContentPiece("", "tool_call", called, name, call_id)
     elif kind in _OUTPUTS:
-        yield "tool", ContentPiece("", "tool_result", clipped(_output(payload.get("output"))), "", call_id)
+        result = clipped(_output(payload.get("output")))
+        yield "tool", ContentPiece("", "tool_result", result, "", call_id)
     elif kind == "compacted":
         yield "system", ContentPiece("", "summary", clipped(text_in(payload, "message")))
 

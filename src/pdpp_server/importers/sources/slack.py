@@ -194,16 +194,18 @@ class _Workspace:
 
     def _message(self, source: Json, channel: _Channel, key: str, moment: str) -> Json:
         raw = text_in(source, "text")
-        text = readable(
-            raw, self.people, {name: one.name for name, one in self.channels.items()} if "<#" in raw else {}
-        )
+        names: dict[str, str] = {}
+        if "<#" in raw:  # it names a channel
+            names = {name: one.name for name, one in self.channels.items()}
+        text = readable(raw, self.people, names)
+        user = text_in(source, "user")
         thread = text_in(source, "thread_ts")
         edited = text_in(object_in(source, "edited"), "ts")
         return {
             "id": key,
             "channel_id": channel.key,
             "channel_name": channel.name,
-            "sender_id": record_key(user) if (user := text_in(source, "user")) else "",
+            "sender_id": record_key(user) if user else "",
             "sender": self._sender(source),
             "kind": text_in(source, "subtype") or "message",
             "text": clipped(joined("\n", (text, *self._attachments(source)))),
