@@ -39,7 +39,7 @@ def _title_field(reach: Reach) -> str | None:
     """None where it is not declared, granted and searched, and where records have somebody who says them."""
     stream = reach.scope.stream
     title = stream.field_of("primary-title")
-    return title if reach.searches(title) and "actor" not in stream.by_role else None
+    return title if reach.searches(title) and stream.field_of("actor") is None else None
 
 
 def _likely(noted: NotedRecords, column: int) -> list[int]:
