@@ -248,8 +248,8 @@ def _check_aggregation(scope: Scope, query: AggregateQuery) -> None:
         usable: tuple[str, ...] = getattr(declared, kind)
         if name not in usable:
             shown = ", ".join(sorted(scope.granted & set(usable))) or "none"
-            message = f"{scope.stream.name!r} declares no {kind} of {name!r}."
-            raise InvalidRequest(message, param=param, remedy=f"Usable: {shown}.")
+            remedy = f"Usable: {shown}."
+            raise InvalidRequest(f"{scope.stream.name!r} declares no {kind} of {name!r}.", param=param, remedy=remedy)
     if query.metric == "count" and not declared.count:
         raise InvalidRequest(
             f"{scope.stream.name!r} declares no count.",
@@ -271,8 +271,11 @@ def _expansion(holder: Holder, scope: Scope, expand: Expand) -> Related:
     relationship = next((known for known in scope.stream.relationships if known.name == expand.name), None)
     if expansion is None or relationship is None:
         names = ", ".join(declared) or "none"
-        message = f"{scope.stream.name!r} has no expansion {expand.name!r}."
-        raise InvalidExpand(message, param="expand", remedy=f"Usable: {names}.")
+        raise InvalidExpand(
+            f"{scope.stream.name!r} has no expansion {expand.name!r}.",
+            param="expand",
+            remedy=f"Usable: {names}.",
+        )
     limit = _expand_limit(expand, expansion, relationship)
     others = [other for other in _scopes_of(holder, relationship.stream) if other.grant_id == scope.grant_id]
     if not others:
@@ -425,16 +428,22 @@ def _viewed(scope: Scope, view_id: str) -> Scope:
     fields = next((view.fields for view in scope.stream.views if view.id == view_id), None)
     if fields is None:
         known = ", ".join(view.id for view in scope.stream.views) or "none"
-        message = f"{scope.stream.name!r} has no view {view_id!r}."
-        raise InvalidRequest(message, param="view", remedy=f"Declared views: {known}.")
+        raise InvalidRequest(
+            f"{scope.stream.name!r} has no view {view_id!r}.",
+            param="view",
+            remedy=f"Declared views: {known}.",
+        )
     return _showing(scope, scope.fields & {*fields, *scope.stream.primary_key})
 
 
 def _require_field(scope: Scope, name: str, param: str) -> None:
     if name not in scope.stream.fields:
         known = ", ".join(sorted(scope.granted))
-        message = f"{scope.stream.name!r} has no field {name!r}."
-        raise UnknownField(message, param=param, remedy=f"Granted fields: {known}.")
+        raise UnknownField(
+            f"{scope.stream.name!r} has no field {name!r}.",
+            param=param,
+            remedy=f"Granted fields: {known}.",
+        )
     if name not in scope.granted:
         raise FieldNotGranted(f"The grant leaves out field {name!r} of {scope.stream.name!r}.", param=param)
 

@@ -187,9 +187,9 @@ class _Sync:
         is_changed = self.accepted or self.rejected or self.removed
         if not self.has_run or not is_changed:
             return f"nothing changed{left}"
-        came = f"{self.accepted} accepted, {self.rejected} rejected{lacking(self.texts.missing)}"
-        went = f", {self.removed} removed (`pdpp import --undo {self.run}`)" if self.removed else ""
-        return f"{came}{went}{left}."
+        missing = lacking(self.texts.missing)
+        removed = f", {self.removed} removed (`pdpp import --undo {self.run}`)" if self.removed else ""
+        return f"{self.accepted} accepted, {self.rejected} rejected{missing}{removed}{left}."
 
     # What came -------------------------------------------------------------------------------------------------
 

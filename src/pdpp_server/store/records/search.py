@@ -91,8 +91,11 @@ def search(
     require_declared(reading.layout, permitted)
     everything = _everything(reading, permitted)
     if by is not None and not by.words_count and words.unwanted:
-        message = "A search by meaning alone cannot leave words out."
-        raise InvalidRequest(message, param="q", remedy="Leave out the minus, or use hybrid.")
+        raise InvalidRequest(
+            "A search by meaning alone cannot leave words out.",
+            param="q",
+            remedy="Leave out the minus, or use hybrid.",
+        )
     if not words.has_topic:
         return _newest(reading, grouped_by_columns(everything), permitted.query, words)
     if by is not None and not by.words_count:  # words are counted where a record could be found, and nowhere else
