@@ -659,6 +659,10 @@ PROMISES: dict[str, Promise] = {
         scenario=("S119",),
         ruling=(30,),
     ),
+    "mcp.query.asked-fields": Promise(
+        source="design D3",
+        says="Of fields that the caller named, a text shows fewer records with all of them rather than more with some.",
+    ),
     "mcp.query.nothing-shown-again": Promise(
         source="design D3",
         says="The next step of a page opens a record only where not all of it is shown, or no other step is left.",

@@ -79,8 +79,8 @@ RESULT_TITLE_CHARS, RESULT_LEAST_TITLE_CHARS = 60, 24
 QUERY_CURSOR_BYTES, QUERY_LONG_MARK_BYTES, QUERY_LONG_CALL_BYTES = 200, 700, 450
 QUERY_NAME_CHARS = 64
 QUERY_SHARED_BYTES, QUERY_SHARED_MOST = 60, 4  # of what all records of a talk have in common and is said once
-# Of what a record says before another gets more: of a whole page, of a part.
-QUERY_LEAST_BYTES, QUERY_FAIR_BYTES = 150, 240
+# Of what a record says before another gets more: of a whole page, of a part, and there of fields that were asked for.
+QUERY_LEAST_BYTES, QUERY_FAIR_BYTES, QUERY_ASKED_BYTES = 150, 240, 480
 QUERY_REMARK_BYTES = 300  # of a remark beside no records
 RECORD_ACTOR_CHARS = 48
 RECORD_LONGEST_BYTES = 300  # of a handle that leaves no room for fields

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from pdpp_server.evidence.budget import affordable, first_that_fits, that_fit
 from pdpp_server.evidence.budgets import (
     LONG_HANDLE_BYTES,
+    QUERY_ASKED_BYTES,
     QUERY_BYTES,
     QUERY_CURSOR_BYTES,
     QUERY_FAIR_BYTES,
@@ -33,12 +34,12 @@ from pdpp_server.evidence.calls import (
 from pdpp_server.evidence.fitted import Fitted
 from pdpp_server.evidence.handles import mint
 from pdpp_server.evidence.record_lines import EntryLine, entry_line, least_line_bytes, said_line, whole_lines
-from pdpp_server.evidence.remarks import filtered_out, warning_lines
+from pdpp_server.evidence.remarks import FILTER_PARTS, filtered_out, warning_lines
 from pdpp_server.evidence.shown import Entry, shown_of
 from pdpp_server.evidence.text import byte_len, compact_json, handle_text, name_text, number_of
 from pdpp_server.evidence.titles import ACTOR_ROLE, BODY_ROLE, TIME_ROLE
 from pdpp_server.model.activity import NOTHING, Shown, together
-from pdpp_server.model.queries import RecordsQuery
+from pdpp_server.model.queries import Condition, RecordsQuery
 from pdpp_server.model.records import Around, Record, RecordPage, Tombstone
 from pdpp_server.model.times import instant
 
@@ -99,7 +100,8 @@ def _page_text(page: RecordPage, query: RecordsQuery, asked: AskedArguments) -> 
     room -= _lines_bytes(remarks)
     sizes, spare = that_fit(least, room, for_rest)
     if len(sizes) < len(handles):  # if some must go, then the others are worth reading
-        fair = (least_line_bytes(entry, handle, QUERY_FAIR_BYTES) for entry, handle in named)
+        most = QUERY_ASKED_BYTES if query.fields else QUERY_FAIR_BYTES
+        fair = (least_line_bytes(entry, handle, most, query.fields or ()) for entry, handle in named)
         sizes, spare = that_fit(fair, room, for_rest)
     shown = len(sizes)
     if shown < len(handles):
@@ -172,7 +174,7 @@ def records_next(fitted: Fitted, query: RecordsQuery, asked: AskedArguments) -> 
     ahead = tuple(_onward(page, asked))
     if not page.records:
         schema = schema_of(asked["stream"], asked.get("connection_id"))
-        words = words_of(query.stream, query.connection_id, query.conditions)
+        words = words_of(query.stream, query.connection_id, _unmet(page, query))
         if words is None or query.cursor:
             return (*ahead, schema)
         return (*ahead, words, schema)
@@ -407,10 +409,16 @@ def _nothing_text(page: RecordPage, query: RecordsQuery, asked: AskedArguments) 
         return "\n".join((f"{stream}: nothing changed.{_mark_text(page)}", *said, *calls))
     head = f"{stream}: 0 records{_why_text(page, query)}.{_mark_text(page)}"
     if query.conditions and not query.cursor:
-        step = filtered_out(query.stream, query.connection_id, query.conditions)
+        step = filtered_out(query.stream, query.connection_id, _unmet(page, query))
     else:
         step = f"next: {schema_of(query.stream).text} for what it holds; search"
     return "\n".join((head, *said, *calls, step))
+
+
+def _unmet(page: RecordPage, query: RecordsQuery) -> Sequence[Condition]:
+    """The conditions that no record passes; where each is passed by some, none is met by another value."""
+    passing = next((warned.detail for warned in page.warnings if warned.code == FILTER_PARTS), None)
+    return [each for each in query.conditions if not passing or not passing.get(each.field)]
 
 
 def _why_text(page: RecordPage, query: RecordsQuery) -> str:

@@ -53,18 +53,20 @@ class EntryLine(NamedTuple):
     related: tuple[Record, ...] = ()
 
 
-def least_line_bytes(entry: Entry, handle: str, least: int) -> int:
-    """What the handle and a few fields take, with the end of the line; the longest go almost without fields."""
+def least_line_bytes(entry: Entry, handle: str, least: int, asked: Collection[str] = ()) -> int:
+    """What the handle and a few fields take, or those that were asked for, with the end of the line; the longest go
+    almost without fields."""
     size = byte_len(handle_text(handle)) + 1
     if isinstance(entry, Tombstone):
         return size + byte_len(_gone_text(entry)) + 1
     few = len(_left_out_text(len(entry.data))) + 1
-    return size + (few if size > RECORD_LONGEST_BYTES else max(few, min(least, _about_bytes(entry, least))))
+    return size + (few if size > RECORD_LONGEST_BYTES else max(few, min(least, _about_bytes(entry, least, asked))))
 
 
-def _about_bytes(record: Record, most: int) -> int:
+def _about_bytes(record: Record, most: int, asked: Collection[str]) -> int:
     """About what the fields that come first take; right where there are few, and no matter where there are many."""
-    first = ranked_names(record.data, record.roles, record.id.key).first or tuple(record.data)
+    first = () if asked else ranked_names(record.data, record.roles, record.id.key).first
+    first = first or tuple(record.data)
     values = [record.data[name] for name in first]
     if len(first) > most // 8 or record.expanded or _text_chars(values) > most:
         return most

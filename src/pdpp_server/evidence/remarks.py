@@ -122,11 +122,15 @@ def not_searched(streams: Sequence[str], used: UsedMode) -> Iterator[Warned]:
         yield Warned(NOT_SEARCHED, f"{by_meaning if used == 'semantic' else by_words}, or filter it.", "streams")
 
 
+FILTER_PARTS = "filter_parts"
+
+
 def filter_parts(passing: Sequence[tuple[str, int]]) -> Iterator[Warned]:
     """How many records pass what is asked of each field alone, where none passes all of it."""
     if passing:
         counts = ", ".join([f"{field} {count}" for field, count in passing])
-        yield Warned("filter_parts", f"Records that pass what is asked of one field alone: {counts}.", "filter")
+        message = f"Records that pass what is asked of one field alone: {counts}."
+        yield Warned(FILTER_PARTS, message, "filter", dict(passing))
 
 
 PAGE_SHORTENED, BESIDE_LEFT_OUT = "page_shortened", "beside_left_out"

@@ -305,3 +305,8 @@ def test_where_nothing_passes_a_filter_on_several_fields_each_is_told_alone(agen
     assert found.text.split("\n")[:2] == ["messages: 0 records, no record passes the filter.", f'note: "{said}"']
     assert [warned["message"] for warned in found.structured["data"]["meta"]["warnings"]] == [said]
     assert alone.structured["data"]["meta"]["warnings"] == []
+    # That value is met: a search for it would find what is no answer. The other one is met by nobody.
+    assert found.text.split("\n")[-1].startswith("next: drop a condition or widen it; ")
+    assert [call["tool"] for call in found.structured["next"]] == ["schema"]
+    unmet = agent.call("query_records", stream="messages", filter={"author": "Zoe", "likes": {"gte": 0}})
+    assert unmet.structured["next"][0]["arguments"]["query"] == "Zoe"

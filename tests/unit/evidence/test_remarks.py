@@ -119,6 +119,7 @@ def test_streams_without_words_and_conditions_alone_are_told_where_there_are_any
     ]
     (parts,) = filter_parts([("is_open", 14), ("at", 0)])
     assert parts.is_note
+    assert parts.detail == {"is_open": 14, "at": 0}
     assert parts.message == "Records that pass what is asked of one field alone: is_open 14, at 0."
     assert [*not_searched((), "semantic"), *filter_parts(())] == []
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pdpp_server.errors import InvalidRequest
 from pdpp_server.evidence.handles import mint, parse
-from pdpp_server.evidence.text import byte_len
+from pdpp_server.evidence.text import byte_len, compact_json
 from pdpp_server.mcp.tool import ToolResult
 from pdpp_server.mcp.tools.query_records import QUERY_RECORDS
 from pdpp_server.model.pending import Pending
@@ -250,6 +250,17 @@ def test_the_next_step_of_a_whole_page_turns_it_and_opens_a_record_only_where_th
     assert turned.text.endswith("\nmore: the same call with cursor = next_cursor")
     assert [call["tool"] for call in last.structured["next"]] == ["fetch"]
     assert last.text.endswith('\nnext: fetch {"id":"cin_4f2a/messages:m000"}')
+
+
+@requirement("mcp.query.asked-fields")
+def test_a_page_of_fields_that_were_asked_for_shows_fewer_records_with_all_of_them() -> None:
+    records = tuple(record(f"m{n:03}", {f"field_{m}": f"{n} word" * 6 for m in range(7)}) for n in range(60))
+
+    result = ask(FakeReader(records), limit=60, fields=[*records[0].data])
+
+    rows = [line for line in result.text.split("\n") if line.startswith("cin_4f2a/")]
+    assert 4 <= len(rows) < 60
+    assert all(compact_json(one.data) in row for one, row in zip(records, rows, strict=False))
 
 
 @requirement("mcp.query.fitted-envelope")
