@@ -84,9 +84,10 @@ class Rates:
     ) -> None:
         """`together` is what all of one owner may ask a second."""
         self._tokens = PaidHere(Steadily(per_second, burst) if per_second else _ANY_NUMBER, now)
-        self._everybody = PaidHere(Steadily(together, 10 * together) if together else _ANY_NUMBER, now)
-        rated = ((per_second, self._tokens), (together, self._everybody))
-        self._counted = [counted for rate, counted in rated if rate]
+        self._everybody = PaidHere(Steadily(together, 10 * together), now) if together else None
+        self._counted = [self._tokens] if per_second else list[PaidHere]()
+        if self._everybody:
+            self._counted.append(self._everybody)
         self._ledger = ledger
         self._stopping = Event()
         self._telling: Thread | None = None
@@ -152,23 +153,28 @@ class Rates:
         Raises:
             RateLimited: nothing is left.
         """
-        token = token_of(request)
+        if not self._counted:
+            return await run(request)
+        token, everybody = token_of(request), self._everybody
         if token is None:
             self.take(_address_of(request))
             return await run(request)
         if token in self._tokens:
-            self._everybody.take(_EVERYBODY)
-            self._note(self._everybody, _EVERYBODY)
+            if everybody:
+                everybody.take(_EVERYBODY)
+                self._note(everybody, _EVERYBODY)
             self.take(token)
             return await run(request)
-        self._everybody.require(_EVERYBODY)
+        if everybody:
+            everybody.require(_EVERYBODY)
         try:
             response = await run(request)
         except PdppError:
             self.take(_address_of(request))
             raise
-        self._everybody.spend(_EVERYBODY)
-        self._note(self._everybody, _EVERYBODY)
+        if everybody:
+            everybody.spend(_EVERYBODY)
+            self._note(everybody, _EVERYBODY)
         self.take(token)
         return response
 
