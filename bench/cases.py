@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Generator, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
 from itertools import islice
 from pathlib import Path
@@ -174,9 +174,12 @@ class Stdio:
         return rss_mb(self._process.pid)
 
     def cpu(self) -> float:
-        """Processor time of all its threads so far, to the microsecond."""
-        threads = Path(f"/proc/{self._process.pid}/task").iterdir()
-        return sum([int((thread / "schedstat").read_text().split()[0]) for thread in threads]) / 1e9
+        """Processor time of all its threads so far, to the microsecond; of none that has ended."""
+        nanoseconds = 0
+        for thread in Path(f"/proc/{self._process.pid}/task").iterdir():
+            with suppress(FileNotFoundError):  # it ended between two looks
+                nanoseconds += int((thread / "schedstat").read_text().split()[0])
+        return nanoseconds / 1e9
 
     def close(self) -> None:
         assert self._process.stdin and self._process.stdout
