@@ -171,9 +171,15 @@ class _Head(NamedTuple):
 
 
 def _found_text(page: SearchPage, query: SearchQuery) -> str:
-    turned = "the next " if query.cursor else ""
+    turned = "the next " if query.cursor else "all " if _are_all(page) else ""
     weaker = ", the others match less (a limit shows them)" if leaves_weaker(page, query) else ""
     return f"{turned}{_counted(page)}{weaker}{_more_text(page)}"
+
+
+def _are_all(page: SearchPage) -> bool:
+    """Whether these are several and there is no other match: as many as a page holds by default look like a page."""
+    matches = sum(1 for hit in page.hits if not (hit.is_meant or hit.is_beside))
+    return matches > 1 and page.recall.matches_exact and page.recall.matches == matches and page.next_cursor is None
 
 
 def _order_text(page: SearchPage) -> str:

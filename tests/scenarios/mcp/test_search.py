@@ -59,7 +59,7 @@ def test_the_limit_counts_hits_of_the_named_connection_only(agent: Agent, world:
 
     assert {result["connection_id"] for result in found.structured["results"]} == {world.family}
     assert len(found.structured["results"]) == 3
-    assert found.text.startswith("search: 3 matches")
+    assert found.text.startswith("search: all 3 matches")
     assert len(agent.call("search", query="lake", limit=3).structured["results"]) == 3
 
 

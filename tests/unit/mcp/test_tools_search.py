@@ -57,7 +57,7 @@ def test_a_search_reads_like_this() -> None:
     text = called(SEARCH, reader, {"query": "walrus clause"}).text
 
     assert text.split("\n") == [
-        "search: 2 matches, best first. first_fetch_id=cin_4f2a/messages:r17",
+        "search: all 2 matches, best first. first_fetch_id=cin_4f2a/messages:r17",
         'cin_4f2a/messages:r17 slack "Work Slack" 2026-04-01T09:12Z Wed title "Lease draft": text@18009 "…nutes. '
         "Minutes. Minutes. Minutes. Minutes. Minutes. Minutes. said the <mark>walrus clause</mark> is in section nine. "
         "More. More. More. More. More. More. More. More. More. More. More. More. More. More. More. More. More. More. "
